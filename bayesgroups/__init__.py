@@ -1,0 +1,73 @@
+"""How well an AI system works for each group of people.
+
+Rows reduce once to a tally per intersectional subgroup; every estimator answers twice, as a Bayesian model and as a
+frequentist reference, in one report. Names load when they are first used, so importing the package is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bayesgroups import datasets as datasets
+    from bayesgroups import frequentist as frequentist
+    from bayesgroups import metrics as metrics
+    from bayesgroups import models as models
+    from bayesgroups import plots as plots
+    from bayesgroups.comparison import compare as compare
+    from bayesgroups.errors import BayesgroupsError as BayesgroupsError
+    from bayesgroups.errors import InputError as InputError
+    from bayesgroups.errors import MissingDependencyError as MissingDependencyError
+    from bayesgroups.errors import NotUsableError as NotUsableError
+    from bayesgroups.errors import SchemaError as SchemaError
+    from bayesgroups.estimation import estimate as estimate
+    from bayesgroups.estimators import CompletePooling as CompletePooling
+    from bayesgroups.estimators import NoPooling as NoPooling
+    from bayesgroups.estimators import PartialPooling as PartialPooling
+    from bayesgroups.html import write_html as write_html
+    from bayesgroups.metrics import Metric as Metric
+    from bayesgroups.report import open_report as open_report
+    from bayesgroups.report import save_report as save_report
+    from bayesgroups.tallies import add_tallies as add_tallies
+    from bayesgroups.tallies import tally as tally
+    from bayesgroups.tallies import tally_from_counts as tally_from_counts
+    from bayesgroups.tallies import tally_from_estimates as tally_from_estimates
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "tally": "tallies",
+    "tally_from_counts": "tallies",
+    "tally_from_estimates": "tallies",
+    "add_tallies": "tallies",
+    "Metric": "metrics",
+    "estimate": "estimation",
+    "NoPooling": "estimators",
+    "CompletePooling": "estimators",
+    "PartialPooling": "estimators",
+    "compare": "comparison",
+    "save_report": "report",
+    "open_report": "report",
+    "write_html": "html",
+    "BayesgroupsError": "errors",
+    "InputError": "errors",
+    "MissingDependencyError": "errors",
+    "NotUsableError": "errors",
+    "SchemaError": "errors",
+}
+_MODULES = ("datasets", "frequentist", "metrics", "models", "plots")
+
+__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604 (strings all)
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(f"bayesgroups.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"bayesgroups.{name}")
+    raise AttributeError(f"module 'bayesgroups' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

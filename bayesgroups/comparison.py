@@ -1,0 +1,84 @@
+"""Several reports of the same tally, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.errors import InputError
+from bayesgroups.report import check
+
+
+def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
+    """Lay reports side by side.
+
+    Parameters
+    ----------
+    reports : mapping
+        Reports by the name they go under; at least one. They must be about the same metrics and subgroups.
+
+    Returns
+    -------
+    xr.Dataset
+        The variables of ``/estimates`` with a first dimension ``estimator``, and
+
+        - ``width(estimator, approach, metric, subgroup, level)``: length of the clipped interval,
+        - ``width_ratio``: the same relative to the first report (NaN where that has length 0),
+        - ``shift(estimator, approach, metric, subgroup)``: estimate minus that of the first report,
+        - ``word(estimator)``, ``inference(estimator)``, ``usable(estimator)``: what each report is.
+
+    Raises
+    ------
+    InputError
+        If there is no report, or metrics or subgroups differ.
+    SchemaError
+        If a value is not a report.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
+    >>> alone, shared = (bg.estimate(counts, word(), seed=1) for word in (bg.NoPooling, bg.PartialPooling))
+    >>> table = bg.compare({"alone": alone, "shared": shared})
+    >>> bool((table["width_ratio"].sel(estimator="shared", approach="bayesian", subgroup="a") < 1).all())
+    True
+    """
+    if not reports:
+        raise InputError("compare() got no report; give at least one, as compare({'name': report})")
+    tables = []
+    first_name, first = next(iter(reports.items()))
+    check(first)
+    first_table = first["estimates"].to_dataset()
+    for name, report in reports.items():
+        check(report)
+        table = report["estimates"].to_dataset()
+        for dim in ("metric", "subgroup"):
+            mine, others = first_table[dim].values.tolist(), table[dim].values.tolist()
+            if mine != others:
+                raise InputError(
+                    f"reports {first_name!r} and {name!r} are not about the same {dim}s: {mine[:3]} and {others[:3]} ..."
+                )
+        tables.append(table)
+    joined = xr.concat(
+        tables,
+        dim="estimator",
+        join="exact",
+        combine_attrs="drop",
+        data_vars="all",
+        coords="minimal",
+        compat="override",
+    )
+    joined = joined.assign_coords(estimator=np.array(list(reports), dtype=str))
+    width = joined["upper"] - joined["lower"]
+    base = width.isel(estimator=0, drop=True)
+    return joined.assign(
+        width=width,
+        width_ratio=width / base.where(base > 0),
+        shift=joined["estimate"] - joined["estimate"].isel(estimator=0, drop=True),
+        word=("estimator", np.array([str(report.attrs["estimator"]) for report in reports.values()])),
+        inference=("estimator", np.array([str(report.attrs["inference"]) for report in reports.values()])),
+        usable=("estimator", np.array([int(report.attrs["usable"]) for report in reports.values()], dtype=np.int8)),
+    )

@@ -1,0 +1,59 @@
+"""One file out of a public archive, downloaded once and checked before anyone reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+
+from bayesgroups.errors import InputError, MissingDependencyError
+
+
+def fetch_member(url: str, member: str, *, sha256: str, size: int) -> bytes:
+    """Download a zip archive into the user's cache and return one file of it.
+
+    Parameters
+    ----------
+    url : str
+        Where the archive is.
+    member : str
+        Name of the file in it, whatever its folder.
+    sha256 : str
+        Digest of the file, in hexadecimal.
+    size : int
+        Length of the file in bytes; a member of another length is not even unpacked.
+
+    Returns
+    -------
+    bytes
+        The file, known to be the one expected.
+
+    Raises
+    ------
+    MissingDependencyError
+        If pooch is not installed.
+    InputError
+        If the download fails, is no zip archive, lacks the file, or the file is not the one expected.
+    """
+    try:
+        import pooch
+    except ImportError:
+        raise MissingDependencyError(
+            "downloading data needs pooch; install it with: pip install 'bayesgroups[data]', or give the path of the file"
+        ) from None
+    try:
+        # The digest of the archive is not known; that of the file in it is, and is checked below.
+        archive = pooch.retrieve(url, known_hash=None, path=pooch.os_cache("bayesgroups"))
+    except OSError as error:
+        raise InputError(f"could not download {url} ({error}); fetch it yourself and give its path") from error
+    mend = f"delete {archive!r} and try again"
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            found = [info for info in opened.infolist() if info.filename.split("/")[-1] == member]
+            if not found:
+                raise InputError(f"the archive at {url} has no file {member!r}; {mend}")
+            content = opened.read(found[0]) if found[0].file_size == size else b""
+    except zipfile.BadZipFile as error:
+        raise InputError(f"the download from {url} is not a zip archive ({error}); {mend}") from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise InputError(f"file {member!r} in the archive at {url} is not the one expected (SHA-256 differs); {mend}")
+    return content

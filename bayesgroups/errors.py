@@ -1,0 +1,55 @@
+"""What can go wrong, said in words: what was expected, what came, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class BayesgroupsError(Exception):
+    """Base of every error raised on purpose by the package."""
+
+
+class InputError(BayesgroupsError, ValueError):
+    """The data or the settings cannot be used; the message names the culprit and the mend."""
+
+
+class SchemaError(BayesgroupsError, ValueError):
+    """A file or a tree is not the tally or report it was taken for."""
+
+
+class NotUsableError(BayesgroupsError, RuntimeError):
+    """A report failed its diagnostics and was asked to be strict about it."""
+
+
+class MissingDependencyError(BayesgroupsError, ImportError):
+    """An optional package is needed; the message names the extra that installs it."""
+
+
+def near_misses(name: str, known: Iterable[str]) -> str:
+    """Say which known names come close to a name that is not known.
+
+    Parameters
+    ----------
+    name : str
+        The name as it was given.
+    known : iterable of str
+        The names there are.
+
+    Returns
+    -------
+    str
+        ``"did you mean 'fnr'?"``, or the whole list when nothing comes close.
+
+    Examples
+    --------
+    >>> near_misses("fnrr", ["fnr", "acc"])
+    "did you mean 'fnr'?"
+    >>> near_misses("zzz", ["fnr", "acc"])
+    "known: 'acc', 'fnr'"
+    """
+    names = list(known)
+    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(repr(match) for match in close)}?"
+    return f"known: {', '.join(repr(known_name) for known_name in sorted(names))}"

@@ -1,0 +1,166 @@
+"""One question, two approaches: from a tally and an estimator to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.errors import InputError, NotUsableError, SchemaError
+from bayesgroups.estimators.base import Estimator
+from bayesgroups.inference.posterior import CHAINS, Posterior
+from bayesgroups.inference.verdicts import Check, nuts_checks, usable
+from bayesgroups.report import assemble
+from bayesgroups.tallies.assembly import SCHEMA
+
+Inference = Literal["auto", "collapsed", "nuts"]
+Progress = Callable[[str, int, int], None]
+
+DRAWS = 1000
+"""Draws per chain."""
+
+
+def estimate(
+    tally: xr.Dataset,
+    estimator: Estimator,
+    *,
+    seed: int,
+    inference: Inference = "auto",
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> xr.DataTree:
+    """Estimate every metric in every subgroup, the Bayesian and the frequentist way.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        From `bayesgroups.tally`, `tally_from_counts` or `tally_from_estimates`.
+    estimator : Estimator
+        The word with its settings, such as ``bg.PartialPooling()``.
+    seed : int
+        Source of all randomness: the same seed gives the same bytes of every array, and a metric has the same draws
+        whichever other metrics are in the tally.
+    inference : {"auto", "collapsed", "nuts"}
+        ``collapsed`` is the exact engine, ``nuts`` samples the PyMC model; ``auto`` takes the exact engine where there
+        is one and its checks pass, and falls back to NUTS.
+    strict : bool
+        Raise instead of returning a report that is not usable.
+    progress : callable, optional
+        Called with (metric, position, number of metrics) before each metric is fitted.
+
+    Returns
+    -------
+    xr.DataTree
+        The report, described in `bayesgroups.report`. ``report.attrs["usable"]`` is 0 when a diagnostic failed.
+
+    Raises
+    ------
+    InputError
+        If arguments are of the wrong kind or the engine cannot fit the model.
+    SchemaError
+        If ``tally`` is not a tally.
+    NotUsableError
+        With ``strict=True``, if a diagnostic failed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
+    >>> report = bg.estimate(counts, bg.PartialPooling(), seed=1)
+    >>> report.attrs["usable"], report.attrs["inference"]
+    (1, 'collapsed')
+    """
+    _check_arguments(tally, estimator, seed, inference)
+    reference = estimator.reference(tally)
+    notes: list[str] = []
+    fits = []
+    names = [str(metric) for metric in tally["metric"].values]
+    for i, name in enumerate(names):
+        if progress is not None:
+            progress(name, i, len(names))
+        one = tally.isel(metric=[i])
+        if not np.isfinite(one["estimate"].values).any():
+            notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
+            fits.append(_nothing(one))
+        else:
+            fits.append(_fit(one, estimator, seed, inference, notes))
+    if "cluster_cell" in tally.dims:
+        notes.append(
+            "rows come in clusters; the intervals of this estimator treat rows as independent, so they can be too short"
+        )
+    report = assemble(
+        tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
+        bootstrap=estimator.replicates(tally, seed=seed),
+    )  # fmt: skip
+    if strict and not report.attrs["usable"]:
+        checks = report["diagnostics"].to_dataset()
+        failed = [str(sentence) for sentence in checks["sentence"].values[checks["passed"].values == 0]]
+        raise NotUsableError("the fit is not usable: " + "; ".join(failed))
+    return report
+
+
+def _check_arguments(tally: object, estimator: object, seed: object, inference: str) -> None:
+    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
+        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+    if isinstance(estimator, type) and issubclass(estimator, Estimator):
+        raise InputError(f"estimator must be an instance: write {estimator.__name__}() with brackets")
+    if not isinstance(estimator, Estimator):
+        raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
+    if inference not in ("auto", "collapsed", "nuts"):
+        raise InputError(f"inference={inference!r} is not one of 'auto', 'collapsed', 'nuts'")
+
+
+def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inference, notes: list[str]) -> Posterior:
+    """Fit one metric, falling back where asked and needed."""
+    name = str(tally["metric"].values[0])
+    if inference != "nuts":
+        exact = estimator.collapsed(tally, seed=seed)
+        if exact is not None and (usable(exact.checks) or inference == "collapsed"):
+            return exact
+        if inference == "collapsed":
+            raise InputError(
+                f"{estimator.word} has no exact engine for metric {name!r}; use inference='auto' or 'nuts'"
+            )
+        notes.append(f"{name}: the exact engine did not pass its checks, so NUTS was run")
+    fit = _nuts(tally, estimator, seed, target_accept=0.9)
+    if not usable(fit.checks):
+        fit = _nuts(tally, estimator, seed, target_accept=0.99, tune=2000)
+        notes.append(f"{name}: NUTS was repeated with smaller steps")
+    return fit
+
+
+def _nuts(tally: xr.Dataset, estimator: Estimator, seed: int, *, target_accept: float, tune: int = 1000) -> Posterior:
+    from bayesgroups.inference import nuts
+
+    name = str(tally["metric"].values[0])
+    tree = nuts.sample(
+        estimator.model(tally), seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept
+    )
+    draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
+    stats = tree["sample_stats"].to_dataset()
+    shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
+    stats = stats[shared].expand_dims(metric=tally["metric"].values, axis=-1)
+    return Posterior(draws, tuple(nuts_checks(tree, name)), "nuts", stats)
+
+
+def _nothing(tally: xr.Dataset) -> Posterior:
+    """The posterior of a metric that is undefined everywhere: NaN with a reason, never a prior in disguise."""
+    from bayesgroups.inference.posterior import lay_out
+
+    return Posterior(lay_out(tally, np.full((CHAINS * DRAWS, tally.sizes["subgroup"]), np.nan), {}), (), "collapsed")
+
+
+def _join(fits: list[Posterior]) -> Posterior:
+    """Fits of several metrics side by side."""
+    draws = xr.concat([fit.draws for fit in fits], dim="metric", join="exact", combine_attrs="drop", data_vars="all")
+    draws = draws.transpose("chain", "draw", "metric", "subgroup")
+    stats = [fit.sample_stats for fit in fits if fit.sample_stats is not None]
+    checks: tuple[Check, ...] = tuple(check for fit in fits for check in fit.checks)
+    engines = sorted({fit.engine for fit in fits})
+    joined = xr.concat(stats, dim="metric", join="outer", combine_attrs="drop") if stats else None
+    return Posterior(draws, checks, ", ".join(engines), joined)

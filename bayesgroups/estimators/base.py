@@ -1,0 +1,86 @@
+"""What an estimator is: one word, settings, and two sides to ask."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from bayesgroups.errors import InputError
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+Likelihood = Literal["auto", "binomial", "normal"]
+
+
+class Estimator(ABC):
+    """A frozen bundle of settings under one word.
+
+    A leaf joins a frequentist reference, a PyMC model and, where the model allows it, an exact engine; it holds settings and
+    nothing else. `bayesgroups.estimate` does the work.
+    """
+
+    word: ClassVar[str]
+
+    @abstractmethod
+    def reference(self, tally: xr.Dataset) -> xr.Dataset:
+        """Answer of the frequentist side, see `bayesgroups.frequentist`."""
+
+    @abstractmethod
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models`."""
+
+    @abstractmethod
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
+        """Draws of one metric from the exact engine; ``None`` where there is none."""
+
+    def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
+        """Bootstrap replicates of the frequentist side, see `bayesgroups.inference.bootstrap`; ``None`` where not asked for."""
+        return None
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by name."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+def check_choice(word: str, name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse a setting that is none of its choices.
+
+    Raises
+    ------
+    InputError
+    """
+    if value not in choices:
+        raise InputError(f"{word}: {name}={value!r} is not one of {', '.join(repr(choice) for choice in choices)}")
+
+
+def check_scale(word: str, name: str, value: float | None) -> None:
+    """Refuse a scale that is not positive and finite.
+
+    Raises
+    ------
+    InputError
+    """
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise InputError(f"{word}: {name}={value} must be a positive number")
+
+
+def is_binomial(tally: xr.Dataset, likelihood: Likelihood) -> bool:
+    """Whether the one metric of a tally has a binomial likelihood.
+
+    Raises
+    ------
+    InputError
+        If a binomial likelihood is asked for a metric that is not a rate.
+    """
+    kind, metric = str(tally["kind"].values[0]), str(tally["metric"].values[0])
+    if likelihood == "binomial" and kind != "rate":
+        raise InputError(
+            f"metric {metric!r} is not a rate (kind {kind!r}), so it has no binomial likelihood; use likelihood='auto'"
+        )
+    return kind == "rate" and likelihood != "normal"

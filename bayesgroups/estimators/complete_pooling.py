@@ -1,0 +1,61 @@
+"""Complete pooling: one value for all subgroups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, is_binomial
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+
+@dataclass(frozen=True)
+class CompletePooling(Estimator):
+    """One value shared by all subgroups, and the weighted mean as reference.
+
+    Parameters
+    ----------
+    likelihood : {"auto", "binomial", "normal"}
+        Of the Bayesian side: for rates binomial with the Jeffreys prior, otherwise normal with a weak prior.
+
+    Raises
+    ------
+    InputError
+        If the choice is unknown.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> bg.CompletePooling()
+    CompletePooling(likelihood='auto')
+    """
+
+    word: ClassVar[str] = "complete_pooling"
+
+    likelihood: Likelihood = "auto"
+
+    def __post_init__(self) -> None:
+        check_choice("CompletePooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
+
+    def reference(self, tally: xr.Dataset) -> xr.Dataset:
+        """The weighted mean, see `bayesgroups.frequentist.complete_pooling`."""
+        from bayesgroups.frequentist import complete_pooling
+
+        return complete_pooling.estimate(tally)
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.complete_pooling`."""
+        from bayesgroups.models import complete_pooling
+
+        return complete_pooling.build(tally, likelihood=self.likelihood)
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        """Exact draws of one metric, see `bayesgroups.inference.collapsed.complete_pooling`."""
+        from bayesgroups.inference.collapsed import complete_pooling
+
+        return complete_pooling.sample(tally, seed=seed, binomial_likelihood=is_binomial(tally, self.likelihood))

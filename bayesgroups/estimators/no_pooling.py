@@ -1,0 +1,92 @@
+"""No pooling: every subgroup stands alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, is_binomial
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+Interval = Literal[
+    "auto",
+    "wilson",
+    "jeffreys",
+    "clopper_pearson",
+    "wald",
+    "percentile",
+    "pooled_normal",
+    "pooled_t",
+    "separate_normal",
+    "t",
+]
+
+
+@dataclass(frozen=True)
+class NoPooling(Estimator):
+    """Independent subgroups, and the standard estimator as reference.
+
+    Parameters
+    ----------
+    interval : str
+        Of the frequentist side: ``auto`` is Wilson for rates and pooled t for everything else; or ``wilson``,
+        ``jeffreys``, ``clopper_pearson``, ``wald``, ``percentile`` (rates only), ``pooled_normal``, ``pooled_t``,
+        ``separate_normal``, ``t``.
+    likelihood : {"auto", "binomial", "normal"}
+        Of the Bayesian side: for rates binomial with the Jeffreys prior, otherwise normal with a weak prior.
+    bootstrap : int
+        Number of bootstrap replicates of every metric to keep in the report.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown or the number of replicates negative.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> bg.NoPooling(interval="jeffreys")
+    NoPooling(interval='jeffreys', likelihood='auto', bootstrap=0)
+    """
+
+    word: ClassVar[str] = "no_pooling"
+
+    interval: Interval = "auto"
+    likelihood: Likelihood = "auto"
+    bootstrap: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("NoPooling", "interval", self.interval, get_args(Interval))
+        check_choice("NoPooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
+        if self.bootstrap < 0:
+            raise InputError(f"NoPooling: bootstrap={self.bootstrap} must be 0 or larger")
+
+    def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
+        """Replicates of the standard estimator, see `bayesgroups.inference.bootstrap`."""
+        from bayesgroups.inference import bootstrap
+
+        return bootstrap.replicates(tally, seed=seed, draws=self.bootstrap) if self.bootstrap else None
+
+    def reference(self, tally: xr.Dataset) -> xr.Dataset:
+        """The standard estimator, see `bayesgroups.frequentist.no_pooling`."""
+        from bayesgroups.frequentist import no_pooling
+
+        return no_pooling.estimate(tally, interval=self.interval)
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.no_pooling`."""
+        from bayesgroups.models import no_pooling
+
+        return no_pooling.build(tally, likelihood=self.likelihood)
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        """Exact draws of one metric, see `bayesgroups.inference.collapsed.no_pooling`."""
+        from bayesgroups.inference.collapsed import no_pooling
+
+        return no_pooling.sample(tally, seed=seed, binomial_likelihood=is_binomial(tally, self.likelihood))

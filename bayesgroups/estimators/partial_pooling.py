@@ -1,0 +1,82 @@
+"""Partial pooling: subgroups are drawn from one population, and so borrow strength from one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_scale, is_binomial
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+
+@dataclass(frozen=True)
+class PartialPooling(Estimator):
+    """Exchangeable hierarchy, and empirical Bayes as its reference.
+
+    Parameters
+    ----------
+    likelihood : {"auto", "binomial", "normal"}
+        Of the Bayesian side. ``auto`` is binomial, with a hierarchy of logits, for every rate, and normal with known
+        sampling variances for means, F1, AUC and published estimates.
+    overall_scale, tau_scale : float, optional
+        Prior scales: overall ~ Normal(centre, overall_scale), tau ~ HalfNormal(tau_scale). For rates on the logit
+        scale, by default 1.5 and 0.5; otherwise in units of the metric, by default as in `bayesgroups.models.scales`.
+    interval : {"morris", "plug_in", "robust", "fab"}
+        Of the frequentist side: Morris's, which counts the uncertainty of the hyper-parameters; the plug-in one, which
+        does not and under-covers; the robust one of Armstrong, Kolesar and Plagborg-Moller; or FAB, exact per subgroup.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown or a scale is not positive.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> bg.PartialPooling(tau_scale=1.0)
+    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, interval='morris')
+    """
+
+    word: ClassVar[str] = "partial_pooling"
+
+    likelihood: Likelihood = "auto"
+    overall_scale: float | None = None
+    tau_scale: float | None = None
+    interval: Literal["morris", "plug_in", "robust", "fab"] = "morris"
+
+    def __post_init__(self) -> None:
+        check_choice("PartialPooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
+        check_choice("PartialPooling", "interval", self.interval, ("morris", "plug_in", "robust", "fab"))
+        check_scale("PartialPooling", "overall_scale", self.overall_scale)
+        check_scale("PartialPooling", "tau_scale", self.tau_scale)
+
+    def reference(self, tally: xr.Dataset) -> xr.Dataset:
+        """Empirical Bayes, see `bayesgroups.frequentist.partial_pooling`."""
+        from bayesgroups.frequentist import partial_pooling
+
+        return partial_pooling.estimate(tally, interval=self.interval)
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.partial_pooling`."""
+        from bayesgroups.models import partial_pooling
+
+        return partial_pooling.build(
+            tally, likelihood=self.likelihood, overall_scale=self.overall_scale, tau_scale=self.tau_scale
+        )
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        """Exact draws of one metric, see `bayesgroups.inference.collapsed.partial_pooling`."""
+        from bayesgroups.inference.collapsed import partial_pooling
+
+        return partial_pooling.sample(
+            tally,
+            seed=seed,
+            binomial_likelihood=is_binomial(tally, self.likelihood),
+            overall_scale=self.overall_scale,
+            tau_scale=self.tau_scale,
+        )

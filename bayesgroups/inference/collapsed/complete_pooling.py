@@ -1,0 +1,57 @@
+"""Exact posterior of one value shared by all subgroups: conjugate, on the totals."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.inference.collapsed import conjugate
+from bayesgroups.inference.posterior import Posterior, generator, lay_out
+from bayesgroups.inference.verdicts import ESS, at_least
+from bayesgroups.models.scales import JEFFREYS, WEAK, natural_scale
+
+
+def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likelihood: bool = True) -> Posterior:
+    """Independent draws from the posterior of one metric; every subgroup has the same value.
+
+    The same model as `bayesgroups.models.complete_pooling`.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with one metric along ``metric``.
+    seed : int
+        Source of randomness.
+    draws : int
+        Number of draws over all chains.
+    binomial_likelihood : bool
+        Binomial counts, or normal estimates with known variances.
+
+    Returns
+    -------
+    Posterior
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.complete_pooling import sample
+    >>> counts = bg.tally_from_counts([1, 3], [10, 30], pd.DataFrame({"site": ["a", "b"]}))
+    >>> bool((sample(counts, seed=1).draws["mu"].std("subgroup") < 1e-12).all())
+    True
+    """
+    metric = str(tally["metric"].values[0])
+    rng = generator(seed, metric, "complete_pooling")
+    one = tally.isel(metric=0)
+    if binomial_likelihood:
+        total = np.nan_to_num(one["successes"].values).sum(keepdims=True), one["count"].values.sum(keepdims=True)
+        overall = conjugate.beta(*total, rng, draws=draws, prior=JEFFREYS)
+    else:
+        own = natural_scale(tally).isel(metric=0)
+        z, v = conjugate.precision_weighted(one["estimate"].values, one["sampling_variance"].values)
+        overall = conjugate.normal(
+            z, v, rng, draws=draws, prior_mean=float(own["centre"]), prior_sd=WEAK * float(own["scale"])
+        )
+    mu = np.repeat(overall, tally.sizes["subgroup"], axis=1)
+    checks = (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
+    return Posterior(lay_out(tally, mu, {"overall": overall[:, 0]}), checks, "collapsed")

@@ -1,0 +1,105 @@
+"""Exact posterior of exchangeable partial pooling, either likelihood."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.inference.collapsed import binomial, gaussian
+from bayesgroups.inference.posterior import Posterior, generator, lay_out
+from bayesgroups.inference.verdicts import ESS, Check, at_least, at_most
+from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
+
+EDGE_MASS = 1e-6
+"""Largest share of the posterior that may lie in the outermost cells of the grid."""
+GRID_ERROR = 1e-3
+"""Largest numerical error of the grid (total variation; change of the log evidence)."""
+QUADRATURE_ERROR = 1e-2
+"""Largest spread of the error of the log likelihood over posterior draws."""
+
+
+def sample(
+    tally: xr.Dataset,
+    *,
+    seed: int,
+    draws: int = 4000,
+    binomial_likelihood: bool = True,
+    overall_scale: float | None = None,
+    tau_scale: float | None = None,
+) -> Posterior:
+    """Independent draws from the posterior of one metric.
+
+    The same model as `bayesgroups.models.partial_pooling`.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with one metric along ``metric``.
+    seed : int
+        Source of randomness.
+    draws : int
+        Number of draws over all chains.
+    binomial_likelihood : bool
+        Binomial counts with a hierarchy of logits, or normal estimates with known variances.
+    overall_scale, tau_scale : float, optional
+        Prior scales of the centre and of the spread, on the logit scale for the binomial likelihood and in units of
+        the metric otherwise; by default those of `bayesgroups.models.scales`.
+
+    Returns
+    -------
+    Posterior
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.partial_pooling import sample
+    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
+    >>> found = sample(counts, seed=1)
+    >>> [check.passed for check in found.checks]
+    [True, True, True, True]
+    """
+    metric = str(tally["metric"].values[0])
+    rng = generator(seed, metric, "partial_pooling")
+    if binomial_likelihood:
+        counts = tally.isel(metric=0)
+        k, n = np.nan_to_num(counts["successes"].values), counts["count"].values
+        found = binomial.sample(
+            k,
+            n,
+            rng,
+            draws=draws,
+            overall_scale=overall_scale or LOGIT_OVERALL_SCALE,
+            tau_scale=tau_scale or LOGIT_TAU_SCALE,
+        )
+        checks = _grid_checks(metric, draws, found.surface.edge_mass, found.surface.interpolation_error)
+        checks += (
+            at_most(
+                "quadrature error",
+                metric,
+                found.quadrature_error,
+                QUADRATURE_ERROR,
+                "the error of the integrals over subgroup effects",
+            ),
+        )
+        return Posterior(lay_out(tally, found.mu, {"overall": found.overall, "tau": found.tau}), checks, "collapsed")
+    own = natural_scale(tally).isel(metric=0)
+    normal = gaussian.sample(
+        tally["estimate"].values[0],
+        tally["sampling_variance"].values[0],
+        rng,
+        draws=draws,
+        centre=float(own["centre"]),
+        overall_scale=overall_scale or float(own["scale"]),
+        tau_scale=tau_scale or float(own["tau_scale"]),
+    )
+    checks = _grid_checks(metric, draws, normal.edge_mass, normal.grid_error)
+    return Posterior(lay_out(tally, normal.mu, {"overall": normal.overall, "tau": normal.tau}), checks, "collapsed")
+
+
+def _grid_checks(metric: str, draws: int, edge_mass: float, error: float) -> tuple[Check, ...]:
+    return (
+        at_most("grid edge mass", metric, edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
+        at_most("grid error", metric, error, GRID_ERROR, "the change when the grid gets finer"),
+        at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),
+    )

@@ -1,0 +1,139 @@
+"""The No-U-Turn sampler: the one place of the package where a PyMC model is sampled.
+
+nutpie runs it when it is installed, PyMC's own sampler otherwise. Nothing is judged here; see ``verdicts``.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import xarray as xr
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+CORES = 2
+STATISTICS = (
+    "lp",
+    "energy",
+    "diverging",
+    "acceptance_rate",
+    "step_size",
+    "n_steps",
+    "tree_depth",
+    "reached_max_treedepth",
+)
+NUTPIE_NAMES = {
+    "logp": "lp",
+    "mean_tree_accept": "acceptance_rate",
+    "depth": "tree_depth",
+    "maxdepth_reached": "reached_max_treedepth",
+}
+
+
+def sample(
+    model: pm.Model,
+    *,
+    seed: int,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    target_accept: float = 0.9,
+    progress: bool = False,
+    log_likelihood: bool = False,
+    keep_latent: bool = False,
+) -> xr.DataTree:
+    """Draw from the posterior of a model; the same seed gives the same draws.
+
+    Parameters
+    ----------
+    model : pm.Model
+        A model made by one of the builders.
+    seed : int
+        Seed of all chains.
+    draws, tune : int
+        Draws kept and warm-up draws thrown away, per chain.
+    chains : int
+        Number of chains; two run at a time.
+    target_accept : float
+        Acceptance the step size aims at, in (0, 1); nearer to 1 means smaller steps and fewer divergences.
+    progress : bool
+        Show a progress bar.
+    log_likelihood : bool
+        Add the pointwise log likelihood of the observed nodes.
+    keep_latent : bool
+        Keep variables that only serve the parametrisation: ``z``, ``z_...``, and variables other than ``mu`` along
+        ``subgroup``, ``binomial_metric`` or ``normal_metric``.
+
+    Returns
+    -------
+    xr.DataTree
+        ``posterior`` (``mu(chain, draw, metric, subgroup)``, ``overall``, ``tau`` and other hyper-parameters),
+        ``sample_stats`` and ``observed_data`` if anything was observed; ``log_likelihood`` if asked for.
+
+    References
+    ----------
+    Hoffman and Gelman (2014), "The No-U-Turn Sampler", JMLR 15.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model() as model:
+    ...     overall = pm.Normal("overall")
+    >>> tree = sample(model, seed=1, draws=50, tune=50, chains=2)
+    >>> dict(tree["posterior"].sizes)
+    {'chain': 2, 'draw': 50}
+    """
+    import pymc as pm
+    from pytensor.configdefaults import config
+
+    kept = [variable.name for variable in model.unobserved_RVs if keep_latent or not _latent(model, variable.name)]
+    observed = log_likelihood and bool(model.observed_RVs)
+    # With fast maths the first run and a run from the compiler's cache round differently, and draw differently.
+    with model, config.change_flags(numba__fastmath=False):
+        raw = pm.sample(
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            cores=CORES,
+            random_seed=seed,
+            progressbar=progress,
+            quiet=not progress,
+            # A log likelihood is computed from the free variables, latent ones included.
+            var_names=None if observed else kept,
+            nuts_sampler="nutpie" if find_spec("nutpie") else "pymc",
+            target_accept=target_accept,
+            # Judged in `verdicts`; here it would only warn.
+            compute_convergence_checks=False,
+        )
+        if observed:
+            raw = pm.compute_log_likelihood(raw, progressbar=False)
+    groups = {"posterior": _used(raw["posterior"].to_dataset()[kept]), "sample_stats": _statistics(raw)}
+    groups |= {name: raw[name].to_dataset() for name in ("observed_data", "log_likelihood") if name in raw.children}
+    return xr.DataTree.from_dict({name: group for name, group in groups.items() if group.data_vars})
+
+
+def _latent(model: pm.Model, name: str) -> bool:
+    """Whether a variable only serves the parametrisation."""
+    along = model.named_vars_to_dims.get(name, ())
+    assembled = {"binomial_metric", "normal_metric", "subgroup"}
+    return name != "mu" and (name == "z" or name.startswith("z_") or not assembled.isdisjoint(along))
+
+
+def _used(posterior: xr.Dataset) -> xr.Dataset:
+    """Drop the coordinates of variables that were dropped; labels become plain text, whichever sampler ran."""
+    used = {dim for variable in posterior.data_vars.values() for dim in variable.dims}
+    posterior = posterior.drop_vars([name for name in posterior.coords if name not in used])
+    labels = {name: values.astype(str) for name, values in posterior.coords.items() if values.dtype == object}
+    return posterior.assign_coords(labels)
+
+
+def _statistics(raw: xr.DataTree) -> xr.Dataset:
+    """Sampler statistics under the names of the ArviZ schema, whichever sampler ran."""
+    stats = (
+        raw["sample_stats"]
+        .to_dataset()
+        .rename_vars({theirs: ours for theirs, ours in NUTPIE_NAMES.items() if theirs in raw["sample_stats"]})
+    )
+    return stats[[name for name in STATISTICS if name in stats]]

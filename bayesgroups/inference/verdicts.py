@@ -1,0 +1,257 @@
+"""Diagnostics as data: each check has a value, a threshold, a verdict and a sentence. The thresholds live here, once.
+
+R-hat and effective sample sizes: Vehtari et al. (2021), doi:10.1214/20-BA1221. Pareto k-hat: Vehtari et al. (2024), JMLR
+25(72). E-BFMI: Betancourt (2016), arXiv:1604.00695. A value that cannot be computed never passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+R_HAT = 1.01
+"""Largest rank-normalised split R-hat."""
+ESS = 400
+"""Smallest bulk and tail effective sample size of Markov chains."""
+K_HAT = 0.7
+"""Largest Pareto k-hat of importance weights."""
+IS_ESS = 400
+"""Smallest effective sample size of importance weights."""
+DIVERGENCES = 0
+"""Largest number of divergent transitions."""
+E_BFMI = 0.3
+"""Smallest estimated Bayesian fraction of missing information of a chain."""
+
+TAIL = (0.05, 0.95)
+"""The two quantiles whose effective sample size is the tail ESS."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One diagnostic of one metric.
+
+    Parameters
+    ----------
+    name : str
+        What was measured, e.g. ``"R-hat"``.
+    metric : str
+        The metric it is about.
+    value, threshold : float
+        The number measured and the number it is held against.
+    passed : bool
+        The verdict.
+    sentence : str
+        The verdict in words.
+    """
+
+    name: str
+    metric: str
+    value: float
+    threshold: float
+    passed: bool
+    sentence: str
+
+
+def at_most(name: str, metric: str, value: float, threshold: float, quantity: str) -> Check:
+    """Check that a value does not exceed a threshold; NaN does not pass.
+
+    Parameters
+    ----------
+    name, metric : str
+        As in ``Check``.
+    value, threshold : float
+        As in ``Check``.
+    quantity : str
+        The value in words, the subject of the sentence.
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> at_most("R-hat", "fnr", 1.03, R_HAT, "the largest R-hat").sentence
+    'fnr: the largest R-hat is 1.03, but may be at most 1.01.'
+    """
+    return _check(name, metric, value, threshold, bool(value <= threshold), quantity, "at most")
+
+
+def at_least(name: str, metric: str, value: float, threshold: float, quantity: str) -> Check:
+    """Check that a value reaches a threshold; NaN does not pass.
+
+    Parameters
+    ----------
+    name, metric : str
+        As in ``Check``.
+    value, threshold : float
+        As in ``Check``.
+    quantity : str
+        The value in words, the subject of the sentence.
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> at_least("bulk ESS", "fnr", 812.4, ESS, "the smallest bulk ESS").sentence
+    'fnr: the smallest bulk ESS is 812.4, at least 400 as required.'
+    """
+    return _check(name, metric, value, threshold, bool(value >= threshold), quantity, "at least")
+
+
+def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
+    """Checks of Markov chains, over every quantity of the posterior that concerns one metric.
+
+    Parameters
+    ----------
+    tree : xr.DataTree
+        With ``posterior`` (variables with dims chain, draw, ...; those without a dim ``metric`` count for every
+        metric) and ``sample_stats`` (``diverging`` and ``energy`` with dims chain, draw).
+    metric : str
+        A label of the coordinate ``metric``.
+
+    Returns
+    -------
+    list of Check
+        ``R-hat`` (largest, rank-normalised), ``bulk ESS`` and ``tail ESS`` (smallest; tail at 5 % and 95 %),
+        ``divergences`` (number) and ``E-BFMI`` (smallest over chains). A quantity with the same value in every draw
+        is left out; one with a draw that is not finite fails. Statistics that are missing fail.
+
+    References
+    ----------
+    Vehtari et al. (2021), "Rank-normalization, folding, and localization", Bayesian Analysis 16, doi:10.1214/20-BA1221.
+    Betancourt (2016), "Diagnosing suboptimal cotangent disintegrations", arXiv:1604.00695.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(1)
+    >>> draws = xr.Dataset({"mu": (("chain", "draw", "metric"), random.normal(size=(4, 500, 1)))}, {"metric": ["fnr"]})
+    >>> stats = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((4, 500), bool)),
+    ...                     "energy": (("chain", "draw"), random.normal(size=(4, 500)))})
+    >>> [check.passed for check in nuts_checks(xr.DataTree.from_dict({"posterior": draws, "sample_stats": stats}), "fnr")]
+    [True, True, True, True, True]
+    """
+    from arviz_stats.base.array import array_stats
+
+    statistics: Any = array_stats  # arviz-stats is typed in part
+
+    varying = _varying(_quantities(tree["posterior"].to_dataset(), metric))
+    nothing = varying.shape[0] == 0 or not np.isfinite(varying).all()
+    # Axes of the quantities: (quantity, chain, draw).
+    r_hat = math.nan if nothing else float(np.max(statistics.rhat(varying, 1, 2, method="rank")))
+    bulk = math.nan if nothing else float(np.min(statistics.ess(varying, 1, 2, method="bulk")))
+    tail = math.nan if nothing else float(np.min(statistics.ess(varying, 1, 2, method="tail", prob=TAIL)))
+
+    stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
+    divergences, e_bfmi = math.nan, math.nan
+    if "diverging" in stats:
+        divergences = float(stats["diverging"].sum())
+    if "energy" in stats:
+        e_bfmi = _e_bfmi(np.asarray(stats["energy"].transpose("chain", "draw").values, dtype=np.float64))
+    return [
+        at_most("R-hat", metric, r_hat, R_HAT, "the largest R-hat"),
+        at_least("bulk ESS", metric, bulk, ESS, "the smallest bulk effective sample size"),
+        at_least("tail ESS", metric, tail, ESS, "the smallest tail effective sample size"),
+        at_most("divergences", metric, divergences, DIVERGENCES, "the number of divergent transitions"),
+        at_least("E-BFMI", metric, e_bfmi, E_BFMI, "the smallest E-BFMI of a chain"),
+    ]
+
+
+def checks_dataset(checks: Sequence[Check]) -> xr.Dataset:
+    """Lay out checks as a dataset that can be stored.
+
+    Parameters
+    ----------
+    checks : sequence of Check
+        The checks of all metrics.
+
+    Returns
+    -------
+    xr.Dataset
+        Dim ``check`` with labels ``"<metric>: <name>"``; ``value``, ``threshold`` (float), ``passed`` (int8, 1 or 0),
+        ``sentence`` and ``metric`` (str).
+
+    Examples
+    --------
+    >>> stored = checks_dataset([at_most("k-hat", "fnr", 0.2, K_HAT, "the k-hat")])
+    >>> str(stored["check"].values[0]), int(stored["passed"][0])
+    ('fnr: k-hat', 1)
+    """
+    return xr.Dataset(
+        {
+            "value": ("check", np.array([check.value for check in checks], dtype=np.float64)),
+            "threshold": ("check", np.array([check.threshold for check in checks], dtype=np.float64)),
+            "passed": ("check", np.array([check.passed for check in checks], dtype=np.int8)),
+            "sentence": ("check", np.array([check.sentence for check in checks], dtype=np.str_)),
+            "metric": ("check", np.array([check.metric for check in checks], dtype=np.str_)),
+        },
+        coords={"check": np.array([f"{check.metric}: {check.name}" for check in checks], dtype=np.str_)},
+    )
+
+
+def usable(checks: Sequence[Check]) -> bool:
+    """Whether every check passed.
+
+    Parameters
+    ----------
+    checks : sequence of Check
+        The checks of all metrics; with none there is nothing to fail.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> usable([at_most("k-hat", "fnr", float("nan"), K_HAT, "the k-hat")])
+    False
+    """
+    return all(check.passed for check in checks)
+
+
+def _check(name: str, metric: str, value: float, threshold: float, passed: bool, quantity: str, relation: str) -> Check:
+    """Assemble a check with its sentence."""
+    if math.isnan(value):
+        found = f"could not be computed, but must be {relation} {threshold:g}"
+    elif passed:
+        found = f"is {value:.4g}, {relation} {threshold:g} as required"
+    else:
+        found = f"is {value:.4g}, but {'may' if relation == 'at most' else 'must'} be {relation} {threshold:g}"
+    return Check(name, metric, float(value), float(threshold), passed, f"{metric}: {quantity} {found}.")
+
+
+def _quantities(posterior: xr.Dataset, metric: str) -> FloatArray:
+    """All scalar quantities that concern a metric, shape (quantity, chain, draw)."""
+    blocks = []
+    for name in posterior.data_vars:
+        draws = posterior[name]
+        if "metric" in draws.dims:
+            draws = draws.sel(metric=metric)
+        values = np.asarray(draws.transpose(..., "chain", "draw").values, dtype=np.float64)
+        blocks.append(values.reshape(-1, *values.shape[-2:]))
+    shape = (0, posterior.sizes["chain"], posterior.sizes["draw"])
+    return np.concatenate([np.empty(shape), *blocks])
+
+
+def _varying(quantities: FloatArray) -> FloatArray:
+    """Leave out the quantities that are constant: a constant has no R-hat, and NaN is no constant."""
+    first = quantities[:, :1, :1]
+    constant: NDArray[np.bool_] = (quantities == first).all(axis=(1, 2))
+    return quantities[~constant]
+
+
+def _e_bfmi(energy: FloatArray) -> float:
+    """Smallest E-BFMI over chains: mean squared step of the energy over its variance; NaN for a constant energy."""
+    variance = energy.var(axis=1, ddof=1)
+    if not (variance > 0).all():
+        return math.nan
+    return float((np.square(np.diff(energy, axis=1)).mean(axis=1) / variance).min())

@@ -1,0 +1,287 @@
+"""The report: one tree for both approaches, in the schema of ArviZ, assembled, saved and opened here."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups import __version__
+from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.frames import as_json
+from bayesgroups.inference.posterior import Posterior
+from bayesgroups.inference.verdicts import checks_dataset, usable
+from bayesgroups.levels import LEVELS
+from bayesgroups.tallies.subgroups import attributes_of
+
+SCHEMA = "bayesgroups.report"
+SCHEMA_VERSION = 1
+APPROACHES = ("bayesian", "frequentist")
+REQUIRED = {
+    "estimates": ("estimate", "std_error", "lower", "upper", "interval_kind", "interval_method", "status"),
+    "diagnostics": ("value", "threshold", "passed", "sentence"),
+    "constant_data": ("estimate", "count", "status", "kind"),
+}
+
+
+def assemble(
+    tally: xr.Dataset,
+    posterior: Posterior,
+    reference: xr.Dataset,
+    *,
+    estimator: str,
+    settings: Mapping[str, Any],
+    seed: int,
+    notes: Iterable[str] = (),
+    bootstrap: xr.Dataset | None = None,
+) -> xr.DataTree:
+    """Put both approaches to the same estimands into one tree.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        What both approaches were given.
+    posterior : Posterior
+        Draws of every metric of the tally.
+    reference : xr.Dataset
+        Answer of the frequentist side.
+    estimator : str
+        The word.
+    settings : mapping
+        Settings of the estimator.
+    seed : int
+        Source of randomness.
+    notes : iterable of str
+        What a reader must know besides the diagnostics.
+    bootstrap : xr.Dataset, optional
+        Frequentist replicates.
+
+    Returns
+    -------
+    xr.DataTree
+        Groups ``posterior``, ``sample_stats`` (where a sampler ran), ``bootstrap`` (where asked for), ``estimates``,
+        ``diagnostics``, ``constant_data``.
+    """
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    made_by = {"created_at": created, "modeling_interface": "bayesgroups", "modeling_interface_version": __version__}
+    groups = {"posterior": posterior.draws.assign_attrs({**made_by, "sample_dims": ["chain", "draw"]})}
+    if posterior.sample_stats is not None:
+        groups["sample_stats"] = posterior.sample_stats.assign_attrs(made_by)
+    if bootstrap is not None:
+        groups["bootstrap"] = bootstrap.assign_attrs({**bootstrap.attrs, **made_by})
+    groups["estimates"] = estimates(tally, posterior.draws, reference)
+    groups["diagnostics"] = checks_dataset(posterior.checks)
+    groups["constant_data"] = tally
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "estimator": estimator,
+        "settings": as_json(dict(settings)),
+        "inference": posterior.engine,
+        "seed": seed,
+        "usable": int(usable(posterior.checks)),
+        "notes": json.dumps(list(notes), ensure_ascii=False),
+        "versions": as_json(_versions()),
+        "created_at": created,
+    }
+    return tree
+
+
+def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
+    """The table of both approaches: point estimates, standard errors and intervals at every level.
+
+    Parameters
+    ----------
+    tally, draws, reference : xr.Dataset
+        The tally, the posterior draws and the answer of the frequentist side.
+
+    Returns
+    -------
+    xr.Dataset
+        Dims ``approach, metric, subgroup, level``. The Bayesian estimate is the posterior mean, its interval equal-tailed.
+        ``lower`` and ``upper`` are clipped to the range of the metric; ``lower_unclipped``, ``upper_unclipped`` are not.
+    """
+    mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values.reshape(-1, *tally["estimate"].shape)
+    probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
+    quantiles = np.quantile(mu, probabilities, axis=0)
+    lower, upper = np.moveaxis(quantiles[: len(LEVELS)], 0, -1), np.moveaxis(quantiles[len(LEVELS) :], 0, -1)
+    status = tally["status"].values.astype("<U10")
+    answered = np.isfinite(mu).all(axis=0)
+    bayesian = np.where((status == "undefined") & answered, "imputed", status)
+
+    def both(first: Any, second: xr.DataArray, *dims: str) -> tuple[tuple[str, ...], Any]:
+        return ("approach", *dims), np.stack([first, second.transpose(*dims).values])
+
+    cell = ("metric", "subgroup")
+    bounded = (*cell, "level")
+    low, high = tally["range_lower"].values[:, None, None], tally["range_upper"].values[:, None, None]
+    data: dict[str, Any] = {
+        "estimate": both(mu.mean(axis=0), reference["estimate"], *cell),
+        "std_error": both(mu.std(axis=0, ddof=1), reference["std_error"], *cell),
+        "lower_unclipped": both(lower, reference["lower"], *bounded),
+        "upper_unclipped": both(upper, reference["upper"], *bounded),
+        "interval_kind": both(np.full(len(mu[0]), "credible"), reference["interval_kind"], "metric"),
+        "interval_method": both(np.full(len(mu[0]), "equal_tailed"), reference["interval_method"], "metric"),
+        "status": both(bayesian, reference["status"], *cell),
+        "reason": (cell, tally["reason"].values),
+        "count": (cell, tally["count"].values),
+    }
+    for side in ("lower", "upper"):
+        dims, unclipped = data[f"{side}_unclipped"]
+        data[side] = (dims, np.clip(unclipped, low, high))
+    coordinates = {
+        "approach": np.array(APPROACHES),
+        "level": np.array(LEVELS),
+        "metric": tally["metric"].values,
+        "subgroup": tally["subgroup"].values,
+        **{name: ("subgroup", tally[name].values) for name in attributes_of(tally)},
+    }
+    return xr.Dataset(data, coords=coordinates)
+
+
+def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str] | None = None) -> Path:
+    """Save a report as NetCDF4, whole or not at all.
+
+    Parameters
+    ----------
+    report : xr.DataTree
+        A report.
+    path : str or Path
+        The file; an older one of that name is replaced in one step.
+    include : iterable of str, optional
+        Groups to save (``posterior``, ``estimates`` ...), for privacy or size; all when left out. ``estimates``,
+        ``diagnostics`` and ``constant_data`` without its score and cluster cells are always saved.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    SchemaError
+        If the tree is not a report.
+    InputError
+        If the folder does not exist or a group is not in the report.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 3], [10, 9], pd.DataFrame({"site": ["a", "b"]}))
+    >>> report = bg.estimate(counts, bg.NoPooling(), seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = bg.save_report(report, pathlib.Path(folder) / "rate.nc", include=[])
+    ...     sorted(bg.open_report(path).children)
+    ['constant_data', 'diagnostics', 'estimates']
+    """
+    check(report)
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"folder {str(target.parent)!r} does not exist; make it first")
+    tree = report if include is None else _part(report, set(include))
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    try:
+        tree.to_netcdf(temporary, engine="h5netcdf")
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files for the owner only
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def open_report(path: str | Path) -> xr.DataTree:
+    """Open a report saved by `save_report`, into memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    xr.DataTree
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
+    SchemaError
+        If it is not a report, was written by a newer version, or lacks a part.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"file {str(source)!r} does not exist")
+    try:
+        with xr.open_datatree(source, engine="h5netcdf") as tree:
+            report: xr.DataTree = tree.load()
+    except (OSError, ValueError) as problem:
+        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
+    check(report)
+    return report
+
+
+def check(report: object) -> None:
+    """Check that a tree is a report of this schema.
+
+    Raises
+    ------
+    SchemaError
+        The message says what is wrong.
+    """
+    if not isinstance(report, xr.DataTree):
+        raise SchemaError(f"expected a report (xarray.DataTree from bayesgroups.estimate); got {type(report).__name__}")
+    if report.attrs.get("schema") != SCHEMA:
+        raise SchemaError(
+            f"not a report of bayesgroups: root attribute 'schema' is {report.attrs.get('schema')!r}, not {SCHEMA!r}"
+        )
+    if int(report.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
+        raise SchemaError(
+            f"the report has schema version {report.attrs['schema_version']}, this bayesgroups knows {SCHEMA_VERSION}; update it"
+        )
+    for group, variables in REQUIRED.items():
+        if group not in report.children:
+            raise SchemaError(f"the report lacks the group {group!r}")
+        for variable in variables:
+            if variable not in report[group].data_vars:
+                raise SchemaError(f"group {group!r} of the report lacks the variable {variable!r}")
+
+
+def _part(report: xr.DataTree, include: set[str]) -> xr.DataTree:
+    unknown = sorted(include - set(report.children))
+    if unknown:
+        raise InputError(
+            f"include= names {unknown[0]!r}, which the report does not have; it has {sorted(report.children)}"
+        )
+    kept = {name: report[name].to_dataset() for name in report.children if name in include or name in REQUIRED}
+    if "constant_data" not in include:
+        data = kept["constant_data"]
+        kept["constant_data"] = data.drop_dims([dim for dim in ("score_cell", "cluster_cell") if dim in data.dims])
+    tree = xr.DataTree.from_dict(kept)
+    tree.attrs = dict(report.attrs)
+    return tree
+
+
+def _versions() -> dict[str, str]:
+    found = {"bayesgroups": __version__, "numpy": np.__version__, "xarray": xr.__version__}
+    for package in ("pymc", "nutpie", "scipy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

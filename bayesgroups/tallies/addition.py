@@ -1,0 +1,188 @@
+"""Tallies of parts of the data, added up to the tally of the whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.tallies import moments
+from bayesgroups.tallies.assembly import Sums, assemble, descriptions
+from bayesgroups.tallies.auc import ScoreCells, sort_cells
+from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_tally
+
+FloatArray = NDArray[np.float64]
+
+
+def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Add tallies of disjoint parts of the data (chunks of a file, sites, days).
+
+    Parameters
+    ----------
+    tallies : sequence of xr.Dataset
+        Tallies of rows or counts with the same attributes and metrics; levels may differ. Thresholds must be the same,
+        so set one with ``threshold=`` rather than ``selection_rate=``.
+
+    Returns
+    -------
+    xr.Dataset
+        The tally that all rows together would give, up to rounding.
+
+    Raises
+    ------
+    InputError
+        If there is no tally, or attributes, metrics, settings or kinds of tally differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> site = pd.DataFrame({"site": ["a", "b"]})
+    >>> both = bg.add_tallies([bg.tally_from_counts([1, 2], [4, 5], site), bg.tally_from_counts([2, 0], [2, 5], site)])
+    >>> both["successes"].values.tolist(), both["count"].values.tolist()
+    ([[3.0, 2.0]], [[6.0, 10.0]])
+    """
+    parts = list(tallies)
+    if not parts:
+        raise InputError("add_tallies() got no tally; give at least one")
+    first = parts[0]
+    for other in parts[1:]:
+        _check_alike(first, other)
+    if "estimate" in first["kind"].values:
+        raise InputError(
+            "tallies of published estimates have no sums to add; pool them with bg.CompletePooling() instead"
+        )
+    by = attributes_of(first)
+    levels = {name: [level for part in parts for level in part[name].values.tolist()] for name in by}
+    alike = all(of_tally(part) == of_tally(first) for part in parts)
+    subgroups = of_tally(first) if alike else cross(by, levels, {})
+    whole = reduce(_add, [_sums(part, subgroups) for part in parts])
+    settings = json.loads(first.attrs["settings"])
+    pooling = settings.pop("pooled_variance")
+    described = descriptions(first)
+    lowest = np.min([part["range_lower"].values for part in parts], axis=0)
+    described = [
+        type(one)(one.name, one.kind, float(low), one.upper, one.larger_is_better, one.undefined, one.ties)
+        for one, low in zip(described, lowest, strict=True)
+    ]
+    return assemble(subgroups, described, whole, pooling=pooling, settings={**settings, "parts": len(parts)})
+
+
+def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
+    if attributes_of(first) != attributes_of(other):
+        raise InputError(f"tallies have different attributes: {attributes_of(first)} and {attributes_of(other)}")
+    if first["metric"].values.tolist() != other["metric"].values.tolist():
+        raise InputError(
+            f"tallies have different metrics: {first['metric'].values.tolist()} and {other['metric'].values.tolist()}"
+        )
+    if ("weight" in first) != ("weight" in other) or ("cluster_cell" in first.dims) != ("cluster_cell" in other.dims):
+        raise InputError("tallies differ in weights= or cluster=; make all of them alike")
+    if first.get("feature", xr.DataArray([])).values.tolist() != other.get("feature", xr.DataArray([])).values.tolist():
+        raise InputError("tallies have different features; make all of them alike")
+    mine, theirs = json.loads(first.attrs["settings"]), json.loads(other.attrs["settings"])
+    for setting in ("threshold", "positive", "pooled_variance"):
+        if mine.get(setting) != theirs.get(setting):
+            raise InputError(
+                f"tallies were made with different {setting}: {mine.get(setting)} and {theirs.get(setting)}"
+            )
+
+
+def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
+    """Take a tally back to its sums, laid out over the subgroups of the whole."""
+    position = subgroups.codes(of_tally(tally).table)
+    size = len(subgroups.table)
+
+    def spread(values: FloatArray, fill: float = 0.0) -> FloatArray:
+        full = np.full((*values.shape[:-1], size), fill)
+        full[..., position] = values
+        return full
+
+    kind = tally["kind"].values
+    count = np.where((kind == "auc")[:, None], 0.0, tally["count"].values)
+    weighted = "weight" in tally
+    weight = np.where(count > 0, tally["weight"].values, 0.0) if weighted else count
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = np.where(count > 0, weight**2 / count, 0.0)
+        estimate = np.where((kind == "f1")[:, None], tally["estimate"] / (2 - tally["estimate"]), tally["estimate"])
+        estimate = np.where(count > 0, estimate, np.nan)
+        binary = np.isin(kind, ["rate", "f1"])[:, None]
+        mean_scatter = np.nan_to_num(tally["row_variance"].values) * (count - 1) / count * weight
+        scatter = np.where(binary, weight * estimate * (1 - estimate), mean_scatter)
+    scatter = np.where(count > 0, scatter, 0.0)
+    extra: dict[str, Any] = {}
+    if "feature_mean" in tally:
+        feature_weight = tally.get("feature_weight", tally["rows"]).values
+        extra = {
+            "features": spread((np.nan_to_num(tally["feature_mean"].values) * feature_weight[:, None]).T).T,
+            "feature_weight": spread(feature_weight),
+            "feature_names": tuple(tally["feature"].values.tolist()),
+        }
+    if "score_cell" in tally.dims:
+        positives, negatives = tally["score_positives"].values, tally["score_negatives"].values
+        extra["scores"] = ScoreCells(
+            position[tally["score_subgroup"].values],
+            tally["score_value"].values,
+            positives,
+            negatives,
+            tally["score_positive_squares"].values if weighted else positives,
+            tally["score_negative_squares"].values if weighted else negatives,
+        )
+    if "cluster_cell" in tally.dims:
+        extra["cluster_subgroup"] = position[tally["cluster_subgroup"].values]
+        extra |= {
+            name: tally[name].values for name in ("cluster_label", "cluster_rows", "cluster_weight", "cluster_sum")
+        }
+    table = Moments(spread(weight), spread(squares), spread(estimate, np.nan), spread(scatter))
+    return Sums(rows=spread(tally["rows"].values), moments=table, weighted=weighted, **extra)
+
+
+def _add(first: Sums, second: Sums) -> Sums:
+    extra: dict[str, Any] = {}
+    if first.scores is not None and second.scores is not None:
+        columns = [
+            np.concatenate([getattr(first.scores, name), getattr(second.scores, name)])
+            for name in ("subgroup", "score", "positives", "negatives", "positive_squares", "negative_squares")
+        ]
+        extra["scores"] = sort_cells(ScoreCells(*columns))
+    if first.features is not None and second.features is not None:
+        extra["features"] = first.features + second.features
+        extra["feature_weight"] = np.add(first.feature_weight, second.feature_weight)
+        extra["feature_names"] = first.feature_names
+    if first.cluster_subgroup is not None and second.cluster_subgroup is not None:
+        extra |= _add_clusters(first, second)
+    return Sums(
+        rows=first.rows + second.rows,
+        moments=moments.add(first.moments, second.moments),
+        weighted=first.weighted,
+        **extra,
+    )
+
+
+def _add_clusters(first: Sums, second: Sums) -> dict[str, Any]:
+    """Add the sums of clusters that occur in both parts."""
+    subgroup = np.concatenate([first.cluster_subgroup, second.cluster_subgroup])
+    label = np.concatenate([first.cluster_label, second.cluster_label])
+    order = np.lexsort((label, subgroup))
+    subgroup, label = subgroup[order], label[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (subgroup[1:] != subgroup[:-1]) | (label[1:] != label[:-1])
+    start = np.flatnonzero(new)
+
+    def total(one: FloatArray | None, other: FloatArray | None) -> FloatArray:
+        joined = np.concatenate([one, other], axis=-1)
+        return np.asarray(np.add.reduceat(joined[..., order], start, axis=-1), dtype=np.float64)
+
+    return {
+        "cluster_subgroup": subgroup[start],
+        "cluster_label": label[start],
+        "cluster_rows": total(first.cluster_rows, second.cluster_rows),
+        "cluster_weight": total(first.cluster_weight, second.cluster_weight),
+        "cluster_sum": total(first.cluster_sum, second.cluster_sum),
+    }

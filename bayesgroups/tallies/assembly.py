@@ -1,0 +1,265 @@
+"""From sums to the tally: estimates, variances, statuses and labels in one Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.frames import as_json
+from bayesgroups.tallies import auc, variances
+from bayesgroups.tallies.auc import ScoreCells
+from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.subgroups import Subgroups
+
+FloatArray = NDArray[np.float64]
+
+SCHEMA = "bayesgroups.tally"
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a tally says of one metric besides its numbers."""
+
+    name: str
+    kind: str
+    lower: float
+    upper: float
+    larger_is_better: bool
+    undefined: str
+    ties: float = 0.5
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Everything that is added up over the rows, and nothing that is not.
+
+    ``rows`` (subgroup,); ``moments`` (metric, subgroup), of which the rows belonging to an AUC stay empty; ``features``
+    (subgroup, feature) are sums; ``cluster_*`` have one entry per subgroup and cluster.
+    """
+
+    rows: FloatArray
+    moments: Moments
+    weighted: bool
+    scores: ScoreCells | None = None
+    features: FloatArray | None = None
+    feature_weight: FloatArray | None = None
+    feature_names: tuple[str, ...] = ()
+    cluster_subgroup: NDArray[np.intp] | None = None
+    cluster_label: NDArray[np.str_] | None = None
+    cluster_rows: FloatArray | None = None
+    cluster_weight: FloatArray | None = None
+    cluster_sum: FloatArray | None = None
+
+
+def assemble(
+    subgroups: Subgroups,
+    metrics: Sequence[Description],
+    sums: Sums,
+    *,
+    pooling: variances.Pooling = "corrected",
+    settings: Mapping[str, Any],
+) -> xr.Dataset:
+    """Turn sums into the tally.
+
+    Parameters
+    ----------
+    subgroups : Subgroups
+        Labels and attributes along ``subgroup``.
+    metrics : sequence of Description
+        One per entry along ``metric``.
+    sums : Sums
+        What was added up.
+    pooling : {"corrected", "published", "published_rows"}
+        Rule for the pooled row variance.
+    settings : mapping
+        How the tally was made; stored as one JSON string.
+
+    Returns
+    -------
+    xr.Dataset
+        Dims and variables as documented in `bayesgroups.tallies`.
+    """
+    shape = (len(metrics), len(sums.rows))
+    count, row_variance = sums.moments.count.copy(), sums.moments.row_variance.copy()
+    estimate, population = sums.moments.mean.copy(), sums.moments.population_variance.copy()
+    successes, bootstrap = np.full(shape, np.nan), np.full(shape, np.nan)
+    pooled_variance, freedom = np.full(shape[0], np.nan), np.full(shape[0], np.nan)
+    for i, metric in enumerate(metrics):
+        if metric.kind == "auc":
+            found = auc.statistics(_cells(sums), shape[1], ties=metric.ties)
+            estimate[i], count[i], bootstrap[i] = found.estimate, found.count, found.bootstrap
+            row_variance[i] = found.count * found.delong
+            pooled_variance[i], freedom[i] = _pooled_auc(row_variance[i], count[i])
+            continue
+        inverse = _inverse_denominator(sums, count[i])
+        if metric.kind == "rate":
+            successes[i] = np.where(count[i] > 0, estimate[i] * count[i], 0.0)
+            successes[i] = successes[i] if sums.weighted else np.round(successes[i])
+        slope = 1.0
+        if metric.kind == "f1":
+            slope = 2 / (1 + estimate[i]) ** 2
+            estimate[i] = 2 * estimate[i] / (1 + estimate[i])
+        bootstrap[i] = slope**2 * population[i] * inverse
+        row_variance[i] = slope**2 * row_variance[i]
+        pooled_variance[i] = variances.pooled(
+            row_variance[i],
+            count[i],
+            bootstrap[i],
+            sums.rows,
+            _total_variance(sums.moments, i, metric.kind),
+            pooling=pooling,
+        )
+        freedom[i] = (count[i] - 1)[np.isfinite(row_variance[i])].sum()
+    defined = count > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sampling = np.where(defined, pooled_variance[:, None] / count, np.nan)
+    status, reason = _status(metrics, estimate, count, row_variance, sums.rows)
+    both = ("metric", "subgroup")
+    data: dict[str, Any] = {
+        "rows": ("subgroup", sums.rows),
+        "count": (both, count),
+        "successes": (both, successes),
+        "estimate": (both, estimate),
+        "row_variance": (both, row_variance),
+        "sampling_variance": (both, sampling),
+        "bootstrap_variance": (both, bootstrap),
+        "pooled_variance": ("metric", pooled_variance),
+        "pooled_df": ("metric", np.where(freedom > 0, freedom, np.nan)),
+        "status": (both, status),
+        "reason": (both, reason),
+        **describe(metrics),
+    }
+    if sums.weighted:
+        data["weight"] = (both, sums.moments.weight)
+    data |= _features(sums) | _clusters(sums, metrics) | _scores(sums)
+    coordinates = {"metric": np.array([metric.name for metric in metrics], dtype=str), **subgroups.coordinates()}
+    if sums.feature_names:
+        coordinates["feature"] = np.array(sums.feature_names, dtype=str)
+    attrs = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "by": as_json({"by": list(subgroups.by)}),
+        "settings": as_json({**settings, "pooled_variance": pooling}),
+    }
+    return xr.Dataset(data, coords=coordinates, attrs=attrs)
+
+
+def describe(metrics: Sequence[Description]) -> dict[str, Any]:
+    """The variables along ``metric`` that say what each metric is."""
+    return {
+        "kind": ("metric", np.array([metric.kind for metric in metrics], dtype=str)),
+        "range_lower": ("metric", np.array([metric.lower for metric in metrics])),
+        "range_upper": ("metric", np.array([metric.upper for metric in metrics])),
+        "larger_is_better": ("metric", np.array([int(metric.larger_is_better) for metric in metrics], dtype=np.int8)),
+        "undefined_when": ("metric", np.array([metric.undefined for metric in metrics], dtype=str)),
+        "ties": ("metric", np.array([metric.ties for metric in metrics])),
+    }
+
+
+def descriptions(tally: xr.Dataset) -> list[Description]:
+    """What a tally says of its metrics, the inverse of `describe`."""
+    return [
+        Description(
+            str(one["metric"].values), str(one["kind"].values), float(one["range_lower"]), float(one["range_upper"]),
+            bool(one["larger_is_better"]), str(one["undefined_when"].values), float(one["ties"]),
+        )
+        for one in (tally.isel(metric=i) for i in range(tally.sizes["metric"]))
+    ]  # fmt: skip
+
+
+def _cells(sums: Sums) -> ScoreCells:
+    assert sums.scores is not None, "an AUC is tallied with its score cells"
+    return sums.scores
+
+
+def _pooled_auc(row_variance: FloatArray, count: FloatArray) -> tuple[float, float]:
+    """Pooled n0 n1 / (n0 + n1 + 1) x DeLong variance; the null value where no subgroup has any spread."""
+    use = np.isfinite(row_variance)
+    weight = float(count[use].sum())
+    variance = float((count[use] * row_variance[use]).sum()) / weight if weight > 0 else 0.0
+    freedom = float(np.maximum(count[use] - 1, 0).sum())
+    return (variance if variance > 0 else variances.NULL_AUC_VARIANCE), freedom
+
+
+def _inverse_denominator(sums: Sums, count: FloatArray) -> FloatArray:
+    if sums.weighted:
+        with np.errstate(divide="ignore"):
+            return np.where(count > 0, 1 / count, np.nan)
+    return variances.mean_inverse_count(sums.rows, count)
+
+
+def _total_variance(moments: Moments, i: int, kind: str) -> float:
+    """Variance of all rows of a metric ignoring subgroups, divisor n - 1."""
+    weight = moments.weight[i]
+    total = weight.sum()
+    if total <= 0:
+        return float("nan")
+    mean = np.nan_to_num(moments.mean[i])
+    grand = (weight * mean).sum() / total
+    scatter = (moments.scatter[i] + weight * (mean - grand) ** 2).sum()
+    size = total**2 / moments.weight_squares[i].sum()
+    slope = 2 / (1 + grand) ** 2 if kind == "f1" else 1.0
+    return float(slope**2 * scatter / total * size / (size - 1)) if size > 1 else 0.0
+
+
+def _status(
+    metrics: Sequence[Description], estimate: FloatArray, count: FloatArray, row_variance: FloatArray, rows: FloatArray
+) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+    status = np.full(estimate.shape, "ok", dtype="<U9")
+    reason = np.full(estimate.shape, "", dtype="<U60")
+    for i, metric in enumerate(metrics):
+        # A flat subgroup says nothing of its own spread: 0 of 3 is not certainty, nor are three equal losses.
+        flat = row_variance[i] == 0
+        status[i, flat] = "saturated"
+        reason[i, flat] = "all rows agree"
+        single = (count[i] > 0) & ~np.isfinite(row_variance[i])
+        status[i, single] = "single"
+        reason[i, single] = "one row of a class" if metric.kind == "auc" else "one row"
+        undefined = ~(count[i] > 0)
+        status[i, undefined] = "undefined"
+        reason[i, undefined] = np.where(rows[undefined] > 0, metric.undefined, "no rows")
+    return status, reason
+
+
+def _features(sums: Sums) -> dict[str, Any]:
+    if sums.features is None or sums.feature_weight is None:
+        return {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        data: dict[str, Any] = {"feature_mean": (("subgroup", "feature"), sums.features / sums.feature_weight[:, None])}
+    return {**data, "feature_weight": ("subgroup", sums.feature_weight)} if sums.weighted else data
+
+
+def _clusters(sums: Sums, metrics: Sequence[Description]) -> dict[str, Any]:
+    if sums.cluster_subgroup is None:
+        return {}
+    number = np.bincount(sums.cluster_subgroup, minlength=len(sums.rows)).astype(np.float64)
+    return {
+        "clusters": ("subgroup", number),
+        "cluster_subgroup": ("cluster_cell", sums.cluster_subgroup),
+        "cluster_label": ("cluster_cell", sums.cluster_label),
+        "cluster_rows": ("cluster_cell", sums.cluster_rows),
+        "cluster_weight": (("metric", "cluster_cell"), sums.cluster_weight),
+        "cluster_sum": (("metric", "cluster_cell"), sums.cluster_sum),
+    }
+
+
+def _scores(sums: Sums) -> dict[str, Any]:
+    if sums.scores is None:
+        return {}
+    cells = sums.scores
+    data: dict[str, Any] = {
+        "score_subgroup": ("score_cell", cells.subgroup),
+        "score_value": ("score_cell", cells.score),
+        "score_positives": ("score_cell", cells.positives),
+        "score_negatives": ("score_cell", cells.negatives),
+    }
+    if sums.weighted:
+        data["score_positive_squares"] = ("score_cell", cells.positive_squares)
+        data["score_negative_squares"] = ("score_cell", cells.negative_squares)
+    return data

@@ -1,0 +1,79 @@
+"""Sufficient statistics of weighted means, and their sums over parts of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is known of the row values of each metric in each subgroup.
+
+    Attributes
+    ----------
+    weight : array (metric, subgroup)
+        Sum of the weights of the rows that count (their number, when rows are not weighted).
+    weight_squares : array (metric, subgroup)
+        Sum of the squared weights.
+    mean : array (metric, subgroup)
+        Weighted mean of the values, NaN where no row counts.
+    scatter : array (metric, subgroup)
+        Weighted sum of squared deviations from that mean.
+    """
+
+    weight: FloatArray
+    weight_squares: FloatArray
+    mean: FloatArray
+    scatter: FloatArray
+
+    @property
+    def count(self) -> FloatArray:
+        """Effective number of rows, (sum w)^2 / sum w^2 (Kish); the number of rows when all weigh the same."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            count = self.weight**2 / self.weight_squares
+        return np.where(self.weight > 0, count, 0.0)
+
+    @property
+    def population_variance(self) -> FloatArray:
+        """Variance of the row values with divisor n (v0 of the closed-form bootstrap), NaN where no row counts."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = self.scatter / self.weight
+        return np.where(self.weight > 0, variance, np.nan)
+
+    @property
+    def row_variance(self) -> FloatArray:
+        """Variance of the row values with divisor count - 1, NaN where fewer than two rows count."""
+        count = self.count
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = self.population_variance * count / (count - 1)
+        return np.where(count > 1 + 1e-9, variance, np.nan)
+
+
+def add(first: Moments, second: Moments) -> Moments:
+    """Moments of two parts of the data together (Chan, Golub and LeVeque 1983).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.tallies.moments import Moments, add
+    >>> one = Moments(np.array([[2.0]]), np.array([[2.0]]), np.array([[0.5]]), np.array([[0.5]]))
+    >>> both = add(one, one)
+    >>> float(both.mean[0, 0]), float(both.scatter[0, 0])
+    (0.5, 1.0)
+    """
+    weight = first.weight + second.weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(weight > 0, second.weight / weight, 0.0)
+    mean_1, mean_2 = np.nan_to_num(first.mean), np.nan_to_num(second.mean)
+    gap = mean_2 - mean_1
+    return Moments(
+        weight,
+        first.weight_squares + second.weight_squares,
+        np.where(weight > 0, mean_1 + gap * share, np.nan),
+        first.scatter + second.scatter + gap**2 * first.weight * share,
+    )

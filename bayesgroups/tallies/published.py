@@ -1,0 +1,229 @@
+"""Tallies of published tables: successes of trials, or estimates with their sampling variances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.frames import as_json, level_text
+from bayesgroups.metrics import NAMES, named
+from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION, Description, Sums, assemble, describe
+from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.subgroups import Subgroups, check_attributes, cross
+from bayesgroups.tallies.variances import Pooling
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+
+
+def tally_from_counts(
+    successes: ArrayLike | Mapping[str, ArrayLike],
+    trials: ArrayLike | Mapping[str, ArrayLike],
+    subgroups: pd.DataFrame,
+    *,
+    metric: str = "rate",
+    pooled_variance: Pooling = "corrected",
+) -> xr.Dataset:
+    """A tally of rates from published counts.
+
+    Parameters
+    ----------
+    successes, trials : array-like (subgroup,), or mapping from metric names to such
+        Numerator and denominator of the rate in each subgroup; trials may be 0.
+    subgroups : pandas.DataFrame
+        One row per subgroup, one column per attribute. Combinations of levels that the table lacks are added with
+        count 0, after those it has.
+    metric : str
+        Name of the metric when arrays are given.
+    pooled_variance : {"corrected", "published", "published_rows"}
+        How row variances are pooled.
+
+    Returns
+    -------
+    xr.Dataset
+        The tally; ``rows`` holds the largest number of trials over metrics.
+
+    Raises
+    ------
+    InputError
+        If a count is negative, not finite or not whole, successes exceed trials, lengths differ, or a subgroup is
+        there twice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> found = bg.tally_from_counts([9, 0, 1], [10, 5, 1], pd.DataFrame({"site": ["a", "b", "c"]}), metric="acc")
+    >>> found["estimate"].values.ravel().tolist(), found["status"].values.ravel().tolist()
+    ([0.9, 0.0, 1.0], ['ok', 'saturated', 'single'])
+    """
+    table, positions = _subgroups(subgroups)
+    numerators = _by_metric(successes, metric)
+    denominators = _by_metric(trials, metric)
+    if set(numerators) != set(denominators):
+        raise InputError(
+            f"successes= has metrics {sorted(numerators)}, trials= has {sorted(denominators)}; they must be the same"
+        )
+    weight, total = np.zeros((len(numerators), len(table.table))), np.zeros((len(numerators), len(table.table)))
+    for i, name in enumerate(numerators):
+        k, n = (
+            _counts(numerators[name], name, "successes", subgroups),
+            _counts(denominators[name], name, "trials", subgroups),
+        )
+        if (k > n).any():
+            row = int(np.argmax(k > n))
+            raise InputError(
+                f"metric {name!r}, subgroup {table.labels[positions[row]]!r}: {k[row]:g} successes of {n[row]:g} trials; "
+                "successes cannot exceed trials"
+            )
+        weight[i, positions], total[i, positions] = n, k
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(weight > 0, total / weight, np.nan)
+        scatter = np.where(weight > 0, total * (1 - mean), 0.0)
+    sums = Sums(rows=weight.max(axis=0), moments=Moments(weight, weight.copy(), mean, scatter), weighted=False)
+    described = [_rate(name) for name in numerators]
+    return assemble(table, described, sums, pooling=pooled_variance, settings={"source": "counts"})
+
+
+def tally_from_estimates(
+    estimate: ArrayLike,
+    sampling_variance: ArrayLike,
+    subgroups: pd.DataFrame,
+    *,
+    metric: str = "estimate",
+    lower: float = -math.inf,
+    upper: float = math.inf,
+) -> xr.Dataset:
+    """A tally from published estimates and their sampling variances (squared standard errors).
+
+    Parameters
+    ----------
+    estimate : array-like (subgroup,)
+        Estimate of the metric in each subgroup; NaN where there is none.
+    sampling_variance : array-like (subgroup,)
+        Its sampling variance, in squared units of the estimate; NaN where there is none.
+    subgroups : pandas.DataFrame
+        One row per subgroup, one column per attribute.
+    metric : str
+        Name of the metric.
+    lower, upper : float
+        Range of the metric; it sets the scale of default priors and where intervals are clipped.
+
+    Returns
+    -------
+    xr.Dataset
+        The tally; ``rows``, ``count`` and ``row_variance`` are NaN because nobody published them.
+
+    Raises
+    ------
+    InputError
+        If a variance is negative, an estimate lies outside its range, or lengths differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> found = bg.tally_from_estimates([0.2, 0.4], [0.01, 0.02], pd.DataFrame({"site": ["a", "b"]}))
+    >>> found["sampling_variance"].values.ravel().tolist()
+    [0.01, 0.02]
+    """
+    table, positions = _subgroups(subgroups)
+    z = _column(estimate, "estimate", len(subgroups))
+    v = _column(sampling_variance, "sampling_variance", len(subgroups))
+    labels = [table.labels[position] for position in positions]
+    _refuse(
+        np.isinf(z) | np.isinf(v), labels, "estimate and sampling_variance must be finite, or NaN where there is none"
+    )
+    _refuse(v < 0, labels, "sampling_variance must not be negative")
+    _refuse(np.isfinite(z) & ~np.isfinite(v), labels, "an estimate without a sampling variance; give both or neither")
+    _refuse((z < lower) | (z > upper), labels, f"estimate lies outside the range [{lower}, {upper}]")
+    shape = (1, len(table.table))
+    estimates, variances = np.full(shape, np.nan), np.full(shape, np.nan)
+    estimates[0, positions], variances[0, positions] = z, np.where(np.isfinite(z), v, np.nan)
+    defined, both = np.isfinite(estimates), ("metric", "subgroup")
+    nothing = np.full(shape, np.nan)
+    data: dict[str, Any] = {
+        "rows": ("subgroup", nothing[0]),
+        "count": (both, nothing),
+        "successes": (both, nothing.copy()),
+        "estimate": (both, estimates),
+        "row_variance": (both, nothing.copy()),
+        "sampling_variance": (both, variances),
+        "bootstrap_variance": (both, variances.copy()),
+        "pooled_variance": ("metric", [np.nan]),
+        "pooled_df": ("metric", [np.nan]),
+        "status": (both, np.where(defined, "ok", "undefined").astype("<U9")),
+        "reason": (both, np.where(defined, "", "no estimate").astype("<U60")),
+        **describe([Description(metric, "estimate", lower, upper, False, "no estimate")]),
+    }
+    attrs = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "by": as_json({"by": list(table.by)}),
+        "settings": as_json({"source": "estimates"}),
+    }
+    return xr.Dataset(data, coords={"metric": np.array([metric], dtype=str), **table.coordinates()}, attrs=attrs)
+
+
+def _subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]:
+    """All combinations of the levels of a table, those it has first and in its order."""
+    if not hasattr(frame, "columns") or len(frame.columns) == 0:
+        raise InputError("subgroups= must be a DataFrame with one column per attribute and one row per subgroup")
+    if len(frame) == 0:
+        raise InputError("subgroups= has no rows; nothing can be tallied")
+    by = [str(name) for name in frame.columns]
+    check_attributes(by)
+    columns = [list(frame[name]) for name in frame.columns]
+    if frame.isna().to_numpy().any():
+        raise InputError("subgroups= has a missing attribute value; name it, or leave the row out")
+    keys = [tuple(level_text(value) for value in key) for key in zip(*columns, strict=True)]
+    twice = [key for key in keys if keys.count(key) > 1]
+    if twice:
+        raise InputError(f"subgroups= has the subgroup {' | '.join(twice[0])!r} twice; add its rows up first")
+    full = cross(by, dict(zip(by, columns, strict=True)), {}, sort=False)
+    ordered = (*keys, *(key for key in full.table if key not in set(keys)))
+    return Subgroups(tuple(by), ordered), np.arange(len(keys), dtype=np.intp)
+
+
+def _by_metric(values: ArrayLike | Mapping[str, ArrayLike], metric: str) -> Mapping[str, ArrayLike]:
+    return values if isinstance(values, Mapping) else {metric: values}
+
+
+def _column(values: ArrayLike, name: str, size: int) -> FloatArray:
+    try:
+        column = np.asarray(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InputError(f"{name}= must hold numbers") from None
+    if len(column) != size:
+        raise InputError(f"{name}= has {len(column)} values for {size} subgroups; they must be as many")
+    return column
+
+
+def _counts(values: ArrayLike, metric: str, name: str, subgroups: pd.DataFrame) -> FloatArray:
+    column = _column(values, name, len(subgroups))
+    labels = [" | ".join(level_text(value) for value in row) for row in subgroups.itertuples(index=False)]
+    _refuse(~np.isfinite(column), labels, f"{name}= of metric {metric!r} must be finite counts")
+    _refuse(column < 0, labels, f"{name}= of metric {metric!r} must not be negative")
+    _refuse(column != np.round(column), labels, f"{name}= of metric {metric!r} must be whole numbers")
+    return column
+
+
+def _refuse(bad: NDArray[np.bool_], labels: Sequence[str], sentence: str) -> None:
+    if bad.any():
+        raise InputError(f"subgroup {labels[int(np.argmax(bad))]!r}: {sentence}")
+
+
+def _rate(name: str) -> Description:
+    """A rate from counts; direction and reason of the metric of that name where there is one."""
+    if name in NAMES and name not in ("auc", "mean", "f1"):
+        known = named(name)
+        return Description(name, "rate", 0.0, 1.0, known.larger_is_better, known.undefined)
+    return Description(name, "rate", 0.0, 1.0, False, "no trials")

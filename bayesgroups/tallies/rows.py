@@ -1,0 +1,175 @@
+"""The tally of a table of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups import frames
+from bayesgroups.errors import InputError
+from bayesgroups.frames import Missing, Roles, level_text
+from bayesgroups.metrics import Metric, class_of, named
+from bayesgroups.tallies.aggregation import lay_out, sum_rows
+from bayesgroups.tallies.assembly import Description, assemble
+from bayesgroups.tallies.subgroups import check_attributes, cross
+from bayesgroups.tallies.variances import Pooling
+
+FloatArray = NDArray[np.float64]
+
+
+def tally(
+    frame: object,
+    by: Sequence[str] | Mapping[str, Sequence[object] | None],
+    metrics: Sequence[str | Metric] | str | Metric,
+    *,
+    y_true: str | None = None,
+    y_pred: str | None = None,
+    y_score: str | None = None,
+    loss: str | None = None,
+    threshold: float | None = None,
+    selection_rate: float | None = None,
+    positive: object = None,
+    features: Sequence[str] = (),
+    cluster: str | None = None,
+    weights: str | None = None,
+    missing: Missing = "error",
+    pooled_variance: Pooling = "corrected",
+) -> xr.Dataset:
+    """Reduce rows to sufficient statistics per metric and intersectional subgroup.
+
+    Parameters
+    ----------
+    frame : dataframe, str or Path
+        Rows: pandas, polars, pyarrow or any frame that narwhals knows, or the path of a CSV or Parquet file.
+    by : sequence of str, or mapping
+        Columns whose combinations are the subgroups. A mapping declares levels, ``{"age": ["18-34", "35-64"]}``
+        (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them.
+    metrics : sequence of str or Metric
+        Names of `bayesgroups.metrics.NAMES` (``sel acc tpr fnr fpr tnr ppv npv fdr for f1 auc mean``), rates of one
+        class such as ``tpr[cat]``, or `bayesgroups.Metric`.
+    y_true, y_pred, y_score, loss : str, optional
+        Columns of outcome, decision, score and loss.
+    threshold : float, optional
+        Turns the score into the decision ``score >= threshold``.
+    selection_rate : float, optional
+        Sets the threshold so that this share of all rows is selected (ties can select more; see ``attrs``).
+    positive : object, optional
+        The label that counts as positive; needed unless labels are 0/1 or boolean.
+    features : sequence of str
+        Numeric columns whose subgroup means are kept.
+    cluster : str, optional
+        Column of clusters of rows that are not independent (patients, speakers); sums per cluster are kept.
+    weights : str, optional
+        Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 /
+        sum w^2.
+    missing : {"error", "level", "drop"}
+        What to do with rows whose attribute is missing: refuse, make a level of them, or drop and count them.
+    pooled_variance : {"corrected", "published", "published_rows"}
+        How row variances are pooled, see `bayesgroups.tallies.variances.pooled`.
+
+    Returns
+    -------
+    xr.Dataset
+        The tally, described in `bayesgroups.tallies`. Every combination of levels is present, empty ones with count 0.
+
+    Raises
+    ------
+    InputError
+        If columns, labels, values or arguments cannot be used; the message names the culprit and the mend.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), sections 3 and 4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> rows = pd.DataFrame({"sex": ["f", "f", "m", "m", "m"], "y": [1, 0, 1, 0, 1], "score": [0.9, 0.4, 0.35, 0.2, 0.6]})
+    >>> found = bg.tally(rows, by=["sex"], metrics=["acc", "fnr"], y_true="y", y_score="score", threshold=0.5)
+    >>> found["estimate"].sel(metric="fnr").values.tolist()
+    [0.0, 0.5]
+    """
+    wanted = _resolve(metrics)
+    declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(_names(by, "by"))
+    roles = Roles(
+        tuple(declared), y_true, y_pred, y_score, loss, threshold, selection_rate, positive,
+        _names(features, "features"), cluster, weights,
+    )  # fmt: skip
+    check_attributes(roles.by)
+    _check_needs(wanted, roles)
+    opened = frames.open_frame(frame)
+    rows = frames.prepare(opened, roles, missing=missing, decides=any(_decides(metric) for metric in wanted))
+    for metric in wanted:
+        label = class_of(metric)
+        if label is not None and label not in rows.classes:
+            raise InputError(
+                f"metric {metric.name!r}: no row has the label {label!r}; the labels are {list(rows.classes)}"
+            )
+    keys, table = sum_rows(rows, roles, wanted)
+    known = {name: declared[name] if declared[name] is not None else rows.declared.get(name) for name in roles.by}
+    if missing == "level":
+        known = {name: None if levels is None else [*levels, frames.MISSING_LEVEL] for name, levels in known.items()}
+    subgroups = cross(roles.by, {name: [key[i] for key in keys] for i, name in enumerate(roles.by)}, known)
+    position = subgroups.codes([[level_text(value) for value in key] for key in keys])
+    sums = lay_out(table, position, len(subgroups.table), rows, roles, wanted, subgroups)
+    settings = {
+        "source": "rows",
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "y_score": y_score,
+        "loss": loss,
+        "cluster": cluster,
+        "weights": weights,
+        **rows.notes,
+    }
+    lows = [float(table[f"low{i}"].min()) if f"low{i}" in table else 0.0 for i in range(len(wanted))]
+    described = [_describe(metric, low) for metric, low in zip(wanted, lows, strict=True)]
+    return assemble(subgroups, described, sums, pooling=pooled_variance, settings=settings)
+
+
+def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _resolve(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+    several = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    if not several:
+        raise InputError("metrics= is empty; name at least one, as metrics=['fnr']")
+    found = [named(metric) if isinstance(metric, str) else metric for metric in several]
+    names = [metric.name for metric in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"metrics= has {twice[0]!r} twice")
+    return found
+
+
+def _decides(metric: Metric) -> bool:
+    """Whether a metric needs one of two labels to be the positive one."""
+    return bool({"y_true", "y_pred"} & metric.needs) and class_of(metric) is None and metric.name != "acc"
+
+
+def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
+    given = {role for role in ("y_true", "y_pred", "y_score", "loss") if getattr(roles, role) is not None}
+    if roles.threshold is not None or roles.selection_rate is not None:
+        given.add("y_pred")
+    for metric in metrics:
+        for role in sorted(metric.needs - given):
+            hint = " (or y_score= with threshold= or selection_rate=)" if role == "y_pred" else ""
+            raise InputError(f"metric {metric.name!r} needs {role}={hint}, which is not given")
+        if class_of(metric) is not None and roles.y_pred is None:
+            raise InputError(
+                f"metric {metric.name!r} is about one class of a decision and needs y_pred=, which is not given"
+            )
+
+
+def _describe(metric: Metric, low: float) -> Description:
+    lower = metric.lower
+    if metric.kind == "mean" and lower == -np.inf and low >= 0:
+        lower = 0.0  # a loss that is never negative is bounded below, as word error rates and absolute errors are
+    return Description(
+        metric.name, metric.kind, lower, metric.upper, metric.larger_is_better, metric.undefined, metric.ties
+    )

@@ -1,0 +1,156 @@
+"""Intersectional subgroups: the levels of each attribute, their combinations and their labels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.errors import InputError
+from bayesgroups.frames import level_text
+
+SEPARATOR = " | "
+RESERVED = frozenset({"subgroup", "metric", "feature", "task", "level", "approach", "chain", "draw", "check",
+                      "score_cell", "cluster_cell", "rows", "count", "successes", "estimate", "status", "reason"})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Subgroups:
+    """Every combination of attribute levels, in a fixed order.
+
+    ``levels`` has one tuple of level texts per attribute of ``by``; ``table`` has one tuple per subgroup.
+    """
+
+    by: tuple[str, ...]
+    table: tuple[tuple[str, ...], ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """One label per subgroup, levels joined by `SEPARATOR`."""
+        return [label(levels) for levels in self.table]
+
+    def codes(self, keys: Sequence[Sequence[str]]) -> np.ndarray:
+        """The position of each tuple of level texts."""
+        position = {levels: i for i, levels in enumerate(self.table)}
+        return np.array([position[tuple(key)] for key in keys], dtype=np.intp)
+
+    def coordinates(self) -> dict[str, object]:
+        """Coordinates for a Dataset: ``subgroup`` and one per attribute along it."""
+        attributes = {
+            name: ("subgroup", np.array([levels[i] for levels in self.table], dtype=str))
+            for i, name in enumerate(self.by)
+        }
+        return {"subgroup": np.array(self.labels, dtype=str), **attributes}
+
+
+def label(levels: Iterable[str]) -> str:
+    r"""Join level texts; a bar or backslash inside a level is escaped, so that labels stay unique.
+
+    Examples
+    --------
+    >>> from bayesgroups.tallies.subgroups import label
+    >>> label(["Asian", "female"])
+    'Asian | female'
+    >>> print(label(["a|b"]))
+    a\|b
+    """
+    return SEPARATOR.join(level.replace("\\", "\\\\").replace("|", "\\|") for level in levels)
+
+
+def check_attributes(by: Sequence[str]) -> None:
+    """Refuse attribute names that a tally uses for something else.
+
+    Raises
+    ------
+    InputError
+        If an attribute is called like a dimension or variable of the tally.
+    """
+    for name in by:
+        if name in RESERVED:
+            raise InputError(
+                f"attribute {name!r} has a name that the tally uses itself; rename the column, e.g. {name + '_'!r}"
+            )
+
+
+def cross(
+    by: Sequence[str],
+    observed: Mapping[str, Iterable[object]],
+    declared: Mapping[str, Iterable[object] | None],
+    *,
+    sort: bool = True,
+) -> Subgroups:
+    """Every combination of the levels observed or declared.
+
+    Parameters
+    ----------
+    by : sequence of str
+        Attributes, the slowest-varying first.
+    observed : mapping
+        Levels in the data per attribute.
+    declared : mapping
+        Levels that exist whether observed or not; when given they set the order.
+    sort : bool
+        Sort undeclared levels (numbers, also as text, by value, everything else as text); otherwise keep the order given.
+
+    Returns
+    -------
+    Subgroups
+
+    Raises
+    ------
+    InputError
+        If two levels of one attribute print alike, or a level is observed that was not declared.
+
+    Examples
+    --------
+    >>> from bayesgroups.tallies.subgroups import cross
+    >>> cross(["sex", "age"], {"sex": ["m", "f"], "age": [2, 10]}, {}).labels
+    ['f | 2', 'f | 10', 'm | 2', 'm | 10']
+    """
+    check_attributes(by)
+    levels = []
+    for name in by:
+        seen = list(dict.fromkeys(observed.get(name, ())))
+        texts = [level_text(value) for value in seen]
+        if len(set(texts)) < len(texts):
+            twice = next(text for text in texts if texts.count(text) > 1)
+            raise InputError(
+                f"attribute {name!r} has two levels that both print as {twice!r}; make the column one type"
+            )
+        known = declared.get(name)
+        if known is not None:
+            order = list(dict.fromkeys(level_text(value) for value in known))
+            strange = [text for text in texts if text not in order]
+            if strange:
+                raise InputError(
+                    f"attribute {name!r} has level {strange[0]!r}, which is not among those declared: {order}"
+                )
+        else:
+            order = [level_text(value) for value in (sorted(seen, key=_order) if sort else seen)]
+        levels.append(tuple(order))
+    return Subgroups(tuple(by), tuple(itertools.product(*levels)))
+
+
+def of_tally(tally: xr.Dataset) -> Subgroups:
+    """The subgroups of a tally."""
+    by = tuple(attributes_of(tally))
+    columns = [[str(value) for value in tally[name].values] for name in by]
+    return Subgroups(by, tuple(zip(*columns, strict=True)))
+
+
+def attributes_of(dataset: xr.Dataset) -> list[str]:
+    """Names of the attribute coordinates along ``subgroup``."""
+    return [str(name) for name in dataset.coords if name != "subgroup" and dataset[name].dims == ("subgroup",)]
+
+
+def _order(value: object) -> tuple[int, float, str]:
+    text = str(value)
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    return (0, number, text) if math.isfinite(number) else (1, 0.0, text)

@@ -1,0 +1,19 @@
+"""PyMC builders, one file per word: ``build(tally, *, ...) -> pm.Model``.
+
+Importing this package imports no builder and no PyMC; a builder is imported when it is first named. ``scales`` and
+``cells`` need NumPy and xarray only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+__all__ = ["complete_pooling", "no_pooling", "partial_pooling", "scales"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a listed submodule when it is first used as an attribute."""
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -1,0 +1,74 @@
+"""The two likelihoods of a tally as PyMC nodes: binomial counts, and normal estimates with known standard errors.
+
+    successes[c] ~ Binomial(count[c], p[c])                              dims: binomial_cell
+    estimate[c]  ~ Normal(mean[c], std_error[c])                         dims: normal_cell
+
+Without any observed cell no node is made. When counts are not whole (sums of sample weights) the binomial density is
+replaced by its continuation, the pseudo-likelihood
+    log Gamma(n + 1) - log Gamma(k + 1) - log Gamma(n - k + 1) + k log p + (n - k) log(1 - p),
+which is the same function at whole counts (Savitsky and Toth 2016, doi:10.1214/16-EJS1153).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from .cells import BinomialCells, NormalCells
+
+Tensor = Any
+"""A PyTensor expression; PyMC carries no types."""
+
+
+def observe_successes(cells: BinomialCells, p: Tensor) -> None:
+    """Add the observed node ``successes(binomial_cell)`` to the model in context.
+
+    Parameters
+    ----------
+    cells : BinomialCells
+        The observed counts.
+    p : Tensor
+        Shape (C,): the probability of success of each cell. Written as ``invlogit(x)`` its density keeps full
+        precision near 0 and 1.
+    """
+    if not cells.label:
+        return
+    pm.modelcontext(None).add_coord("binomial_cell", cells.label)
+    whole = np.array_equal(cells.successes, np.rint(cells.successes))
+    if whole and np.array_equal(cells.count, np.rint(cells.count)):
+        pm.Binomial(
+            "successes",
+            n=cells.count.astype(np.int64),
+            p=p,
+            observed=cells.successes.astype(np.int64),
+            dims="binomial_cell",
+        )
+    else:
+        pm.CustomDist("successes", cells.count, p, logp=_log_density, observed=cells.successes, dims="binomial_cell")
+
+
+def observe_estimates(cells: NormalCells, mean: Tensor) -> None:
+    """Add the observed node ``estimate(normal_cell)`` to the model in context.
+
+    Parameters
+    ----------
+    cells : NormalCells
+        The observed estimates.
+    mean : Tensor
+        Shape (C,): the subgroup value behind each cell, in the units of the metric.
+    """
+    if not cells.label:
+        return
+    pm.modelcontext(None).add_coord("normal_cell", cells.label)
+    pm.Normal("estimate", mu=mean, sigma=cells.std_error, observed=cells.estimate, dims="normal_cell")
+
+
+def _log_density(successes: Tensor, count: Tensor, p: Tensor) -> Tensor:
+    """Binomial log density continued to counts that are not whole."""
+    failures = count - successes
+    # log(1 - p), not log1p(-p): PyTensor then keeps it and its gradient exact when p is an inverse logit.
+    choose = pt.gammaln(count + 1) - pt.gammaln(successes + 1) - pt.gammaln(failures + 1)
+    return choose + successes * pt.log(p) + failures * pt.log(1 - p)

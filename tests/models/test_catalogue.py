@@ -1,0 +1,84 @@
+"""The catalogue in ``models/README.md`` says what the modules say."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xarray as xr
+
+from bayesgroups import models
+from bayesgroups.models import scales
+
+FOLDER = Path(models.__path__[0]).resolve()
+WORDS = sorted(path.stem for path in FOLDER.glob("*.py") if "\ndef build(" in path.read_text(encoding="utf-8"))
+FIELDS = ["pooling", "likelihood", "parameters", "priors", "settings", "reference", "frequentist twin"]
+
+
+def _catalogue() -> dict[str, dict[str, str]]:
+    sections = re.split(r"^## ", (FOLDER / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return {
+        section.split("\n", 1)[0].strip(): {
+            name: " ".join(text.split())
+            for name, text in re.findall(r"^- \*\*(.+?)\*\*: (.+?)(?=^- |\Z)", section, re.MULTILINE | re.DOTALL)
+        }
+        for section in sections
+    }
+
+
+def _module(word: str) -> Any:
+    return import_module(f"bayesgroups.models.{word}")
+
+
+def test_every_model_has_an_entry_and_the_other_way_round() -> None:
+    assert sorted(_catalogue()) == WORDS
+    assert set(WORDS) <= set(models.__all__)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_an_entry_is_complete(word: str) -> None:
+    entry = _catalogue()[word]
+    assert list(entry) == FIELDS
+    assert entry["frequentist twin"] == f"`bayesgroups/frequentist/{word}.py`"
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_parameters_are_those_of_the_model(word: str, mixed: xr.Dataset) -> None:
+    model = _module(word).build(mixed)
+    along = {name: ", ".join(dims) for name, dims in model.named_vars_to_dims.items()}
+    listed = re.findall(r"`(\w+)\((.+?)\)`", _catalogue()[word]["parameters"])
+    assert all(along[name] == dims for name, dims in listed)
+    names = {name for name, _ in listed}
+    public = {variable.name for variable in model.unobserved_RVs} & {"mu", "overall", "tau", "alpha"}
+    assert names == public
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_settings_and_defaults_are_those_of_the_signature(word: str) -> None:
+    settings = {
+        parameter.name: f'"{parameter.default}"' if isinstance(parameter.default, str) else str(parameter.default)
+        for parameter in inspect.signature(_module(word).build).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+    assert dict(re.findall(r"`(\w+)=(.+?)`", _catalogue()[word]["settings"])) == settings
+
+
+def test_priors_carry_the_numbers_of_the_code() -> None:
+    catalogue = _catalogue()
+    assert f"Normal(0, {scales.LOGIT_OVERALL_SCALE:g})" in catalogue["partial_pooling"]["priors"]
+    assert f"HalfNormal({scales.LOGIT_TAU_SCALE:g})" in catalogue["partial_pooling"]["priors"]
+    for word in ("no_pooling", "complete_pooling"):
+        assert f"Beta({scales.JEFFREYS:g}, {scales.JEFFREYS:g})" in catalogue[word]["priors"]
+        assert f"Normal(centre, {scales.WEAK:g} scale)" in catalogue[word]["priors"]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_modules_name_their_reference(word: str) -> None:
+    documentation = inspect.getdoc(_module(word)) or ""
+    author, year = re.findall(r"([A-Z]\w+)[^;]*?\((\d{4})\)", _catalogue()[word]["reference"])[0]
+    assert author in documentation
+    assert year in documentation

@@ -1,0 +1,120 @@
+"""The log density of partial pooling, written out from its docstring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import xarray as xr
+from pytensor.compile.mode import Mode
+from scipy import stats
+from scipy.special import expit, gammaln, logit
+
+from bayesgroups.models import partial_pooling
+
+# PyTensor holds constants such as 1.5 or log(2) in float32 where it thinks that exact enough: 1e-8 is lost.
+RTOL = 1e-7
+
+Z = np.array([[-0.4, 1.1, 0.3]])
+
+
+def test_rates(rates: xr.Dataset, log_density: Callable[..., float]) -> None:
+    p = expit(-0.7 + 0.6 * Z[0])
+    expected = (
+        stats.norm.logpdf(-0.7, 0, 1.5)
+        + stats.halfnorm.logpdf(0.6, scale=0.5)
+        + stats.norm.logpdf(Z).sum()
+        + stats.binom.logpmf([4, 6], [20, 7], p[:2]).sum()
+    )
+    got = log_density(partial_pooling.build(rates), alpha=[-0.7], tau=[0.6], z=Z)
+    np.testing.assert_allclose(got, expected, rtol=RTOL)
+
+
+def test_means(means: xr.Dataset, log_density: Callable[..., float]) -> None:
+    mu = 0.2 + 0.3 * Z[0]
+    expected = (
+        stats.norm.logpdf(0.2, 0.35, 0.4)
+        + stats.halfnorm.logpdf(0.3, scale=0.2)
+        + stats.norm.logpdf(Z).sum()
+        + stats.norm.logpdf([0.3, 0.5], mu[:2], [np.sqrt(0.16 / 30), np.sqrt(0.16 / 10)]).sum()
+    )
+    got = log_density(partial_pooling.build(means), overall=[0.2], tau=[0.3], z=Z)
+    np.testing.assert_allclose(got, expected, rtol=RTOL)
+
+
+def test_centred(rates: xr.Dataset, log_density: Callable[..., float]) -> None:
+    eta = -0.7 + 0.6 * Z
+    expected = (
+        stats.norm.logpdf(-0.7, 0, 1.5)
+        + stats.halfnorm.logpdf(0.6, scale=0.5)
+        + stats.norm.logpdf(eta, -0.7, 0.6).sum()
+        + stats.binom.logpmf([4, 6], [20, 7], expit(eta[0, :2])).sum()
+    )
+    got = log_density(partial_pooling.build(rates, centred=True), alpha=[-0.7], tau=[0.6], eta=eta)
+    np.testing.assert_allclose(got, expected, rtol=RTOL)
+
+
+def test_counts_that_are_not_whole(weighted: xr.Dataset, log_density: Callable[..., float]) -> None:
+    n, k, p = np.array([20.5, 7.25]), np.array([4.5, 6.0]), expit(-0.7 + 0.6 * Z[0, :2])
+    expected = (
+        stats.norm.logpdf(-0.7, 0, 1.5)
+        + stats.halfnorm.logpdf(0.6, scale=0.5)
+        + stats.norm.logpdf(Z).sum()
+        + (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + k * np.log(p) + (n - k) * np.log1p(-p)).sum()
+    )
+    got = log_density(partial_pooling.build(weighted), alpha=[-0.7], tau=[0.6], z=Z)
+    np.testing.assert_allclose(got, expected, rtol=RTOL)
+
+
+def test_metrics_of_several_kinds_are_independent(mixed: xr.Dataset, log_density: Callable[..., float]) -> None:
+    alpha, tau, z = np.array([-0.7, 0.2, 0.6]), np.array([0.6, 0.3, 0.1]), np.vstack([Z, -Z, 2 * Z])
+    together = log_density(partial_pooling.build(mixed), alpha=alpha, tau=tau, z=z)
+    apart = [
+        log_density(
+            partial_pooling.build(mixed.isel(metric=[m])),
+            **{"alpha" if m == 0 else "overall": alpha[[m]]},
+            tau=tau[[m]],
+            z=z[[m]],
+        )
+        for m in range(3)
+    ]
+    np.testing.assert_allclose(together, sum(apart), rtol=RTOL)
+
+
+def test_scales_can_be_set(means: xr.Dataset, log_density: Callable[..., float]) -> None:
+    model = partial_pooling.build(means, overall_scale=3.0, tau_scale=2.0)
+    usual = log_density(partial_pooling.build(means), overall=[0.2], tau=[0.3], z=Z)
+    change = stats.norm.logpdf(0.2, 0.35, 3) - stats.norm.logpdf(0.2, 0.35, 0.4)
+    change += stats.halfnorm.logpdf(0.3, scale=2) - stats.halfnorm.logpdf(0.3, scale=0.2)
+    np.testing.assert_allclose(log_density(model, overall=[0.2], tau=[0.3], z=Z), usual + change, rtol=RTOL)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf])
+def test_a_scale_must_be_positive(rates: xr.Dataset, scale: float) -> None:
+    with pytest.raises(ValueError, match="overall_scale must be a positive number; got"):
+        partial_pooling.build(rates, overall_scale=scale)
+    with pytest.raises(ValueError, match="tau_scale must be a positive number; got"):
+        partial_pooling.build(rates, tau_scale=scale)
+
+
+@pytest.mark.parametrize("tally", ["rates", "weighted"])
+def test_density_and_gradient_survive_extreme_logits(tally: str, request: pytest.FixtureRequest) -> None:
+    model = partial_pooling.build(request.getfixturevalue(tally))
+    start = model.initial_point() | {"alpha": np.array([60.0])}
+    mode = Mode(linker="py", optimizer="fast_run")
+    assert np.isfinite(model.compile_logp(mode=mode)(start))
+    # At 60 every row is expected to be a success: each failure pulls with weight one.
+    gradient = model.compile_dlogp(vars=[model["alpha"]], mode=mode)(start)
+    failures = {"rates": 17.0, "weighted": 17.25}[tally]
+    np.testing.assert_allclose(gradient, -failures - 60 / 1.5**2, rtol=1e-6)
+
+
+def test_subgroups_without_rows_follow_the_population(rates: xr.Dataset, log_density: Callable[..., float]) -> None:
+    model = partial_pooling.build(rates)
+    moved = Z.copy()
+    moved[0, 2] = 0.0
+    gain = log_density(model, alpha=[logit(0.3)], tau=[0.6], z=moved) - log_density(
+        model, alpha=[logit(0.3)], tau=[0.6], z=Z
+    )
+    np.testing.assert_allclose(gain, 0.3**2 / 2, rtol=1e-6)
