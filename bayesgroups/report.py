@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +14,7 @@ import xarray as xr
 
 from bayesgroups import __version__
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.files import write_atomically
 from bayesgroups.frames import as_json
 from bayesgroups.inference.posterior import Posterior
 from bayesgroups.inference.verdicts import checks_dataset, usable
@@ -171,7 +170,7 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     SchemaError
         If the tree is not a report.
     InputError
-        If the folder does not exist or a group is not in the report.
+        If the file cannot be written or a group is not in the report.
 
     Examples
     --------
@@ -185,24 +184,8 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     ['constant_data', 'diagnostics', 'estimates']
     """
     check(report)
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"folder {str(target.parent)!r} does not exist; make it first")
     tree = report if include is None else _part(report, set(include))
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    try:
-        tree.to_netcdf(temporary, engine="h5netcdf")
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files for the owner only
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return target
+    return write_atomically(path, lambda place: tree.to_netcdf(place, engine="h5netcdf"))
 
 
 def open_report(path: str | Path) -> xr.DataTree:

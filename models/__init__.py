@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import complete_pooling, no_pooling, partial_pooling, scales
 
 __all__ = ["complete_pooling", "no_pooling", "partial_pooling", "scales"]
 

@@ -33,10 +33,19 @@ def observe_successes(cells: BinomialCells, p: Tensor) -> None:
     p : Tensor
         Shape (C,): the probability of success of each cell. Written as ``invlogit(x)`` its density keeps full
         precision near 0 and 1.
+
+    Examples
+    --------
+    >>> cells = BinomialCells(np.array([0]), np.array([0]), ["fnr | a"], np.array([2.0]), np.array([5.0]))
+    >>> with pm.Model() as model:
+    ...     observe_successes(cells, pm.Uniform("p", shape=1))
+    >>> model.observed_RVs
+    [successes]
     """
     if not cells.label:
         return
-    pm.modelcontext(None).add_coord("binomial_cell", cells.label)
+    model: Any = pm.modelcontext(None)
+    model.add_coord("binomial_cell", cells.label)
     whole = np.array_equal(cells.successes, np.rint(cells.successes))
     if whole and np.array_equal(cells.count, np.rint(cells.count)):
         pm.Binomial(
@@ -59,16 +68,26 @@ def observe_estimates(cells: NormalCells, mean: Tensor) -> None:
         The observed estimates.
     mean : Tensor
         Shape (C,): the subgroup value behind each cell, in the units of the metric.
+
+    Examples
+    --------
+    >>> cells = NormalCells(np.array([0]), np.array([0]), ["auc | a"], np.array([0.8]), np.array([0.1]))
+    >>> with pm.Model() as model:
+    ...     observe_estimates(cells, pm.Normal("mean", shape=1))
+    >>> model.observed_RVs
+    [estimate]
     """
     if not cells.label:
         return
-    pm.modelcontext(None).add_coord("normal_cell", cells.label)
+    model: Any = pm.modelcontext(None)
+    model.add_coord("normal_cell", cells.label)
     pm.Normal("estimate", mu=mean, sigma=cells.std_error, observed=cells.estimate, dims="normal_cell")
 
 
 def _log_density(successes: Tensor, count: Tensor, p: Tensor) -> Tensor:
     """Binomial log density continued to counts that are not whole."""
     failures = count - successes
+    log_gamma: Any = pt.gammaln
+    choose = log_gamma(count + 1) - log_gamma(successes + 1) - log_gamma(failures + 1)
     # log(1 - p), not log1p(-p): PyTensor then keeps it and its gradient exact when p is an inverse logit.
-    choose = pt.gammaln(count + 1) - pt.gammaln(successes + 1) - pt.gammaln(failures + 1)
     return choose + successes * pt.log(p) + failures * pt.log(1 - p)

@@ -1,6 +1,6 @@
 """Exchangeable partial pooling: every subgroup value is drawn from one population per metric.
 
-For metric m and subgroup g, with a_m the centre of the population and t_m = ``tau`` its standard deviation,
+For metric m and subgroup g, with a[m] the centre of the population and tau[m] its standard deviation,
 
     eta[m, g] = a[m] + tau[m] z[m, g],     z[m, g] ~ Normal(0, 1)
 
@@ -144,7 +144,7 @@ def _own_scale(value: Tensor, binomial: BoolArray) -> Tensor:
 
 
 def _chosen(default: FloatArray, given: float | None, name: str) -> FloatArray:
-    """The given scale for every metric, or the defaults of the metrics."""
+    """Take the given scale for every metric, or else the default of each."""
     if given is None:
         return default
     if not (math.isfinite(given) and given > 0):

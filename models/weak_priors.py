@@ -54,11 +54,13 @@ def weak_prior(name: str, natural: xr.Dataset, binomial: BoolArray, dims: tuple[
         return pm.Beta(name, alpha=JEFFREYS, beta=JEFFREYS, dims=dims)
     if not binomial.any():
         return pm.Normal(name, mu=centre, sigma=width, dims=dims)
-    model, metrics = pm.modelcontext(None), natural["metric"].values
+    model: Any = pm.modelcontext(None)
+    metrics = natural["metric"].values
     model.add_coord("binomial_metric", metrics[binomial])
     model.add_coord("normal_metric", metrics[~binomial])
     rates = pm.Beta(f"{name}_binomial", alpha=JEFFREYS, beta=JEFFREYS, dims=("binomial_metric", *dims[1:]))
     means = pm.Normal(f"{name}_normal", mu=centre, sigma=width, dims=("normal_metric", *dims[1:]))
     # A stable sort puts the rates first; sorting that order gives the place of each metric in it.
     place = np.argsort(np.argsort(~binomial, kind="stable"))
-    return pm.Deterministic(name, pm.math.concatenate([rates, means])[place], dims=dims)
+    both: Tensor = pm.math.concatenate([rates, means])
+    return pm.Deterministic(name, both[place], dims=dims)

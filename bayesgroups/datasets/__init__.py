@@ -1,8 +1,8 @@
 """Data to learn on and to study estimators with: a demonstration with known truth, draws and public data.
 
-Nothing is shipped as a file. `demonstration` generates rows from a law whose metrics are known in closed form;
-`load_diabetes` reads public data from a path, or downloads them once; `draw_evaluation` and `synthetic_metric` turn
-any labelled population into a study with known truth.
+Nothing is shipped as a file. `demonstration` generates rows from a law whose metrics are known in closed
+form; `load_diabetes` reads public data from a path, or downloads them once; `draw_evaluation` and
+`synthetic_metric` turn any labelled population into a study with known truth.
 """
 
 from bayesgroups.datasets.binormal import Binormal as Binormal

@@ -30,7 +30,8 @@ class Binormal:
     Raises
     ------
     InputError
-        If the arrays differ in shape, a prevalence is outside (0, 1), a sd is not positive or a number not finite.
+        If the arrays differ in shape, a prevalence is outside (0, 1), a sd is not positive or a number not
+        finite.
     """
 
     prevalence: FloatArray
@@ -42,9 +43,8 @@ class Binormal:
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
             if np.shape(values) != np.shape(self.prevalence):
-                raise InputError(
-                    f"{name} has shape {np.shape(values)}; expected that of prevalence, {np.shape(self.prevalence)}"
-                )
+                expected = np.shape(self.prevalence)
+                raise InputError(f"{name} has shape {np.shape(values)}; expected {expected}, as prevalence")
             if not np.isfinite(values).all():
                 raise InputError(f"{name} has a number that is not finite")
         if np.any((self.prevalence <= 0) | (self.prevalence >= 1)):
@@ -54,7 +54,7 @@ class Binormal:
 
 
 def binormal_metrics(law: Binormal, threshold: float) -> dict[str, FloatArray]:
-    """The population value of every metric of decisions ``score >= threshold``.
+    """Compute the population value of every metric of decisions ``score >= threshold``.
 
     Parameters
     ----------

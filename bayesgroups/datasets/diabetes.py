@@ -20,62 +20,62 @@ _FILE = "diabetic_data.csv"
 _SHA256 = "0689e7ec031237dc63031b938805c48377748761a3b26acab621567afa24df97"
 _BYTES = 19_159_383
 
-_RACES = {"AfricanAmerican": "African American", "Caucasian": "Caucasian", "Hispanic": "Hispanic", "Asian": "Other",
-          "Other": "Other"}  # fmt: skip
+_RACES = {"AfricanAmerican": "African American", "Caucasian": "Caucasian", "Hispanic": "Hispanic",
+          "Asian": "Other", "Other": "Other"}  # fmt: skip
 _GENDERS = {"Female": "Female", "Male": "Male"}
 _AGES = {f"[{decade}-{decade + 10})": f"{decade // 20 * 20}-{decade // 20 * 20 + 19}" for decade in range(20, 100, 10)}
 _OUTCOMES = {"<30": 1, ">30": 0, "NO": 0}
 _COUNTS = ("time_in_hospital", "num_lab_procedures", "num_procedures", "num_medications", "number_outpatient",
            "number_emergency", "number_inpatient", "number_diagnoses")  # fmt: skip
-_CODES = ("admission_type_id", "discharge_disposition_id", "admission_source_id", "payer_code", "medical_specialty",
-          "max_glu_serum", "A1Cresult", "insulin", "change", "diabetesMed")  # fmt: skip
+_CODES = ("admission_type_id", "discharge_disposition_id", "admission_source_id", "payer_code",
+          "medical_specialty", "max_glu_serum", "A1Cresult", "insulin", "change", "diabetesMed")  # fmt: skip
 _DIAGNOSES = ("diag_1", "diag_2", "diag_3")
 _COLUMNS = ("race", "gender", "age", "readmitted", "patient_nbr", *_COUNTS, *_CODES, *_DIAGNOSES)
 
 # First and last three-digit code of the ICD-9 chapters that Strack et al. (2014) group diagnoses by.
 _CHAPTERS = (
-    (390, 459, "Circulatory"), (785, 785, "Circulatory"), (460, 519, "Respiratory"), (786, 786, "Respiratory"),
-    (520, 579, "Digestive"), (787, 787, "Digestive"), (250, 250, "Diabetes"), (800, 999, "Injury"),
-    (710, 739, "Musculoskeletal"), (580, 629, "Genitourinary"), (788, 788, "Genitourinary"), (140, 239, "Neoplasms"),
+    (390, 459, "Circulatory"), (785, 785, "Circulatory"), (460, 519, "Respiratory"),
+    (786, 786, "Respiratory"), (520, 579, "Digestive"), (787, 787, "Digestive"),
+    (580, 629, "Genitourinary"), (788, 788, "Genitourinary"), (250, 250, "Diabetes"),
+    (800, 999, "Injury"), (710, 739, "Musculoskeletal"), (140, 239, "Neoplasms"),
 )  # fmt: skip
 
 
 def load_diabetes(path: str | Path | None = None) -> pd.DataFrame:
-    """The 98,650 admissions of 68,999 patients with known race and gender, aged 20 or more.
+    """Load the 98,650 admissions of 68,999 patients with known race and gender, aged 20 or more.
 
     Parameters
     ----------
     path : str or Path, optional
-        ``diabetic_data.csv`` (or ``.csv.gz``), or the folder that holds it. Without it, the file is downloaded from
-        the UCI archive once, checked against its SHA-256 and kept in the user's cache (needs ``bayesgroups[data]``).
+        ``diabetic_data.csv`` (or ``.csv.gz``), or the folder that holds it. Without it, the file is
+        downloaded from the UCI archive once, checked against its SHA-256 and kept in the user's cache (needs
+        ``bayesgroups[data]``).
 
     Returns
     -------
     pandas DataFrame
-        One row per admission, in the order of the file. ``race`` (African American, Caucasian, Hispanic, Other),
-        ``gender`` (Female, Male), ``age`` (20-39, 40-59, 60-79, 80-99): 32 subgroups. ``readmitted`` is 1 for a
-        readmission within 30 days (11.28 %). ``patient`` is the cluster id: rows of one patient are not independent.
-        Counts are integers; coded columns are text, missing where the file has ``?``; ``primary_diagnosis`` groups the
-        first diagnosis; ``heart_failure`` is 1 if any diagnosis is ICD-9 428.
+        One row per admission, in the order of the file. ``race`` (African American, Caucasian, Hispanic,
+        Other), ``gender`` (Female, Male), ``age`` (20-39, 40-59, 60-79, 80-99): 32 subgroups. ``readmitted``
+        is 1 for a readmission within 30 days (11.28 %). ``patient`` is the cluster id: rows of one patient
+        are not independent. Counts are integers; coded columns are text, missing where the file has ``?``;
+        ``primary_diagnosis`` groups the first diagnosis; ``heart_failure`` is 1 if any diagnosis is ICD-9
+        428.
 
     Raises
     ------
     InputError
-        If there is no such file, it is not CSV, lacks a column or holds an unknown value, or a download is not the
-        known file.
+        If there is no such file, it is not CSV, lacks a column or holds an unknown value, or a download is
+        not the known file.
     MissingDependencyError
         If no path is given and pooch is not installed.
 
-    Notes
-    -----
-    Asian and Other form one level, which gives the 32 subgroups of the published study (Herlihy, Truong, Chouldechova
-    and Dudik 2024); three quarters of the rows are its 73,988 held-back admissions. The text ``None`` in
-    ``max_glu_serum`` and ``A1Cresult`` means "not measured" and is a level, not a missing value.
+    Notes ----- Asian and Other form one level, which gives the 32 subgroups of the published study (Herlihy,
+    Truong, Chouldechova and Dudik 2024); three quarters of the rows are its 73,988 held-back admissions. The
+    text ``None`` in ``max_glu_serum`` and ``A1Cresult`` means "not measured" and is a level, not a missing
+    value.
 
-    References
-    ----------
-    Strack et al. (2014), Impact of HbA1c measurement on hospital readmission rates, BioMed Research International,
-    https://doi.org/10.1155/2014/781670; data https://doi.org/10.24432/C5230J.
+    References ---------- Strack et al. (2014), Impact of HbA1c measurement on hospital readmission rates,
+    BioMed Research International, https://doi.org/10.1155/2014/781670; data https://doi.org/10.24432/C5230J.
 
     Examples
     --------
@@ -158,8 +158,8 @@ def _whole(raw: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _chapter(code: str) -> str:
-    """The group of an ICD-9 code; letters (external causes, V codes) and missing ones are Other."""
-    digits = code.split(".")[0]
+    """Name the group of an ICD-9 code; letters (external causes, V codes) and missing ones are Other."""
+    digits = code.split(".", maxsplit=1)[0]
     if digits.isdecimal():
         for first, last, chapter in _CHAPTERS:
             if first <= int(digits) <= last:

@@ -38,7 +38,7 @@ def fetch_member(url: str, member: str, *, sha256: str, size: int) -> bytes:
         import pooch
     except ImportError:
         raise MissingDependencyError(
-            "downloading data needs pooch; install it with: pip install 'bayesgroups[data]', or give the path of the file"
+            "downloading data needs pooch; install it with: pip install 'bayesgroups[data]', or give a path"
         ) from None
     try:
         # The digest of the archive is not known; that of the file in it is, and is checked below.

@@ -17,15 +17,15 @@ IntArray = NDArray[np.int64]
 
 
 def generator(seed: int) -> np.random.Generator:
-    """A random generator from a seed that must be a whole number.
+    """Make a random generator from a seed that must be a whole number.
 
     Raises
     ------
     InputError
-        If the seed is not a whole number of at least 0.
+        If the seed is not a whole number, 0 or larger.
     """
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0; got {seed!r}")
+        raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
     return np.random.default_rng(int(seed))
 
 
@@ -42,17 +42,16 @@ def largest_remainder(sizes: ArrayLike, n: int) -> IntArray:
     Returns
     -------
     int array (stratum,)
-        Each stratum gets the whole part of its quota n N_a / N; what is left goes to the largest remainders, ties to the
-        lower index. Sums to n exactly, and exceeds no N_a when n <= N.
+        Each stratum gets the whole part of its quota n N_a / N; what is left goes to the largest remainders,
+        ties to the lower index. Sums to n exactly, and exceeds no N_a when n <= N.
 
     Raises
     ------
     InputError
         If a size or n is negative or not whole, or all sizes are 0.
 
-    Notes
-    -----
-    Also known as Hamilton's or Hare-Niemeyer apportionment. Computed in integers, so no tie is decided by rounding.
+    Notes ----- Also known as Hamilton's or Hare-Niemeyer apportionment. Computed in integers, so no tie is
+    decided by rounding.
 
     Examples
     --------
@@ -62,9 +61,9 @@ def largest_remainder(sizes: ArrayLike, n: int) -> IntArray:
     """
     counts = np.asarray(sizes)
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any():
-        raise InputError(f"sizes must be whole numbers of at least 0, one per stratum; got {sizes!r}")
+        raise InputError(f"sizes must be whole numbers, 0 or larger, one per stratum; got {sizes!r}")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-        raise InputError(f"n must be a whole number of at least 0; got {n!r}")
+        raise InputError(f"n must be a whole number, 0 or larger; got {n!r}")
     population = [int(count) for count in counts]
     total = sum(population)
     if total == 0:
@@ -103,8 +102,8 @@ def draw_evaluation(
     Raises
     ------
     InputError
-        If the frame is not a pandas DataFrame or empty, a column is absent or has missing values, the seed or n is not
-        a whole number, or n exceeds the rows there are (without replacement).
+        If the frame is not a pandas DataFrame or empty, a column is absent or has missing values, the seed or
+        n is not a whole number, or n exceeds the rows there are (without replacement).
 
     References
     ----------
@@ -132,7 +131,7 @@ def draw_evaluation(
         if frame[name].isna().any():
             raise InputError(f"column {name!r} (by=) has missing values; drop those rows or name them as a level")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n must be a whole number of at least 1; got {n!r}")
+        raise InputError(f"n must be a whole number, 1 or larger; got {n!r}")
     if len(frame) == 0:
         raise InputError("the frame has no rows; nothing can be drawn")
     if not replace and n > len(frame):

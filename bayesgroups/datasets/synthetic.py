@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 SyntheticModel = Literal["age", "expl", "age+rc", "age.rc"]
 _MODELS = ("age", "expl", "age+rc", "age.rc")
-_COLUMNS = {"age": ("age",), "expl": ("number_diagnoses",), "age+rc": ("age", "race"), "age.rc": ("age", "race")}
+_COLUMNS = {
+    "age": ("age",),
+    "expl": ("number_diagnoses",),
+    "age+rc": ("age", "race"),
+    "age.rc": ("age", "race"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +48,13 @@ def synthetic_metric(
     seed: int,
     noise_sd: float = math.sqrt(0.1),
 ) -> SyntheticMetric:
-    """Replace the decisions of a population by values of known mean, to study how estimators see its structure.
+    """Replace the decisions of a population by values of known mean.
 
     Parameters
     ----------
     frame : pandas DataFrame
-        The population, with columns ``race`` (level ``Caucasian``), ``age`` (level ``40-59``) or ``number_diagnoses``
-        as the model needs them; `load_diabetes` and `demonstration` have them.
+        The population, with columns ``race`` (level ``Caucasian``), ``age`` (level ``40-59``) or
+        ``number_diagnoses`` as the model needs them; `load_diabetes` and `demonstration` have them.
     model : {"age", "expl", "age+rc", "age.rc"}
         What the mean of a subgroup depends on, see Notes.
     by : sequence of str
@@ -57,30 +62,27 @@ def synthetic_metric(
     seed : int
         The same frame and seed give the same values.
     noise_sd : float
-        Standard deviation of the noise of ``expl``; the others are 0/1. The source writes Normal(mean, .1) without saying
-        whether variance or standard deviation; this default takes variance.
+        Standard deviation of the noise of ``expl``; the others are 0/1. The source writes Normal(mean, .1)
+        without saying whether variance or standard deviation; this default takes variance.
 
     Returns
     -------
     SyntheticMetric
-        ``values`` for the mean of a loss column, ``truth`` of the law that generated them (not the mean of the values).
+        ``values`` for the mean of a loss column, ``truth`` of the law that generated them (not the mean of
+        the values).
 
     Raises
     ------
     InputError
-        If the model is unknown, a column is absent or has missing values, the noise is negative, a mean leaves [0, 1]
-        where the values are 0/1, or the seed is not a whole number.
+        If the model is unknown, a column is absent or has missing values, the noise is negative, the mean
+        varies within a subgroup where it must not, or the seed is not a whole number.
 
-    Notes
-    -----
-    ``age``: .35 - .30 [age 40-59]. ``expl``: -.93 + .16 (mean number of diagnoses of the subgroup). ``age+rc``: .65 - .15
-    [age 40-59] - .45 [race Caucasian]. ``age.rc``: .32 - .27 [age 40-59][race Caucasian]. An attribute that is not in
-    ``by`` must be constant within subgroups.
+    Notes ----- ``age``: .35 - .30 [age 40-59]. ``expl``: -.93 + .16 (mean number of diagnoses of the
+    subgroup). ``age+rc``: .65 - .15 [age 40-59] - .45 [race Caucasian]. ``age.rc``: .32 - .27 [age
+    40-59][race Caucasian]. An attribute that is not in ``by`` must be constant within subgroups.
 
-    References
-    ----------
-    Herlihy, Truong, Chouldechova and Dudik (2024), appendix D. The source claims a standard deviation near .44 for all
-    four; for ``expl`` that needs ``noise_sd=0.44``.
+    References ---------- Herlihy, Truong, Chouldechova and Dudik (2024), appendix D. The source claims a
+    standard deviation near .44 for all four; for ``expl`` that needs ``noise_sd=0.44``.
 
     Examples
     --------
@@ -118,13 +120,17 @@ def synthetic_metric(
 
 
 def _row_mean(frame: pd.DataFrame, model: SyntheticModel) -> FloatArray:
+    mean: FloatArray
     if model == "expl":
-        diagnoses: FloatArray = frame["number_diagnoses"].to_numpy(dtype=np.float64)
-        return -0.93 + 0.16 * diagnoses
+        mean = -0.93 + 0.16 * frame["number_diagnoses"].to_numpy(dtype=np.float64)
+        return mean
     middle_aged = (frame["age"] == "40-59").to_numpy(dtype=np.float64)
     if model == "age":
-        return 0.35 - 0.30 * middle_aged
+        mean = 0.35 - 0.30 * middle_aged
+        return mean
     white = (frame["race"] == "Caucasian").to_numpy(dtype=np.float64)
     if model == "age+rc":
-        return 0.65 - 0.15 * middle_aged - 0.45 * white
-    return 0.32 - 0.27 * middle_aged * white
+        mean = 0.65 - 0.15 * middle_aged - 0.45 * white
+    else:
+        mean = 0.32 - 0.27 * middle_aged * white
+    return mean

@@ -92,7 +92,7 @@ def sample(
     observed = log_likelihood and bool(model.observed_RVs)
     # With fast maths the first run and a run from the compiler's cache round differently, and draw differently.
     with model, config.change_flags(numba__fastmath=False):
-        raw = pm.sample(
+        raw: xr.DataTree = pm.sample(
             draws=draws,
             tune=tune,
             chains=chains,
@@ -108,7 +108,7 @@ def sample(
             compute_convergence_checks=False,
         )
         if observed:
-            raw = pm.compute_log_likelihood(raw, progressbar=False)
+            pm.compute_log_likelihood(raw, progressbar=False)  # adds a group to the tree
     groups = {"posterior": _used(raw["posterior"].to_dataset()[kept]), "sample_stats": _statistics(raw)}
     groups |= {name: raw[name].to_dataset() for name in ("observed_data", "log_likelihood") if name in raw.children}
     return xr.DataTree.from_dict({name: group for name, group in groups.items() if group.data_vars})

@@ -1,7 +1,7 @@
 """Diagnostics as data: each check has a value, a threshold, a verdict and a sentence. The thresholds live here, once.
 
-R-hat and effective sample sizes: Vehtari et al. (2021), doi:10.1214/20-BA1221. Pareto k-hat: Vehtari et al. (2024), JMLR
-25(72). E-BFMI: Betancourt (2016), arXiv:1604.00695. A value that cannot be computed never passes.
+R-hat and effective sample sizes: Vehtari et al. (2021), doi:10.1214/20-BA1221. Pareto k-hat: Vehtari et al. (2024),
+JMLR 25(72). E-BFMI: Betancourt (2016), arXiv:1604.00695. A value that cannot be computed never passes.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def at_least(name: str, metric: str, value: float, threshold: float, quantity: s
 
 
 def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
-    """Checks of Markov chains, over every quantity of the posterior that concerns one metric.
+    """Check Markov chains, over every quantity of the posterior that concerns one metric.
 
     Parameters
     ----------
@@ -137,7 +137,8 @@ def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
     >>> draws = xr.Dataset({"mu": (("chain", "draw", "metric"), random.normal(size=(4, 500, 1)))}, {"metric": ["fnr"]})
     >>> stats = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((4, 500), bool)),
     ...                     "energy": (("chain", "draw"), random.normal(size=(4, 500)))})
-    >>> [check.passed for check in nuts_checks(xr.DataTree.from_dict({"posterior": draws, "sample_stats": stats}), "fnr")]
+    >>> tree = xr.DataTree.from_dict({"posterior": draws, "sample_stats": stats})
+    >>> [check.passed for check in nuts_checks(tree, "fnr")]
     [True, True, True, True, True]
     """
     from arviz_stats.base.array import array_stats
@@ -146,10 +147,13 @@ def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
 
     varying = _varying(_quantities(tree["posterior"].to_dataset(), metric))
     nothing = varying.shape[0] == 0 or not np.isfinite(varying).all()
-    # Axes of the quantities: (quantity, chain, draw).
-    r_hat = math.nan if nothing else float(np.max(statistics.rhat(varying, 1, 2, method="rank")))
-    bulk = math.nan if nothing else float(np.min(statistics.ess(varying, 1, 2, method="bulk")))
-    tail = math.nan if nothing else float(np.min(statistics.ess(varying, 1, 2, method="tail", prob=TAIL)))
+    r_hat = bulk = tail = math.nan
+    if not nothing:
+        # Axes of the quantities: (quantity, chain, draw). Stuck chains divide by zero; infinity and NaN fail below.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r_hat = float(np.max(statistics.rhat(varying, 1, 2, method="rank")))
+            bulk = float(np.min(statistics.ess(varying, 1, 2, method="bulk")))
+            tail = float(np.min(statistics.ess(varying, 1, 2, method="tail", prob=TAIL)))
 
     stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
     divergences, e_bfmi = math.nan, math.nan

@@ -1,0 +1,3 @@
+"""Pictures of reports: functions that return a `matplotlib.figure.Figure` and touch no global state."""
+
+from bayesgroups.plots.forest_plot import forest as forest

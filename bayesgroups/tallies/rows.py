@@ -94,7 +94,8 @@ def tally(
     [0.0, 0.5]
     """
     wanted = _resolve(metrics)
-    declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(_names(by, "by"))
+    names = _names(list(by), "by") if not isinstance(by, str) else (by,)
+    declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
     roles = Roles(
         tuple(declared), y_true, y_pred, y_score, loss, threshold, selection_rate, positive,
         _names(features, "features"), cluster, weights,

@@ -90,10 +90,12 @@ def test_a_draw_that_is_not_finite_fails(bad: float) -> None:
     assert not any(checks[name].passed for name in ("R-hat", "bulk ESS", "tail ESS"))
 
 
-def test_stuck_chains_fail() -> None:
-    mu = _draws().mean("draw").expand_dims(draw=DRAWS)
-    r_hat = _by_name(_tree(mu=mu))["R-hat"]
-    assert not r_hat.passed
+@pytest.mark.parametrize("stuck", [1, 4])
+def test_stuck_chains_fail(stuck: int) -> None:
+    mu = _draws()
+    for chain in range(stuck):
+        mu[chain] = float(chain)
+    assert not _by_name(_tree(mu=mu))["R-hat"].passed
 
 
 def test_divergences_and_energy() -> None:

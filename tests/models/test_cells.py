@@ -26,7 +26,7 @@ def test_binomial_is_for_rates_only(mixed: xr.Dataset, rates: xr.Dataset) -> Non
 
 def test_an_unknown_likelihood_is_refused(rates: xr.Dataset) -> None:
     with pytest.raises(ValueError, match="must be one of auto, binomial, normal; got 'poisson'"):
-        binomial_metrics(rates, cast(Any, "poisson"))
+        binomial_metrics(rates, cast("Any", "poisson"))
 
 
 def test_empty_cells_are_left_out(mixed: xr.Dataset) -> None:

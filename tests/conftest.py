@@ -1,0 +1,99 @@
+"""Reports with every status there is, put together by hand so that no estimator is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+from bayesgroups.inference.posterior import Posterior
+from bayesgroups.inference.verdicts import Check, at_most
+from bayesgroups.levels import LEVELS
+from bayesgroups.report import assemble
+
+MakeReport = Callable[..., xr.DataTree]
+
+ATTRIBUTES = {"race": ["African American", "Asian", "Caucasian"], "sex": ["Female", "Male"]}
+
+
+def make_tally(
+    attributes: dict[str, list[str]] | None = None, metrics: Sequence[str] = ("fnr", "acc"), *, seed: int = 0
+) -> xr.Dataset:
+    """Counts for every combination: the first is empty, the second one row, the third saturated, the rest as drawn."""
+    levels = ATTRIBUTES if attributes is None else attributes
+    table = pd.MultiIndex.from_product(levels.values(), names=list(levels)).to_frame(index=False)
+    random = np.random.default_rng(seed)
+    trials = random.integers(5, 400, size=(len(metrics), len(table)))
+    successes = random.binomial(trials, 0.4)
+    for position, (hits, size) in enumerate(((0, 0), (1, 1), (0, 4))[: max(len(table) - 1, 0)]):
+        trials[:, position], successes[:, position] = size, hits
+    named = {name: successes[i] for i, name in enumerate(metrics)}
+    return bg.tally_from_counts(named, {name: trials[i] for i, name in enumerate(metrics)}, table)
+
+
+def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: Sequence[str] = ()) -> xr.DataTree:
+    """A report of a tally whose draws are Beta draws and whose reference is a normal interval, unclipped."""
+    given = make_tally() if tally is None else tally
+    cells, shape = ("metric", "subgroup"), given["estimate"].shape
+    random = np.random.default_rng(1)
+    hits, count = np.nan_to_num(given["successes"].values), given["count"].values
+    mu = random.beta(2 + hits, 3 + count - hits, size=(4, 250, *shape))
+    coordinates = {"metric": given["metric"].values, "subgroup": given["subgroup"].values}
+    draws = xr.Dataset(
+        {
+            "mu": (("chain", "draw", *cells), mu),
+            "overall": (("chain", "draw", "metric"), mu.mean(axis=-1)),
+            "tau": (("chain", "draw", "metric"), random.gamma(2.0, 0.1, size=(4, 250, shape[0]))),
+        },
+        {"chain": np.arange(4), "draw": np.arange(250), **coordinates},
+    )
+    error = np.sqrt(given["sampling_variance"].values)
+    half = error[..., None] * np.array([0.67, 1.28, 1.64, 1.96])
+    estimate = given["estimate"].values
+    reference = xr.Dataset(
+        {
+            "estimate": (cells, estimate),
+            "std_error": (cells, error),
+            "lower": ((*cells, "level"), estimate[..., None] - half),
+            "upper": ((*cells, "level"), estimate[..., None] + half),
+            "interval_kind": ("metric", np.full(shape[0], "confidence")),
+            "interval_method": ("metric", np.full(shape[0], "morris")),
+            "status": (cells, given["status"].values),
+        },
+        {**coordinates, "level": np.array(LEVELS)},
+    )
+    value = 1e-9 if usable else 0.4
+    checks: list[Check] = [
+        at_most("grid edge mass", str(name), value, 1e-6, "the posterior mass at the edge of the grid")
+        for name in given["metric"].values
+    ]
+    posterior = Posterior(draws, tuple(checks), "collapsed")
+    settings = bg.PartialPooling().settings()
+    return assemble(given, posterior, reference, estimator="partial_pooling", settings=settings, seed=1, notes=notes)
+
+
+@pytest.fixture(name="make_tally")
+def _make_tally() -> Callable[..., xr.Dataset]:
+    return make_tally
+
+
+@pytest.fixture(name="make_report")
+def _make_report() -> MakeReport:
+    return make_report
+
+
+@pytest.fixture
+def report() -> xr.DataTree:
+    """Two metrics, six subgroups, every status of a tally."""
+    return make_report()
+
+
+@pytest.fixture
+def truth(report: xr.DataTree) -> xr.DataArray:
+    """True values: all 0.4."""
+    estimates = report["constant_data"]["estimate"]
+    return xr.full_like(estimates, 0.4).rename("truth")
