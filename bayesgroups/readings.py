@@ -1,6 +1,6 @@
 """What a person reads of a report: one metric, both approaches, one level, as plain arrays.
 
-Tables, plots and pages all start here, so they show the same numbers, in the same order, under the same labels.
+Tables, plots and pages all start here, so they show the same numbers in the same order.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 class Side:
     """What one approach answers for every subgroup.
 
-    ``estimate``, ``lower``, ``upper`` and the inner interval ``inner_lower``, ``inner_upper`` (50 %) have shape
-    (subgroup,), on the metric's own scale and clipped to its range; ``status`` has one word per subgroup.
+    ``estimate``, ``lower``, ``upper`` and ``inner_lower``, ``inner_upper`` (50 %) have shape (subgroup,), on
+    the metric's own scale and clipped to its range; ``status`` has one word per subgroup.
     """
 
     approach: str
@@ -54,7 +54,8 @@ class Side:
 class Reading:
     """One metric of a report at one level.
 
-    ``count``, ``truth`` (subgroup,); ``overall`` is the value for everybody and ``overall_is`` says which one.
+    ``count`` and ``truth`` have shape (subgroup,); ``overall`` is the value for everybody, ``overall_is``
+    says which one, and ``bounds`` are those of the metric.
     """
 
     metric: str
@@ -129,7 +130,7 @@ def read(
     SchemaError
         If the tree is not a report.
     InputError
-        If the report lacks the metric or the level, or the truth has no dim ``subgroup`` or names other subgroups.
+        If the report lacks the metric or the level, or the truth has other dims or other subgroups.
 
     Examples
     --------
@@ -154,8 +155,8 @@ def read(
         metric=plain(name),
         level=level,
         subgroups=tuple(plain(label) for label in labels),
-        count=_floats(one["count"] if "count" in one else facts["count"]),
-        reason=tuple(str(reason) for reason in (one["reason"] if "reason" in one else facts["reason"]).values),
+        count=_floats(facts["count"]),
+        reason=tuple(str(reason) for reason in facts["reason"].values),
         bayesian=_side(one, "bayesian", level),
         frequentist=_side(one, "frequentist", level),
         overall=overall,
@@ -167,7 +168,7 @@ def read(
 
 def metrics_of(report: xr.DataTree) -> list[str]:
     """Names of the metrics of a report, in order."""
-    return [str(name) for name in report["estimates"]["metric"].values]
+    return [str(name) for name in report["estimates"].to_dataset()["metric"].values]
 
 
 def failures(report: xr.DataTree) -> list[str]:
@@ -206,7 +207,7 @@ def check_order(order: str) -> None:
 
 
 def plain(text: str) -> str:
-    r"""A label as it can be shown anywhere: control characters, line ends and changes of direction are escaped.
+    r"""A label as it can be shown anywhere: control characters, line ends, changes of direction escaped.
 
     Examples
     --------
@@ -276,7 +277,7 @@ def _side(one: xr.Dataset, approach: str, level: float) -> Side:
 def _overall(report: xr.DataTree, metric: str, facts: xr.Dataset) -> tuple[float, str]:
     """The posterior mean of the population's centre where there is one, otherwise the value over all rows."""
     if "posterior" in report.children and "overall" in report["posterior"].data_vars:
-        centre = float(report["posterior"]["overall"].sel(metric=metric).mean())
+        centre = float(report["posterior"].to_dataset()["overall"].sel(metric=metric).mean())
         if math.isfinite(centre):
             return centre, "overall (posterior mean)"
     weight, estimate = _floats(facts["count"]), _floats(facts["estimate"])
@@ -297,7 +298,9 @@ def _truth(truth: xr.DataArray, metric: str, labels: Iterable[str]) -> FloatArra
         truth = truth.sel(metric=metric)
     if truth.ndim != 1:
         raise InputError(f"truth must have dims 'metric' and 'subgroup' alone; got {truth.dims}")
-    known = {str(label): float(value) for label, value in zip(truth["subgroup"].values, truth.values, strict=True)}
+    known = {
+        str(label): float(value) for label, value in zip(truth["subgroup"].values, truth.values, strict=True)
+    }
     wanted = list(labels)
     if not set(known) & set(wanted):
         raise InputError(f"truth knows none of the subgroups of the report; it has {list(known)[:3]} ...")

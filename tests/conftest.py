@@ -23,7 +23,7 @@ ATTRIBUTES = {"race": ["African American", "Asian", "Caucasian"], "sex": ["Femal
 def make_tally(
     attributes: dict[str, list[str]] | None = None, metrics: Sequence[str] = ("fnr", "acc"), *, seed: int = 0
 ) -> xr.Dataset:
-    """Counts for every combination: the first is empty, the second one row, the third saturated, the rest as drawn."""
+    """Counts for every combination: the first is empty, the second one row, the third saturated."""
     levels = ATTRIBUTES if attributes is None else attributes
     table = pd.MultiIndex.from_product(levels.values(), names=list(levels)).to_frame(index=False)
     random = np.random.default_rng(seed)
@@ -35,7 +35,9 @@ def make_tally(
     return bg.tally_from_counts(named, {name: trials[i] for i, name in enumerate(metrics)}, table)
 
 
-def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: Sequence[str] = ()) -> xr.DataTree:
+def make_report(
+    tally: xr.Dataset | None = None, *, usable: bool = True, notes: Sequence[str] = ()
+) -> xr.DataTree:
     """A report of a tally whose draws are Beta draws and whose reference is a normal interval, unclipped."""
     given = make_tally() if tally is None else tally
     cells, shape = ("metric", "subgroup"), given["estimate"].shape
@@ -73,7 +75,9 @@ def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: 
     ]
     posterior = Posterior(draws, tuple(checks), "collapsed")
     settings = bg.PartialPooling().settings()
-    return assemble(given, posterior, reference, estimator="partial_pooling", settings=settings, seed=1, notes=notes)
+    return assemble(
+        given, posterior, reference, estimator="partial_pooling", settings=settings, seed=1, notes=notes
+    )
 
 
 @pytest.fixture(name="make_tally")
@@ -95,5 +99,5 @@ def report() -> xr.DataTree:
 @pytest.fixture
 def truth(report: xr.DataTree) -> xr.DataArray:
     """True values: all 0.4."""
-    estimates = report["constant_data"]["estimate"]
+    estimates = report["constant_data"].to_dataset()["estimate"]
     return xr.full_like(estimates, 0.4).rename("truth")

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayesgroups.datasets.downloads import fetch_member
 from bayesgroups.errors import InputError
 
@@ -124,37 +127,39 @@ def _read(source: Path | IO[bytes], name: str) -> pd.DataFrame:
 
 
 def _recode(raw: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
     known = (raw["race"] != "?") & (raw["gender"] != "Unknown/Invalid") & ~raw["age"].isin(["[0-10)", "[10-20)"])
-    raw = raw[known].reset_index(drop=True)
-    table = {
+    raw = raw.loc[known.to_numpy()].reset_index(drop=True)
+    columns: dict[str, object] = {
         "race": _levels(raw, "race", _RACES),
         "gender": _levels(raw, "gender", _GENDERS),
         "age": _levels(raw, "age", _AGES),
-        "readmitted": _levels(raw, "readmitted", _OUTCOMES).astype("int64"),
+        "readmitted": _levels(raw, "readmitted", _OUTCOMES),
         "patient": _whole(raw, "patient_nbr"),
     }
-    table |= {name: _whole(raw, name) for name in _COUNTS}
-    table |= {name: raw[name].where(raw[name] != "?") for name in _CODES}
-    table["primary_diagnosis"] = raw["diag_1"].map({code: _chapter(code) for code in raw["diag_1"].unique()})
-    failure = [raw[name].str.fullmatch(r"428(?:\.\d*)?") for name in _DIAGNOSES]
-    table["heart_failure"] = (failure[0] | failure[1] | failure[2]).astype("int64")
-    import pandas as pd
-
-    return pd.DataFrame(table)
+    columns |= {name: _whole(raw, name) for name in _COUNTS}
+    columns |= {name: raw[name].where(raw[name] != "?") for name in _CODES}
+    columns["primary_diagnosis"] = [_chapter(code) for code in raw["diag_1"].tolist()]
+    failure = [raw[name].str.fullmatch(r"428(?:\.\d*)?").to_numpy(dtype=bool) for name in _DIAGNOSES]
+    columns["heart_failure"] = np.any(failure, axis=0).astype(np.int64)
+    return pd.DataFrame(columns)
 
 
-def _levels(raw: pd.DataFrame, column: str, levels: Mapping[str, object]) -> pd.Series:
-    strange = sorted(set(raw[column].unique()) - set(levels))
+def _levels[Level](raw: pd.DataFrame, column: str, levels: Mapping[str, Level]) -> list[Level]:
+    values: list[str] = raw[column].tolist()
+    strange = sorted(set(values) - set(levels))
     if strange:
         raise InputError(f"column {column!r} has value {strange[0]!r}; expected one of {sorted(levels)}")
-    return raw[column].map(levels)
+    return [levels[value] for value in values]
 
 
-def _whole(raw: pd.DataFrame, column: str) -> pd.Series:
-    digits = raw[column].str.fullmatch(r"\d+")
-    if not digits.all():
-        raise InputError(f"column {column!r} has value {raw[column][~digits].iloc[0]!r}; expected a whole number")
-    return raw[column].astype("int64")
+def _whole(raw: pd.DataFrame, column: str) -> NDArray[np.int64]:
+    values: list[str] = raw[column].tolist()
+    strange = next((value for value in values if not value.isdecimal()), None)
+    if strange is not None:
+        raise InputError(f"column {column!r} has value {strange!r}; expected a whole number")
+    return np.array(values).astype(np.int64)
 
 
 def _chapter(code: str) -> str:

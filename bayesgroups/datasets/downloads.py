@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from importlib import import_module
 
 from bayesgroups.errors import InputError, MissingDependencyError
 
@@ -35,7 +36,7 @@ def fetch_member(url: str, member: str, *, sha256: str, size: int) -> bytes:
         If the download fails, is no zip archive, lacks the file, or the file is not the one expected.
     """
     try:
-        import pooch
+        pooch = import_module("pooch")
     except ImportError:
         raise MissingDependencyError(
             "downloading data needs pooch; install it with: pip install 'bayesgroups[data]', or give a path"

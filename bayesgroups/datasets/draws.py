@@ -128,7 +128,7 @@ def draw_evaluation(
         if name not in frame.columns:
             known = [str(column) for column in frame.columns]
             raise InputError(f"column {name!r} (by=) is not in the frame; {near_misses(name, known)}")
-        if frame[name].isna().any():
+        if frame[name].isna().to_numpy().any():
             raise InputError(f"column {name!r} (by=) has missing values; drop those rows or name them as a level")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InputError(f"n must be a whole number, 1 or larger; got {n!r}")

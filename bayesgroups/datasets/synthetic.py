@@ -99,7 +99,7 @@ def synthetic_metric(
         if name not in frame.columns:
             known = [str(column) for column in frame.columns]
             raise InputError(f"column {name!r} is not in the frame; {near_misses(name, known)}")
-        if frame[name].isna().any():
+        if frame[name].isna().to_numpy().any():
             raise InputError(f"column {name!r} has missing values; drop those rows")
     rng = generator(seed)
     subgroups = cross(by, {name: frame[name].unique().tolist() for name in by}, {})
@@ -120,17 +120,13 @@ def synthetic_metric(
 
 
 def _row_mean(frame: pd.DataFrame, model: SyntheticModel) -> FloatArray:
-    mean: FloatArray
     if model == "expl":
-        mean = -0.93 + 0.16 * frame["number_diagnoses"].to_numpy(dtype=np.float64)
-        return mean
-    middle_aged = (frame["age"] == "40-59").to_numpy(dtype=np.float64)
+        diagnoses: FloatArray = frame["number_diagnoses"].to_numpy(dtype=np.float64)
+        return -0.93 + 0.16 * diagnoses
+    middle_aged: FloatArray = (frame["age"] == "40-59").to_numpy(dtype=np.float64)
     if model == "age":
-        mean = 0.35 - 0.30 * middle_aged
-        return mean
-    white = (frame["race"] == "Caucasian").to_numpy(dtype=np.float64)
+        return 0.35 - 0.30 * middle_aged
+    white: FloatArray = (frame["race"] == "Caucasian").to_numpy(dtype=np.float64)
     if model == "age+rc":
-        mean = 0.65 - 0.15 * middle_aged - 0.45 * white
-    else:
-        mean = 0.32 - 0.27 * middle_aged * white
-    return mean
+        return 0.65 - 0.15 * middle_aged - 0.45 * white
+    return 0.32 - 0.27 * middle_aged * white

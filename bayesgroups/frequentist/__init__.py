@@ -1,6 +1,24 @@
-"""The frequentist side: one file per word, each with ``estimate(tally, ...) -> xr.Dataset``.
+"""The frequentist references: one file per word, ``estimate(tally, *, ...) -> xr.Dataset``.
 
-The answer has dims ``metric, subgroup, level``: ``estimate``, ``std_error``, ``lower``, ``upper`` (not clipped to the range of
-the metric), ``interval_kind``, ``interval_method``, ``status`` and the hyper-parameters of the word. Beneath the words lie
-pure functions on arrays: intervals of single subgroups in `intervals`, shrinkage in `moments`, `morris`, `robust` and `fab`.
+Every answer has dims ``metric``, ``subgroup``, ``level`` and the variables described in
+`bayesgroups.frequentist.answer`. The arithmetic lies in `bayesgroups.frequentist.intervals`, as pure
+functions of arrays. Importing this package imports no word; a word is imported when it is first named.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import complete_pooling, no_pooling, partial_pooling
+
+__all__ = ["complete_pooling", "no_pooling", "partial_pooling"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a listed submodule when it is first used as an attribute."""
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")

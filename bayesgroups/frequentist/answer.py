@@ -1,64 +1,105 @@
-"""The form in which every word of the frequentist side answers."""
+"""The answer of a frequentist word, as a Dataset.
+
+=================================  ==========================================================================
+variable                           meaning
+=================================  ==========================================================================
+``estimate(metric, subgroup)``     point estimate
+``std_error(metric, subgroup)``    its standard error as the interval sees it
+``lower``, ``upper``               limits (metric, subgroup, level), not clipped to the range of the metric
+``interval_kind(metric)``          ``confidence``
+``interval_method(metric)``        the interval that was used, such as ``wilson``
+``status(metric, subgroup)``       that of the tally, or ``imputed`` where the subgroup has no data of its
+                                   own, or ``degenerate`` where the interval has no width and so claims to
+                                   know
+=================================  ==========================================================================
+
+A word may add hyper-parameters along ``metric``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.frequentist.intervals import Interval
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 
-
-@dataclass(frozen=True)
-class Answer:
-    """Answer for one metric: arrays (subgroup,), one interval per level, and hyper-parameters.
-
-    ``status`` is that of the tally unless the word changes it; ``subgroup`` variables and ``scalar`` ones go by name.
-    """
-
-    estimate: FloatArray
-    std_error: FloatArray
-    intervals: Sequence[Interval]
-    method: str
-    status: NDArray[np.str_]
-    subgroup: Mapping[str, FloatArray] = field(default_factory=dict)
-    scalar: Mapping[str, float] = field(default_factory=dict)
+CELL = ("metric", "subgroup")
 
 
-def lay_out(tally: xr.Dataset, answers: Sequence[Answer]) -> xr.Dataset:
-    """Answers of all metrics as one Dataset.
+def assemble(
+    tally: xr.Dataset,
+    *,
+    estimate: FloatArray,
+    std_error: FloatArray,
+    intervals: Sequence[Interval],
+    methods: Sequence[str],
+    imputed: NDArray[np.bool_] | None = None,
+    extra: Mapping[str, tuple[tuple[str, ...], FloatArray]] | None = None,
+) -> xr.Dataset:
+    """Label the arrays of an answer.
 
     Parameters
     ----------
     tally : xr.Dataset
-        The tally, for its coordinates.
-    answers : sequence of Answer
-        One per metric, in its order.
+        What was asked of.
+    estimate, std_error : arrays (metric, subgroup)
+        In the units of each metric.
+    intervals : sequence of Interval
+        One per level of `bayesgroups.levels.LEVELS`, arrays (metric, subgroup).
+    methods : sequence of str
+        Interval used for each metric.
+    imputed : bool array (metric, subgroup), optional
+        Subgroups answered without data of their own.
+    extra : mapping, optional
+        Dims and values of further variables.
 
     Returns
     -------
     xr.Dataset
+        As above, with the coordinates of the tally along ``metric`` and ``subgroup``.
     """
-    cell = ("metric", "subgroup")
-    lower = np.stack([np.stack([interval.lower for interval in answer.intervals], axis=-1) for answer in answers])
-    upper = np.stack([np.stack([interval.upper for interval in answer.intervals], axis=-1) for answer in answers])
+    lower = np.stack([interval.lower for interval in intervals], axis=-1)
+    upper = np.stack([interval.upper for interval in intervals], axis=-1)
+    status = tally["status"].transpose(*CELL).values.astype("<U10")
+    answered = np.isfinite(estimate)
+    if imputed is not None:
+        status[imputed & answered] = "imputed"
+    status[answered & (lower[..., -1] == upper[..., -1])] = "degenerate"
     data: dict[str, Any] = {
-        "estimate": (cell, np.stack([answer.estimate for answer in answers])),
-        "std_error": (cell, np.stack([answer.std_error for answer in answers])),
-        "lower": ((*cell, "level"), lower),
-        "upper": ((*cell, "level"), upper),
-        "interval_kind": ("metric", np.full(len(answers), "confidence")),
-        "interval_method": ("metric", np.array([answer.method for answer in answers], dtype=str)),
-        "status": (cell, np.stack([answer.status.astype("<U10") for answer in answers])),
+        "estimate": (CELL, estimate),
+        "std_error": (CELL, std_error),
+        "lower": ((*CELL, "level"), lower),
+        "upper": ((*CELL, "level"), upper),
+        "interval_kind": ("metric", np.full(len(methods), "confidence")),
+        "interval_method": ("metric", np.array(methods, dtype=str)),
+        "status": (CELL, status),
+        **(extra or {}),
     }
-    data |= {name: (cell, np.stack([answer.subgroup[name] for answer in answers])) for name in answers[0].subgroup}
-    data |= {name: ("metric", np.array([answer.scalar[name] for answer in answers])) for name in answers[0].scalar}
-    coordinates = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values, "level": np.array(LEVELS)}
+    coordinates = {
+        "metric": tally["metric"].values,
+        "level": np.array(LEVELS),
+        **{str(name): coord for name, coord in tally.coords.items() if coord.dims == ("subgroup",)},
+    }
     return xr.Dataset(data, coords=coordinates)
+
+
+def check_interval(word: str, interval: str, choices: Sequence[str]) -> None:
+    """Refuse an interval that the word does not have.
+
+    Raises
+    ------
+    InputError
+        The message lists what there is.
+    """
+    if interval not in choices:
+        raise InputError(
+            f"{word}: interval={interval!r} does not exist; {near_misses(str(interval), choices)}"
+        )

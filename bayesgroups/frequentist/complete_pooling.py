@@ -1,85 +1,117 @@
-"""Complete pooling: the weighted mean over all subgroups, for every subgroup."""
+"""Complete pooling: one value for all subgroups, as if they did not differ."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from bayesgroups.frequentist.answer import Answer, lay_out
-from bayesgroups.frequentist.intervals import Interval, means, proportions
+from bayesgroups.frequentist.answer import assemble
+from bayesgroups.frequentist.intervals import means, proportions
+from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.levels import LEVELS
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Total:
+    """One metric over all subgroups: arrays of one value, and what makes its interval."""
+
+    estimate: FloatArray
+    variance: FloatArray
+    successes: FloatArray
+    count: FloatArray
+    freedom: float
+    method: str
+
+    def interval(self, level: float) -> Interval:
+        if self.method == "wilson":
+            return proportions.wilson(self.successes, self.count, level)
+        if self.method == "pooled_t":
+            return means.pooled_t(self.estimate, self.variance, self.freedom, level)
+        return means.pooled_normal(self.estimate, self.variance, level)
 
 
 def estimate(tally: xr.Dataset) -> xr.Dataset:
-    """Estimate one value for all subgroups.
+    """Estimate one value per metric and give it to every subgroup.
 
-    Estimand: the metric of all rows together, which is the metric of a subgroup only if subgroups do not differ.
+    Estimand: the value of the metric in a population without subgroups. It is the weighted mean of the
+    standard estimates, weighted by count, the fit of an intercept alone; published estimates are weighted by
+    inverse variance.
 
     Parameters
     ----------
     tally : xr.Dataset
-        A tally.
+        A tally, see `bayesgroups.tallies`.
 
     Returns
     -------
     xr.Dataset
-        As described in `bayesgroups.frequentist`, with ``overall(metric)``. The mean is weighted by ``count`` (by the
-        inverse sampling variance for published estimates). Intervals: Wilson on the totals for rates, otherwise t with
-        the pooled variance (normal where it has no degrees of freedom). Subgroups without data have status
-        ``imputed``.
+        As described in `bayesgroups.frequentist.answer`, with ``overall(metric)``. The interval is Wilson's
+        on the totals for rates and otherwise t, or normal where there are no degrees of freedom, with the
+        pooled row variance divided by the total count. Subgroups without data have the status ``imputed``.
 
     References
     ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Figure 8 (intercept only).
+    Herlihy, Truong, Chouldechova, Dudik (2024), Figure 8.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> from bayesgroups.frequentist import complete_pooling
-    >>> counts = bg.tally_from_counts([9, 0], [10, 5], pd.DataFrame({"site": ["a", "b"]}))
-    >>> complete_pooling.estimate(counts)["estimate"].values.tolist()
-    [[0.6, 0.6]]
+    >>> site = pd.DataFrame({"site": ["a", "b", "c"]})
+    >>> counts = bg.tally_from_counts([9, 0, 0], [10, 5, 0], site, metric="acc")
+    >>> found = complete_pooling.estimate(counts).sel(metric="acc")
+    >>> found["estimate"].values.tolist(), found["status"].values.tolist()
+    ([0.6, 0.6, 0.6], ['ok', 'saturated', 'imputed'])
     """
-    return lay_out(tally, [_one(tally.isel(metric=i)) for i in range(tally.sizes["metric"])])
+    totals = [_total(tally.isel(metric=i)) for i in range(tally.sizes["metric"])]
+    shape = (tally.sizes["metric"], tally.sizes["subgroup"])
 
+    def spread(values: list[FloatArray]) -> FloatArray:
+        return np.repeat(np.array(values, dtype=np.float64).reshape(-1, 1), shape[1], axis=1)
 
-def _one(one: xr.Dataset) -> Answer:
-    z, v = one["estimate"].values, one["sampling_variance"].values
-    size, kind, df = len(z), str(one["kind"].values), float(one["pooled_df"])
-    status = np.where(one["status"].values == "undefined", "imputed", one["status"].values.astype("<U10"))
-    if kind == "rate":
-        total = np.array([one["count"].values.sum()])
-        k = np.array([np.nan_to_num(one["successes"].values).sum()])
-        mean = k / total if total[0] > 0 else np.array([np.nan])
-        std_error = np.sqrt(np.array([float(one["pooled_variance"])]) / total) if total[0] > 0 else np.array([np.nan])
-        intervals = [proportions.wilson(k, total, level) for level in LEVELS]
-        method = "wilson"
-    else:
-        mean, variance = _weighted(z, v)
-        std_error = np.sqrt(variance)
-        method = "pooled_t" if np.isfinite(df) else "pooled_normal"
-        intervals = [
-            means.t(mean, variance, np.array([df]), level)
-            if method == "pooled_t"
-            else means.normal(mean, variance, level)
-            for level in LEVELS
-        ]
-    if not np.isfinite(mean[0]):
-        status = one["status"].values
-    spread = [Interval(np.repeat(interval.lower, size), np.repeat(interval.upper, size)) for interval in intervals]
-    return Answer(
-        np.repeat(mean, size), np.repeat(std_error, size), spread, method, status, scalar={"overall": float(mean[0])}
+    intervals = []
+    for level in LEVELS:
+        each = [total.interval(level) for total in totals]
+        intervals.append(Interval(spread([one.lower for one in each]), spread([one.upper for one in each])))
+    value = spread([total.estimate for total in totals])
+    return assemble(
+        tally,
+        estimate=value,
+        std_error=np.sqrt(spread([total.variance for total in totals])),
+        intervals=intervals,
+        methods=[total.method for total in totals],
+        imputed=~np.isfinite(tally["estimate"].transpose("metric", "subgroup").values),
+        extra={"overall": (("metric",), value[:, 0])},
     )
 
 
-def _weighted(z: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean with weights 1/v and its variance; estimates known exactly outweigh all others."""
-    some = np.isfinite(z) & np.isfinite(v)
-    z, v = z[some], v[some]
-    if len(z) == 0:
-        return np.array([np.nan]), np.array([np.nan])
-    if (v == 0).any():
-        return np.array([z[v == 0].mean()]), np.array([0.0])
-    weight = v.min() / v
-    return np.array([(weight * z).sum() / weight.sum()]), np.array([v.min() / weight.sum()])
+def _total(one: xr.Dataset) -> _Total:
+    """Pool one metric."""
+    kind, z = str(one["kind"].values), one["estimate"].values
+    use = np.isfinite(z)
+    nothing = np.full(1, np.nan)
+    if not use.any():
+        method = "wilson" if kind == "rate" else "pooled_normal"
+        return _Total(nothing, nothing, nothing, nothing, np.nan, method)
+    if kind == "estimate":
+        v = one["sampling_variance"].values[use]
+        least = v.min()
+        # One that is known outweighs all others.
+        weight = least / v if least > 0 else (v == 0).astype(np.float64)
+        centre = np.atleast_1d((weight * z[use]).sum() / weight.sum())
+        return _Total(centre, np.atleast_1d(least / weight.sum()), nothing, nothing, np.nan, "pooled_normal")
+    count = np.atleast_1d(one["count"].values[use].sum())
+    if kind == "rate":
+        successes = np.atleast_1d(one["successes"].values[use].sum())
+        rate = successes / count
+        return _Total(rate, rate * (1 - rate) / count, successes, count, np.nan, "wilson")
+    centre = (one["count"].values[use] * z[use]).sum() / count
+    freedom = float(one["pooled_df"])
+    method = "pooled_t" if freedom > 0 else "pooled_normal"
+    return _Total(centre, float(one["pooled_variance"]) / count, nothing, count, freedom, method)

@@ -1,101 +1,142 @@
-"""The standard estimator: every subgroup by its own rows, with the interval of one's choice."""
+"""No pooling: the standard estimate of every subgroup by itself, with an interval of choice."""
 
 from __future__ import annotations
+
+from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError, near_misses
-from bayesgroups.frequentist.answer import Answer, lay_out
-from bayesgroups.frequentist.intervals import Interval, means, proportions
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.answer import assemble, check_interval
+from bayesgroups.frequentist.intervals import means, proportions
+from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 
-RATE_INTERVALS = ("wilson", "jeffreys", "clopper_pearson", "wald", "percentile")
-INTERVALS = ("pooled_normal", "pooled_t", "separate_normal", "t")
-PROPORTIONS = {
-    "wilson": proportions.wilson,
-    "jeffreys": proportions.jeffreys,
-    "clopper_pearson": proportions.clopper_pearson,
-    "wald": proportions.wald,
-    "percentile": proportions.percentile,
-}
+OfRates = Literal["wilson", "jeffreys", "clopper_pearson", "wald", "percentile"]
+OfEstimates = Literal["pooled_normal", "separate_normal"]
+OfRows = Literal["pooled_t", "t"]
+Choice = Literal["auto"] | OfRates | OfEstimates | OfRows
+
+RATES: tuple[str, ...] = get_args(OfRates)
+ESTIMATES: tuple[str, ...] = get_args(OfEstimates)
+ROWS: tuple[str, ...] = get_args(OfRows)
 
 
-def estimate(tally: xr.Dataset, *, interval: str = "auto") -> xr.Dataset:
-    """Estimate every subgroup by its own rows.
+def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
+    """Estimate every metric in every subgroup from its own rows.
 
-    Estimand: the metric in each subgroup. The estimate is unbiased given that it is defined.
+    Estimand: the value of the metric in the population of each subgroup.
 
     Parameters
     ----------
     tally : xr.Dataset
-        A tally.
+        A tally, see `bayesgroups.tallies`.
     interval : str
-        ``auto``: Wilson for rates, pooled t for everything else (pooled normal where there are no degrees of freedom). For
-        rates ``wilson``, ``jeffreys``, ``clopper_pearson``, ``wald``, ``percentile``; for every metric
-        ``pooled_normal`` and ``pooled_t`` (one row variance for all subgroups), ``separate_normal`` (exact bootstrap variance of
-        the subgroup), ``t`` (the subgroup's own variance, two rows or more).
+        ``wilson``, ``jeffreys``, ``clopper_pearson``, ``wald``, ``percentile`` for rates; ``pooled_normal``
+        and ``pooled_t`` with one row variance for all subgroups; ``separate_normal`` with the bootstrap
+        variance and ``t`` with the row variance of each subgroup. ``auto`` is Wilson for rates and pooled t
+        for everything else, or pooled normal where the pooled variance has no degrees of freedom.
 
     Returns
     -------
     xr.Dataset
-        As described in `bayesgroups.frequentist`. ``std_error`` belongs to the interval: the square root of the pooled
-        sampling variance, or of the subgroup's own.
+        As described in `bayesgroups.frequentist.answer`; NaN where a subgroup has no data. ``std_error`` is
+        that of the bootstrap with ``separate_normal``, that of the subgroup's own rows with ``t``, and the
+        pooled one otherwise.
 
     Raises
     ------
     InputError
-        If the interval is unknown or does not exist for a metric of the tally.
+        If the interval does not exist, or not for a metric of the tally; if ``percentile`` meets counts that
+        are not whole.
 
     References
     ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eq 1, 6, 7 and Appendix A; Brown, Cai, DasGupta (2001),
-    doi:10.1214/ss/1009213286.
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 1, 6, 7 and Appendix A.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> from bayesgroups.frequentist import no_pooling
-    >>> counts = bg.tally_from_counts([9, 0], [10, 5], pd.DataFrame({"site": ["a", "b"]}))
-    >>> found = no_pooling.estimate(counts).sel(level=0.95)
+    >>> site = pd.DataFrame({"site": ["a", "b", "c"]})
+    >>> counts = bg.tally_from_counts([9, 0, 0], [10, 5, 0], site, metric="acc")
+    >>> found = no_pooling.estimate(counts).sel(metric="acc", level=0.95)
     >>> found["lower"].values.round(4).tolist(), found["upper"].values.round(4).tolist()
-    ([[0.5958, 0.0]], [[0.9821, 0.4345]])
+    ([0.5958, 0.0, nan], [0.9821, 0.4345, nan])
     """
-    known = ("auto", *RATE_INTERVALS, *INTERVALS)
-    if interval not in known:
-        raise InputError(f"unknown interval {interval!r}; {near_misses(interval, known)}")
-    return lay_out(tally, [_one(tally.isel(metric=i), interval) for i in range(tally.sizes["metric"])])
+    check_interval("no_pooling", interval, get_args(Literal["auto"]) + RATES + ESTIMATES + ROWS)
+    methods, std_error = [], np.empty((tally.sizes["metric"], tally.sizes["subgroup"]))
+    by_level: list[list[Interval]] = [[] for _ in LEVELS]
+    for i in range(tally.sizes["metric"]):
+        one = tally.isel(metric=i)
+        method = _method(one, interval)
+        for level, found in zip(LEVELS, by_level, strict=True):
+            found.append(_interval(one, method, level))
+        std_error[i] = _std_error(one, method)
+        methods.append(method)
+    intervals = [
+        Interval(np.stack([each.lower for each in found]), np.stack([each.upper for each in found]))
+        for found in by_level
+    ]
+    estimates = tally["estimate"].transpose("metric", "subgroup").values
+    return assemble(tally, estimate=estimates, std_error=std_error, intervals=intervals, methods=methods)
 
 
-def _one(one: xr.Dataset, interval: str) -> Answer:
-    z, kind, df = one["estimate"].values, str(one["kind"].values), float(one["pooled_df"])
-    method = interval
+def _method(one: xr.Dataset, interval: Choice) -> str:
+    """The interval for one metric."""
+    name, kind = str(one["metric"].values), str(one["kind"].values)
     if interval == "auto":
-        method = "wilson" if kind == "rate" else "pooled_t" if np.isfinite(df) else "pooled_normal"
-    elif interval in RATE_INTERVALS and kind != "rate":
+        if kind == "rate":
+            return "wilson"
+        return "pooled_t" if float(one["pooled_df"]) > 0 else "pooled_normal"
+    known = {"rate": RATES + ESTIMATES + ROWS, "estimate": ESTIMATES}.get(kind, ESTIMATES + ROWS)
+    if interval not in known:
         raise InputError(
-            f"interval {interval!r} is for rates, but metric {str(one['metric'].values)!r} is of kind {kind!r}; "
-            f"use one of {', '.join(repr(name) for name in INTERVALS)}, or 'auto'"
+            f"metric {name!r} has no interval {interval!r}, because its kind is {kind!r}; "
+            f"use 'auto' or one of {', '.join(repr(choice) for choice in known)}"
         )
-    if method in PROPORTIONS:
-        k, d = one["successes"].values, one["count"].values
-        intervals: list[Interval] = [PROPORTIONS[method](k, d, level) for level in LEVELS]
-        return Answer(z, np.sqrt(one["sampling_variance"].values), intervals, method, one["status"].values)
-    count = one["count"].values
-    variance = one["sampling_variance"].values
-    freedom = np.full(z.shape, df)
+    return interval
+
+
+def _interval(one: xr.Dataset, method: str, level: float) -> Interval:
+    """The interval of all subgroups of one metric."""
+    z = one["estimate"].values
+    match method:
+        case "pooled_normal":
+            return means.pooled_normal(z, one["sampling_variance"].values, level)
+        case "pooled_t":
+            return means.pooled_t(z, one["sampling_variance"].values, float(one["pooled_df"]), level)
+        case "separate_normal":
+            return means.separate_normal(z, one["bootstrap_variance"].values, level)
+        case "t":
+            return means.t(z, one["row_variance"].values, one["count"].values, level)
+    k, n = one["successes"].values, one["count"].values
+    match method:
+        case "jeffreys":
+            return proportions.jeffreys(k, n, level)
+        case "clopper_pearson":
+            return proportions.clopper_pearson(k, n, level)
+        case "wald":
+            return proportions.wald(k, n, level)
+        case "percentile":
+            try:
+                return proportions.percentile(k, n, level)
+            except InputError as problem:
+                raise InputError(f"metric {str(one['metric'].values)!r}: {problem}") from None
+    return proportions.wilson(k, n, level)
+
+
+def _std_error(one: xr.Dataset, method: str) -> FloatArray:
     if method == "separate_normal":
         variance = one["bootstrap_variance"].values
     elif method == "t":
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance = np.where(count > 0, one["row_variance"].values / count, np.nan)
-        freedom = np.nan_to_num(count) - 1
-    if method in ("pooled_t", "t"):
-        intervals = [means.t(z, variance, np.nan_to_num(freedom), level) for level in LEVELS]
+            variance = one["row_variance"].values / one["count"].values
     else:
-        intervals = [means.normal(z, variance, level) for level in LEVELS]
-    return Answer(z, np.sqrt(variance), intervals, method, one["status"].values)
+        variance = one["sampling_variance"].values
+    return np.where(np.isfinite(one["estimate"].values), np.sqrt(variance), np.nan)

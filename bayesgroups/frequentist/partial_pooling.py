@@ -1,179 +1,123 @@
-"""Partial pooling the frequentist way: empirical Bayes with the interval of one's choice."""
+"""Partial pooling by empirical Bayes: estimates shrunk towards their centre by as much as the data say.
+
+    z_a ~ Normal(mu_a, v_a),   mu_a ~ Normal(overall, tau)
+
+for every kind of metric, with the sampling variances v_a of the tally taken as known.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError, near_misses
-from bayesgroups.frequentist.answer import Answer, lay_out
-from bayesgroups.frequentist.intervals import Interval, means
-from bayesgroups.frequentist.intervals.interval import around
-from bayesgroups.frequentist.moments import empirical_bayes
-from bayesgroups.frequentist.morris import morris
+from bayesgroups.frequentist.answer import assemble, check_interval
+from bayesgroups.frequentist.intervals import moments, morris
+from bayesgroups.frequentist.intervals.interval import Interval
+from bayesgroups.frequentist.intervals.shrunk import Shrunk
 from bayesgroups.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 
-INTERVALS = ("morris", "plug_in", "robust", "fab")
+Choice = Literal["morris", "plug_in", "robust", "fab"]
+
+PLUG_IN_FEWEST = 2
+"""Subgroups below which there is no between-group variance to plug in."""
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """One metric: ``spread`` is the variance of a subgroup that was not seen."""
+def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
+    """Shrink the standard estimates of every metric towards their centre.
 
-    centre: float
-    tau_squared: float
-    raw: float
-    spread: float
-    estimate: FloatArray
-    variance: FloatArray
-    shrinkage: FloatArray
-    intervals: list[Interval]
-    method: str
-    degenerate: bool = False
-
-
-def estimate(tally: xr.Dataset, *, interval: str = "morris") -> xr.Dataset:
-    """Empirical-Bayes estimates of every subgroup.
-
-    Estimand: the metric of each subgroup, mu_a ~ Normal(overall, tau^2), z_a ~ Normal(mu_a, v_a) with v_a the pooled
-    sampling variance of the tally, for every kind of metric.
+    Estimand: the value of the metric in the population of each subgroup.
 
     Parameters
     ----------
     tally : xr.Dataset
-        A tally.
+        A tally, see `bayesgroups.tallies`.
     interval : {"morris", "plug_in", "robust", "fab"}
-        ``morris``: Morris-corrected estimates and intervals. ``plug_in``: moment estimates taken for the truth; these
-        intervals under-cover and have length 0, status ``degenerate``, when tau^2 is estimated as 0. ``robust``: average
-        coverage over subgroups whatever the distribution of the true values. ``fab``: coverage in every
-        subgroup, around the unshrunk estimate.
+        With its own estimates of centre and spread: ``morris`` counts their uncertainty; ``plug_in`` does
+        not, and covers too seldom; ``robust`` covers on average whatever the subgroups are drawn from;
+        ``fab`` covers every subgroup as often as it says, and guesses each from the others.
 
     Returns
     -------
     xr.Dataset
-        As described in `bayesgroups.frequentist`, with ``overall``, ``tau``, ``tau_squared_raw`` (metric; the moment
-        estimate, negative values kept) and ``shrinkage`` (metric, subgroup; 1 = all the way to ``overall``). Subgroups
-        without an estimate get ``overall``, with the interval of a subgroup yet unseen and status ``imputed``. Too few
-        subgroups to learn from (three or fewer; two for ``plug_in``) keep the standard interval, and
-        ``interval_method`` says so.
+        As described in `bayesgroups.frequentist.answer`, with ``overall``, ``tau`` and ``tau_squared_raw``
+        (before its truncation at 0) along ``metric``, and ``shrinkage(metric, subgroup)``, the share of the
+        way to the centre.
 
     Raises
     ------
     InputError
-        If the interval is unknown.
+        If the interval does not exist.
+
+    Notes
+    -----
+    A subgroup counts when its estimate is finite and its sampling variance positive. One without an estimate
+    is ``imputed``: it has the centre, with the spread between subgroups and the uncertainty of the centre for
+    an interval (``fab`` has the whole line, since nothing shorter covers whatever the subgroup is). With too
+    few subgroups (3 for ``morris``, 2 for ``fab``, 1 for the others) nothing is shrunk and the method reads
+    ``unshrunk``. An estimate whose sampling variance is 0 is left alone and flagged ``degenerate``.
 
     References
     ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eq 8-14; Morris (1983); Armstrong, Kolesar, Plagborg-Moller (2022); Yu, Hoff
-    (2018).
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 8-14; Morris (1983), doi:10.1080/01621459.1983.10477920;
+    Armstrong, Kolesar, Plagborg-Moller (2022), doi:10.3982/ECTA18597; Yu, Hoff (2018),
+    doi:10.1093/biomet/asy009.
 
     Examples
     --------
-    >>> import numpy as np, pandas as pd
+    >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> from bayesgroups.frequentist import partial_pooling
-    >>> z, d = [0.2, 0.25, 0.4, 0.1, 0.75], np.array([50, 30, 15, 8, 4])
-    >>> table = bg.tally_from_estimates(z, 0.16 / d, pd.DataFrame({"site": list("abcde")}))
-    >>> found = partial_pooling.estimate(table, interval="plug_in")
-    >>> round(float(found["tau"].item()) ** 2, 6), found["estimate"].values.ravel().round(3).tolist()
-    (0.013813, [0.217, 0.261, 0.352, 0.213, 0.408])
+    >>> site = pd.DataFrame({"site": ["a", "b", "c", "d", "e", "f"]})
+    >>> counts = bg.tally_from_counts([10, 9, 6, 1, 3, 0], [50, 30, 15, 8, 4, 0], site, metric="fnr")
+    >>> found = partial_pooling.estimate(counts).sel(metric="fnr")
+    >>> found["estimate"].values.round(3).tolist()
+    [0.208, 0.301, 0.385, 0.171, 0.607, 0.314]
+    >>> str(found["status"].values[-1]), round(float(found["tau"]), 3)
+    ('imputed', 0.158)
     """
-    if interval not in INTERVALS:
-        raise InputError(f"unknown interval {interval!r}; {near_misses(interval, INTERVALS)}")
-    return lay_out(tally, [_one(tally.isel(metric=i), interval) for i in range(tally.sizes["metric"])])
-
-
-def _one(one: xr.Dataset, interval: str) -> Answer:
-    z, v = one["estimate"].values, one["sampling_variance"].values
-    some = np.isfinite(z) & np.isfinite(v)
-    status = one["status"].values.astype("<U10")
-    fit = _fit(z[some], v[some], interval)
-
-    def everywhere(values: FloatArray, elsewhere: float) -> FloatArray:
-        full = np.full(z.shape, elsewhere)
-        full[some] = values
-        return full
-
-    intervals = []
-    for level, known in zip(LEVELS, fit.intervals, strict=True):
-        unseen = means.normal(np.array([fit.centre]), np.array([fit.spread]), level)
-        intervals.append(Interval(everywhere(known.lower, unseen.lower[0]), everywhere(known.upper, unseen.upper[0])))
-    if np.isfinite(fit.centre):
-        status[~some] = "imputed"
-    if fit.degenerate:
-        status[some] = "degenerate"
-    return Answer(
-        estimate=everywhere(fit.estimate, fit.centre),
-        std_error=np.sqrt(everywhere(fit.variance, fit.spread)),
-        intervals=intervals,
-        method=fit.method,
-        status=status,
-        subgroup={"shrinkage": everywhere(fit.shrinkage, 1.0)},
-        scalar={"overall": fit.centre, "tau": float(np.sqrt(fit.tau_squared)), "tau_squared_raw": fit.raw},
+    check_interval("partial_pooling", interval, get_args(Choice))
+    z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
+    shrunk, limits, fewest = _fit(z, v, interval)
+    with np.errstate(invalid="ignore"):
+        # The posterior variance under a guess can be 0 where the interval has width: its error is that of z.
+        own_error = (interval == "fab") & ~shrunk.imputed
+        std_error = np.sqrt(np.where(own_error, v, shrunk.variance))
+    return assemble(
+        tally,
+        estimate=shrunk.estimate,
+        std_error=std_error,
+        intervals=[limits(level) for level in LEVELS],
+        methods=[interval if number >= fewest else "unshrunk" for number in shrunk.number],
+        imputed=shrunk.imputed,
+        extra={
+            "overall": (("metric",), shrunk.overall),
+            "tau": (("metric",), np.sqrt(shrunk.tau_squared)),
+            "tau_squared_raw": (("metric",), shrunk.tau_squared_raw),
+            "shrinkage": (("metric", "subgroup"), shrunk.shrinkage),
+        },
     )
 
 
-def _fit(z: FloatArray, v: FloatArray, interval: str) -> _Fit:
-    if len(z) == 0:
-        nothing = [Interval(np.empty(0), np.empty(0)) for _ in LEVELS]
-        return _Fit(np.nan, np.nan, np.nan, np.nan, z, v, z, nothing, f"{interval} (nothing to pool)")
-    if (v == 0).all():
-        # Estimates said to be exact leave nothing to pool, and no standard error to trust.
-        exact = [Interval(z, z) for _ in LEVELS]
-        return _Fit(
-            float(z.mean()), np.nan, np.nan, np.nan, z, v, 0 * z, exact, f"{interval} (no variance)", degenerate=True
-        )
-    v = np.maximum(v, 1e-12 * v.max())
-    moments = empirical_bayes(z, v)
-    raw = moments.moments.raw
-    if len(z) <= (1 if interval == "plug_in" else 3):
-        tau_squared = moments.moments.truncated
-        spread = tau_squared + float(1 / (1 / (v + np.nan_to_num(tau_squared))).sum())
-        intervals = [means.normal(z, v, level) for level in LEVELS]
-        method = f"{interval} (unshrunk: too few subgroups)"
-        return _Fit(moments.centre, tau_squared, raw, spread, z, v, 0 * z, intervals, method)
-    if interval == "morris":
-        found = morris(z, v)
-        intervals = [means.normal(found.estimate, found.variance, level) for level in LEVELS]
-        spread = found.tau_squared + found.centre_variance
-        return _Fit(
-            found.centre,
-            found.tau_squared,
-            raw,
-            spread,
-            found.estimate,
-            found.variance,
-            found.shrinkage,
-            intervals,
-            "morris",
-        )
-    tau_squared = moments.moments.truncated
-    spread = tau_squared + float(1 / (1 / (v + tau_squared)).sum())
-    if interval == "plug_in":
-        intervals = [means.normal(moments.estimate, moments.variance, level) for level in LEVELS]
-        return _Fit(
-            moments.centre, tau_squared, raw, spread, moments.estimate, moments.variance, moments.shrinkage, intervals,
-            "plug_in", degenerate=tau_squared == 0,
-        )  # fmt: skip
+def _fit(z: FloatArray, v: FloatArray, interval: Choice) -> tuple[Shrunk, Callable[[float], Interval], int]:
+    """The fit, its interval by level, and the number of subgroups that it needs to shrink."""
     if interval == "robust":
-        from bayesgroups.frequentist.robust import critical_values, robust
+        from bayesgroups.frequentist.intervals import robust
 
-        shrunk = robust(z, v)
-        intervals = [
-            around(shrunk.estimate, critical_values(v / shrunk.mu2, shrunk.kappa, level) * shrunk.std_error)
-            for level in LEVELS
-        ]
-        return _Fit(
-            shrunk.centre, shrunk.mu2, raw, shrunk.mu2 + float(1 / (1 / v).sum()), shrunk.estimate, shrunk.weight * v,
-            1 - shrunk.weight, intervals, "robust",
-        )  # fmt: skip
-    from bayesgroups.frequentist.fab import fab, leave_one_out
+        linear = robust.fit(z, v)
+        return linear.shrunk, lambda level: robust.interval(linear, level), PLUG_IN_FEWEST
+    if interval == "fab":
+        from bayesgroups.frequentist.intervals import fab
 
-    guess, width = leave_one_out(z, v)
-    intervals = [fab(z, v, guess, width, level) for level in LEVELS]
-    return _Fit(moments.centre, tau_squared, raw, spread, z, v, 0 * z, intervals, "fab")
+        guessed = fab.fit(z, v)
+        return guessed.shrunk, lambda level: fab.interval(guessed, level), fab.FEWEST
+    if interval == "plug_in":
+        plain = moments.fit(z, v)
+        return plain, lambda level: moments.interval(plain, level), PLUG_IN_FEWEST
+    corrected = morris.fit(z, v)
+    return corrected, lambda level: morris.interval(corrected, level), morris.FEWEST

@@ -27,72 +27,109 @@ def _expression(value: nw.Expr | str) -> nw.Expr:
 def sum_rows(
     rows: Rows, roles: Roles, metrics: Sequence[Metric]
 ) -> tuple[list[tuple[Any, ...]], dict[str, FloatArray]]:
-    """One pass over the rows: the sums of every metric per observed combination of levels."""
-    frame, weighted = rows.frame, roles.weights is not None
+    """One pass over the rows: the sums of every metric per observed combination of levels.
+
+    Returns the combinations and, by name, arrays along them: ``rows``; per metric i the sums ``w{i}`` of the weights that
+    count, ``ww{i}`` of their squares, ``wv{i}`` and ``wvv{i}`` of values and squared values less ``shift{i}``, and the extreme
+    values ``low{i}`` and ``high{i}``; sums of features.
+    """
+    weighted = roles.weights is not None
     weight = nw.col("__weight__") if weighted else nw.lit(1.0)
-    keys = [f"__by_{i}__" for i in range(len(roles.by))]
-    aggregates = [nw.len().alias("rows")]
+    frame = _with_values(rows.frame, metrics)
+    shifts = {f"shift{i}": np.array([shift]) for i, shift in enumerate(_check_values(frame, metrics))}
+    columns, aggregates = [], [nw.len().alias("rows")]
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
-        frame = _with_values(frame, metric, i)
-        counts, value = nw.col(f"__c{i}__"), nw.col(f"__v{i}__")
-        # Deviations from the overall mean keep the sum of squares accurate however far the values lie from 0.
-        shift = float(frame.select((counts * value).sum() / counts.sum()).item()) if metric.kind == "mean" else 0.0
-        shift = shift if np.isfinite(shift) else 0.0
-        frame = frame.with_columns(
-            (weight * counts).alias(f"__w{i}__"),
-            (weight * weight * counts).alias(f"__ww{i}__"),
-            (weight * counts * (value - shift)).alias(f"__wv{i}__"),
-            (weight * counts * (value - shift) * (value - shift)).alias(f"__wvv{i}__"),
-        )
-        aggregates += [nw.col(f"__{part}{i}__").sum().alias(f"{part}{i}") for part in ("w", "ww", "wv", "wvv")]
-        frame = frame.with_columns(nw.lit(shift).alias(f"__shift{i}__"))
-        aggregates.append(nw.col(f"__shift{i}__").max().alias(f"shift{i}"))
-        aggregates.append(nw.col(f"__v{i}__").min().alias(f"low{i}"))
+        counts, value = weight * nw.col(f"__c{i}__"), nw.col(f"__v{i}__")
+        parts = {"w": counts, "wv": counts * value}
+        if weighted:
+            parts["ww"] = weight * counts
+        if metric.kind == "mean":
+            # Deviations from the overall mean keep the sum of squares accurate however far the values lie from 0.
+            away = value - float(shifts[f"shift{i}"][0])
+            parts |= {"wv": counts * away, "wvv": counts * away * away}
+            aggregates += [nw.col(f"__m{i}__").min().alias(f"low{i}"), nw.col(f"__m{i}__").max().alias(f"high{i}")]
+        columns += [part.alias(f"__{name}{i}__") for name, part in parts.items()]
+        aggregates += [nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts]
     for i in range(len(roles.features)):
-        frame = frame.with_columns((weight * nw.col(f"__feature_{i}__")).alias(f"__wf{i}__"))
+        columns.append((weight * nw.col(f"__feature_{i}__")).alias(f"__wf{i}__"))
         aggregates.append(nw.col(f"__wf{i}__").sum().alias(f"feature{i}"))
-    if roles.features:
-        frame = (
-            frame.with_columns((weight * 1.0).alias("__fw__"))
-            if weighted
-            else frame.with_columns(nw.lit(1.0).alias("__fw__"))
-        )
-        aggregates.append(nw.col("__fw__").sum().alias("feature_weight"))
-    grouped = frame.group_by(*keys).agg(*aggregates)
+    if roles.features and weighted:
+        aggregates.append(nw.col("__weight__").sum().alias("feature_weight"))
+    keys = [f"__by_{i}__" for i in range(len(roles.by))]
+    grouped = (frame.with_columns(*columns) if columns else frame).group_by(*keys).agg(*aggregates)
     found = list(zip(*[grouped[key].to_list() for key in keys], strict=True))
     order = sorted(range(len(found)), key=lambda j: tuple(str(value) for value in found[j]))
-    names = [name for name in grouped.columns if name not in keys]
-    return [found[j] for j in order], {name: grouped[name].to_numpy().astype(np.float64)[order] for name in names}
+    table = {name: grouped[name].to_numpy().astype(np.float64)[order] for name in grouped.columns if name not in keys}
+    if not weighted:
+        table |= {f"w{name}": table[name] for name in list(table) if name[0] == "w" and name[1:].isdigit()}
+        table["feature_weight"] = table["rows"]
+    return [found[j] for j in order], table | shifts
 
 
-def _with_values(frame: nw.DataFrame[Any], metric: Metric, i: int) -> nw.DataFrame[Any]:
-    """Add the value of each row and whether it counts, checked against the promises of the metric."""
+def _with_values(frame: nw.DataFrame[Any], metrics: Sequence[Metric]) -> nw.DataFrame[Any]:
+    """Add whether each row counts (``__c``), its value (``__v``, 0 where it does not) and the same masked (``__m``)."""
+    columns = [column for i, metric in enumerate(metrics) if metric.kind != "auc" for column in _values(metric, i)]
     try:
-        counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
-        frame = frame.with_columns(
-            counts.alias(f"__c{i}__"), _expression(metric.value).cast(nw.Float64).alias(f"__v{i}__")
-        )
-    except Exception as problem:  # each dataframe engine has its own exceptions for a bad expression
-        raise InputError(f"metric {metric.name!r} cannot be computed on this frame: {problem}") from problem
-    counted = frame.filter(nw.col(f"__c{i}__") > 0)[f"__v{i}__"]
-    if bool((counted.is_null() | counted.is_nan()).any()):
-        raise InputError(f"metric {metric.name!r} is missing in rows that count; fill or drop them, or narrow where=")
-    if len(counted):
-        low, high = float(counted.min()), float(counted.max())
+        return frame.with_columns(*columns) if columns else frame
+    except Exception:  # each dataframe engine has its own exceptions for a bad expression
+        for i, metric in enumerate(metrics):
+            try:
+                frame.with_columns(*_values(metric, i))
+            except Exception as problem:
+                raise InputError(f"metric {metric.name!r} cannot be computed on this frame: {problem}") from problem
+        raise
+
+
+def _values(metric: Metric, i: int) -> list[nw.Expr]:
+    counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
+    value = _expression(metric.value).cast(nw.Float64)
+    # Rows that do not count may hold anything, even nothing.
+    masked = nw.when(counts > 0).then(value)
+    return [counts.alias(f"__c{i}__"), masked.otherwise(nw.lit(0.0)).alias(f"__v{i}__"), masked.alias(f"__m{i}__")]
+
+
+def _check_values(frame: nw.DataFrame[Any], metrics: Sequence[Metric]) -> list[float]:
+    """Hold the values against the promises of each metric; return the mean value of each (0 where no row counts)."""
+    wanted = []
+    for i, metric in enumerate(metrics):
+        if metric.kind == "auc":
+            continue
+        counts, value, masked = nw.col(f"__c{i}__"), nw.col(f"__v{i}__"), nw.col(f"__m{i}__")
+        wanted += [
+            counts.sum().alias(f"n{i}"),
+            (counts * value.is_nan().cast(nw.Float64)).sum().alias(f"nan{i}"),
+            (counts * value.is_null().cast(nw.Float64)).sum().alias(f"null{i}"),
+            masked.min().alias(f"low{i}"),
+            masked.max().alias(f"high{i}"),
+            (counts * value * (1 - value)).sum().alias(f"between{i}"),
+            (counts * value).sum().alias(f"sum{i}"),
+        ]
+    if not wanted:
+        return [0.0] * len(metrics)
+    found = {name: column[0] for name, column in frame.select(*wanted).to_dict(as_series=False).items()}
+    shifts = []
+    for i, metric in enumerate(metrics):
+        if metric.kind == "auc" or not found[f"n{i}"]:
+            shifts.append(0.0)
+            continue
+        if found[f"nan{i}"] or found[f"null{i}"] or found[f"low{i}"] is None:
+            raise InputError(
+                f"metric {metric.name!r} is missing in rows that count; fill or drop them, or narrow where="
+            )
+        low, high = float(found[f"low{i}"]), float(found[f"high{i}"])
         if low < metric.lower or high > metric.upper or not np.isfinite([low, high]).all():
             culprit = low if low < metric.lower or not np.isfinite(low) else high
             raise InputError(
                 f"metric {metric.name!r} has the value {culprit}, outside its range [{metric.lower}, {metric.upper}]; "
                 "mend the column, or give the Metric its true range"
             )
-        if metric.kind == "rate" and not bool(counted.is_in([0.0, 1.0]).all()):
+        if metric.kind in ("rate", "f1") and (low < 0 or high > 1 or found[f"between{i}"] != 0):
             raise InputError(f"metric {metric.name!r} is a rate but has values other than 0 and 1; use kind='mean'")
-    # Rows that do not count may hold anything, even nothing.
-    return frame.with_columns(
-        nw.when(nw.col(f"__c{i}__") > 0).then(nw.col(f"__v{i}__")).otherwise(nw.lit(0.0)).alias(f"__v{i}__")
-    )
+        shift = float(found[f"sum{i}"]) / float(found[f"n{i}"])
+        shifts.append(shift if metric.kind == "mean" and np.isfinite(shift) else 0.0)
+    return shifts
 
 
 def lay_out(
@@ -112,13 +149,18 @@ def lay_out(
         if metric.kind == "auc":
             continue
         weight[i], squares[i] = spread(table[f"w{i}"]), spread(table[f"ww{i}"])
-        total, total_squares = spread(table[f"wv{i}"]), spread(table[f"wvv{i}"])
-        some = weight[i] > 0
+        total, some = spread(table[f"wv{i}"]), weight[i] > 0
         centred = total[some] / weight[i][some]
-        mean[i, some] = centred + (table[f"shift{i}"][0] if metric.kind == "mean" else 0.0)
-        scatter[i, some] = np.maximum(total_squares[some] - total[some] * centred, 0.0)
-        if metric.kind != "mean":  # 0/1 values: exact, so that a saturated rate has exactly no spread
-            scatter[i, some] = weight[i][some] * mean[i, some] * (1 - mean[i, some])
+        if metric.kind != "mean":  # 0/1 values: exact, so that a saturated rate has exactly no scatter
+            mean[i, some], scatter[i, some] = centred, weight[i][some] * centred * (1 - centred)
+            continue
+        mean[i, some] = centred + table[f"shift{i}"][0]
+        low, high = spread(table[f"low{i}"]), spread(table[f"high{i}"])
+        # Whatever rounding says: equal values have no scatter, different ones at least that of the two extremes.
+        least = np.finfo(np.float64).tiny if roles.weights is not None else (high - low)[some] ** 2 / 2
+        scatter[i, some] = np.maximum(spread(table[f"wvv{i}"])[some] - total[some] * centred, least)
+        flat = some & (low == high)
+        mean[i, flat], scatter[i, flat] = low[flat], 0.0
     features = (
         np.stack([spread(table[f"feature{i}"]) for i in range(len(roles.features))], axis=1) if roles.features else None
     )

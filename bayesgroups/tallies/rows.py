@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -94,10 +94,10 @@ def tally(
     [0.0, 0.5]
     """
     wanted = _resolve(metrics)
-    names = _names(list(by), "by") if not isinstance(by, str) else (by,)
+    names = _names(by, "by")
     declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
     roles = Roles(
-        tuple(declared), y_true, y_pred, y_score, loss, threshold, selection_rate, positive,
+        names, y_true, y_pred, y_score, loss, threshold, selection_rate, positive,
         _names(features, "features"), cluster, weights,
     )  # fmt: skip
     check_attributes(roles.by)
@@ -127,13 +127,15 @@ def tally(
         "weights": weights,
         **rows.notes,
     }
-    lows = [float(table[f"low{i}"].min()) if f"low{i}" in table else 0.0 for i in range(len(wanted))]
-    described = [_describe(metric, low) for metric, low in zip(wanted, lows, strict=True)]
+    described = [_describe(metric, table.get(f"low{i}", np.zeros(1))) for i, metric in enumerate(wanted)]
     return assemble(subgroups, described, sums, pooling=pooled_variance, settings=settings)
 
 
-def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _names(names: Iterable[str], argument: str) -> tuple[str, ...]:
+    found = (names,) if isinstance(names, str) else tuple(names)
+    if len(set(found)) < len(found):
+        raise InputError(f"{argument}= names a column twice: {list(found)}")
+    return found
 
 
 def _resolve(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
@@ -167,9 +169,9 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
             )
 
 
-def _describe(metric: Metric, low: float) -> Description:
+def _describe(metric: Metric, lowest: FloatArray) -> Description:
     lower = metric.lower
-    if metric.kind == "mean" and lower == -np.inf and low >= 0:
+    if metric.kind == "mean" and lower == -np.inf and not (lowest < 0).any():
         lower = 0.0  # a loss that is never negative is bounded below, as word error rates and absolute errors are
     return Description(
         metric.name, metric.kind, lower, metric.upper, metric.larger_is_better, metric.undefined, metric.ties

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -27,8 +29,8 @@ def test_binormal_metrics_agree_with_quadrature() -> None:
     values = datasets.binormal_metrics(law, threshold=0.3)
     cut = np.log(0.3 / 0.7)
     for g in range(2):
-        negative = stats.norm(law.mean_negative[g], law.sd_negative[g])
-        positive = stats.norm(law.mean_positive[g], law.sd_positive[g])
+        negative: Any = stats.norm(law.mean_negative[g], law.sd_negative[g])
+        positive: Any = stats.norm(law.mean_positive[g], law.sd_positive[g])
         miss = integrate.quad(positive.pdf, -12, cut, epsabs=1e-12)[0]
         alarm = integrate.quad(negative.pdf, cut, 12, epsabs=1e-12)[0]
         auc = integrate.quad(lambda x, p=positive, n=negative: p.pdf(x) * n.cdf(x), -12, 12, epsabs=1e-12)[0]
@@ -43,9 +45,7 @@ def test_binormal_metrics_obey_their_identities() -> None:
     for metric, complement in (("tpr", "fnr"), ("fpr", "tnr"), ("ppv", "fdr"), ("npv", "for")):
         np.testing.assert_allclose(m[metric] + m[complement], 1, rtol=1e-14)
     np.testing.assert_allclose(m["ppv"] * m["sel"] + m["for"] * (1 - m["sel"]), law.prevalence, rtol=1e-13)
-    np.testing.assert_allclose(
-        m["acc"], law.prevalence * m["tpr"] + (1 - law.prevalence) * m["tnr"], rtol=1e-13
-    )
+    np.testing.assert_allclose(m["acc"], law.prevalence * m["tpr"] + (1 - law.prevalence) * m["tnr"], rtol=1e-13)
     np.testing.assert_allclose(m["f1"], 2 / (1 / m["ppv"] + 1 / m["tpr"]), rtol=1e-13)
 
 

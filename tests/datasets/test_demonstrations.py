@@ -29,9 +29,7 @@ def test_sizes_are_the_published_ones_and_sum_to_5000() -> None:
 def test_rows_have_the_sizes_of_their_subgroups() -> None:
     shown = datasets.demonstration(seed=3)
     sizes = shown.rows.groupby(shown.by).size()
-    for size, *levels in zip(
-        datasets.STUDY_SIZES, *(shown.truth[name].values for name in shown.by), strict=True
-    ):
+    for size, *levels in zip(datasets.STUDY_SIZES, *(shown.truth[name].values for name in shown.by), strict=True):
         assert sizes[tuple(levels)] == size
 
 
@@ -39,9 +37,7 @@ def test_labels_of_the_truth_are_those_of_a_tally() -> None:
     import bayesgroups as bg
 
     shown = datasets.demonstration()
-    tally = bg.tally(
-        shown.rows, shown.by, ["fnr"], y_true="readmitted", y_score="score", threshold=shown.threshold
-    )
+    tally = bg.tally(shown.rows, shown.by, ["fnr"], y_true="readmitted", y_score="score", threshold=shown.threshold)
     assert set(tally["subgroup"].values) == set(shown.truth["subgroup"].values)
 
 
@@ -54,12 +50,12 @@ def test_same_seed_same_bytes_other_seed_other_rows() -> None:
 
 def test_columns_are_whole_and_in_range() -> None:
     rows = datasets.demonstration().rows
-    assert rows.notna().all().all()
-    assert rows["score"].between(0, 1, inclusive="neither").all()
+    assert rows.notna().to_numpy().all()
+    assert ((rows["score"].to_numpy() > 0) & (rows["score"].to_numpy() < 1)).all()
     assert set(rows["readmitted"]) == {0, 1} == set(rows["heart_failure"])
-    assert rows["number_diagnoses"].between(1, 9).all()
-    assert rows.groupby("patient")["race"].nunique().max() == 1
-    assert 1.3 < len(rows) / rows["patient"].nunique() < 1.55
+    assert set(rows["number_diagnoses"]) <= set(range(1, 10))
+    assert len(rows[["patient", *demonstrations.BY]].drop_duplicates()) == len(set(rows["patient"]))
+    assert 1.3 < len(rows) / len(set(rows["patient"])) < 1.55
 
 
 def test_population_is_like_the_study_it_is_named_after() -> None:
@@ -73,9 +69,9 @@ def test_population_is_like_the_study_it_is_named_after() -> None:
 
 def test_attributes_explain_most_but_not_all_of_the_truth() -> None:
     truth = datasets.demonstration().truth
-    design = pd.get_dummies(
-        pd.DataFrame({name: truth[name].values for name in ("race", "gender", "age")})
-    ).to_numpy(float)
+    design = pd.get_dummies(pd.DataFrame({name: truth[name].values for name in ("race", "gender", "age")})).to_numpy(
+        float
+    )
     for metric in ("sel", "fnr", "fpr", "ppv", "auc"):
         values = truth.sel(metric=metric).values
         fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
@@ -86,29 +82,29 @@ def test_truth_agrees_with_a_large_simulation() -> None:
     law = demonstrations.population()
     rows = demonstrations.draw_rows(law, np.full(32, 15_000), np.random.default_rng(20))
     truth = datasets.demonstration().truth
-    z = np.array(
-        [
-            _z_scores(part, truth.sel(subgroup=" | ".join(levels)))
-            for levels, part in rows.groupby(list(demonstrations.BY))
-        ]
-    )
+    parts: Any = rows.groupby(list(demonstrations.BY))
+    z = np.array([_z_scores(part, truth.sel(subgroup=" | ".join(levels))) for levels, part in parts])
     assert np.abs(z).max() < 4.5
     assert 0.7 < np.mean(z**2) < 1.35
 
 
 def test_rows_of_one_patient_are_correlated() -> None:
     rows = demonstrations.draw_rows(demonstrations.population(), np.full(32, 2_000), np.random.default_rng(1))
-    rows["residual"] = rows["readmitted"] - rows.groupby(list(demonstrations.BY))["readmitted"].transform(
-        "mean"
-    )
-    pairs = rows.groupby("patient")["residual"].agg(["first", "last", "size"]).query("size == 2")
-    assert 0.04 < pairs["first"].corr(pairs["last"]) < 0.14
+    y = rows["readmitted"].to_numpy()
+    residual = y - demonstrations.population().prevalence[_subgroup(rows)]
+    of_patient = np.argsort(rows["patient"].to_numpy(), kind="stable")
+    first, second = of_patient[:-1], of_patient[1:]
+    same = rows["patient"].to_numpy()[first] == rows["patient"].to_numpy()[second]
+    assert 0.04 < np.corrcoef(residual[first[same]], residual[second[same]])[0, 1] < 0.14
+    assert abs(np.corrcoef(residual[first[~same]], residual[second[~same]])[0, 1]) < 0.03
 
 
 def test_group_means_of_the_explanatory_columns_carry_information() -> None:
     rows = demonstrations.draw_rows(demonstrations.population(), np.full(32, 5_000), np.random.default_rng(2))
-    means = rows.groupby(list(demonstrations.BY))[["number_inpatient", "heart_failure", "score"]].mean()
-    assert means["number_inpatient"].corr(means["score"]) > 0.8
+    inpatient, score = (
+        np.bincount(_subgroup(rows), weights=rows[name].to_numpy()) for name in ("number_inpatient", "score")
+    )
+    assert np.corrcoef(inpatient, score)[0, 1] > 0.8
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, True, "1", None])
@@ -123,6 +119,12 @@ def test_demonstration_is_frozen() -> None:
         shown.threshold = 0.5  # type: ignore[misc]
 
 
+def _subgroup(rows: pd.DataFrame) -> NDArray[np.intp]:
+    """Position of the subgroup of each row, in the order of STUDY_SIZES (that of sorted levels)."""
+    group: NDArray[np.intp] = rows.groupby(list(demonstrations.BY)).ngroup().to_numpy(dtype=np.intp)
+    return group
+
+
 def _z_scores(rows: pd.DataFrame, truth: Any) -> FloatArray:
     """Distance from the truth of every metric, in standard errors that are robust to clusters."""
     y = rows["readmitted"].to_numpy() == 1
@@ -135,8 +137,7 @@ def _z_scores(rows: pd.DataFrame, truth: Any) -> FloatArray:
         "f1": (2 * (d & y), d.astype(int) + y),
     }  # fmt: skip
     found = {
-        name: (top.sum() / of.sum(), (top - top.sum() / of.sum() * of) / of.sum())
-        for name, (top, of) in counts.items()
+        name: (top.sum() / of.sum(), (top - top.sum() / of.sum() * of) / of.sum()) for name, (top, of) in counts.items()
     }
     above = np.searchsorted(np.sort(score[~y]), score) / (~y).sum()
     below = 1 - np.searchsorted(np.sort(score[y]), score) / y.sum()
@@ -145,8 +146,7 @@ def _z_scores(rows: pd.DataFrame, truth: Any) -> FloatArray:
     patient = pd.factorize(rows["patient"])[0]
     return np.array(
         [
-            (value - float(truth.sel(metric=name)))
-            / np.sqrt((np.bincount(patient, weights=influence) ** 2).sum())
+            (value - float(truth.sel(metric=name))) / np.sqrt((np.bincount(patient, weights=influence) ** 2).sum())
             for name, (value, influence) in found.items()
         ]
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -163,9 +164,7 @@ def test_a_failed_download_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> N
         raise OSError("no route to host")
 
     monkeypatch.setitem(sys.modules, "pooch", types.SimpleNamespace(retrieve=retrieve, os_cache=str))
-    with pytest.raises(
-        InputError, match=r"could not download https://example\.org/a\.zip \(no route to host\)"
-    ):
+    with pytest.raises(InputError, match=r"could not download https://example\.org/a\.zip \(no route to host\)"):
         fetch_member("https://example.org/a.zip", "a.csv", sha256="", size=0)
 
 
@@ -182,29 +181,25 @@ def admissions() -> pd.DataFrame:
     for folder in (root / "diabetes", root):
         if any((folder / name).is_file() for name in ("diabetic_data.csv", "diabetic_data.csv.gz")):
             return datasets.load_diabetes(folder)
-    pytest.skip(
-        f"no diabetes data: {root / 'diabetes'} has no diabetic_data.csv; set BAYESGROUPS_DATA to its folder"
-    )
+    pytest.skip(f"no diabetes data: {root / 'diabetes'} has no diabetic_data.csv; set BAYESGROUPS_DATA to its folder")
 
 
 def test_diabetes_has_the_published_numbers(admissions: pd.DataFrame) -> None:
     assert len(admissions) == 98_650
-    assert admissions["patient"].nunique() == 68_999
-    assert round(admissions["readmitted"].mean(), 4) == 0.1128
+    assert len(set(admissions["patient"])) == 68_999
+    assert round(float(admissions["readmitted"].to_numpy().mean()), 4) == 0.1128
     assert len(admissions) - int(0.25 * len(admissions)) == 73_988
-    assert admissions.groupby(["race", "gender", "age"]).size().shape == (32,)
+    assert len(admissions[["race", "gender", "age"]].drop_duplicates()) == 32
 
 
 def test_study_sizes_follow_the_order_of_the_full_data(admissions: pd.DataFrame) -> None:
-    sizes = admissions.groupby(["race", "gender", "age"]).size()
-    by_count = sizes.sort_values(kind="stable").index
-    study = pd.Series(datasets.STUDY_SIZES, index=sizes.index)
-    assert study[by_count].is_monotonic_increasing
+    sizes = admissions.groupby(["race", "gender", "age"]).size().to_numpy()
+    assert (np.diff(np.array(datasets.STUDY_SIZES)[np.argsort(sizes)]) >= 0).all()
 
 
 def test_diabetes_columns_have_no_accidental_missing_values(admissions: pd.DataFrame) -> None:
-    missing = admissions.isna().sum()
-    assert set(missing[missing > 0].index) == {"payer_code", "medical_specialty"}
+    missing = {name for name in admissions.columns if admissions[name].isna().to_numpy().any()}
+    assert missing == {"payer_code", "medical_specialty"}
     assert "None" in set(admissions["A1Cresult"])
-    assert admissions["number_diagnoses"].between(1, 16).all()
-    assert round(admissions["heart_failure"].mean(), 3) == 0.174
+    assert set(admissions["number_diagnoses"]) <= set(range(1, 17))
+    assert round(float(admissions["heart_failure"].to_numpy().mean()), 3) == 0.174

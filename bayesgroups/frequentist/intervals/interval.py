@@ -1,4 +1,4 @@
-"""What an interval is, and the normal quantile that most of them need."""
+"""The pair of arrays that every interval function returns."""
 
 from __future__ import annotations
 
@@ -8,37 +8,81 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.errors import InputError
+
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Lower and upper ends, arrays of one shape; NaN where there is no interval."""
+    """Lower and upper limits, of one shape; NaN where there is no interval, never clipped."""
 
     lower: FloatArray
     upper: FloatArray
 
 
-def normal_quantile(level: float) -> float:
-    """Half-width of a two-sided normal interval in standard errors.
-
-    Examples
-    --------
-    >>> from bayesgroups.frequentist.intervals.interval import normal_quantile
-    >>> round(normal_quantile(0.95), 6)
-    1.959964
-    """
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
 def around(centre: FloatArray, half_width: FloatArray) -> Interval:
-    """Symmetric interval.
+    """A symmetric interval.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.interval import around
-    >>> around(np.array([1.0]), np.array([0.5]))
-    Interval(lower=array([0.5]), upper=array([1.5]))
+    >>> around(np.array([1.0]), np.array([0.25]))
+    Interval(lower=array([0.75]), upper=array([1.25]))
     """
-    return Interval(np.asarray(centre - half_width), np.asarray(centre + half_width))
+    return Interval(centre - half_width, centre + half_width)
+
+
+def tail(level: float) -> float:
+    """The probability outside an interval of this level.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> round(tail(0.95), 12)
+    0.05
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level={level!r} must lie strictly between 0 and 1, such as 0.95")
+    return 1 - level
+
+
+def normal_quantile(level: float) -> float:
+    """Half-width, in standard errors, of the two-sided normal interval of this level.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.95), 6)
+    1.959964
+    """
+    return -NormalDist().inv_cdf(tail(level) / 2)
+
+
+def t_quantile(level: float, freedom: FloatArray) -> FloatArray:
+    """The same for Student's t; NaN where the degrees of freedom are not positive.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t_quantile(0.95, np.array([4.0, 0.0])).round(6).tolist()
+    [2.776445, nan]
+    """
+    from scipy.special import stdtrit
+
+    with np.errstate(invalid="ignore"):
+        some = freedom > 0
+    return np.where(some, -stdtrit(np.where(some, freedom, 1.0), tail(level) / 2), np.nan)

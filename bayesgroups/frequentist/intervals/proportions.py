@@ -1,7 +1,8 @@
-"""Confidence intervals of a binomial proportion, k successes of d trials.
+"""Two-sided intervals for a proportion from successes and trials.
 
-Every function takes arrays of one shape and a level, and gives NaN where d = 0. Effective counts that are not whole
-are taken as they are, but for `percentile`.
+Each takes ``successes`` and ``trials``, arrays of one shape, and a level. Trials need not be whole (with
+weights they are effective counts) except for the percentile interval; where there are none, the limits are
+NaN.
 """
 
 from __future__ import annotations
@@ -10,24 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
+from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile, tail
 
 FloatArray = NDArray[np.float64]
 
 
-def wilson(k: FloatArray, d: FloatArray, level: float) -> Interval:
-    """Score interval of Wilson.
+def wilson(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
+    """Score interval: the rates that a normal test with its own standard error would not reject.
 
     Parameters
     ----------
-    k, d : arrays
-        Successes and trials.
+    successes, trials : arrays of one shape
+        Effective, non-integer counts are allowed.
     level : float
-        Confidence level in (0, 1).
+        Nominal coverage.
 
     Returns
     -------
     Interval
+        NaN where there are no trials.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
 
     References
     ----------
@@ -36,67 +43,82 @@ def wilson(k: FloatArray, d: FloatArray, level: float) -> Interval:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.proportions import wilson
     >>> found = wilson(np.array([9.0]), np.array([10.0]), 0.95)
     >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
     ([0.5958], [0.9821])
     """
-    q2 = normal_quantile(level) ** 2
-    k, d = _defined(k, d)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centre = (k + q2 / 2) / (d + q2)
-        half = np.sqrt(q2) / (d + q2) * np.sqrt(k * (d - k) / d + q2 / 4)
-    # The ends are exact at the boundary, where rounding would leave -1e-17.
-    return Interval(np.where(k == 0, 0 * k, centre - half), np.where(k == d, 0 * k + 1, centre + half))
+    q = normal_quantile(level)
+    z = _rate(successes, trials)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shrink = 1 + q**2 / trials
+        centre = (z + q**2 / (2 * trials)) / shrink
+        half = q / shrink * np.sqrt(z * (1 - z) / trials + q**2 / (4 * trials**2))
+    # At the ends the limits are 0 and 1 exactly, which rounding would miss.
+    return Interval(np.where(z == 0, 0.0, centre - half), np.where(z == 1, 1.0, centre + half))
 
 
-def jeffreys(k: FloatArray, d: FloatArray, level: float) -> Interval:
-    """Equal-tailed quantiles of Beta(k + 1/2, d - k + 1/2); 0 at k = 0 and 1 at k = d.
+def jeffreys(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
+    """Equal-tailed interval of the Beta(1/2, 1/2) posterior, with limit 0 at no success and 1 at no failure.
 
     Parameters
     ----------
-    k, d : arrays
-        Successes and trials.
+    successes, trials : arrays of one shape
+        Effective, non-integer counts are allowed.
     level : float
-        Confidence level in (0, 1).
+        Nominal coverage.
 
     Returns
     -------
     Interval
+        NaN where there are no trials.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
 
     References
     ----------
-    Brown, Cai, DasGupta (2001), doi:10.1214/ss/1009213286.
+    Brown, Cai, DasGupta (2001), section 4.1.2, doi:10.1214/ss/1009213286.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.proportions import jeffreys
     >>> found = jeffreys(np.array([0.0]), np.array([5.0]), 0.95)
-    >>> found.lower.tolist(), found.upper.round(4).tolist()
+    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
     ([0.0], [0.3794])
     """
     from scipy.special import betaincinv
 
-    k, d = _defined(k, d)
-    tail = (1 - level) / 2
-    lower, upper = betaincinv(k + 0.5, d - k + 0.5, tail), betaincinv(k + 0.5, d - k + 0.5, 1 - tail)
-    return Interval(np.where(k == 0, 0.0, lower), np.where(k == d, 1.0, upper))
+    alpha = tail(level)
+    z = _rate(successes, trials)
+    some = np.isfinite(z)
+    a = np.where(some, successes, 0.0) + 0.5
+    b = np.where(some, trials - successes, 0.0) + 0.5
+    lower = np.where(z == 0, 0.0, betaincinv(a, b, alpha / 2))
+    upper = np.where(z == 1, 1.0, betaincinv(a, b, 1 - alpha / 2))
+    return Interval(np.where(some, lower, np.nan), np.where(some, upper, np.nan))
 
 
-def clopper_pearson(k: FloatArray, d: FloatArray, level: float) -> Interval:
-    """Exact interval of Clopper and Pearson: coverage at least the level, whatever the rate.
+def clopper_pearson(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
+    """Exact interval: covers at least as often as it says for every rate, usually more.
 
     Parameters
     ----------
-    k, d : arrays
-        Successes and trials.
+    successes, trials : arrays of one shape
+        Effective, non-integer counts are allowed, but then nothing is exact.
     level : float
-        Confidence level in (0, 1).
+        Nominal coverage.
 
     Returns
     -------
     Interval
+        NaN where there are no trials.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
 
     References
     ----------
@@ -105,105 +127,114 @@ def clopper_pearson(k: FloatArray, d: FloatArray, level: float) -> Interval:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.proportions import clopper_pearson
     >>> found = clopper_pearson(np.array([3.0]), np.array([25.0]), 0.95)
     >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
     ([0.0255], [0.3122])
     """
     from scipy.special import betaincinv
 
-    k, d = _defined(k, d)
-    tail = (1 - level) / 2
-    inner = np.where(k == 0, 1.0, k)
-    lower = np.where(k == 0, 0.0 * k, betaincinv(inner, d - inner + 1, tail))
-    outer = np.where(k == d, k - 1, k)
-    upper = np.where(k == d, 0.0 * k + 1, betaincinv(outer + 1, d - outer, 1 - tail))
+    alpha = tail(level)
+    z = _rate(successes, trials)
+    inner_lower, inner_upper = z > 0, z < 1  # false where undefined
+    lower, upper = np.where(z == 0, 0.0, np.nan), np.where(z == 1, 1.0, np.nan)
+    k, rest = np.broadcast_arrays(successes, trials - successes)
+    lower[inner_lower] = betaincinv(k[inner_lower], rest[inner_lower] + 1, alpha / 2)
+    upper[inner_upper] = betaincinv(k[inner_upper] + 1, rest[inner_upper], 1 - alpha / 2)
     return Interval(lower, upper)
 
 
-def wald(k: FloatArray, d: FloatArray, level: float) -> Interval:
-    """Normal interval with the subgroup's own variance; too short in small samples and empty at 0 and 1.
+def wald(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
+    """Normal interval with the plug-in variance: covers too seldom, and never at 0 or 1.
 
     Parameters
     ----------
-    k, d : arrays
-        Successes and trials.
+    successes, trials : arrays of one shape
+        Effective, non-integer counts are allowed.
     level : float
-        Confidence level in (0, 1).
+        Nominal coverage.
 
     Returns
     -------
     Interval
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.proportions import wald
-    >>> found = wald(np.array([9.0]), np.array([10.0]), 0.95)
-    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
-    ([0.7141], [1.0859])
-    """
-    k, d = _defined(k, d)
-    z = k / d
-    return around(z, normal_quantile(level) * np.sqrt(z * (1 - z) / d))
-
-
-def percentile(k: FloatArray, d: FloatArray, level: float) -> Interval:
-    """Percentile interval of the bootstrap with denominators held fixed: quantiles of Binomial(d, k/d) / d.
-
-    Parameters
-    ----------
-    k, d : arrays
-        Successes and trials, whole numbers.
-    level : float
-        Confidence level in (0, 1).
-
-    Returns
-    -------
-    Interval
-        Exact, without resampling; a point at k = 0 and k = d.
+        NaN where there are no trials.
 
     Raises
     ------
     InputError
-        If a count is not whole, as with weights.
+        If the level is not strictly between 0 and 1.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.proportions import percentile
-    >>> found = percentile(np.array([9.0, 1.0]), np.array([10.0, 5.0]), 0.95)
-    >>> found.lower.tolist(), found.upper.tolist()
-    ([0.7, 0.0], [1.0, 0.6])
+    >>> found = wald(np.array([9.0]), np.array([10.0]), 0.95)
+    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
+    ([0.7141], [1.0859])
     """
-    k, d = _defined(k, d)
-    known = np.isfinite(d)
-    if (d[known] != np.round(d[known])).any() or (np.abs(k[known] - np.round(k[known])) > 1e-6).any():
+    q = normal_quantile(level)
+    z = _rate(successes, trials)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = q * np.sqrt(z * (1 - z) / trials)
+    return Interval(z - half, z + half)
+
+
+def percentile(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
+    """Percentile bootstrap without resampling: quantiles of Binomial(trials, rate) / trials.
+
+    Parameters
+    ----------
+    successes, trials : arrays of one shape
+        Whole numbers.
+    level : float
+        Nominal coverage; the actual one is lower, and 0 where all or none succeed.
+
+    Returns
+    -------
+    Interval
+        Limits of infinitely many replicates; NaN where there are no trials.
+
+    Raises
+    ------
+    InputError
+        If a count is not whole, or the level is not strictly between 0 and 1.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), Appendix A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = percentile(np.array([1.0, 9.0]), np.array([5.0, 10.0]), 0.95)
+    >>> found.lower.tolist(), found.upper.tolist()
+    ([0.0, 0.7], [0.6, 1.0])
+    """
+    alpha = tail(level)
+    z = _rate(successes, trials)
+    broken = np.isfinite(z) & ((trials != np.round(trials)) | (successes != np.round(successes)))
+    if broken.any():
+        where = np.unravel_index(int(np.argmax(broken)), broken.shape)
+        k, n = (float(np.broadcast_to(part, z.shape)[where]) for part in (successes, trials))
         raise InputError(
-            "percentile intervals resample rows, so counts must be whole; with weights= use interval='wilson' instead"
+            f"the percentile interval needs whole counts, got {k:g} of {n:g} (weights?); use 'wilson' instead"
         )
-    tail = (1 - level) / 2
-    z = np.where(known, k / d, 0.5)
-    size = np.where(known, d, 1.0)
-    lower, upper = (_binomial_quantile(q, size, z) / size for q in (tail, 1 - tail))
-    return Interval(np.where(known, lower, np.nan), np.where(known, upper, np.nan))
+    return Interval(_binomial_quantile(alpha / 2, trials, z), _binomial_quantile(1 - alpha / 2, trials, z))
 
 
-def _binomial_quantile(q: float, d: FloatArray, p: FloatArray) -> FloatArray:
-    """Smallest j with P(Binomial(d, p) <= j) >= q."""
-    from scipy.special import betainc
+def _binomial_quantile(probability: float, trials: FloatArray, rate: FloatArray) -> FloatArray:
+    """Smallest k/n whose binomial distribution function reaches the probability."""
+    from scipy.special import bdtrik, betainc
 
-    low, high = np.full(d.shape, -1.0), d.copy()
-    while (high - low > 1).any():
-        middle = np.floor((low + high) / 2)
-        inside = np.clip(middle, 0, np.maximum(d - 1, 0))
-        mass = np.where(middle >= d, 1.0, betainc(np.maximum(d - inside, 1), inside + 1, 1 - p))
-        below = mass >= q
-        high, low = np.where(below, middle, high), np.where(below, low, middle)
-    return high
+    inner = (rate > 0) & (rate < 1)
+    n, p = np.where(inner, trials, 1.0), np.where(inner, rate, 0.5)
+    goal = probability * (1 - 64 * np.finfo(np.float64).eps)  # probabilities met exactly count as reached
+    k = np.clip(np.ceil(bdtrik(goal, n, p)), 0, n)
+    below = np.maximum(k - 1, 0)
+    k = np.where(betainc(n - below, below + 1, 1 - p) >= goal, below, k)  # P(X <= below)
+    return np.where(inner, k / n, rate)
 
 
-def _defined(k: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
-    k, d = np.asarray(k, dtype=np.float64), np.asarray(d, dtype=np.float64)
-    some = d > 0
-    return np.where(some, k, np.nan), np.where(some, d, np.nan)
+def _rate(successes: FloatArray, trials: FloatArray) -> FloatArray:
+    """Successes per trial, NaN where there are none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate: FloatArray = np.where(trials > 0, successes / trials, np.nan)
+    return rate

@@ -1,0 +1,80 @@
+"""``bayesgroups compare``: reports side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def compare(
+    *reports: Path,
+    approach: Literal["bayesian", "frequentist"] = "bayesian",
+    level: float = 0.95,
+    show: int = 50,
+) -> int:
+    """Print several reports of the same metrics and subgroups side by side.
+
+    The first one is what the others are compared with:
+
+        bayesgroups compare alone.nc pooled.nc
+        bayesgroups compare alone.nc pooled.nc --approach frequentist --level 0.8
+
+    The exit code is 1 when one of them is not usable.
+
+    Parameters
+    ----------
+    reports
+        Reports as written by 'bayesgroups estimate --output'.
+    approach
+        Which of the two answers of each report.
+    level
+        Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
+    show
+        Print at most so many subgroups per metric, the largest.
+    """
+    from bayesgroups.cli import consoles
+    from bayesgroups.comparison import compare as lay_side_by_side
+    from bayesgroups.errors import InputError
+    from bayesgroups.tables import comparison_summary, comparison_table
+
+    if not reports:
+        raise InputError("name the reports to compare, as bayesgroups compare alone.nc pooled.nc")
+    stems = [path.stem for path in reports]
+    names = stems if len(set(stems)) == len(stems) else [str(path) for path in reports]
+    if len(set(names)) < len(names):
+        raise InputError(f"report {next(name for name in names if names.count(name) > 1)!r} is named twice")
+    table = lay_side_by_side({name: _open(path) for name, path in zip(names, reports, strict=True)})
+    console = consoles.output()
+    for metric in table["metric"].values:
+        shown = comparison_table(
+            table,
+            str(metric),
+            level=level,
+            approach=approach,
+            decimals=consoles.decimals(console),
+            limit=show,
+        )
+        console.print(shown)
+        console.print()
+    console.print(comparison_summary(table, level=level, approach=approach))
+    broken = [str(name) for name in table["estimator"].values if not int(table["usable"].sel(estimator=name))]
+    if broken:
+        console.print(
+            Text(f"NOT usable: {', '.join(broken)}; the tables of these reports must not be relied on.")
+        )
+    return 1 if broken else 0
+
+
+def _open(path: Path) -> xr.DataTree:
+    from bayesgroups.errors import SchemaError
+    from bayesgroups.report import open_report
+
+    try:
+        return open_report(path)
+    except SchemaError as problem:
+        raise SchemaError(f"file {str(path)!r}: {problem}") from problem

@@ -1,0 +1,79 @@
+"""``bayesgroups demo``: the whole way on rows with a known truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+METRICS = ("fnr", "sel", "acc")
+
+
+def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
+    """Show what the package does, on made-up rows whose truth is known.
+
+    Estimates false negative rate, selection rate and accuracy of a risk model in 32 subgroups, alone and with
+    pooling, and writes report.nc and report.html:
+
+        bayesgroups demo
+        bayesgroups demo --seed 1 --output-dir /tmp
+
+    Parameters
+    ----------
+    seed
+        Source of the rows and of all other randomness.
+    output_dir
+        Folder for report.nc and report.html.
+    """
+    from bayesgroups.cli import consoles
+    from bayesgroups.cli.estimate import save, verdict
+    from bayesgroups.datasets import demonstration
+    from bayesgroups.errors import InputError
+    from bayesgroups.estimation import estimate
+    from bayesgroups.estimators import NoPooling, PartialPooling
+    from bayesgroups.tables import report_table, truth_table
+    from bayesgroups.tallies import tally
+
+    if not output_dir.is_dir():
+        raise InputError(f"folder {str(output_dir)!r} does not exist; make it first")
+    shown = demonstration(seed)
+    with consoles.fitting() as progress:
+        found = tally(
+            shown.rows,
+            by=shown.by,
+            metrics=METRICS,
+            y_true="readmitted",
+            y_score="score",
+            threshold=shown.threshold,
+        )
+        alone = estimate(found, NoPooling(), seed=seed, progress=progress)
+        pooled = estimate(found, PartialPooling(), seed=seed, progress=progress)
+    console = consoles.output()
+    console.print(Text(_opening(found)))
+    console.print()
+    table = report_table(pooled, METRICS[0], truth=shown.truth, decimals=consoles.decimals(console))
+    table.title = Text("fnr, the false negative rate, with partial pooling", style="bold")
+    console.print(table)
+    console.print()
+    console.print(truth_table({"alone": alone, "pooled": pooled}, shown.truth))
+    console.print()
+    save(console, pooled, output_dir / "report.nc", output_dir / "report.html", truth=shown.truth)
+    code = verdict(console, pooled)
+    console.print()
+    page = output_dir / "report.html"
+    console.print(Text(f"Next: open {page} in a browser. For your own rows: bayesgroups estimate --help"))
+    return code
+
+
+def _opening(tally: xr.Dataset) -> str:
+    rows, subgroups = int(tally["rows"].sum()), tally.sizes["subgroup"]
+    small = int((tally["rows"] < 25).sum())
+    return (
+        f"{rows:,} made-up hospital admissions in {subgroups} subgroups of race, gender and age, {small} of "
+        "them with fewer than 25 rows. A risk model selects patients; how often does it fail whom? Here the "
+        "truth is known."
+    )

@@ -1,0 +1,138 @@
+"""From files to tallies: rows as CSV or Parquet, tallies as NetCDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from bayesgroups.cli.options import RowOptions
+from bayesgroups.errors import BayesgroupsError, InputError, SchemaError
+from bayesgroups.files import write_atomically
+
+
+def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
+    """The tally of a file of rows, or the one that a NetCDF file holds.
+
+    Parameters
+    ----------
+    data : Path
+        ``.csv``, ``.csv.gz``, ``.parquet``, or ``.nc`` as written by ``bayesgroups tally --output``.
+    rows : RowOptions
+        What is in the rows; not for a tally, which has all that.
+
+    Returns
+    -------
+    xr.Dataset
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read as rows, options are missing, or options are given for a tally.
+    SchemaError
+        If a NetCDF file holds no tally.
+    """
+    if data.suffix.lower() != ".nc":
+        return tally_rows(data, rows)
+    given = rows.given()
+    if given:
+        option = "--" + given[0].replace("_", "-")
+        raise InputError(
+            f"{option} says what is in rows, but {str(data)!r} is a tally and already has that; leave it out"
+        )
+    return open_tally(data)
+
+
+def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
+    """The tally of a file of rows; parameters and errors as in `tally_of`."""
+    if not rows.by:
+        raise InputError("name at least one column that forms subgroups, as --by race --by sex")
+    if not rows.metric:
+        raise InputError("name at least one metric, as --metric fnr")
+    frame = _read(data)
+    from bayesgroups.tallies import tally
+
+    return tally(
+        frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
+        loss=rows.loss, threshold=rows.threshold, selection_rate=rows.selection_rate,
+        positive=_label(frame, rows), features=rows.feature, cluster=rows.cluster, weights=rows.weights,
+        missing=rows.missing,
+    )  # fmt: skip
+
+
+def save_tally(tally: xr.Dataset, path: Path) -> Path:
+    """Save a tally as NetCDF4, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    return write_atomically(path, lambda place: tally.to_netcdf(place, engine="h5netcdf"))
+
+
+def open_tally(path: Path) -> xr.Dataset:
+    """Open a tally saved by `save_tally`, into memory.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
+    SchemaError
+        If it holds no tally, or one of a newer version.
+    """
+    from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
+
+    if not path.is_file():
+        raise InputError(f"file {str(path)!r} does not exist")
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as opened:
+            tally: xr.Dataset = opened.load()
+    except (OSError, ValueError) as problem:
+        raise SchemaError(f"file {str(path)!r} is not a NetCDF4 file: {problem}") from problem
+    found = tally.attrs.get("schema")
+    if found == "bayesgroups.report":
+        raise SchemaError(
+            f"file {str(path)!r} is a report, not a tally; compare reports with 'bayesgroups compare'"
+        )
+    if found != SCHEMA:
+        raise SchemaError(
+            f"file {str(path)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}"
+        )
+    if int(tally.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
+        raise SchemaError(f"file {str(path)!r} was written by a newer bayesgroups; update it")
+    texts = {name: tally[name].astype(str) for name in tally.variables if tally[name].dtype.kind == "O"}
+    return tally.assign_coords({name: text for name, text in texts.items() if name in tally.coords}).assign(
+        {name: text for name, text in texts.items() if name not in tally.coords}
+    )
+
+
+def _read(data: Path) -> Any:
+    from bayesgroups.frames import open_frame
+
+    try:
+        return open_frame(data)
+    except BayesgroupsError:
+        raise
+    except (
+        OSError,
+        ValueError,
+    ) as problem:  # the parsers of pandas and pyarrow raise ValueErrors of many names
+        reason = str(problem).split("\n", maxsplit=1)[0]
+        raise InputError(f"file {str(data)!r} cannot be read as rows: {reason}") from problem
+
+
+def _label(frame: Any, rows: RowOptions) -> object:
+    """The positive label with the type it has in the file: 2 and not '2' in a column of numbers."""
+    from bayesgroups.frames import level_text
+
+    if rows.positive is None:
+        return None
+    for column in (rows.y_true, rows.y_pred):
+        if column is None or column not in frame.columns:
+            continue
+        for value in frame[column].unique().to_list():
+            if level_text(value) == rows.positive:
+                return value
+    return rows.positive

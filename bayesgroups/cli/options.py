@@ -1,0 +1,70 @@
+"""The options that say what is in the rows, shared by the commands that read rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
+
+
+@Parameter(name="*", group="Rows")
+@dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """What is in the rows.
+
+    Parameters
+    ----------
+    by
+        Column whose levels form subgroups; repeat it for intersections: --by race --by sex.
+    metric
+        What to measure; repeat it for several. One of sel acc tpr fnr fpr tnr ppv npv fdr for f1 auc mean, or
+        a rate of one class such as 'tpr[cat]'.
+    y_true
+        Column of the outcome.
+    y_pred
+        Column of the decision.
+    y_score
+        Column of the score.
+    loss
+        Column of a loss, for the metric mean.
+    threshold
+        Decide by score >= threshold.
+    selection_rate
+        Decide by the threshold that selects this share of all rows.
+    positive
+        The label that counts as positive, unless labels are 0/1.
+    feature
+        Numeric column whose subgroup means are kept; can be repeated.
+    cluster
+        Column of clusters of rows that belong together (patients, speakers).
+    weights
+        Column of sampling weights.
+    missing
+        What to do with rows whose attribute is missing.
+    """
+
+    by: Names = ()
+    metric: Names = ()
+    y_true: str | None = None
+    y_pred: str | None = None
+    y_score: str | None = None
+    loss: str | None = None
+    threshold: float | None = None
+    selection_rate: float | None = None
+    positive: str | None = None
+    feature: Names = ()
+    cluster: str | None = None
+    weights: str | None = None
+    missing: Literal["error", "level", "drop"] = "error"
+
+    def given(self) -> list[str]:
+        """Names of the options that differ from their defaults."""
+        default = RowOptions()
+        return [name for name in vars(default) if getattr(self, name) != getattr(default, name)]
+
+
+ROWS = RowOptions()
+"""No option given."""

@@ -1,0 +1,160 @@
+"""Empirical Bayes with a moment estimate of the between-group variance.
+
+    z_a ~ Normal(mu_a, v_a),   mu_a ~ Normal(mu, tau^2)
+
+with the v_a known, tau^2 matched to the spread of the z_a, and the mu_a estimated as if it were known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
+from bayesgroups.frequentist.intervals.shrunk import Shrunk, finish, in_units
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Between:
+    """Between-group variance before and after its truncation at 0, centre and its variance, all (..., 1)."""
+
+    raw: FloatArray
+    tau_squared: FloatArray
+    overall: FloatArray
+    overall_variance: FloatArray
+
+
+def fit(z: FloatArray, v: FloatArray) -> Shrunk:
+    """Shrink estimates towards their weighted mean.
+
+    Estimand: the mean mu_a of every group, given mu and tau^2.
+
+    Parameters
+    ----------
+    z, v : arrays (..., group)
+        Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
+        one.
+
+    Returns
+    -------
+    Shrunk
+        ``tau_squared_raw`` is the moment estimate, which can be negative; with v_a = sigma^2 / d_a its
+        weights are the shares d_a / n. Where it is, all groups have the centre for an estimate, with variance
+        0. The variance of a group without an estimate is tau^2 + Var(centre).
+
+    Raises
+    ------
+    InputError
+        If the shapes differ.
+
+    Notes
+    -----
+    The estimate of tau^2 is that of DerSimonian and Laird. Equation 13 of the first reference has a misprint
+    in the denominator, 1 - sum w (1 - w) for sum w (1 - w); its main text has what is used here.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 8-14. DerSimonian, Laird (1986),
+    doi:10.1016/0197-2456(86)90046-2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
+    >>> found = fit(z, v)
+    >>> round(float(found.tau_squared), 6), found.estimate.round(3).tolist()
+    (0.013813, [0.217, 0.261, 0.352, 0.213, 0.408])
+    """
+    units = in_units(z, v)
+    y, s2 = units.y, units.v
+    found = between(y, s2, units.use)
+    tau2, overall = found.tau_squared, found.overall
+    with np.errstate(invalid="ignore", under="ignore"):
+        own = tau2 / (s2 + tau2)
+        return finish(
+            units, z, v,
+            shrinkage=s2 / (s2 + tau2), estimate=overall + own * (y - overall), variance=own * s2,
+            overall=overall, tau_squared=tau2, tau_squared_raw=found.raw,
+            new_variance=tau2 + found.overall_variance,
+        )  # fmt: skip
+
+
+def interval(shrunk: Shrunk, level: float) -> Interval:
+    """Plug-in interval: as if centre and between-group variance were known, so it covers too seldom.
+
+    Parameters
+    ----------
+    shrunk : Shrunk
+        From `fit`.
+    level : float
+        Nominal coverage, of which two thirds may be lost where tau^2 is small.
+
+    Returns
+    -------
+    Interval
+        Arrays (..., group); of no width where the between-group variance is estimated as 0.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = interval(fit(np.array([0.1, 0.2, 0.3]), np.array([1.0, 1.0, 1.0])), 0.95)
+    >>> found.lower.round(2).tolist(), found.upper.round(2).tolist()
+    ([0.2, 0.2, 0.2], [0.2, 0.2, 0.2])
+    """
+    return around(shrunk.estimate, normal_quantile(level) * np.sqrt(shrunk.variance))
+
+
+def between(y: FloatArray, v: FloatArray, use: BoolArray) -> Between:
+    """The moment estimate itself.
+
+    Parameters
+    ----------
+    y, v : arrays (..., group)
+        Estimates and positive sampling variances, finite also where they are not used.
+    use : bool array (..., group)
+        Groups that count.
+
+    Returns
+    -------
+    Between
+        NaN with fewer than two groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = between(np.array([0.0, 1.0, 2.0]), np.full(3, 0.1), np.array([True, True, True]))
+    >>> found.raw.round(6).tolist(), found.overall.round(6).tolist()
+    ([0.9], [1.0])
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        # Weights relative to the largest, so that their products stay numbers.
+        least = np.where(use, v, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
+        w = np.where(use, least / v, 0.0)
+        total = w.sum(axis=-1, keepdims=True)
+        mean = (w * y).sum(axis=-1, keepdims=True) / total
+        scatter = (w * (y - mean) ** 2).sum(axis=-1, keepdims=True)
+        number = use.sum(axis=-1, keepdims=True)
+        raw = (scatter - (number - 1) * least) * total / (2 * _pairs(w))
+        raw = np.where(number > 1, raw, np.nan)
+        tau2 = np.maximum(raw, 0.0)
+        w = use / (v + tau2)
+        total = w.sum(axis=-1, keepdims=True)
+        return Between(raw, tau2, (w * y).sum(axis=-1, keepdims=True) / total, 1 / total)
+
+
+def _pairs(w: FloatArray) -> FloatArray:
+    """Sum of w_i w_j over pairs, without the cancellation of (sum w)^2 - sum w^2."""
+    before = np.zeros_like(w)
+    np.cumsum(w[..., :-1], axis=-1, out=before[..., 1:])
+    pairs: FloatArray = (w * before).sum(axis=-1, keepdims=True)
+    return pairs

@@ -1,0 +1,146 @@
+"""What every empirical-Bayes fit returns, and the units it is computed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+SMALLEST, LARGEST = 1e-300, 1e300
+"""Bounds of a sampling variance in the units of the fit, so that it and its inverse are numbers."""
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """Estimates drawn towards their centre.
+
+    Attributes
+    ----------
+    estimate, variance : arrays (..., group)
+        Shrunken estimate and its variance as the method sees it. A group without an estimate has the centre,
+        and the variance of a new group around it; a group whose sampling variance is 0 is known, and left as
+        it is.
+    shrinkage : array (..., group)
+        Share of the way to the centre, B_a: 0 is no shrinkage, 1 all the way; NaN where there is nothing to
+        shrink.
+    overall, tau_squared, tau_squared_raw, number : arrays (...)
+        Centre, between-group variance (truncated at 0, and as it came), and number of groups they rest on:
+        those with a finite estimate and a positive, finite sampling variance. With one such group tau is NaN.
+    imputed : bool array (..., group)
+        Groups that have no estimate of their own.
+    """
+
+    estimate: FloatArray
+    variance: FloatArray
+    shrinkage: FloatArray
+    overall: FloatArray
+    tau_squared: FloatArray
+    tau_squared_raw: FloatArray
+    number: FloatArray
+    imputed: BoolArray
+
+
+@dataclass(frozen=True)
+class Units:
+    """Estimates and variances in units of their own spread: no square of them overflows or vanishes.
+
+    ``y``, ``v``, ``use`` are (..., group), with y = 0 and v = 1 where a group is not used; ``centre``,
+    ``unit`` and ``number`` are (..., 1).
+    """
+
+    y: FloatArray
+    v: FloatArray
+    use: BoolArray
+    centre: FloatArray
+    unit: FloatArray
+    number: FloatArray
+
+    def weights(self, tau_squared: FloatArray | float = 0.0) -> FloatArray:
+        """Inverse variances, 0 where a group is not used."""
+        return self.use / (self.v + tau_squared)
+
+
+def in_units(z: FloatArray, v: FloatArray) -> Units:
+    """Centre and scale estimates (..., group) and their sampling variances, of the same shape.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ or there is no axis of groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> units = in_units(np.array([1.0, 3.0, np.nan]), np.array([4.0, 1.0, 1.0]))
+    >>> units.y.tolist(), units.v.tolist(), units.number.tolist()
+    ([-1.0, 1.0, 0.0], [4.0, 1.0, 1.0], [2.0])
+    """
+    if z.shape != v.shape or z.ndim == 0:
+        raise InputError(
+            f"estimates have shape {z.shape}, sampling variances {v.shape}; both must be (..., group), alike"
+        )
+    with np.errstate(invalid="ignore"):
+        use = np.isfinite(z) & np.isfinite(v) & (v > 0)
+    number = use.sum(axis=-1, keepdims=True).astype(np.float64)
+    some = np.maximum(number, 1.0)
+    centre = (np.where(use, z, 0.0) / some).sum(axis=-1, keepdims=True)
+    away = np.where(use, np.where(use, z, 0.0) - centre, 0.0)
+    spread = np.abs(away).max(axis=-1, keepdims=True, initial=0.0)
+    least = np.where(use, v, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
+    unit = np.where(number > 0, np.maximum(spread, np.sqrt(least)), 1.0)
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = np.clip(np.where(use, v, 1.0) / unit / unit, SMALLEST, LARGEST)
+    return Units(away / unit, np.where(use, scaled, 1.0), use, centre, unit, number)
+
+
+def finish(
+    units: Units, z: FloatArray, v: FloatArray, *,
+    shrinkage: FloatArray, estimate: FloatArray, variance: FloatArray, overall: FloatArray,
+    tau_squared: FloatArray, tau_squared_raw: FloatArray, new_variance: FloatArray,
+) -> Shrunk:  # fmt: skip
+    """Bring a fit back to the units of the metric, and fill in the groups it did not use.
+
+    Parameters
+    ----------
+    units : Units
+        The units that everything below is in.
+    z, v : arrays (..., group)
+        Estimates and sampling variances as they were given.
+    shrinkage, estimate, variance : arrays (..., group)
+        Of the groups used.
+    overall, tau_squared, tau_squared_raw : arrays (..., 1)
+        Centre and between-group variance.
+    new_variance : array (..., 1)
+        Variance of a group without an estimate around the centre.
+
+    Returns
+    -------
+    Shrunk
+    """
+    one, none = units.number == 1, units.number == 0
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        square = np.where(one | none, np.nan, units.unit) * units.unit
+        centre = np.where(none, np.nan, np.where(one, 0.0, overall) * units.unit + units.centre)
+        own = units.use & ~one
+        shown = np.where(own, estimate * units.unit + units.centre, z)
+        spread = np.where(own, variance / units.v * v, v)  # right also where v was bounded
+        # Neither known nor unknown: an estimate whose own variance is missing stays as it is.
+        imputed = ~np.isfinite(z) | np.isposinf(v)
+        known = np.isfinite(z) & ~imputed
+        spread = np.where(known & (v >= 0), spread, np.nan)
+        return Shrunk(
+            estimate=np.where(imputed, centre, shown),
+            variance=np.where(imputed, new_variance * square, spread),
+            shrinkage=np.where(own, shrinkage, np.where(known & (v >= 0), 0.0, np.nan)),
+            overall=centre[..., 0],
+            tau_squared=(tau_squared * square)[..., 0],
+            tau_squared_raw=(tau_squared_raw * square)[..., 0],
+            number=units.number[..., 0],
+            imputed=imputed,
+        )

@@ -1,0 +1,221 @@
+"""Metrics, estimators, likelihoods, priors and intervals in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+
+from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
+from bayesgroups.readings import plain
+
+_METRICS = {
+    "sel": ("Selection rate", "the share of all rows that are selected", "rows"),
+    "acc": ("Accuracy", "the share of all rows whose decision agrees with the outcome", "rows"),
+    "tpr": ("True positive rate", "the share of positives that are selected", "positives"),
+    "fnr": ("False negative rate", "the share of positives that are not selected", "positives"),
+    "fpr": ("False positive rate", "the share of negatives that are selected", "negatives"),
+    "tnr": ("True negative rate", "the share of negatives that are not selected", "negatives"),
+    "ppv": ("Positive predictive value", "the share of positives among the selected", "selected rows"),
+    "fdr": ("False discovery rate", "the share of negatives among the selected", "selected rows"),
+    "npv": (
+        "Negative predictive value",
+        "the share of negatives among those not selected",
+        "rows not selected",
+    ),
+    "for": ("False omission rate", "the share of positives among those not selected", "rows not selected"),
+    "f1": ("F1 score", "the harmonic mean of precision and recall", "rows that are positive or selected"),
+    "auc": (
+        "Area under the ROC curve",
+        "the chance that a random positive scores higher than a random negative, ties counting one half",
+        "pairs, as the harmonic size n0 n1 / (n0 + n1 + 1) of the two classes",
+    ),
+    "mean": ("Mean loss", "the mean of the loss over all rows", "rows"),
+}
+
+_ESTIMATORS = {
+    "no_pooling": "No pooling: every subgroup is estimated from its own rows alone.",
+    "complete_pooling": "Complete pooling: all subgroups get one value, as if they did not differ.",
+    "partial_pooling": (
+        "Partial pooling: subgroups are taken to be drawn from one population, so that small ones borrow "
+        "strength from the others and are pulled towards the overall value, large ones hardly at all."
+    ),
+}
+
+_INTERVALS = {
+    "equal_tailed": (
+        "equal-tailed posterior interval: given model and prior, the value lies in it with the stated chance"
+    ),
+    "wilson": "Wilson's score interval of a proportion, from the rows of the subgroup alone",
+    "jeffreys": "Jeffreys' interval of a proportion",
+    "clopper_pearson": "the exact interval of Clopper and Pearson, which is conservative",
+    "wald": "the normal interval of a proportion with its own variance, which has no width when all rows agree",
+    "percentile": "bootstrap percentile interval of a proportion, which has no width when all rows agree",
+    "pooled_t": "Student's t interval with the row variance pooled over subgroups",
+    "pooled_normal": "normal interval with the row variance pooled over subgroups",
+    "separate_normal": "normal interval with the bootstrap variance of each subgroup, too short if small",
+    "t": "Student's t interval with the row variance of each subgroup",
+    "morris": (
+        "Morris's empirical-Bayes interval, which counts the uncertainty about the population of subgroups; "
+        "it covers on average over subgroups"
+    ),
+    "plug_in": (
+        "plug-in empirical-Bayes interval, which takes estimated hyper-parameters for true ones: under-covers"
+    ),
+    "robust": "the robust empirical-Bayes interval of Armstrong, Kolesar and Plagborg-Moller",
+    "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
+}
+
+_PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class MetricWords:
+    """A metric in words: its title, what it is, what n counts, and which way is better."""
+
+    title: str
+    definition: str
+    counted: str
+    direction: str
+
+
+def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
+    """Describe one metric of a tally.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally, or the ``constant_data`` of a report.
+    metric : str
+        One of its metrics.
+
+    Returns
+    -------
+    MetricWords
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1], [2], pd.DataFrame({"site": ["a"]}), metric="fnr")
+    >>> metric_words(counts, "fnr").definition
+    'the share of positives that are not selected'
+    """
+    one = tally.sel(metric=metric)
+    kind, larger = str(one["kind"].values), bool(int(one["larger_is_better"]))
+    settings = settings_of(tally)
+    per_class = _PER_CLASS.fullmatch(metric)
+    if metric in _METRICS:
+        title, definition, counted = _METRICS[metric]
+        if metric == "mean" and settings.get("loss"):
+            definition = f"the mean of the column {plain(str(settings['loss']))} over all rows"
+    elif per_class and per_class["rate"] in _METRICS:
+        label = plain(per_class["label"])
+        title, definition, counted = _METRICS[per_class["rate"]]
+        title, definition = (
+            f"{title} of {label}",
+            f"{definition}, where {label} is positive and any other class negative",
+        )
+    elif kind == "rate":
+        title, definition, counted = plain(metric), "successes out of trials", "trials"
+    elif kind == "estimate":
+        title, definition, counted = (
+            plain(metric),
+            "estimates with their sampling variances, as published",
+            "",
+        )
+    else:
+        title, definition, counted = (
+            plain(metric),
+            "the mean of a value over the rows that count",
+            "rows that count",
+        )
+    if settings.get("weights") and counted:
+        counted += ", as the effective number under the weights"
+    # Which way is better is a matter of values for a selection rate, and unknown for a metric without a name.
+    known = metric in _METRICS or per_class is not None
+    direction = (
+        ("larger is better" if larger else "smaller is better") if known and title != "Selection rate" else ""
+    )
+    return MetricWords(title, definition, counted, direction)
+
+
+def estimator_words(word: str) -> str:
+    """What an estimator assumes, in a sentence."""
+    return _ESTIMATORS.get(word, f"Estimator {plain(word.replace('_', ' '))}.")
+
+
+def interval_words(method: str) -> str:
+    """What an interval is; methods can carry a remark in brackets.
+
+    Examples
+    --------
+    >>> interval_words("t (unshrunk: too few subgroups)")
+    "Student's t interval with the row variance of each subgroup (unshrunk: too few subgroups)"
+    """
+    word, _, remark = method.partition(" (")
+    said = _INTERVALS.get(word, plain(word.replace("_", " ")))
+    return f"{said} ({plain(remark)}" if remark else said
+
+
+def model_words(report: xr.DataTree) -> list[str]:
+    """Likelihood and priors of the Bayesian side, one sentence per metric with its own.
+
+    Parameters
+    ----------
+    report : xr.DataTree
+        A report.
+
+    Returns
+    -------
+    list of str
+        Rates come together in one sentence where they have the same priors.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> model_words(bg.estimate(counts, bg.NoPooling(), seed=1))
+    ['fnr: binomial likelihood; the prior of each subgroup is Beta(0.5, 0.5) (Jeffreys).']
+    """
+    tally, word = report["constant_data"].to_dataset(), str(report.attrs["estimator"])
+    settings = json.loads(str(report.attrs["settings"]))
+    if word not in _ESTIMATORS:
+        return []
+    said: dict[str, list[str]] = {}
+    natural = natural_scale(tally)
+    for i, metric in enumerate(tally["metric"].values):
+        binomial = str(tally["kind"].values[i]) == "rate" and settings.get("likelihood", "auto") != "normal"
+        own = {name: float(natural[name].values[i]) for name in ("centre", "scale", "tau_scale")}
+        likelihood = "binomial likelihood" if binomial else "normal likelihood with known sampling variances"
+        sentence = f"{likelihood}; {_priors(word, settings, own, binomial=binomial)}."
+        said.setdefault(sentence, []).append(plain(str(metric)))
+    return [f"{', '.join(metrics)}: {sentence}" for sentence, metrics in said.items()]
+
+
+def settings_of(tally: xr.Dataset) -> dict[str, Any]:
+    """How a tally was made; empty where it does not say."""
+    try:
+        found = json.loads(str(tally.attrs.get("settings", "{}")))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *, binomial: bool) -> str:
+    if word != "partial_pooling":
+        whose = "each subgroup" if word == "no_pooling" else "the one value"
+        if binomial:
+            return f"the prior of {whose} is Beta({JEFFREYS:g}, {JEFFREYS:g}) (Jeffreys)"
+        return f"the prior of {whose} is Normal({own['centre']:.3g}, {WEAK * own['scale']:.3g})"
+    what = "logits of subgroups" if binomial else "subgroups"
+    middle = 0.0 if binomial else own["centre"]
+    overall = settings.get("overall_scale") or (LOGIT_OVERALL_SCALE if binomial else own["scale"])
+    tau = settings.get("tau_scale") or (LOGIT_TAU_SCALE if binomial else own["tau_scale"])
+    priors = f"centre ~ Normal({middle:.3g}, {overall:.3g}) and tau ~ HalfNormal({tau:.3g})"
+    return f"{what} are Normal(centre, tau), with priors {priors}"

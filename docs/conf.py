@@ -1,0 +1,39 @@
+"""Sphinx settings: ``python -m sphinx -W -b html docs docs/_build/html``, offline."""
+
+from __future__ import annotations
+
+import os
+
+from bayesgroups import __version__
+
+project = "bayesgroups"
+author = "The bayesgroups developers"
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+suppress_warnings: list[str] = []
+
+html_theme = "pydata_sphinx_theme"
+html_title = "bayesgroups"
+html_show_sourcelink = False
+html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+
+# Links into other projects need the network, so they are made only when asked for.
+if os.environ.get("BAYESGROUPS_DOCS_ONLINE"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "xarray": ("https://docs.xarray.dev/en/stable", None),
+        "arviz": ("https://python.arviz.org/en/stable", None),
+        "pymc": ("https://www.pymc.io/projects/docs/en/stable", None),
+    }

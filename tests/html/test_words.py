@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pandas as pd
+import pytest
+
+import bayesgroups as bg
+from bayesgroups.estimators import ESTIMATORS
+from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.no_pooling import Interval
+from bayesgroups.html import words
+from bayesgroups.metrics import NAMES
+
+SITES = pd.DataFrame({"site": list("abcd")})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_metric_has_words(name: str) -> None:
+    assert name in words._METRICS
+
+
+@pytest.mark.parametrize("leaf", ESTIMATORS)
+def test_every_estimator_has_words(leaf: type[Estimator]) -> None:
+    assert leaf.word in words._ESTIMATORS
+
+
+ANSWERED = ("equal_tailed", "pooled_normal", "morris", "plug_in", "robust", "fab")
+
+
+@pytest.mark.parametrize("method", [*(name for name in get_args(Interval) if name != "auto"), *ANSWERED])
+def test_every_interval_has_words(method: str) -> None:
+    assert method in words._INTERVALS
+
+
+def test_metrics_of_a_class_name_it() -> None:
+    rows = pd.DataFrame(
+        {"site": list("abab"), "y": ["cat", "dog", "cat", "cow"], "d": ["cat", "dog", "dog", "cow"]}
+    )
+    tally = bg.tally(rows, by=["site"], metrics=["tpr[cat]"], y_true="y", y_pred="d")
+    said = words.metric_words(tally, "tpr[cat]")
+    assert said.title == "True positive rate of cat"
+    assert "where cat is positive" in said.definition
+
+
+def test_metrics_of_ones_own_are_not_judged() -> None:
+    counts = bg.tally_from_counts([1, 2, 3, 4], [9, 9, 9, 9], SITES, metric="refusals")
+    said = words.metric_words(counts, "refusals")
+    assert (said.title, said.definition, said.direction) == ("refusals", "successes out of trials", "")
+    table = bg.tally_from_estimates([1, 2, 3, 4], [1, 1, 1, 1], SITES)
+    assert (
+        words.metric_words(table, "estimate").definition
+        == "estimates with their sampling variances, as published"
+    )
+
+
+def test_priors_are_those_of_the_settings() -> None:
+    counts = bg.tally_from_counts([1, 2, 3, 4], [9, 9, 9, 9], SITES, metric="fnr")
+
+    def said(estimator: Estimator) -> str:
+        return words.model_words(bg.estimate(counts, estimator, seed=1))[0]
+
+    assert "centre ~ Normal(0, 1.5) and tau ~ HalfNormal(0.5)" in said(bg.PartialPooling())
+    assert "centre ~ Normal(0, 3) and tau ~ HalfNormal(2)" in said(
+        bg.PartialPooling(overall_scale=3, tau_scale=2)
+    )
+    assert "centre ~ Normal(0.5, 0.5) and tau ~ HalfNormal(0.25)" in said(
+        bg.PartialPooling(likelihood="normal")
+    )
+    assert "the prior of each subgroup is Beta(0.5, 0.5)" in said(bg.NoPooling())
+    assert "the prior of the one value is Normal(0.5, 2)" in said(bg.CompletePooling(likelihood="normal"))
+
+
+def test_unknown_words_are_shown_as_they_are() -> None:
+    assert words.estimator_words("james_stein_<b>") == "Estimator james stein <b>."
+    assert words.interval_words("new_method") == "new method"

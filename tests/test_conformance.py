@@ -1,0 +1,354 @@
+"""What every word promises: the same files in every room, and one form of report that ArviZ takes unchanged."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from numpydoc.docscrape import FunctionDoc
+
+import bayesgroups as bg
+from bayesgroups import models
+from bayesgroups.estimators import ESTIMATORS, Estimator
+from bayesgroups.levels import LEVELS
+from bayesgroups.report import APPROACHES, SCHEMA, check
+
+ROOT = Path(__file__).parents[1]
+WORDS = [estimator.word for estimator in ESTIMATORS]
+METRICS = ["fnr", "acc"]
+
+mpl.use("Agg")
+
+SUBGROUPS = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m"] * 3})
+TRIALS = {"fnr": [2, 100, 60, 0, 3, 1], "acc": [60, 90, 80, 9, 10, 1]}
+SUCCESSES = {"fnr": [1, 30, 9, 0, 3, 1], "acc": [50, 60, 70, 8, 9, 1]}
+
+CELL = ("metric", "subgroup")
+GROUPS = ["posterior", "estimates", "diagnostics", "constant_data"]
+POSTERIOR = {
+    "mu": ("chain", "draw", "metric", "subgroup"),
+    "overall": ("chain", "draw", "metric"),
+    "tau": ("chain", "draw", "metric"),
+}
+ESTIMATES = {
+    "estimate": ("approach", *CELL),
+    "std_error": ("approach", *CELL),
+    "lower": ("approach", *CELL, "level"),
+    "upper": ("approach", *CELL, "level"),
+    "lower_unclipped": ("approach", *CELL, "level"),
+    "upper_unclipped": ("approach", *CELL, "level"),
+    "interval_kind": ("approach", "metric"),
+    "interval_method": ("approach", "metric"),
+    "status": ("approach", *CELL),
+    "count": CELL,
+}
+TALLY = {
+    "rows": ("subgroup",),
+    "count": CELL,
+    "successes": CELL,
+    "estimate": CELL,
+    "row_variance": CELL,
+    "sampling_variance": CELL,
+    "bootstrap_variance": CELL,
+    "pooled_variance": ("metric",),
+    "pooled_df": ("metric",),
+    "status": CELL,
+    "reason": CELL,
+    "kind": ("metric",),
+    "range_lower": ("metric",),
+    "range_upper": ("metric",),
+    "larger_is_better": ("metric",),
+}
+ROOT_ATTRIBUTES = {
+    "schema", "schema_version", "estimator", "settings", "inference", "seed", "usable", "versions", "created_at",
+}  # fmt: skip
+
+
+def _tally() -> xr.Dataset:
+    return bg.tally_from_counts(SUCCESSES, TRIALS, SUBGROUPS)
+
+
+@pytest.fixture(scope="module", params=ESTIMATORS, ids=WORDS)
+def estimator(request: pytest.FixtureRequest) -> type[Estimator]:
+    word: type[Estimator] = request.param
+    return word
+
+
+@pytest.fixture(scope="module")
+def fitted(estimator: type[Estimator]) -> xr.DataTree:
+    return bg.estimate(_tally(), estimator(), seed=1)
+
+
+@pytest.fixture
+def figures() -> Iterator[None]:
+    import matplotlib.pyplot as plt
+
+    yield
+    plt.close("all")
+
+
+# --- one word, one file in every room ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "models/{}.py",
+        "bayesgroups/frequentist/{}.py",
+        "bayesgroups/inference/collapsed/{}.py",
+        "bayesgroups/estimators/{}.py",
+        "docs/estimators/{}.md",
+    ],
+)
+def test_a_word_has_a_file_in_every_room(word: str, place: str) -> None:
+    assert (ROOT / place.format(word)).is_file()
+
+
+def test_a_word_is_the_name_of_its_class(estimator: type[Estimator]) -> None:
+    assert re.sub(r"(?<!^)(?=[A-Z])", "_", estimator.__name__).lower() == estimator.word
+    assert getattr(bg, estimator.__name__) is estimator
+    assert estimator.__module__ == f"bayesgroups.estimators.{estimator.word}"
+
+
+def test_the_verbs_are_the_same_in_every_room(estimator: type[Estimator]) -> None:
+    for room, verb in (("models", "build"), ("frequentist", "estimate"), ("inference.collapsed", "sample")):
+        function = getattr(importlib.import_module(f"bayesgroups.{room}.{estimator.word}"), verb)
+        first, *settings = inspect.signature(function).parameters.values()
+        assert first.name == "tally"
+        assert {setting.kind for setting in settings} <= {inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_an_estimator_is_a_frozen_leaf(estimator: type[Estimator]) -> None:
+    assert estimator.__bases__ == (Estimator,)
+    with pytest.raises(AttributeError):
+        estimator().likelihood = "normal"  # type: ignore[attr-defined]
+    settings = estimator().settings()
+    assert json.loads(json.dumps(settings)) == settings
+    assert estimator(**settings) == estimator()
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_has_the_groups_of_the_schema(fitted: xr.DataTree) -> None:
+    check(fitted)
+    assert set(GROUPS) <= set(fitted.children)
+    assert set(fitted.children) <= {*GROUPS, "sample_stats", "bootstrap"}
+    assert ROOT_ATTRIBUTES <= set(fitted.attrs)
+    assert all(isinstance(value, str | int) and not isinstance(value, bool) for value in fitted.attrs.values())
+
+
+def test_the_root_says_what_was_done(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
+    assert fitted.attrs["schema"] == SCHEMA
+    assert fitted.attrs["estimator"] == estimator.word
+    assert fitted.attrs["inference"] == "collapsed"
+    assert (fitted.attrs["seed"], fitted.attrs["usable"]) == (1, 1)
+    assert json.loads(fitted.attrs["settings"]) == estimator().settings()
+    assert "bayesgroups" in json.loads(fitted.attrs["versions"])
+
+
+def test_the_posterior_is_laid_out_for_arviz(fitted: xr.DataTree) -> None:
+    posterior = fitted["posterior"].to_dataset()
+    assert "mu" in posterior
+    assert {name: values.dims for name, values in posterior.data_vars.items()} == {
+        name: POSTERIOR[str(name)] for name in posterior.data_vars
+    }
+    # An attribute coordinate along subgroup would break az.summary.
+    assert set(posterior.coords) == {"chain", "draw", "metric", "subgroup"}
+    assert (posterior.sizes["chain"], posterior.sizes["draw"]) == (4, 1000)
+    assert ((posterior["mu"] >= 0) & (posterior["mu"] <= 1)).all()
+
+
+def test_the_estimates_have_every_variable_with_its_dims(fitted: xr.DataTree) -> None:
+    estimates = fitted["estimates"].to_dataset()
+    assert ESTIMATES.items() <= {str(name): values.dims for name, values in estimates.data_vars.items()}.items()
+    assert estimates["approach"].values.tolist() == list(APPROACHES)
+    assert estimates["level"].values.tolist() == list(LEVELS)
+    assert estimates["metric"].values.tolist() == METRICS
+    for attribute in SUBGROUPS.columns:
+        assert estimates[attribute].dims == ("subgroup",)
+        assert estimates[attribute].values.tolist() == SUBGROUPS[attribute].tolist()
+    assert estimates["interval_kind"].sel(approach="bayesian").values.tolist() == ["credible"] * 2
+    assert estimates["interval_kind"].sel(approach="frequentist").values.tolist() == ["confidence"] * 2
+
+
+def test_the_estimates_are_in_range_and_in_order(fitted: xr.DataTree) -> None:
+    one = fitted["estimates"].to_dataset()
+    lower, upper = one["lower"].values, one["upper"].values
+    some = np.isfinite(lower)
+    assert np.array_equal(some, np.isfinite(upper))
+    assert (lower[some] >= 0).all()
+    assert (upper[some] <= 1).all()
+    assert (lower[some] <= upper[some]).all()
+    wide, narrow = some[..., 1:], some[..., :-1]
+    assert (np.diff(lower, axis=-1)[wide & narrow] <= 0).all()
+    assert (np.diff(upper, axis=-1)[wide & narrow] >= 0).all()
+
+
+def test_the_status_says_what_an_answer_rests_on(fitted: xr.DataTree) -> None:
+    one = fitted["estimates"].to_dataset().sel(metric="fnr")
+    empty = one.sel(subgroup="b | m")
+    for approach in APPROACHES:
+        own = empty.sel(approach=approach)
+        answered = bool(np.isfinite(own["estimate"]))
+        assert str(own["status"].values) == ("imputed" if answered else "undefined")
+    known = {"ok", "saturated", "single", "undefined", "imputed", "degenerate"}
+    assert set(one["status"].values.ravel().tolist()) <= known
+
+
+def test_the_diagnostics_carry_value_threshold_verdict_and_sentence(fitted: xr.DataTree) -> None:
+    checks = fitted["diagnostics"].to_dataset()
+    assert {str(name): values.dims for name, values in checks.data_vars.items()} == dict.fromkeys(
+        ("value", "threshold", "passed", "sentence", "metric"), ("check",)
+    )
+    assert checks.sizes["check"] >= len(METRICS)
+    assert checks["passed"].dtype == np.int8
+    assert set(checks["metric"].values.tolist()) == set(METRICS)
+    assert all(str(label).startswith(f"{metric}: ") for label, metric in zip(checks["check"].values, checks["metric"].values, strict=True))  # fmt: skip  # noqa: E501
+
+
+def test_the_tally_is_kept_whole(fitted: xr.DataTree) -> None:
+    kept, given = fitted["constant_data"].to_dataset(), _tally()
+    assert TALLY.items() <= {str(name): values.dims for name, values in kept.data_vars.items()}.items()
+    assert kept.identical(given)
+
+
+def test_the_same_seed_gives_the_same_bytes(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
+    again = bg.estimate(_tally(), estimator(), seed=1)
+    assert set(again.children) == set(fitted.children)
+    for group in fitted.children:
+        mine, theirs = fitted[group].to_dataset(), again[group].to_dataset()
+        assert set(mine.variables) == set(theirs.variables)
+        for name in mine.variables:
+            assert mine[name].values.tobytes() == theirs[name].values.tobytes(), f"{group}/{name}"
+    other = bg.estimate(_tally(), estimator(), seed=2)
+    assert not np.array_equal(other["posterior"]["mu"].values, fitted["posterior"]["mu"].values)
+
+
+def test_a_metric_has_the_same_draws_whichever_others_are_asked(
+    fitted: xr.DataTree, estimator: type[Estimator]
+) -> None:
+    alone = bg.estimate(_tally().sel(metric=["acc"]), estimator(), seed=1)
+    assert np.array_equal(alone["posterior"]["mu"].values, fitted["posterior"]["mu"].sel(metric=["acc"]).values)
+
+
+def test_a_report_survives_saving(fitted: xr.DataTree, tmp_path: Path) -> None:
+    opened = bg.open_report(bg.save_report(fitted, tmp_path / "report.nc"))
+    for group in fitted.children:
+        xr.testing.assert_equal(opened[group].to_dataset(), fitted[group].to_dataset())
+    assert {**opened.attrs} == {**fitted.attrs}
+
+
+# --- ArviZ, unchanged -------------------------------------------------------------------------------------------------
+
+
+def test_arviz_summarises_the_report(fitted: xr.DataTree) -> None:
+    import arviz as az
+
+    summary = az.summary(fitted)
+    cells = len(METRICS) * len(SUBGROUPS)
+    assert sum(str(name).startswith("mu[") for name in summary.index) == cells
+    assert (summary["r_hat"].astype(float) <= 1.01).all()
+
+
+@pytest.mark.usefixtures("figures")
+@pytest.mark.parametrize("plot", ["plot_forest", "plot_ess"])
+def test_arviz_draws_the_report(fitted: xr.DataTree, plot: str) -> None:
+    import arviz as az
+
+    # One metric suffices: what could fail is the layout, and plot_ess makes a panel per quantity.
+    assert getattr(az, plot)(fitted.sel(metric=["fnr"]) if plot == "plot_ess" else fitted) is not None
+
+
+# --- the public surface -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", bg.__all__)
+def test_public_names_can_be_imported(name: str) -> None:
+    assert getattr(bg, name) is not None
+    assert name in dir(bg)
+
+
+def _public(name: str) -> Any:
+    return getattr(bg, name)
+
+
+FUNCTIONS = [name for name in bg.__all__ if inspect.isfunction(_public(name))]
+CLASSES = [name for name in bg.__all__ if inspect.isclass(_public(name)) and not issubclass(_public(name), Exception)]
+ERRORS = [name for name in bg.__all__ if inspect.isclass(_public(name)) and issubclass(_public(name), Exception)]
+
+
+def test_a_public_name_is_a_function_a_class_an_error_or_a_module() -> None:
+    modules = [name for name in bg.__all__ if isinstance(_public(name), ModuleType)]
+    assert {*FUNCTIONS, *CLASSES, *ERRORS, *modules, "__version__"} == set(bg.__all__)
+    assert all(_public(name).__doc__ for name in (*ERRORS, *modules))
+    assert all(issubclass(_public(name), bg.BayesgroupsError) for name in ERRORS)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
+def test_public_names_are_documented(name: str) -> None:
+    thing = _public(name)
+    text = inspect.getdoc(thing) or ""
+    document = FunctionDoc(thing, doc=text)
+    described = {part.strip() for entry in document["Parameters"] for part in entry.name.split(",")}
+    assert described == set(inspect.signature(thing).parameters)
+    assert ">>> " in "\n".join(document["Examples"])
+    if name in FUNCTIONS:
+        assert document["Returns"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_public_functions_take_no_catch_all(name: str) -> None:
+    kinds = {parameter.kind for parameter in inspect.signature(_public(name)).parameters.values()}
+    assert not kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'talley'"):
+        bg.talley  # noqa: B018
+
+
+# --- packaging --------------------------------------------------------------------------------------------------------
+
+
+def test_every_package_directory_is_listed() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    found = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in (ROOT / "bayesgroups").rglob("__init__.py")
+        if not path.parent.is_symlink()
+    }
+    assert set(settings["packages"]) == found | {"bayesgroups.models"}
+    assert settings["package-dir"] == {"bayesgroups.models": "models"}
+
+
+def test_files_that_are_not_python_are_listed() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    kept = {
+        path
+        for package, patterns in settings["package-data"].items()
+        for pattern in patterns
+        for path in ROOT.joinpath(*package.split(".")).glob(pattern)
+    }
+    found = {path for path in (ROOT / "bayesgroups").rglob("*.*") if path.is_file() and path.suffix not in (".py", ".pyc")}  # noqa: E501
+    assert {path for path in found if not path.is_relative_to(ROOT / "bayesgroups" / "models")} == kept
+
+
+def test_models_at_the_root_are_bayesgroups_models() -> None:
+    assert Path(models.__path__[0]).resolve() == ROOT / "models"
+    link = ROOT / "bayesgroups" / "models"
+    assert link.is_symlink()
+    assert link.readlink() == Path("../models")

@@ -1,0 +1,142 @@
+"""The guide runs: every Python block of every page, in order, and every command of ours it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import pytest
+
+import bayesgroups as bg
+from bayesgroups.estimators import ESTIMATORS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.parts))
+FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+mpl.use("Agg")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its text and its first line in the page."""
+
+    language: str
+    code: str
+    line: int
+
+
+def _blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(found["language"], found["code"], text.count("\n", 0, found.start("code")))
+        for found in FENCE.finditer(text)
+    ]
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def _run(block: Block, namespace: dict[str, Any], page: str) -> None:
+    """Run one block; where it shows answers, they must be the ones that come."""
+    if ">>> " not in block.code:
+        exec(compile("\n" * block.line + block.code, page, "exec"), namespace)  # our own pages, nothing else
+        return
+    test = doctest.DocTestParser().get_doctest(block.code, namespace, page, page, block.line)
+    said = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    runner.run(test, out=said.write, clear_globs=False)
+    namespace.update(test.globs)
+    assert runner.failures == 0, said.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures() -> Iterator[None]:
+    import matplotlib.pyplot as plt
+
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=_name)
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for block in _blocks(page):
+        if block.language == "python":
+            _run(block, namespace, _name(page))
+        elif block.language == "sh" and page in PAGES:
+            _run_commands(block)
+
+
+def _run_commands(block: Block) -> None:
+    """Run the lines that start with ``bayesgroups`` as the command line would."""
+    from bayesgroups.cli import run
+
+    for line in block.code.replace("\\\n", " ").splitlines():
+        if line.startswith("bayesgroups "):
+            with contextlib.redirect_stdout(io.StringIO()):
+                assert run(shlex.split(line)[1:]) == 0, line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_pages_name_no_place_on_a_machine(page: Path) -> None:
+    assert not re.search(r"(?<![\w.])/(home|root|tmp|work|Users)/", page.read_text(encoding="utf-8"))
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    listed = set()
+    for page in PAGES:
+        for contents in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            entries = [line.strip() for line in contents.splitlines() if line.strip() and not line.startswith(":")]
+            listed |= {(page.parent / f"{entry}.md").resolve() for entry in entries}
+    assert {page.resolve() for page in PAGES} - listed == {(DOCS / "index.md").resolve()}
+
+
+def test_the_reference_lists_the_public_names() -> None:
+    text = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^ +(?:bayesgroups\.)?(\w+)$", text, re.MULTILINE))
+    modules = {"datasets", "frequentist", "metrics", "models", "plots"}
+    assert set(bg.__all__) - modules - {"__version__"} <= listed
+    assert all(f"`bayesgroups.{module}`" in text for module in modules)
+
+
+def test_the_architecture_names_files_that_are_there() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:bayesgroups|models|tests|docs)/[\w/.-]+\.(?:py|md))`", text)
+    assert len(paths) >= 3
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda leaf: leaf.word)
+def test_the_page_of_an_estimator_has_its_parts(estimator: Any) -> None:
+    text = (DOCS / "estimators" / f"{estimator.word}.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    expected = ["Estimand", "Model", "Priors", "Two sides", "Intervals", "When not to use it", "References"]
+    assert [head for head in heads if head in expected] == expected
+    for setting in estimator().settings():
+        assert f"`{setting}`" in text
+
+
+@pytest.mark.slow
+def test_sphinx_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr

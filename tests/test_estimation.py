@@ -1,0 +1,165 @@
+"""From a tally to a report: arguments, determinism, the gate and its fallback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+from bayesgroups import estimation
+from bayesgroups.estimators import ESTIMATORS, PartialPooling
+from bayesgroups.inference.posterior import Posterior
+from bayesgroups.inference.verdicts import at_most
+
+
+def counts(metric: str = "fnr") -> xr.Dataset:
+    return bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], pd.DataFrame({"site": list("abcd")}), metric=metric)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_same_seed_same_bytes_and_another_seed_other_draws(estimator: Any) -> None:
+    first, second, other = (bg.estimate(counts(), estimator(), seed=seed) for seed in (7, 7, 8))
+    for group in first.children:
+        for name, values in first[group].to_dataset().variables.items():
+            assert values.values.tobytes() == second[group].to_dataset()[name].values.tobytes(), (group, name)
+    assert not np.array_equal(first["posterior"]["mu"].values, other["posterior"]["mu"].values)
+
+
+def test_draws_of_a_metric_do_not_depend_on_the_others() -> None:
+    both = bg.tally_from_counts({"fnr": [1, 30], "fpr": [3, 3]}, {"fnr": [2, 100], "fpr": [5, 9]}, pd.DataFrame({"s": ["a", "b"]}))
+    alone = both.isel(metric=[1])
+    one, two = bg.estimate(both, bg.PartialPooling(), seed=1), bg.estimate(alone, bg.PartialPooling(), seed=1)
+    xr.testing.assert_equal(one["posterior"].to_dataset().sel(metric=["fpr"]), two["posterior"].to_dataset())
+
+
+def test_subgroups_without_rows_are_imputed_and_say_so() -> None:
+    report = bg.estimate(counts(), bg.PartialPooling(), seed=1)
+    table = report["estimates"].to_dataset().sel(metric="fnr", subgroup="d")
+    assert table["status"].values.tolist() == ["imputed", "imputed"]
+    assert np.isfinite(table["estimate"].values).all()
+    assert str(table["reason"].values) == "no rows"
+    width = (table["upper"] - table["lower"]).sel(approach="bayesian", level=0.95)
+    assert float(width) > 0.2
+
+
+def test_a_metric_that_is_undefined_everywhere_is_nan_with_a_reason() -> None:
+    frame = pd.DataFrame({"g": ["a", "b"], "y": [0, 0], "p": [0, 1]})
+    report = bg.estimate(bg.tally(frame, ["g"], ["fnr", "fpr"], y_true="y", y_pred="p"), bg.PartialPooling(), seed=1)
+    table = report["estimates"].to_dataset().sel(metric="fnr")
+    assert np.isnan(table["estimate"].values).all()
+    assert (table["status"].values == "undefined").all()
+    assert (table["reason"].values == "no positives").all()
+    assert "fnr: undefined in every subgroup" in report.attrs["notes"]
+
+
+def test_one_group_and_equal_groups() -> None:
+    one = bg.estimate(bg.tally_from_counts([3], [4], pd.DataFrame({"g": ["a"]})), bg.PartialPooling(), seed=1)
+    assert one.attrs["usable"] == 1
+    equal = bg.estimate(bg.tally_from_counts([2] * 5, [8] * 5, pd.DataFrame({"g": list("abcde")})), bg.PartialPooling(), seed=1)
+    assert np.ptp(equal["estimates"]["estimate"].sel(approach="frequentist").values) < 1e-12
+
+
+def test_intervals_are_clipped_to_the_range_and_kept_unclipped() -> None:
+    report = bg.estimate(counts(), bg.NoPooling(interval="pooled_normal"), seed=1)
+    table = report["estimates"].to_dataset().sel(approach="frequentist", level=0.95, subgroup="a")
+    assert float(table["lower_unclipped"].item()) < 0 == float(table["lower"].item())
+    assert table["interval_kind"].values.tolist() == ["confidence"]
+
+
+def test_the_gaussian_likelihood_is_a_choice_for_rates_and_the_rule_elsewhere() -> None:
+    binomial, normal = (bg.estimate(counts(), bg.PartialPooling(likelihood=kind), seed=1) for kind in ("auto", "normal"))
+    assert not np.array_equal(binomial["posterior"]["mu"].values, normal["posterior"]["mu"].values)
+    assert bool((binomial["posterior"]["mu"] >= 0).all())
+    assert bool((normal["posterior"]["mu"] < 0).any())
+    losses = pd.DataFrame({"g": list("aabb"), "v": [0.1, 0.4, 2.0, 1.0]})
+    with pytest.raises(bg.InputError, match=r"metric 'mean' is not a rate \(kind 'mean'\), so it has no binomial likelihood"):
+        bg.estimate(bg.tally(losses, ["g"], ["mean"], loss="v"), bg.PartialPooling(likelihood="binomial"), seed=1)
+
+
+def test_clusters_that_are_not_modelled_are_noted() -> None:
+    frame = pd.DataFrame({"g": list("aabb"), "p": [0, 1, 1, 0], "patient": [1, 1, 2, 3]})
+    report = bg.estimate(bg.tally(frame, ["g"], ["sel"], y_pred="p", cluster="patient"), bg.NoPooling(), seed=1)
+    assert "rows come in clusters" in report.attrs["notes"]
+
+
+def test_progress_is_told_of_every_metric() -> None:
+    told: list[tuple[str, int, int]] = []
+    bg.estimate(counts(), bg.NoPooling(), seed=1, progress=lambda *step: told.append(step))
+    assert told == [("fnr", 0, 1)]
+
+
+def test_bootstrap_replicates_are_kept_when_asked_for() -> None:
+    report = bg.estimate(counts(), bg.NoPooling(bootstrap=50), seed=1)
+    assert dict(report["bootstrap"]["mu"].sizes) == {"chain": 1, "draw": 50, "metric": 1, "subgroup": 4}
+    assert "bootstrap" not in bg.estimate(counts(), bg.NoPooling(), seed=1).children
+
+
+@dataclass(frozen=True)
+class Broken(PartialPooling):
+    """An exact engine that never passes its checks."""
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        found = super().collapsed(tally, seed=seed)
+        return Posterior(found.draws, (at_most("grid error", "fnr", 0.5, 1e-3, "the error"),), "collapsed")
+
+
+def test_a_failed_check_makes_a_report_unusable_and_strict_raises() -> None:
+    report = bg.estimate(counts(), Broken(), seed=1, inference="collapsed")
+    assert report.attrs["usable"] == 0
+    assert report["diagnostics"]["passed"].values.tolist() == [0]
+    with pytest.raises(bg.NotUsableError, match="the fit is not usable: fnr: the error is 0.5"):
+        bg.estimate(counts(), Broken(), seed=1, inference="collapsed", strict=True)
+
+
+def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def nuts(tally: xr.Dataset, estimator: Any, seed: int, *, target_accept: float, tune: int = 1000) -> Posterior:
+        asked.append(target_accept)
+        value = 1.5 if target_accept < 0.95 else 1.0
+        draws = PartialPooling.collapsed(estimator, tally, seed=seed).draws
+        return Posterior(draws, (at_most("R-hat", "fnr", value, 1.01, "the largest R-hat"),), "nuts")
+
+    monkeypatch.setattr(estimation, "_nuts", nuts)
+    report = bg.estimate(counts(), Broken(), seed=1)
+    assert asked == [0.9, 0.99]
+    assert (report.attrs["inference"], report.attrs["usable"]) == ("nuts", 1)
+    assert "the exact engine did not pass its checks, so NUTS was run" in report.attrs["notes"]
+    assert "NUTS was repeated with smaller steps" in report.attrs["notes"]
+
+
+@dataclass(frozen=True)
+class NoEngine(PartialPooling):
+    """A word without an exact engine."""
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> None:  # type: ignore[override]
+        return None
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: bg.estimate(pd.DataFrame(), bg.NoPooling(), seed=1), bg.SchemaError, r"tally must come from bg.tally\(\)"),
+        (lambda: bg.estimate(counts(), bg.NoPooling, seed=1), bg.InputError, r"write NoPooling\(\) with brackets"),
+        (lambda: bg.estimate(counts(), "eb", seed=1), bg.InputError, "estimator must be one such as"),
+        (lambda: bg.estimate(counts(), bg.NoPooling(), seed=-1), bg.InputError, "seed must be a whole number"),
+        (lambda: bg.estimate(counts(), bg.NoPooling(), seed=True), bg.InputError, "seed must be a whole number"),
+        (lambda: bg.estimate(counts(), bg.NoPooling(), seed=1, inference="hmc"), bg.InputError, "inference='hmc' is not one of"),
+        (lambda: bg.estimate(counts(), NoEngine(), seed=1, inference="collapsed"), bg.InputError, "has no exact engine"),
+        (lambda: bg.NoPooling(interval="wilsn"), bg.InputError, "NoPooling: interval='wilsn' is not one of"),
+        (lambda: bg.NoPooling(bootstrap=-1), bg.InputError, "bootstrap=-1 must be 0 or larger"),
+        (lambda: bg.NoPooling(likelihood="poisson"), bg.InputError, "NoPooling: likelihood='poisson'"),
+        (lambda: bg.CompletePooling(likelihood="poisson"), bg.InputError, "CompletePooling: likelihood='poisson'"),
+        (lambda: bg.PartialPooling(interval="wilson"), bg.InputError, "PartialPooling: interval='wilson'"),
+        (lambda: bg.PartialPooling(tau_scale=0.0), bg.InputError, "tau_scale=0.0 must be a positive number"),
+        (lambda: bg.PartialPooling(overall_scale=float("inf")), bg.InputError, "overall_scale=inf must be a positive"),
+    ],
+)
+def test_bad_arguments_are_refused(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
