@@ -8,9 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pandas as pd
+
 import bayesgroups as bg
 import bayesgroups.models
-import pandas as pd
 
 assert "site-packages" in str(Path(bg.__file__)), f"not the installed package: {bg.__file__}"
 for name in bg.__all__:

@@ -328,13 +328,10 @@ def _labels(
         notes["threshold"] = threshold
         decision = (score >= threshold).cast(nw.Float64)
         columns.append(decision.alias("__y_pred__"))
-    if roles.y_true is not None and (decision is not None or roles.y_pred is not None):
-        agrees = (
-            truth == decision
-            if truth is not None and decision is not None
-            else frame[roles.y_true] == frame[roles.y_pred]
-        )
-        columns.append(agrees.cast(nw.Float64).alias("__agrees__"))
+    if truth is not None and decision is not None:
+        columns.append((truth == decision).cast(nw.Float64).alias("__agrees__"))
+    elif roles.y_true is not None and roles.y_pred is not None:
+        columns.append(_agreement(frame, roles.y_true, roles.y_pred).alias("__agrees__"))
     if positive is not None:
         notes["positive"] = level_text(positive)
     return tuple(sorted({str(value) for value in values}))
@@ -360,6 +357,17 @@ def _positive(values: Sequence[Any], roles: Roles) -> Any:
     raise InputError(
         f"labels in {columns} are {shown}; say which one is positive, as positive={max(values, key=str)!r}"
     )
+
+
+def _agreement(frame: nw.DataFrame[Any], y_true: str, y_pred: str) -> nw.Series[Any]:
+    """Whether outcome and decision are the same label, for any number of classes."""
+    true, pred = (set(frame[name].unique().to_list()) for name in (y_true, y_pred))
+    if not true & pred:
+        raise InputError(
+            f"columns {y_true!r} (y_true=) and {y_pred!r} (y_pred=) have no label in common: "
+            f"{sorted(map(str, true))[:3]} and {sorted(map(str, pred))[:3]}; give both the same labels"
+        )
+    return (frame[y_true] == frame[y_pred]).cast(nw.Float64)
 
 
 def _fractional(values: Sequence[Any]) -> bool:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups import __version__
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.files import write_atomically
 from bayesgroups.frames import as_json
@@ -70,7 +69,11 @@ def assemble(
         ``diagnostics``, ``constant_data``.
     """
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    made_by = {"created_at": created, "modeling_interface": "bayesgroups", "modeling_interface_version": __version__}
+    made_by = {
+        "created_at": created,
+        "modeling_interface": "bayesgroups",
+        "modeling_interface_version": version("bayesgroups"),
+    }
     groups = {"posterior": posterior.draws.assign_attrs({**made_by, "sample_dims": ["chain", "draw"]})}
     if posterior.sample_stats is not None:
         groups["sample_stats"] = posterior.sample_stats.assign_attrs(made_by)
@@ -261,7 +264,7 @@ def _part(report: xr.DataTree, include: set[str]) -> xr.DataTree:
 
 
 def _versions() -> dict[str, str]:
-    found = {"bayesgroups": __version__, "numpy": np.__version__, "xarray": xr.__version__}
+    found = {"bayesgroups": version("bayesgroups"), "numpy": np.__version__, "xarray": xr.__version__}
     for package in ("pymc", "nutpie", "scipy"):
         try:
             found[package] = version(package)

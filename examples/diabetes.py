@@ -87,11 +87,11 @@ def accuracy(answers: xr.Dataset, truth: xr.DataArray) -> pd.DataFrame:
     return xr.Dataset(columns).to_dataframe(dim_order=["metric", "word", "approach"])
 
 
-def group_by_group(answers: xr.Dataset, truth: xr.DataArray, tally: xr.Dataset) -> pd.DataFrame:
+def group_by_group(answers: xr.Dataset, whole: xr.Dataset, tally: xr.Dataset) -> pd.DataFrame:
     """One row per metric and subgroup of one evaluation set: the truth and what each word said."""
-    table = xr.Dataset(
-        {"rows": answers["rows"], "count": tally["count"], "truth": truth, "standard": tally["estimate"]}
-    )
+    population = {"truth": whole["estimate"], "truth_count": whole["count"]}
+    drawn = {"rows": answers["rows"], "count": tally["count"], "standard": tally["estimate"]}
+    table = xr.Dataset(population | drawn)
     for word in ("complete_pooling", "partial_pooling"):
         for approach in ("bayesian", "frequentist"):
             said = answers.sel(word=word, approach=approach)
@@ -104,8 +104,13 @@ def page(scores: pd.DataFrame, groups: pd.DataFrame, setting: str, command: str)
     lines = [
         "# Diabetes: whom does a readmission model miss?",
         "",
-        f"Made by `{command}`. {setting} Small: at most {SMALL} rows in the evaluation set. The population value of "
-        "the smallest subgroups rests on few rows itself (40 to 80, of whom about 5 were readmitted).",
+        f"Made by `{command}`. {setting} Small: at most {SMALL} rows in the evaluation set.",
+        "",
+        "The truth is the value in the population of admissions, as in the source. In the smallest subgroups it rests "
+        "on few admissions itself (for the false negative rate on fewer than ten) and scatters more than underlying "
+        "rates do. That is one reason why intervals for an underlying rate, such as the Bayesian ones of "
+        "`partial_pooling`, miss it more often in small subgroups than their level says; the truth of "
+        "`bayesgroups.datasets.demonstration()` is an underlying rate.",
         "",
         "## Accuracy",
         "",
@@ -129,21 +134,24 @@ def page(scores: pd.DataFrame, groups: pd.DataFrame, setting: str, command: str)
         "## Group by group: false negative rate of the first draw",
         "",
         "Estimate and 95 % interval of `partial_pooling`, Bayesian and frequentist; `standard` is the rate in the "
-        "evaluation set, of so many positives. All six metrics: the CSV file beside this page.",
+        "evaluation set. All six metrics: the CSV file beside this page.",
         "",
-        "| subgroup | rows | positives | truth | standard | Bayesian | frequentist |",
-        "|---|---|---|---|---|---|---|",
+        "| subgroup | rows | truth (of positives) | standard (of positives) | Bayesian | frequentist |",
+        "|---|---|---|---|---|---|",
     ]
     subgroups: Any = groups.loc["fnr"].iterrows()
     for label, row in subgroups:
-        known = ["-" if np.isnan(row[name]) else f"{row[name]:.2f}" for name in ("truth", "standard")]
+        known = [
+            "-" if np.isnan(row[name]) else f"{row[name]:.2f} ({row[count]:.0f})"
+            for name, count in (("truth", "truth_count"), ("standard", "count"))
+        ]
         said = [
             "{:.2f} [{:.2f}, {:.2f}]".format(
                 *(row[f"partial_pooling_{side}_{end}"] for end in ("estimate", "lower", "upper"))
             )
             for side in ("bayesian", "frequentist")
         ]
-        cells = [label.replace("|", "/"), f"{row['rows']:.0f}", f"{row['count']:.0f}", *known, *said]
+        cells = [label.replace("|", "/"), f"{row['rows']:.0f}", *known, *said]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -167,7 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     population = score_held_back(bg.datasets.load_diabetes(find_data(asked.data)), asked.seed)
     cut = selection_threshold(population["score"].to_numpy(), 0.2)
-    truth = tally_of(population, cut.threshold)["estimate"].rename("truth")
+    whole = tally_of(population, cut.threshold)
+    truth = whole["estimate"].rename("truth")
 
     seeds = range(asked.seed, asked.seed + asked.draws)
     drawn = (bg.datasets.draw_evaluation(population, BY, asked.rows, seed=seed) for seed in seeds)
@@ -175,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     draws = [answers_of(tally, seed) for tally, seed in zip(tallies, seeds, strict=True)]
     answers = xr.concat(draws, "draw", join="outer").reindex(subgroup=truth["subgroup"])
     scores = accuracy(answers, truth)
-    groups = group_by_group(answers.isel(draw=0), truth, tallies[0])
+    groups = group_by_group(answers.isel(draw=0), whole, tallies[0])
 
     setting = _setting(population, cut, asked.rows, asked.draws)
     print(setting)

@@ -25,7 +25,7 @@ def make_tally(
 ) -> xr.Dataset:
     """Counts for every combination: the first is empty, the second one row, the third saturated."""
     levels = ATTRIBUTES if attributes is None else attributes
-    table = pd.MultiIndex.from_product(levels.values(), names=list(levels)).to_frame(index=False)
+    table = pd.MultiIndex.from_product(list(levels.values()), names=list(levels)).to_frame(index=False)
     random = np.random.default_rng(seed)
     trials = random.integers(5, 400, size=(len(metrics), len(table)))
     successes = random.binomial(trials, 0.4)

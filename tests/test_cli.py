@@ -134,6 +134,8 @@ def test_a_tally_and_its_rows_give_the_same_report(rows: Path, tmp_path: Path, c
     assert run(["tally", str(rows), *asked, "-o", str(target)]) == 0
     capsys.readouterr()
     printed = []
+    assert run(["estimate", str(target), "--show", "0", "--estimator", "no_pooling"]) == 0
+    assert capsys.readouterr().out == "Usable: the one check of the computation passed.\n"
     for given in ([str(rows), *asked], [str(target)]):
         assert run(["estimate", *given, "--seed", "4", "--estimator", "no_pooling"]) == 0
         printed.append(capsys.readouterr().out)

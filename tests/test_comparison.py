@@ -17,7 +17,10 @@ def tally(metric: str = "fnr", names: pd.DataFrame = SITE) -> xr.Dataset:
 
 
 def test_estimates_widths_and_shifts() -> None:
-    reports = {"alone": bg.estimate(tally(), bg.NoPooling(), seed=1), "shared": bg.estimate(tally(), bg.PartialPooling(), seed=1)}
+    reports = {
+        "alone": bg.estimate(tally(), bg.NoPooling(), seed=1),
+        "shared": bg.estimate(tally(), bg.PartialPooling(), seed=1),
+    }
     table = bg.compare(reports)
     assert table["estimator"].values.tolist() == ["alone", "shared"]
     assert table["word"].values.tolist() == ["no_pooling", "partial_pooling"]
@@ -36,8 +39,8 @@ def test_reports_about_something_else_are_refused() -> None:
         bg.compare({})
     with pytest.raises(bg.InputError, match="reports 'a' and 'b' are not about the same metrics"):
         bg.compare({"a": first, "b": bg.estimate(tally("acc"), bg.NoPooling(), seed=1)})
+    other = bg.estimate(tally(names=SITE.assign(site=["a", "b", "d"])), bg.NoPooling(), seed=1)
     with pytest.raises(bg.InputError, match="not about the same subgroups"):
-        other = bg.estimate(tally(names=SITE.assign(site=["a", "b", "d"])), bg.NoPooling(), seed=1)
         bg.compare({"a": first, "b": other})
     with pytest.raises(bg.SchemaError, match="expected a report"):
         bg.compare({"a": xr.Dataset()})  # type: ignore[dict-item]

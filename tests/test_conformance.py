@@ -343,7 +343,9 @@ def test_files_that_are_not_python_are_listed() -> None:
         for pattern in patterns
         for path in ROOT.joinpath(*package.split(".")).glob(pattern)
     }
-    found = {path for path in (ROOT / "bayesgroups").rglob("*.*") if path.is_file() and path.suffix not in (".py", ".pyc")}  # noqa: E501
+    found = {
+        path for path in (ROOT / "bayesgroups").rglob("*.*") if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
     assert {path for path in found if not path.is_relative_to(ROOT / "bayesgroups" / "models")} == kept
 
 

@@ -41,7 +41,9 @@ def test_ties_count_one_half_unless_strict() -> None:
 
 def test_a_group_without_positives_is_undefined_with_a_reason() -> None:
     frame = one_group([0, 0, 0], [0.1, 0.7, 0.2])
-    found = bg.tally(frame, ["g"], ["sel", "acc", "fpr", "ppv", "npv", "tpr", "fnr", "auc"], y_true="y", y_score="s", threshold=0.5)
+    found = bg.tally(
+        frame, ["g"], ["sel", "acc", "fpr", "ppv", "npv", "tpr", "fnr", "auc"], y_true="y", y_score="s", threshold=0.5
+    )
     value = found["estimate"].isel(subgroup=0).to_series()
     assert value[["sel", "acc", "fpr", "ppv", "npv"]].tolist() == pytest.approx([1 / 3, 2 / 3, 1 / 3, 0, 1])
     assert value[["tpr", "fnr", "auc"]].isna().all()
@@ -67,8 +69,16 @@ def test_mean_loss_of_snippets() -> None:
 
 
 def test_a_metric_of_ones_own() -> None:
-    frame = pd.DataFrame({"g": ["a", "a", "a", "b"], "y": [1, 1, 0, 1], "p": [0, 1, 0, 0], "cost": [4.0, 2.0, 9.0, 6.0]})
-    cost = Metric("miss_cost", value=nw.col("cost") * (1 - Y_PRED), where=Y_TRUE == 1, lower=0.0, needs=frozenset({"y_true", "y_pred"}))
+    frame = pd.DataFrame(
+        {"g": ["a", "a", "a", "b"], "y": [1, 1, 0, 1], "p": [0, 1, 0, 0], "cost": [4.0, 2.0, 9.0, 6.0]}
+    )
+    cost = Metric(
+        "miss_cost",
+        value=nw.col("cost") * (1 - Y_PRED),
+        where=Y_TRUE == 1,
+        lower=0.0,
+        needs=frozenset({"y_true", "y_pred"}),
+    )
     found = bg.tally(frame, ["g"], [cost], y_true="y", y_pred="p")
     assert found["estimate"].values.ravel().tolist() == [2.0, 6.0]
     assert found["count"].values.ravel().tolist() == [2.0, 1.0]
@@ -78,7 +88,9 @@ def test_against_scikit_learn_on_random_groups() -> None:
     from sklearn import metrics as sk
 
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"g": rng.choice(list("abc"), 400), "y": rng.integers(0, 2, 400), "s": rng.random(400).round(2)})
+    frame = pd.DataFrame(
+        {"g": rng.choice(list("abc"), 400), "y": rng.integers(0, 2, 400), "s": rng.random(400).round(2)}
+    )
     found = bg.tally(frame, ["g"], RATES, y_true="y", y_score="s", threshold=0.6)["estimate"]
     for g, part in frame.groupby("g"):
         y, p = part["y"], (part["s"] >= 0.6).astype(int)

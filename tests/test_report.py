@@ -17,7 +17,9 @@ from bayesgroups.report import SCHEMA_VERSION, check
 @pytest.fixture(scope="module")
 def fitted() -> xr.DataTree:
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 80), "y": rng.integers(0, 2, 80), "s": rng.random(80), "id": range(80)})
+    frame = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 80), "y": rng.integers(0, 2, 80), "s": rng.random(80), "id": range(80)}
+    )
     tally = bg.tally(frame, ["sex"], ["fnr", "auc"], y_true="y", y_score="s", threshold=0.5, cluster="id")
     return bg.estimate(tally, bg.PartialPooling(), seed=1)
 
@@ -37,7 +39,9 @@ def test_parts_can_be_left_out(fitted: xr.DataTree, tmp_path: Path) -> None:
         bg.save_report(fitted, tmp_path / "r.nc", include=["posteriors"])
 
 
-def test_an_interrupted_save_leaves_the_old_file(fitted: xr.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_save_leaves_the_old_file(
+    fitted: xr.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = bg.save_report(fitted, tmp_path / "r.nc")
     before = path.read_bytes()
 

@@ -35,7 +35,7 @@ def compare(
     level
         Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
     show
-        Print at most so many subgroups per metric, the largest.
+        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.comparison import compare as lay_side_by_side
@@ -50,7 +50,7 @@ def compare(
         raise InputError(f"report {next(name for name in names if names.count(name) > 1)!r} is named twice")
     table = lay_side_by_side({name: _open(path) for name, path in zip(names, reports, strict=True)})
     console = consoles.output()
-    for metric in table["metric"].values:
+    for metric in table["metric"].values if show else ():
         shown = comparison_table(
             table,
             str(metric),

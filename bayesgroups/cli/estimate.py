@@ -58,7 +58,7 @@ def estimate(
     html
         Write the report to this page.
     show
-        Print at most so many subgroups per metric, the largest.
+        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups import estimators
     from bayesgroups.cli import consoles
@@ -86,7 +86,7 @@ def show_report(console: Console, report: xr.DataTree, *, level: float, show: in
     from bayesgroups.readings import metrics_of
     from bayesgroups.tables import report_table
 
-    for metric in metrics_of(report):
+    for metric in metrics_of(report) if show else ():
         console.print(report_table(report, metric, level=level, decimals=decimals(console), limit=show))
         console.print()
     for note in json.loads(str(report.attrs.get("notes", "[]"))):
@@ -119,9 +119,9 @@ def verdict(console: Console, report: xr.DataTree) -> int:
 
     number = report["diagnostics"].sizes["check"]
     if usable(report):
-        console.print(
-            Text.assemble(("Usable", "bold green"), f": all {number} checks of the computation passed.")
-        )
+        passed = {0: "there was nothing to check", 1: "the one check of the computation passed"}
+        said = passed.get(number, f"all {number} checks of the computation passed")
+        console.print(Text.assemble(("Usable", "bold green"), f": {said}."))
         return 0
     failed = failures(report)
     console.print(Text.assemble(("NOT usable", "bold red"), f": {len(failed)} of {number} checks failed."))

@@ -38,7 +38,7 @@ def tally(
     output
         Write the tally to this NetCDF file.
     show
-        Print at most so many subgroups per metric, the largest.
+        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import save_tally, tally_rows
@@ -46,7 +46,7 @@ def tally(
 
     found = tally_rows(data, rows)
     console = consoles.output()
-    for metric in found["metric"].values:
+    for metric in found["metric"].values if show else ():
         console.print(tally_table(found, str(metric), limit=show))
         console.print()
     if output is not None:

@@ -111,12 +111,10 @@ def synthetic_metric(
         mean = np.bincount(group, weights=row_mean, minlength=len(subgroups.table)) / counts
     if model != "expl" and not np.allclose(mean[group], row_mean, rtol=0, atol=1e-12):
         raise InputError(f"model {model!r} varies within subgroups of by={list(by)}; add {_COLUMNS[model]} to by=")
-    if model == "expl":
-        values = rng.normal(mean[group], noise_sd)
-    else:
-        values = (rng.random(len(group)) < mean[group]).astype(np.float64)
     truth = xr.DataArray(mean, dims="subgroup", coords=subgroups.coordinates(), name="truth")
-    return SyntheticMetric(values, truth)
+    if model == "expl":
+        return SyntheticMetric(rng.normal(mean[group], noise_sd), truth)
+    return SyntheticMetric((rng.random(len(group)) < mean[group]).astype(np.float64), truth)
 
 
 def _row_mean(frame: pd.DataFrame, model: SyntheticModel) -> FloatArray:

@@ -171,7 +171,9 @@ def _paint_rows(axes: Axes, reading: Reading, rows: IntArray) -> None:
     right = axes.get_yaxis_transform()
     axes.text(1.06, -0.65, "n", transform=right, ha="right", va="bottom", fontsize=9, color=GREY)
     for place, i in enumerate(rows):
-        axes.text(1.06, place, whole(reading.count[i]), transform=right, ha="right", va="center", fontsize=9)
+        axes.text(
+            1.06, place, whole(float(reading.count[i])), transform=right, ha="right", va="center", fontsize=9
+        )
         if remarks[i]:
             axes.text(
                 1.075, place, remarks[i], transform=right, ha="left", va="center", fontsize=8, color=GREY,

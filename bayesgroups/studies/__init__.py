@@ -1,0 +1,1 @@
+"""Simulations whose results are recorded under ``tests/recovery/records`` with the command that makes them."""

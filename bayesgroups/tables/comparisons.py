@@ -58,7 +58,7 @@ def comparison_table(
     >>> import bayesgroups as bg
     >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
     >>> reports = {"alone": bg.estimate(counts, bg.NoPooling(), seed=1)}
-    >>> [column.header for column in comparison_table(bg.compare(reports), "fnr").columns]
+    >>> [str(column.header) for column in comparison_table(bg.compare(reports), "fnr").columns]
     ['subgroup', 'n', 'alone']
     """
     names = [str(name) for name in compared["metric"].values]

@@ -76,4 +76,4 @@ def report_frame(
         blocks.append(pd.DataFrame(columns))
     first = ["metric", "subgroup", *[name for name in attributes if name not in ("metric", "subgroup")]]
     frame: pd.DataFrame = pd.concat(blocks, ignore_index=True)
-    return frame[first + [name for name in frame.columns if name not in first]]
+    return frame.reindex(columns=first + [name for name in frame.columns if name not in first])

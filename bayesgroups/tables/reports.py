@@ -75,11 +75,11 @@ def report_table(
     remarks = reading.remarks()
     notes = Footnotes()
     shown = largest(reading.count, limit, reading.order(order))
-    for i in shown:
-        cells = [Text(reading.subgroups[i]), Text(whole(reading.count[i]))]
+    for i in map(int, shown):
+        cells = [Text(reading.subgroups[i]), Text(whole(float(reading.count[i])))]
         cells += [_held(reading, side, i, places) for side in (reading.bayesian, reading.frequentist)]
         if reading.truth is not None:
-            cells.append(Text(number(reading.truth[i], places)))
+            cells.append(Text(number(float(reading.truth[i]), places)))
         table.add_row(*cells, notes.mark(remarks[i]))  # Text, not str: a label is no markup
     lines = ["* misses the truth"] if reading.truth is not None else []
     return captioned(table, [*lines, *notes.lines()], len(shown), len(reading.subgroups))

@@ -48,7 +48,7 @@ def truth_table(reports: Mapping[str, xr.DataTree], truth: xr.DataArray, *, leve
     """
     if not reports:
         raise InputError("truth_table() got no report; give at least one")
-    table = empty_table(f"Against the truth, over the subgroups with an answer ({percent(level)} intervals)")
+    table = empty_table(f"Against the truth ({percent(level)} intervals, subgroups with an answer)")
     for heading in ("metric", "estimates"):
         table.add_column(heading, overflow="fold")
     for heading in ("mean error", "truth inside", "mean width"):

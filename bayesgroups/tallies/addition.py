@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.tallies import moments
-from bayesgroups.tallies.assembly import Sums, assemble, descriptions
-from bayesgroups.tallies.auc import ScoreCells, sort_cells
+from bayesgroups.tallies import sums
+from bayesgroups.tallies.assembly import assemble, descriptions
+from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_tally
+from bayesgroups.tallies.sums import Clusters, Features, Sums
 
 FloatArray = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     levels = {name: [level for part in parts for level in part[name].values.tolist()] for name in by}
     alike = all(of_tally(part) == of_tally(first) for part in parts)
     subgroups = of_tally(first) if alike else cross(by, levels, {})
-    whole = reduce(_add, [_sums(part, subgroups) for part in parts])
+    whole = reduce(sums.add, [_sums(part, subgroups) for part in parts])
     settings = json.loads(first.attrs["settings"])
     pooling = settings.pop("pooled_variance")
     described = descriptions(first)
@@ -116,17 +116,14 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         mean_scatter = np.nan_to_num(tally["row_variance"].values) * (count - 1) / count * weight
         scatter = np.where(binary, weight * estimate * (1 - estimate), mean_scatter)
     scatter = np.where(count > 0, scatter, 0.0)
-    extra: dict[str, Any] = {}
+    features = scores = clusters = None
     if "feature_mean" in tally:
         feature_weight = tally.get("feature_weight", tally["rows"]).values
-        extra = {
-            "features": spread((np.nan_to_num(tally["feature_mean"].values) * feature_weight[:, None]).T).T,
-            "feature_weight": spread(feature_weight),
-            "feature_names": tuple(tally["feature"].values.tolist()),
-        }
+        total = np.nan_to_num(tally["feature_mean"].values) * feature_weight[:, None]
+        features = Features(tuple(tally["feature"].values.tolist()), spread(total.T).T, spread(feature_weight))
     if "score_cell" in tally.dims:
         positives, negatives = tally["score_positives"].values, tally["score_negatives"].values
-        extra["scores"] = ScoreCells(
+        scores = ScoreCells(
             position[tally["score_subgroup"].values],
             tally["score_value"].values,
             positives,
@@ -135,54 +132,7 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
             tally["score_negative_squares"].values if weighted else negatives,
         )
     if "cluster_cell" in tally.dims:
-        extra["cluster_subgroup"] = position[tally["cluster_subgroup"].values]
-        extra |= {
-            name: tally[name].values for name in ("cluster_label", "cluster_rows", "cluster_weight", "cluster_sum")
-        }
+        names = ("cluster_label", "cluster_rows", "cluster_weight", "cluster_sum")
+        clusters = Clusters(position[tally["cluster_subgroup"].values], *(tally[name].values for name in names))
     table = Moments(spread(weight), spread(squares), spread(estimate, np.nan), spread(scatter))
-    return Sums(rows=spread(tally["rows"].values), moments=table, weighted=weighted, **extra)
-
-
-def _add(first: Sums, second: Sums) -> Sums:
-    extra: dict[str, Any] = {}
-    if first.scores is not None and second.scores is not None:
-        columns = [
-            np.concatenate([getattr(first.scores, name), getattr(second.scores, name)])
-            for name in ("subgroup", "score", "positives", "negatives", "positive_squares", "negative_squares")
-        ]
-        extra["scores"] = sort_cells(ScoreCells(*columns))
-    if first.features is not None and second.features is not None:
-        extra["features"] = first.features + second.features
-        extra["feature_weight"] = np.add(first.feature_weight, second.feature_weight)
-        extra["feature_names"] = first.feature_names
-    if first.cluster_subgroup is not None and second.cluster_subgroup is not None:
-        extra |= _add_clusters(first, second)
-    return Sums(
-        rows=first.rows + second.rows,
-        moments=moments.add(first.moments, second.moments),
-        weighted=first.weighted,
-        **extra,
-    )
-
-
-def _add_clusters(first: Sums, second: Sums) -> dict[str, Any]:
-    """Add the sums of clusters that occur in both parts."""
-    subgroup = np.concatenate([first.cluster_subgroup, second.cluster_subgroup])
-    label = np.concatenate([first.cluster_label, second.cluster_label])
-    order = np.lexsort((label, subgroup))
-    subgroup, label = subgroup[order], label[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (subgroup[1:] != subgroup[:-1]) | (label[1:] != label[:-1])
-    start = np.flatnonzero(new)
-
-    def total(one: FloatArray | None, other: FloatArray | None) -> FloatArray:
-        joined = np.concatenate([one, other], axis=-1)
-        return np.asarray(np.add.reduceat(joined[..., order], start, axis=-1), dtype=np.float64)
-
-    return {
-        "cluster_subgroup": subgroup[start],
-        "cluster_label": label[start],
-        "cluster_rows": total(first.cluster_rows, second.cluster_rows),
-        "cluster_weight": total(first.cluster_weight, second.cluster_weight),
-        "cluster_sum": total(first.cluster_sum, second.cluster_sum),
-    }
+    return Sums(spread(tally["rows"].values), table, weighted, scores, features, clusters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,9 +13,9 @@ from bayesgroups.errors import InputError
 from bayesgroups.frames import Roles, Rows, level_text
 from bayesgroups.metrics import Metric
 from bayesgroups.tallies import auc
-from bayesgroups.tallies.assembly import Sums
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
+from bayesgroups.tallies.sums import Clusters, Features, Sums
 
 FloatArray = NDArray[np.float64]
 
@@ -161,20 +161,19 @@ def lay_out(
         scatter[i, some] = np.maximum(spread(table[f"wvv{i}"])[some] - total[some] * centred, least)
         flat = some & (low == high)
         mean[i, flat], scatter[i, flat] = low[flat], 0.0
-    features = (
-        np.stack([spread(table[f"feature{i}"]) for i in range(len(roles.features))], axis=1) if roles.features else None
-    )
-    cluster = _clusters(rows, roles, metrics, subgroups) if roles.cluster is not None else {}
     return Sums(
         rows=spread(table["rows"]),
         moments=Moments(weight, squares, mean, scatter),
         weighted=roles.weights is not None,
         scores=_scores(rows, roles, subgroups) if any(metric.kind == "auc" for metric in metrics) else None,
-        features=features,
-        feature_weight=spread(table["feature_weight"]) if roles.features else None,
-        feature_names=roles.features,
-        **cluster,
+        features=_features(table, roles, spread) if roles.features else None,
+        clusters=_clusters(rows, roles, metrics, subgroups) if roles.cluster is not None else None,
     )
+
+
+def _features(table: Mapping[str, FloatArray], roles: Roles, spread: Callable[[FloatArray], FloatArray]) -> Features:
+    total = np.stack([spread(table[f"feature{i}"]) for i in range(len(roles.features))], axis=1)
+    return Features(roles.features, total, spread(table["feature_weight"]))
 
 
 def _grouped(
@@ -202,7 +201,7 @@ def _scores(rows: Rows, roles: Roles, subgroups: Subgroups) -> auc.ScoreCells:
     return auc.sort_cells(auc.ScoreCells(position, score, *sums))
 
 
-def _clusters(rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Subgroups) -> dict[str, Any]:
+def _clusters(rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Subgroups) -> Clusters:
     weight = nw.col("__weight__") if roles.weights is not None else nw.lit(1.0)
     columns, aggregates = [], [nw.len().alias("rows")]
     for i, metric in enumerate(metrics):
@@ -217,10 +216,10 @@ def _clusters(rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Su
     order = np.lexsort((labels, position))
     sums = {name: grouped[name].to_numpy().astype(np.float64)[order] for name in grouped.columns if name[0] in "rw"}
     nothing = np.full(len(order), np.nan)
-    return {
-        "cluster_subgroup": position[order],
-        "cluster_label": labels[order],
-        "cluster_rows": sums["rows"],
-        "cluster_weight": np.stack([sums.get(f"w{i}", nothing) for i in range(len(metrics))]),
-        "cluster_sum": np.stack([sums.get(f"wv{i}", nothing) for i in range(len(metrics))]),
-    }
+    return Clusters(
+        subgroup=position[order],
+        label=labels[order],
+        rows=sums["rows"],
+        weight=np.stack([sums.get(f"w{i}", nothing) for i in range(len(metrics))]),
+        total=np.stack([sums.get(f"wv{i}", nothing) for i in range(len(metrics))]),
+    )

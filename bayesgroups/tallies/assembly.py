@@ -15,6 +15,7 @@ from bayesgroups.tallies import auc, variances
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
+from bayesgroups.tallies.sums import Sums
 
 FloatArray = NDArray[np.float64]
 
@@ -33,28 +34,6 @@ class Description:
     larger_is_better: bool
     undefined: str
     ties: float = 0.5
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Everything that is added up over the rows, and nothing that is not.
-
-    ``rows`` (subgroup,); ``moments`` (metric, subgroup), of which the rows belonging to an AUC stay empty; ``features``
-    (subgroup, feature) are sums; ``cluster_*`` have one entry per subgroup and cluster.
-    """
-
-    rows: FloatArray
-    moments: Moments
-    weighted: bool
-    scores: ScoreCells | None = None
-    features: FloatArray | None = None
-    feature_weight: FloatArray | None = None
-    feature_names: tuple[str, ...] = ()
-    cluster_subgroup: NDArray[np.intp] | None = None
-    cluster_label: NDArray[np.str_] | None = None
-    cluster_rows: FloatArray | None = None
-    cluster_weight: FloatArray | None = None
-    cluster_sum: FloatArray | None = None
 
 
 def assemble(
@@ -137,10 +116,10 @@ def assemble(
     }
     if sums.weighted:
         data["weight"] = (both, sums.moments.weight)
-    data |= _features(sums) | _clusters(sums, metrics) | _scores(sums)
+    data |= _features(sums) | _clusters(sums) | _scores(sums)
     coordinates = {"metric": np.array([metric.name for metric in metrics], dtype=str), **subgroups.coordinates()}
-    if sums.feature_names:
-        coordinates["feature"] = np.array(sums.feature_names, dtype=str)
+    if sums.features is not None:
+        coordinates["feature"] = np.array(sums.features.names, dtype=str)
     attrs = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -228,24 +207,26 @@ def _status(
 
 
 def _features(sums: Sums) -> dict[str, Any]:
-    if sums.features is None or sums.feature_weight is None:
+    if sums.features is None:
         return {}
+    weight = sums.features.weight
     with np.errstate(divide="ignore", invalid="ignore"):
-        data: dict[str, Any] = {"feature_mean": (("subgroup", "feature"), sums.features / sums.feature_weight[:, None])}
-    return {**data, "feature_weight": ("subgroup", sums.feature_weight)} if sums.weighted else data
+        data: dict[str, Any] = {"feature_mean": (("subgroup", "feature"), sums.features.total / weight[:, None])}
+    return {**data, "feature_weight": ("subgroup", weight)} if sums.weighted else data
 
 
-def _clusters(sums: Sums, metrics: Sequence[Description]) -> dict[str, Any]:
-    if sums.cluster_subgroup is None:
+def _clusters(sums: Sums) -> dict[str, Any]:
+    if sums.clusters is None:
         return {}
-    number = np.bincount(sums.cluster_subgroup, minlength=len(sums.rows)).astype(np.float64)
+    cells = sums.clusters
+    number = np.bincount(cells.subgroup, minlength=len(sums.rows)).astype(np.float64)
     return {
         "clusters": ("subgroup", number),
-        "cluster_subgroup": ("cluster_cell", sums.cluster_subgroup),
-        "cluster_label": ("cluster_cell", sums.cluster_label),
-        "cluster_rows": ("cluster_cell", sums.cluster_rows),
-        "cluster_weight": (("metric", "cluster_cell"), sums.cluster_weight),
-        "cluster_sum": (("metric", "cluster_cell"), sums.cluster_sum),
+        "cluster_subgroup": ("cluster_cell", cells.subgroup),
+        "cluster_label": ("cluster_cell", cells.label),
+        "cluster_rows": ("cluster_cell", cells.rows),
+        "cluster_weight": (("metric", "cluster_cell"), cells.weight),
+        "cluster_sum": (("metric", "cluster_cell"), cells.total),
     }
 
 

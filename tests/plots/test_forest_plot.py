@@ -63,8 +63,8 @@ def test_statuses_are_marked(report: xr.DataTree) -> None:
 
 def test_approaches_differ_in_more_than_colour(report: xr.DataTree) -> None:
     axes = forest(report).axes[0]
-    markers = {line.get_marker() for line in axes.lines if line.get_marker() not in ("None", "|")}
-    assert markers == {"o", "D"}
+    markers = {str(line.get_marker()) for line in axes.lines}
+    assert {"o", "D"} <= markers
 
 
 def test_a_truth_is_drawn_and_named(report: xr.DataTree, truth: xr.DataArray) -> None:

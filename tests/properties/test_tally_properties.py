@@ -14,7 +14,16 @@ import bayesgroups as bg
 METRICS = ["sel", "fnr", "fpr", "ppv", "f1", "auc", "mean"]
 # No shrinking: a failing example is small already, and shrinking would take minutes.
 BOUNDED = settings(max_examples=15, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-STATISTICS = ["rows", "count", "successes", "estimate", "row_variance", "sampling_variance", "bootstrap_variance", "status"]
+STATISTICS = [
+    "rows",
+    "count",
+    "successes",
+    "estimate",
+    "row_variance",
+    "sampling_variance",
+    "bootstrap_variance",
+    "status",
+]
 
 
 def tally(frame: pd.DataFrame, weights: str | None = None, features: tuple[str, ...] = ()) -> xr.Dataset:
@@ -46,7 +55,10 @@ def test_renaming_levels_permutes_the_answer(frame: pd.DataFrame) -> None:
     first, second = tally(frame), tally(renamed)
     for old, new in (("a", "c"), ("b", "a"), ("c", "b")):
         for name in STATISTICS:
-            mine, theirs = first[name].isel(subgroup=first["g"].values == old), second[name].isel(subgroup=second["g"].values == new)
+            mine, theirs = (
+                first[name].isel(subgroup=first["g"].values == old),
+                second[name].isel(subgroup=second["g"].values == new),
+            )
             if mine.dtype.kind == "U":
                 assert (mine.values == theirs.values).all()
             else:

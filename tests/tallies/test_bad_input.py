@@ -52,21 +52,40 @@ def put(column: str, row: int, value: Any) -> pd.DataFrame:
         ({"metrics": ["mean"]}, "metric 'mean' needs loss="),
         ({"y_score": "s", "threshold": 0.5}, "y_pred= and threshold= are both given"),
         ({"y_score": "s", "selection_rate": 0.5}, "y_pred= and selection_rate= are both given"),
-        ({"y_pred": None, "y_score": "s", "threshold": 0.5, "selection_rate": 0.2}, "threshold= and selection_rate= are both given"),
+        (
+            {"y_pred": None, "y_score": "s", "threshold": 0.5, "selection_rate": 0.2},
+            "threshold= and selection_rate= are both given",
+        ),
         ({"y_pred": None, "threshold": 0.5}, "threshold= turns a score into a decision, but y_score= is not given"),
         ({"y_pred": None, "y_score": "s", "threshold": np.nan}, "threshold= must be a finite number"),
         ({"y_pred": None, "y_score": "s", "selection_rate": 1.5}, r"selection_rate= must lie in \(0, 1\]; got 1.5"),
         ({"frame": put("y", 2, np.nan)}, r"column 'y' \(y_true=\) has 1 missing value, the first in row 2"),
         ({"frame": put("p", 1, np.nan)}, r"column 'p' \(y_pred=\) has 1 missing value"),
-        ({"frame": put("s", 3, np.nan), "y_pred": None, "y_score": "s", "threshold": 0.5}, r"column 's' \(y_score=\) has 1 missing"),
-        ({"frame": put("s", 3, np.inf), "y_pred": None, "y_score": "s", "threshold": 0.5}, "must be finite; row 3 has inf"),
-        ({"y_pred": None, "y_score": "text", "threshold": 0.5}, r"column 'text' \(y_score=\) must hold numbers; got String such as 'a'"),
+        (
+            {"frame": put("s", 3, np.nan), "y_pred": None, "y_score": "s", "threshold": 0.5},
+            r"column 's' \(y_score=\) has 1 missing",
+        ),
+        (
+            {"frame": put("s", 3, np.inf), "y_pred": None, "y_score": "s", "threshold": 0.5},
+            "must be finite; row 3 has inf",
+        ),
+        (
+            {"y_pred": None, "y_score": "text", "threshold": 0.5},
+            r"column 'text' \(y_score=\) must hold numbers; got String such as 'a'",
+        ),
         ({"y_true": "three"}, r"labels in 'three' and 'p' are not binary: 3 values \(0, 1, 2\)"),
         ({"y_pred": "s"}, "for a score use y_score= with threshold="),
         ({"y_true": "yes", "y_pred": "yes"}, "say which one is positive, as positive='yes'"),
         ({"y_true": "yes", "y_pred": "yes", "positive": "ja"}, "positive='ja' is not a label"),
+        (
+            {"metrics": ["acc"], "y_true": "three", "y_pred": "yes"},
+            "have no label in common: .*; give both the same labels",
+        ),
         ({"metrics": ["tpr[9]"]}, r"no row has the label '9'; the labels are \['0', '1'\]"),
-        ({"metrics": ["tpr[1]"], "y_pred": None, "y_score": "s", "threshold": 0.5}, "is about one class of a decision and needs y_pred="),
+        (
+            {"metrics": ["tpr[1]"], "y_pred": None, "y_score": "s", "threshold": 0.5},
+            "is about one class of a decision and needs y_pred=",
+        ),
         ({"frame": put("sex", 0, None)}, "attribute 'sex' is missing in 1 of 4 rows; say missing='level'"),
         ({"frame": FRAME.assign(sex=None), "missing": "drop"}, "no rows are left after dropping"),
         ({"by": {"sex": ["f"]}}, r"attribute 'sex' has level 'm', which is not among those declared: \['f'\]"),
@@ -80,13 +99,25 @@ def put(column: str, row: int, value: Any) -> pd.DataFrame:
         ({"frame": [1, 2]}, "frame must be a dataframe .* got list"),
         ({"frame": "nowhere.csv"}, "file 'nowhere.csv' does not exist"),
         ({"metrics": [Metric("m", value=nw.col("nope"))]}, "metric 'm' cannot be computed on this frame"),
-        ({"metrics": [Metric("m", value="s", lower=0.0, upper=0.5)]}, r"metric 'm' has the value 0.9, outside its range \[0.0, 0.5\]"),
+        (
+            {"metrics": [Metric("m", value="s", lower=0.0, upper=0.5)]},
+            r"metric 'm' has the value 0.9, outside its range \[0.0, 0.5\]",
+        ),
         ({"metrics": [Metric("m", value="s", kind="rate")]}, "is a rate but has values other than 0 and 1"),
-        ({"frame": put("s", 1, np.nan), "metrics": [Metric("m", value="s")]}, "metric 'm' is missing in rows that count"),
+        (
+            {"frame": put("s", 1, np.nan), "metrics": [Metric("m", value="s")]},
+            "metric 'm' is missing in rows that count",
+        ),
     ],
 )
 def test_bad_tables_are_refused(changes: dict[str, Any], message: str) -> None:
-    arguments: dict[str, Any] = {"frame": FRAME, "by": ["sex"], "metrics": ["fnr"], "y_true": "y", "y_pred": "p"} | changes
+    arguments: dict[str, Any] = {
+        "frame": FRAME,
+        "by": ["sex"],
+        "metrics": ["fnr"],
+        "y_true": "y",
+        "y_pred": "p",
+    } | changes
     with pytest.raises(InputError, match=message):
         bg.tally(**arguments)
 
@@ -122,8 +153,14 @@ TABLE = pd.DataFrame({"site": ["a", "b"]})
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bg.tally_from_counts([3, 1], [2, 5], TABLE, metric="acc"), "subgroup 'a': 3 successes of 2 trials; successes cannot exceed"),
-        (lambda: bg.tally_from_counts([-1, 1], [2, 5], TABLE), "subgroup 'a': successes= of metric 'rate' must not be negative"),
+        (
+            lambda: bg.tally_from_counts([3, 1], [2, 5], TABLE, metric="acc"),
+            "subgroup 'a': 3 successes of 2 trials; successes cannot exceed",
+        ),
+        (
+            lambda: bg.tally_from_counts([-1, 1], [2, 5], TABLE),
+            "subgroup 'a': successes= of metric 'rate' must not be negative",
+        ),
         (lambda: bg.tally_from_counts([0.5, 1], [2, 5], TABLE), "must be whole numbers"),
         (lambda: bg.tally_from_counts([np.nan, 1], [2, 5], TABLE), "must be finite counts"),
         (lambda: bg.tally_from_counts([1], [2], TABLE), "successes= has 1 values for 2 subgroups"),
@@ -134,9 +171,15 @@ TABLE = pd.DataFrame({"site": ["a", "b"]})
         (lambda: bg.tally_from_counts([], [], TABLE.iloc[:0]), "subgroups= has no rows"),
         (lambda: bg.tally_from_counts([1], [1], ["a"]), "must be a DataFrame with one column per attribute"),
         (lambda: bg.tally_from_estimates([0.1, 0.2], [-1, 1], TABLE), "sampling_variance must not be negative"),
-        (lambda: bg.tally_from_estimates([0.1, np.inf], [1, 1], TABLE), "subgroup 'b': estimate and sampling_variance must be finite"),
+        (
+            lambda: bg.tally_from_estimates([0.1, np.inf], [1, 1], TABLE),
+            "subgroup 'b': estimate and sampling_variance must be finite",
+        ),
         (lambda: bg.tally_from_estimates([0.1, 0.2], [1, np.nan], TABLE), "an estimate without a sampling variance"),
-        (lambda: bg.tally_from_estimates([0.1, 2.0], [1, 1], TABLE, lower=0, upper=1), r"lies outside the range \[0, 1\]"),
+        (
+            lambda: bg.tally_from_estimates([0.1, 2.0], [1, 1], TABLE, lower=0, upper=1),
+            r"lies outside the range \[0, 1\]",
+        ),
     ],
 )
 def test_bad_published_tables_are_refused(call: Any, message: str) -> None:

@@ -57,7 +57,11 @@ def test_files_give_the_same_tally(rows: pd.DataFrame, tmp_path: Path) -> None:
 
 def test_csv_levels_called_na_and_none_stay_levels(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("region,p\nNA,1\nNone,0\nEU,1\n")
-    assert bg.tally(tmp_path / "rows.csv", ["region"], ["sel"], y_pred="p")["subgroup"].values.tolist() == ["EU", "NA", "None"]
+    assert bg.tally(tmp_path / "rows.csv", ["region"], ["sel"], y_pred="p")["subgroup"].values.tolist() == [
+        "EU",
+        "NA",
+        "None",
+    ]
 
 
 def test_shape_coordinates_and_labels(rows: pd.DataFrame) -> None:
@@ -109,7 +113,14 @@ def test_empty_intersections_are_kept() -> None:
     found = bg.tally(frame, {"sex": None, "age": ["young", "middle", "old"]}, ["sel"], y_pred="p")
     assert found["subgroup"].values.tolist()[:3] == ["f | young", "f | middle", "f | old"]
     assert found["count"].values.ravel().tolist() == [0, 0, 1, 1, 0, 0]
-    assert found["status"].values.ravel().tolist() == ["undefined", "undefined", "single", "single", "undefined", "undefined"]
+    assert found["status"].values.ravel().tolist() == [
+        "undefined",
+        "undefined",
+        "single",
+        "single",
+        "undefined",
+        "undefined",
+    ]
     assert found["reason"].values.ravel()[0] == "no rows"
 
 
@@ -146,7 +157,9 @@ def test_selection_rate_sets_the_threshold() -> None:
      ([0.0, 1.0, 1.0], [0, 0, 1], None), ([True, False, False], [1, 1, 0], False)],
 )  # fmt: skip
 def test_labels_of_every_type(y: list[Any], p: list[Any], positive: Any) -> None:
-    found = bg.tally(pd.DataFrame({"g": "a", "y": y, "p": p}), ["g"], ["fnr"], y_true="y", y_pred="p", positive=positive)
+    found = bg.tally(
+        pd.DataFrame({"g": "a", "y": y, "p": p}), ["g"], ["fnr"], y_true="y", y_pred="p", positive=positive
+    )
     assert float(found["estimate"].item()) == 0.5
 
 
@@ -182,8 +195,20 @@ def test_statuses_of_rates_and_means() -> None:
 
 def test_a_table_of_counts_is_a_tally_of_its_rows() -> None:
     frame = pd.DataFrame({"g": list("aaaabb"), "p": [1, 0, 0, 1, 1, 1]})
-    rows, counts = bg.tally(frame, ["g"], ["sel"], y_pred="p"), bg.tally_from_counts([2, 2], [4, 2], pd.DataFrame({"g": ["a", "b"]}), metric="sel")
-    for name in ("estimate", "count", "successes", "row_variance", "sampling_variance", "bootstrap_variance", "status", "larger_is_better"):
+    rows, counts = (
+        bg.tally(frame, ["g"], ["sel"], y_pred="p"),
+        bg.tally_from_counts([2, 2], [4, 2], pd.DataFrame({"g": ["a", "b"]}), metric="sel"),
+    )
+    for name in (
+        "estimate",
+        "count",
+        "successes",
+        "row_variance",
+        "sampling_variance",
+        "bootstrap_variance",
+        "status",
+        "larger_is_better",
+    ):
         xr.testing.assert_equal(rows[name], counts[name])
 
 

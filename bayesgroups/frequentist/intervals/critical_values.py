@@ -32,7 +32,7 @@ def critical_value(m2: ArrayLike, kappa: ArrayLike = np.inf, *, level: float = 0
     Parameters
     ----------
     m2 : array-like
-        Mean square of the bias, in squared standard errors; NaN gives NaN.
+        Mean square of the bias, in squared standard errors; NaN gives NaN, here and below.
     kappa : array-like that broadcasts with ``m2``
         Bound of the kurtosis of the bias, 1 or larger; infinite for none.
     level : float
@@ -68,6 +68,7 @@ def critical_value(m2: ArrayLike, kappa: ArrayLike = np.inf, *, level: float = 0
     far, near = flat_m > FAR, flat_m <= FAR
     found[far] = _moment_bound(flat_m[far], flat_k[far], alpha)
     found[near] = _search(flat_m[near], flat_k[near], alpha)
+    found[np.isnan(flat_k)] = np.nan
     return found.reshape(m.shape)
 
 
@@ -207,9 +208,7 @@ def _worst(m2: FloatArray, c: FloatArray, alpha: float) -> tuple[FloatArray, Flo
     return value - alpha, (1 - share) * _miss_slope(zero, c) + share * _miss_slope(u, c)
 
 
-def _worst_bounded(
-    m2: FloatArray, kappa: FloatArray, c: FloatArray, alpha: float
-) -> tuple[FloatArray, FloatArray]:
+def _worst_bounded(m2: FloatArray, kappa: FloatArray, c: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
     """The same over two-point laws with E T = m2 and E T^2 = kappa m2^2.
 
     They are one family: points m2 (1 - y) and m2 (1 + (kappa - 1) / y), y in (0, 1].

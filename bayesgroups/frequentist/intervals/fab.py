@@ -90,9 +90,7 @@ def fit(z: FloatArray, v: FloatArray) -> FabFit:
         shrinkage = np.where(enough, s2 / (s2 + between), 0.0)
         shrunk = replace(
             whole,
-            estimate=np.where(
-                enough, guess + (1 - shrinkage) * (z - guess), np.where(units.use, z, whole.estimate)
-            ),
+            estimate=np.where(enough, guess + (1 - shrinkage) * (z - guess), np.where(units.use, z, whole.estimate)),
             variance=np.where(units.use, (1 - shrinkage) * v, whole.variance),
             shrinkage=np.where(units.use, shrinkage, whole.shrinkage),
         )
@@ -132,9 +130,7 @@ def interval(fitted: FabFit, level: float) -> Interval:
     return Interval(np.where(imputed, -line, found.lower), np.where(imputed, line, found.upper))
 
 
-def assisted(
-    z: FloatArray, v: FloatArray, guess: FloatArray, guess_variance: FloatArray, level: float
-) -> Interval:
+def assisted(z: FloatArray, v: FloatArray, guess: FloatArray, guess_variance: FloatArray, level: float) -> Interval:
     """The FAB interval for a given guess.
 
     Parameters

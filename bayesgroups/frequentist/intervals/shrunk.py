@@ -127,7 +127,7 @@ def finish(
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         square = np.where(one | none, np.nan, units.unit) * units.unit
         centre = np.where(none, np.nan, np.where(one, 0.0, overall) * units.unit + units.centre)
-        own = units.use & ~one
+        own = units.use & ~one & (shrinkage != 0)  # what is not shrunk stays as it came, to the last digit
         shown = np.where(own, estimate * units.unit + units.centre, z)
         spread = np.where(own, variance / units.v * v, v)  # right also where v was bounded
         # Neither known nor unknown: an estimate whose own variance is missing stays as it is.

@@ -18,7 +18,7 @@ from bayesgroups.inference.collapsed.grid import DROP
 
 FloatArray = NDArray[np.float64]
 
-LogDensity = Callable[[FloatArray], FloatArray]
+LogDensity = Callable[[NDArray[np.floating]], FloatArray]
 
 CHUNK = 400_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
@@ -78,7 +78,7 @@ def sample(
 
     finest = min(float(np.sqrt(s2.min(initial=np.inf))), tau_scale)
 
-    def log_posterior(w: FloatArray) -> FloatArray:
+    def log_posterior(w: NDArray[np.floating]) -> FloatArray:
         tau = finest * np.sinh(w)  # even around 0, logarithmic beyond the finest scale that the data resolve
         value = np.log(np.cosh(w)) - 0.5 * (tau / tau_scale) ** 2
         size = max(CHUNK // max(len(y), 1), 1)
