@@ -76,7 +76,7 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
     Raises
     ------
     InputError
-        If the source is no dataframe, the file does not exist, is of another kind, or there are no rows.
+        If the source is no dataframe, the file does not exist, is damaged or of another kind, or there are no rows.
     MissingDependencyError
         If a Parquet file is given and pyarrow is not installed.
 
@@ -171,15 +171,18 @@ def _read(path: Path) -> nw.DataFrame[Any]:
     if not path.exists():
         raise InputError(f"file {str(path)!r} does not exist")
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if ".parquet" in suffixes[-1:] or ".pq" in suffixes[-1:]:
-        try:
+    try:
+        if ".parquet" in suffixes[-1:] or ".pq" in suffixes[-1:]:
             return nw.from_native(pd.read_parquet(path), eager_only=True)
-        except ImportError:
-            raise MissingDependencyError(
-                "reading Parquet needs pyarrow; install it with: pip install 'bayesgroups[parquet]'"
-            ) from None
-    if ".csv" in suffixes[-2:]:
-        return nw.from_native(pd.read_csv(path, keep_default_na=False, na_values=[""]), eager_only=True)
+        if ".csv" in suffixes[-2:]:
+            return nw.from_native(pd.read_csv(path, keep_default_na=False, na_values=[""]), eager_only=True)
+    except ImportError:
+        raise MissingDependencyError(
+            "reading Parquet needs pyarrow; install it with: pip install 'bayesgroups[parquet]'"
+        ) from None
+    except (OSError, ValueError) as problem:  # the parsers of pandas and pyarrow raise ValueErrors of many names
+        reason = str(problem).split("\n", maxsplit=1)[0]
+        raise InputError(f"file {str(path)!r} cannot be read as rows: {reason}") from problem
     raise InputError(
         f"file {str(path)!r}: expected .csv (also .csv.gz) or .parquet; got {''.join(suffixes) or 'no suffix'}"
     )

@@ -218,8 +218,17 @@ def open_report(path: str | Path) -> xr.DataTree:
             report: xr.DataTree = tree.load()
     except (OSError, ValueError) as problem:
         raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
+    report = report.map_over_datasets(_texts)
     check(report)
     return report
+
+
+def _texts(dataset: xr.Dataset) -> xr.Dataset:
+    """Texts as they were before saving: NetCDF gives them back as objects."""
+    texts = {name: values.astype(str) for name, values in dataset.variables.items() if values.dtype.kind == "O"}
+    return dataset.assign_coords({name: text for name, text in texts.items() if name in dataset.coords}).assign(
+        {name: text for name, text in texts.items() if name not in dataset.coords}
+    )
 
 
 def check(report: object) -> None:

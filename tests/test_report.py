@@ -26,7 +26,11 @@ def fitted() -> xr.DataTree:
 
 def test_what_is_saved_is_what_is_opened(fitted: xr.DataTree, tmp_path: Path) -> None:
     path = bg.save_report(fitted, tmp_path / "r.nc")
-    xr.testing.assert_identical(bg.open_report(path), fitted)
+    opened = bg.open_report(path)
+    xr.testing.assert_identical(opened, fitted)
+    for group in fitted.children:
+        for name, variable in fitted[group].to_dataset().variables.items():
+            assert opened[group].to_dataset()[name].dtype.kind == variable.dtype.kind
 
 
 def test_parts_can_be_left_out(fitted: xr.DataTree, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from bayesgroups.cli.options import RowOptions
-from bayesgroups.errors import BayesgroupsError, InputError, SchemaError
+from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.files import write_atomically
 
 
@@ -50,8 +50,10 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         raise InputError("name at least one column that forms subgroups, as --by race --by sex")
     if not rows.metric:
         raise InputError("name at least one metric, as --metric fnr")
-    frame = _read(data)
+    from bayesgroups.frames import open_frame
     from bayesgroups.tallies import tally
+
+    frame = open_frame(data)
 
     return tally(
         frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
@@ -106,21 +108,6 @@ def open_tally(path: Path) -> xr.Dataset:
     return tally.assign_coords({name: text for name, text in texts.items() if name in tally.coords}).assign(
         {name: text for name, text in texts.items() if name not in tally.coords}
     )
-
-
-def _read(data: Path) -> Any:
-    from bayesgroups.frames import open_frame
-
-    try:
-        return open_frame(data)
-    except BayesgroupsError:
-        raise
-    except (
-        OSError,
-        ValueError,
-    ) as problem:  # the parsers of pandas and pyarrow raise ValueErrors of many names
-        reason = str(problem).split("\n", maxsplit=1)[0]
-        raise InputError(f"file {str(data)!r} cannot be read as rows: {reason}") from problem
 
 
 def _label(frame: Any, rows: RowOptions) -> object:

@@ -136,6 +136,13 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
         bg.tally(tmp_path / "rows.xlsx", ["sex"], ["sel"], y_pred="p")
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_damaged_files_are_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b'a,b\n1,2,3,4\n"5' if name.endswith("csv") else b"PAR1 no")
+    with pytest.raises(InputError, match=f"{name}' cannot be read as rows"):
+        bg.tally(tmp_path / name, ["a"], ["sel"], y_pred="b")
+
+
 def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "rows.parquet").write_bytes(b"PAR1")
 

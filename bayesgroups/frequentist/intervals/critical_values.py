@@ -150,12 +150,14 @@ def _decreasing_root(
         low[at] = np.where(value > 0, c[at], low[at])
         high[at] = np.where(value > 0, high[at], c[at])
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            step = c[at] - value / slope
-        inside = (step > low[at]) & (step < high[at])
-        new = np.where(inside, step, (low[at] + high[at]) / 2)
-        moved = np.abs(new - c[at]) > 1e-11 * (1 + np.abs(new))
-        c[at] = new
-        at = at[moved & (high[at] > low[at])]
+            step = value / slope
+        new = c[at] - step
+        new = np.where((new > low[at]) & (new < high[at]), new, (low[at] + high[at]) / 2)
+        # A tiny step ends it even where rounding puts its end outside the bracket.
+        tolerance = 1e-11 * (1 + np.abs(c[at]))
+        done = (np.abs(step) <= tolerance) | (high[at] - low[at] <= tolerance)
+        c[at] = np.where(done, c[at], new)
+        at = at[~done]
     return c
 
 

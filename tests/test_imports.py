@@ -1,0 +1,46 @@
+"""Importing the package, and the way from counts to a report, load no more than they need."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("pymc", "pytensor", "arviz", "matplotlib", "pandas", "xarray", "scipy", "sklearn", "narwhals", "numpy")
+SHOW = "import sys, json; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+
+REPORT = """
+import pandas as pd
+import bayesgroups as bg
+site = pd.DataFrame({"site": list("abcdef")})
+tally = bg.tally_from_counts([2, 30, 9, 0, 3, 14], [3, 100, 60, 4, 20, 40], site)
+bg.estimate(tally, bg.PartialPooling(), seed=1)
+"""
+# What pandas and xarray bring is theirs; what is left out is ours.
+NOT_FOR_A_REPORT = {"pymc", "pytensor", "arviz", "matplotlib", "scipy", "sklearn", "nutpie", "rich", "jinja2", "h5netcdf"}
+
+
+def _loaded_by(code: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{SHOW}"], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    return _loaded_by("import bayesgroups")
+
+
+@pytest.mark.parametrize("package", HEAVY)
+def test_importing_the_package_does_not_import(package: str, loaded: set[str]) -> None:
+    assert package not in loaded
+
+
+def test_a_report_of_counts_needs_numpy_pandas_and_xarray_only() -> None:
+    assert not _loaded_by(REPORT) & NOT_FOR_A_REPORT
+
+
+def test_help_of_the_command_line_needs_no_sampler() -> None:
+    code = "from bayesgroups.cli import run\nimport io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()): run(['--help'])"
+    assert not _loaded_by(code) & {"pymc", "pytensor", "arviz", "matplotlib"}
