@@ -58,7 +58,32 @@ _HOME = {
 }
 _MODULES = ("datasets", "frequentist", "metrics", "models", "plots")
 
-__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604 (strings all)
+__all__ = [
+    "BayesgroupsError",
+    "CompletePooling",
+    "InputError",
+    "Metric",
+    "MissingDependencyError",
+    "NoPooling",
+    "NotUsableError",
+    "PartialPooling",
+    "SchemaError",
+    "__version__",
+    "add_tallies",
+    "compare",
+    "datasets",
+    "estimate",
+    "frequentist",
+    "metrics",
+    "models",
+    "open_report",
+    "plots",
+    "save_report",
+    "tally",
+    "tally_from_counts",
+    "tally_from_estimates",
+    "write_html",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -298,9 +298,7 @@ def _truth(truth: xr.DataArray, metric: str, labels: Iterable[str]) -> FloatArra
         truth = truth.sel(metric=metric)
     if truth.ndim != 1:
         raise InputError(f"truth must have dims 'metric' and 'subgroup' alone; got {truth.dims}")
-    known = {
-        str(label): float(value) for label, value in zip(truth["subgroup"].values, truth.values, strict=True)
-    }
+    known = {str(label): float(value) for label, value in zip(truth["subgroup"].values, truth.values, strict=True)}
     wanted = list(labels)
     if not set(known) & set(wanted):
         raise InputError(f"truth knows none of the subgroups of the report; it has {list(known)[:3]} ...")

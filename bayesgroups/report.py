@@ -209,6 +209,16 @@ def open_report(path: str | Path) -> xr.DataTree:
         If the file does not exist.
     SchemaError
         If it is not a report, was written by a newer version, or lacks a part.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 3], [10, 9], pd.DataFrame({"site": ["a", "b"]}))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = bg.save_report(bg.estimate(counts, bg.NoPooling(), seed=1), pathlib.Path(folder) / "rate.nc")
+    ...     bg.open_report(path).attrs["estimator"]
+    'no_pooling'
     """
     source = Path(path)
     if not source.is_file():

@@ -35,9 +35,7 @@ def make_tally(
     return bg.tally_from_counts(named, {name: trials[i] for i, name in enumerate(metrics)}, table)
 
 
-def make_report(
-    tally: xr.Dataset | None = None, *, usable: bool = True, notes: Sequence[str] = ()
-) -> xr.DataTree:
+def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: Sequence[str] = ()) -> xr.DataTree:
     """A report of a tally whose draws are Beta draws and whose reference is a normal interval, unclipped."""
     given = make_tally() if tally is None else tally
     cells, shape = ("metric", "subgroup"), given["estimate"].shape
@@ -75,9 +73,7 @@ def make_report(
     ]
     posterior = Posterior(draws, tuple(checks), "collapsed")
     settings = bg.PartialPooling().settings()
-    return assemble(
-        given, posterior, reference, estimator="partial_pooling", settings=settings, seed=1, notes=notes
-    )
+    return assemble(given, posterior, reference, estimator="partial_pooling", settings=settings, seed=1, notes=notes)
 
 
 @pytest.fixture(name="make_tally")

@@ -74,9 +74,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
         "import sys; from bayesgroups.cli import run; run(sys.argv[1:]);"
         "print(sorted({'pymc', 'pandas', 'matplotlib', 'xarray', 'scipy', 'arviz'} & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -194,9 +192,7 @@ def test_bad_input_is_one_message(rows: Path, tmp_path: Path, capsys: Captured) 
         capsys, "tally", rows, "--by", "race", "--metric", "fnrr", *COLUMNS
     )
     assert "nope.csv' does not exist" in bad(capsys, "tally", tmp_path / "nope.csv", *asked)
-    assert "needs y_true=" in bad(
-        capsys, "tally", rows, "--by", "race", "--metric", "fnr", "--y-pred", "verdict"
-    )
+    assert "needs y_true=" in bad(capsys, "tally", rows, "--by", "race", "--metric", "fnr", "--y-pred", "verdict")
     assert "name at least one column" in bad(capsys, "tally", rows, "--metric", "fnr")
     assert "name at least one metric" in bad(capsys, "estimate", rows, "--by", "race")
     assert "expected .csv" in bad(capsys, "tally", __file__, *asked)
@@ -261,9 +257,7 @@ def test_slips_of_the_pen_are_told(arguments: list[str], said: str, capsys: Capt
     assert "--help" in message
 
 
-def test_an_interruption_is_no_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: Captured, tmp_path: Path
-) -> None:
+def test_an_interruption_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: Captured, tmp_path: Path) -> None:
     def stop(seed: int) -> None:
         raise KeyboardInterrupt
 

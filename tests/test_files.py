@@ -27,9 +27,7 @@ def test_others_may_read_it_as_any_new_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, ValueError])
-def test_an_interruption_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, problem: type[BaseException]
-) -> None:
+def test_an_interruption_leaves_the_old_file_and_nothing_else(tmp_path: Path, problem: type[BaseException]) -> None:
     target = tmp_path / "a.txt"
     target.write_text("old")
 

@@ -19,7 +19,18 @@ tally = bg.tally_from_counts([2, 30, 9, 0, 3, 14], [3, 100, 60, 4, 20, 40], site
 bg.estimate(tally, bg.PartialPooling(), seed=1)
 """
 # What pandas and xarray bring is theirs; what is left out is ours.
-NOT_FOR_A_REPORT = {"pymc", "pytensor", "arviz", "matplotlib", "scipy", "sklearn", "nutpie", "rich", "jinja2", "h5netcdf"}
+NOT_FOR_A_REPORT = {
+    "pymc",
+    "pytensor",
+    "arviz",
+    "matplotlib",
+    "scipy",
+    "sklearn",
+    "nutpie",
+    "rich",
+    "jinja2",
+    "h5netcdf",
+}
 
 
 def _loaded_by(code: str) -> set[str]:

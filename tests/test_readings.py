@@ -117,9 +117,7 @@ def test_numbers_have_no_negative_zero_and_no_nan() -> None:
 def test_bad_requests_are_refused(report: xr.DataTree, truth: xr.DataArray) -> None:
     with pytest.raises(InputError, match="the report has no metric 'fnrr'; did you mean 'fnr'"):
         read(report, "fnrr")
-    with pytest.raises(
-        InputError, match=r"level 0\.7 is not in a report; choose one of 0\.5, 0\.8, 0\.9, 0\.95"
-    ):
+    with pytest.raises(InputError, match=r"level 0\.7 is not in a report; choose one of 0\.5, 0\.8, 0\.9, 0\.95"):
         read(report, level=0.7)
     with pytest.raises(InputError, match=r"truth must be an xarray\.DataArray with dim 'subgroup'"):
         read(report, truth=xr.DataArray([1.0], dims="site"))

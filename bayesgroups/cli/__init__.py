@@ -69,9 +69,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     protect_streams()
     try:
-        code = app(
-            list(sys.argv[1:] if arguments is None else arguments), exit_on_error=False, print_error=False
-        )
+        code = app(list(sys.argv[1:] if arguments is None else arguments), exit_on_error=False, print_error=False)
     except NotUsableError as problem:
         return _complain(problem, NOT_USABLE)
     except (BayesgroupsError, CycloptsError) as problem:

@@ -64,9 +64,7 @@ def compare(
     console.print(comparison_summary(table, level=level, approach=approach))
     broken = [str(name) for name in table["estimator"].values if not int(table["usable"].sel(estimator=name))]
     if broken:
-        console.print(
-            Text(f"NOT usable: {', '.join(broken)}; the tables of these reports must not be relied on.")
-        )
+        console.print(Text(f"NOT usable: {', '.join(broken)}; the tables of these reports must not be relied on."))
     return 1 if broken else 0
 
 

@@ -69,9 +69,7 @@ def estimate(
     check_level(level)
     words = {leaf.word: leaf for leaf in estimators.ESTIMATORS}
     with consoles.fitting() as progress:
-        report = fit(
-            tally_of(data, rows), words[estimator](), seed=seed, inference=inference, progress=progress
-        )
+        report = fit(tally_of(data, rows), words[estimator](), seed=seed, inference=inference, progress=progress)
     console = consoles.output()
     show_report(console, report, level=level, show=show)
     save(console, report, output, html, level=level)

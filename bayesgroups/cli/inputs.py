@@ -95,13 +95,9 @@ def open_tally(path: Path) -> xr.Dataset:
         raise SchemaError(f"file {str(path)!r} is not a NetCDF4 file: {problem}") from problem
     found = tally.attrs.get("schema")
     if found == "bayesgroups.report":
-        raise SchemaError(
-            f"file {str(path)!r} is a report, not a tally; compare reports with 'bayesgroups compare'"
-        )
+        raise SchemaError(f"file {str(path)!r} is a report, not a tally; compare reports with 'bayesgroups compare'")
     if found != SCHEMA:
-        raise SchemaError(
-            f"file {str(path)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}"
-        )
+        raise SchemaError(f"file {str(path)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}")
     if int(tally.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
         raise SchemaError(f"file {str(path)!r} was written by a newer bayesgroups; update it")
     texts = {name: tally[name].astype(str) for name in tally.variables if tally[name].dtype.kind == "O"}

@@ -183,9 +183,7 @@ def _picture(report: xr.DataTree, metric: str, level: float, truth: xr.DataArray
 def _title(report: xr.DataTree, titles: Sequence[str]) -> str:
     by = attributes_of(report["estimates"].to_dataset())
     shown = [*titles[:3], f"{len(titles) - 3} more"] if len(titles) > 4 else list(titles)
-    subject = _listed(
-        [shown[0], *(title if title.isupper() else title[:1].lower() + title[1:] for title in shown[1:])]
-    )
+    subject = _listed([shown[0], *(title if title.isupper() else title[:1].lower() + title[1:] for title in shown[1:])])
     return f"{subject} by {_listed([plain(name) for name in by])}" if by else f"{subject} by subgroup"
 
 
@@ -203,9 +201,7 @@ def _facts(report: xr.DataTree, tally: xr.Dataset) -> dict[str, str]:
         "rows_dropped": "Rows dropped (missing attribute)",
     }  # fmt: skip
     settings = words.settings_of(tally)
-    facts |= {
-        label: plain(str(settings[key])) for key, label in labels.items() if settings.get(key) is not None
-    }
+    facts |= {label: plain(str(settings[key])) for key, label in labels.items() if settings.get(key) is not None}
     return {label: fact for label, fact in facts.items() if fact}
 
 
@@ -250,9 +246,7 @@ def _method(report: xr.DataTree, level: float) -> list[str]:
 
 
 def _origin(report: xr.DataTree) -> dict[str, str]:
-    versions = ", ".join(
-        f"{name} {version}" for name, version in sorted(_json(report, "versions", {}).items())
-    )
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(_json(report, "versions", {}).items()))
     settings = _json(report, "settings", {})
     return {
         "Made at": plain(str(report.attrs.get("created_at", ""))),

@@ -95,9 +95,7 @@ def _apart(reading: Reading) -> str:
         found = [reading.subgroups[i] for i in np.flatnonzero(apart)]
         if found:
             more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-            parts.append(
-                f"{_count(len(found), 'subgroup')} wholly {where} it ({'; '.join(found[:NAMED])}{more})"
-            )
+            parts.append(f"{_count(len(found), 'subgroup')} wholly {where} it ({'; '.join(found[:NAMED])}{more})")
     name = reading.overall_is[0].upper() + reading.overall_is[1:]
     value = f"{name}: {number(reading.overall, reading.decimals())}"
     interval = f"{percent(reading.level)} {side.interval_kind} interval"

@@ -63,9 +63,7 @@ _INTERVALS = {
         "Morris's empirical-Bayes interval, which counts the uncertainty about the population of subgroups; "
         "it covers on average over subgroups"
     ),
-    "plug_in": (
-        "plug-in empirical-Bayes interval, which takes estimated hyper-parameters for true ones: under-covers"
-    ),
+    "plug_in": ("plug-in empirical-Bayes interval, which takes estimated hyper-parameters for true ones: under-covers"),
     "robust": "the robust empirical-Bayes interval of Armstrong, Kolesar and Plagborg-Moller",
     "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
 }
@@ -138,9 +136,7 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
         counted += ", as the effective number under the weights"
     # Which way is better is a matter of values for a selection rate, and unknown for a metric without a name.
     known = metric in _METRICS or per_class is not None
-    direction = (
-        ("larger is better" if larger else "smaller is better") if known and title != "Selection rate" else ""
-    )
+    direction = ("larger is better" if larger else "smaller is better") if known and title != "Selection rate" else ""
     return MetricWords(title, definition, counted, direction)
 
 

@@ -106,14 +106,10 @@ def forest(
         )  # fmt: skip
         handles.append(ticks)
     if np.isfinite(reading.overall):
-        line = axes.axvline(
-            reading.overall, color=GREY, linestyle=":", lw=1.2, label=reading.overall_is, zorder=1
-        )
+        line = axes.axvline(reading.overall, color=GREY, linestyle=":", lw=1.2, label=reading.overall_is, zorder=1)
         handles.append(line)
     axes.set_title(reading.metric, loc="left", fontsize=12, fontweight="bold", parse_math=False)
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=min(len(handles), 2), frameon=False, fontsize=9
-    )
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2), frameon=False, fontsize=9)
     return figure
 
 
@@ -164,16 +160,12 @@ def _paint_rows(axes: Axes, reading: Reading, rows: IntArray) -> None:
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=9, top=count > 20, labeltop=count > 20)
     axes.spines[["left", "right", "top"]].set_visible(False)
-    axes.set_xlabel(
-        f"{reading.metric}, {percent(reading.level)} intervals (thick: 50%)", fontsize=9, parse_math=False
-    )
+    axes.set_xlabel(f"{reading.metric}, {percent(reading.level)} intervals (thick: 50%)", fontsize=9, parse_math=False)
     remarks = reading.remarks()
     right = axes.get_yaxis_transform()
     axes.text(1.06, -0.65, "n", transform=right, ha="right", va="bottom", fontsize=9, color=GREY)
     for place, i in enumerate(rows):
-        axes.text(
-            1.06, place, whole(float(reading.count[i])), transform=right, ha="right", va="center", fontsize=9
-        )
+        axes.text(1.06, place, whole(float(reading.count[i])), transform=right, ha="right", va="center", fontsize=9)
         if remarks[i]:
             axes.text(
                 1.075, place, remarks[i], transform=right, ha="left", va="center", fontsize=8, color=GREY,

@@ -5,7 +5,8 @@
 Designs:
 
 ``rates``
-    32 subgroups of 2 to 956 rows, the sizes of a published evaluation set; rates uniform on (.15, .35), drawn anew.
+    32 subgroups of 2 to 956 rows, the sizes of a published evaluation set; rates uniform on (.15, .35), drawn
+    anew.
 ``normal_01``, ``normal_002``
     12 subgroups of 4 to 80 rows, row variance .2 known; true means Normal(0, .01) or Normal(0, .002).
 ``two_point_01``
@@ -31,14 +32,14 @@ from bayesgroups.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 
-SIZES = (2, 3, 3, 5, 5, 6, 6, 9, 15, 18, 19, 20, 21, 23, 27, 28, 31, 34, 58, 66, 80, 94, 153, 157, 202, 244, 330, 432,
-         482, 525, 946, 956)  # fmt: skip
+SIZES = (2, 3, 3, 5, 5, 6, 6, 9, 15, 18, 19, 20, 21, 23, 27, 28, 31, 34, 58, 66, 80, 94, 153, 157, 202, 244,
+         330, 432, 482, 525, 946, 956)  # fmt: skip
 """Rows per subgroup of the design ``rates``."""
 SMALL = 25
 """Most rows of a small subgroup."""
 RATES = (0.15, 0.35)
 ROW_VARIANCE = 0.2
-REPLICATIONS = 12_000
+REPLICATIONS = 24_000
 SEED = 20_240_711
 CHUNK = 1_000
 """Replications handled at once."""
@@ -76,8 +77,9 @@ class Coverage:
 class Design:
     """A design: its sizes, how truth and data are drawn, and the intervals that are tried.
 
-    ``draw(rng, replications)`` gives truth and estimates, both (replication, subgroup); ``intervals(estimates, level)``
-    yields names and intervals, the first of which is the reference for widths.
+    ``draw(rng, replications)`` gives truth and estimates, both (replication, subgroup);
+    ``intervals(estimates, level)`` yields names and intervals, the first of which is the reference for
+    widths.
     """
 
     name: str
@@ -152,7 +154,9 @@ def designs() -> tuple[Design, ...]:
 
     def two_point(rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
         share = 0.1
-        return 0.1 * ((rng.random(shape) < share) - share) / np.sqrt(share * (1 - share))
+        upper = rng.random(shape) < share
+        mean: FloatArray = 0.1 * (upper - share) / np.sqrt(share * (1 - share))
+        return mean
 
     return (
         rates(),
@@ -208,9 +212,7 @@ def _measure(design: Design, truth: FloatArray, z: FloatArray, level: float, see
         for name, interval in design.intervals(z[block], level):
             width = interval.upper - interval.lower
             reference = width if reference is None else reference
-            covered.setdefault(name, []).append(
-                (interval.lower <= truth[block]) & (truth[block] <= interval.upper)
-            )
+            covered.setdefault(name, []).append((interval.lower <= truth[block]) & (truth[block] <= interval.upper))
             ratio.setdefault(name, []).append(width / reference)
     small = design.sizes <= SMALL
     classes = {"all": np.ones(len(small), dtype=bool), "small": small, "large": ~small}
@@ -258,9 +260,7 @@ def as_csv(lines: Sequence[Coverage]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bayesgroups.studies.coverage", description="Interval coverage."
-    )
+    parser = argparse.ArgumentParser(prog="python -m bayesgroups.studies.coverage", description="Interval coverage.")
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -83,9 +83,7 @@ def comparison_table(
     return captioned(table, [], len(shown), len(labels))
 
 
-def comparison_summary(
-    compared: xr.Dataset, *, level: float = 0.95, approach: Approach = "bayesian"
-) -> Table:
+def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: Approach = "bayesian") -> Table:
     """How reports differ from the first one, in one row per report and metric.
 
     Parameters
@@ -128,9 +126,7 @@ def comparison_summary(
             cell = one.sel(metric=metric, estimator=name)
             values = (cell["width"].mean(), cell["width_ratio"].median(), np.abs(cell["shift"]).mean())
             words = (metric, name, str(cell["word"].values).replace("_", " "), cell["inference"].values)
-            table.add_row(
-                *(Text(plain(str(word))) for word in words), *(number(float(value)) for value in values)
-            )
+            table.add_row(*(Text(plain(str(word))) for word in words), *(number(float(value)) for value in values))
     return table
 
 

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def report_frame(
-    report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None
-) -> pd.DataFrame:
+def report_frame(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None) -> pd.DataFrame:
     """A report as one row per metric and subgroup.
 
     Parameters

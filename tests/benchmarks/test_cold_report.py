@@ -65,7 +65,7 @@ def test_cold_report(tmp_path: Path) -> None:
     for i in range(REPETITIONS):
         ours.append(_seconds(OURS, kept))
         later.append(_seconds(PEER, kept))
-        first.append(_seconds(PEER, tmp_path / f"empty {i}".replace(" ", "_")))
+        first.append(_seconds(PEER, tmp_path / f"empty_{i}"))
     ratios = median(first) / median(ours), median(later) / median(ours)
     print(f"\ncold process to a report of 32 subgroups: {median(ours):.2f} s")
     print(f"pm.sample (nutpie), functions compiled:   {median(first):.2f} s, {ratios[0]:.1f}x")

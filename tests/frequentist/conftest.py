@@ -26,9 +26,7 @@ def one_metric(
     """A tally of one metric: its sampling variances are ``pooled_variance / count``."""
     z, d = np.asarray(estimate, dtype=np.float64), np.asarray(count, dtype=np.float64)
     defined = np.isfinite(z)
-    rows = (
-        np.where(d > 1, pooled_variance, np.nan) if row_variance is None else np.asarray(row_variance, float)
-    )
+    rows = np.where(d > 1, pooled_variance, np.nan) if row_variance is None else np.asarray(row_variance, float)
     with np.errstate(divide="ignore", invalid="ignore"):
         sampling = np.where(defined, pooled_variance / d, np.nan)
         bootstrap = np.where(defined, rows * (d - 1) / d**2, np.nan)

@@ -32,9 +32,7 @@ def test_a_rate_of_all_rows() -> None:
 
 
 def test_a_mean_weighted_by_count(make_tally: MakeTally) -> None:
-    found = complete_pooling.estimate(
-        make_tally([1.0, 2.0, np.nan], [30, 10, 0], kind="mean", pooled_variance=0.4)
-    )
+    found = complete_pooling.estimate(make_tally([1.0, 2.0, np.nan], [30, 10, 0], kind="mean", pooled_variance=0.4))
     assert found["estimate"].values.tolist() == [[1.25] * 3]
     assert found["std_error"].values[0, 0] == pytest.approx(0.1)
     assert found["interval_method"].values.tolist() == ["pooled_t"]

@@ -32,9 +32,7 @@ def test_pooled_t_is_wider_than_normal_and_tends_to_it() -> None:
     half = [float(np.diff(means.pooled_t(Z, 0.3 / D, nu, 0.9).upper - Z)[0]) for nu in (1.0, 4.0, 1e9)]
     normal = float(np.diff(means.pooled_normal(Z, 0.3 / D, 0.9).upper - Z)[0])
     assert half[0] > half[1] > half[2] == pytest.approx(normal, rel=1e-8)
-    assert means.pooled_t(Z, 0.3 / D, 3.0, 0.9).upper - Z == pytest.approx(
-        stats.t.ppf(0.95, 3) * np.sqrt(0.3 / D)
-    )
+    assert means.pooled_t(Z, 0.3 / D, 3.0, 0.9).upper - Z == pytest.approx(stats.t.ppf(0.95, 3) * np.sqrt(0.3 / D))
 
 
 def test_separate_normal_has_no_width_where_rows_agree() -> None:

@@ -17,9 +17,7 @@ from bayesgroups.frequentist.intervals import moments
 FloatArray = NDArray[np.float64]
 Five = tuple[FloatArray, FloatArray, FloatArray]
 
-GOLDEN = json.loads(
-    (Path(__file__).parents[1] / "golden" / "metafor" / "values.json").read_text(encoding="utf-8")
-)
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "metafor" / "values.json").read_text(encoding="utf-8"))
 DIGITS = 1.01e-6  # printed to six decimals; the data of V2 are rounded to three
 
 
@@ -40,13 +38,9 @@ def test_worked_example(five: Five) -> None:
     assert found.overall == pytest.approx(0.290216, abs=1e-6)
     np.testing.assert_allclose(found.shrinkage, [0.188096, 0.278562, 0.435742, 0.591495, 0.743320], atol=1e-6)
     np.testing.assert_allclose(found.estimate, [0.216969, 0.261203, 0.352162, 0.212512, 0.408233], atol=1e-6)
-    np.testing.assert_allclose(
-        np.sqrt(found.variance), [0.050972, 0.062030, 0.077581, 0.090389, 0.101327], atol=1e-6
-    )
+    np.testing.assert_allclose(np.sqrt(found.variance), [0.050972, 0.062030, 0.077581, 0.090389, 0.101327], atol=1e-6)
     interval = moments.interval(found, 0.95)
-    np.testing.assert_allclose(
-        (interval.upper - interval.lower) / 2, 1.959964 * np.sqrt(found.variance), rtol=1e-6
-    )
+    np.testing.assert_allclose((interval.upper - interval.lower) / 2, 1.959964 * np.sqrt(found.variance), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["V1", "V2", "Collins", "BCG", "EX-F"])

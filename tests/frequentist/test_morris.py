@@ -21,9 +21,7 @@ def test_worked_example(five: Five) -> None:
     assert (float(found.tau_squared), float(found.overall)) == pytest.approx((0.034455, 0.306390), abs=1e-6)
     np.testing.assert_allclose(found.shrinkage, [0.042491, 0.067021, 0.118198, 0.183636, 0.268617], atol=1e-6)
     np.testing.assert_allclose(found.estimate, [0.204521, 0.253779, 0.388935, 0.137901, 0.630839], atol=1e-6)
-    np.testing.assert_allclose(
-        np.sqrt(found.variance), [0.055892, 0.071259, 0.098989, 0.134960, 0.199116], atol=1e-6
-    )
+    np.testing.assert_allclose(np.sqrt(found.variance), [0.055892, 0.071259, 0.098989, 0.134960, 0.199116], atol=1e-6)
 
 
 def test_equal_variances() -> None:
@@ -35,9 +33,7 @@ def test_equal_variances() -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(4, 12), spread=st.floats(0, 3))
-def test_between_group_variance_is_a_fixed_point_and_order_does_not_matter(
-    seed: int, size: int, spread: float
-) -> None:
+def test_between_group_variance_is_a_fixed_point_and_order_does_not_matter(seed: int, size: int, spread: float) -> None:
     random = np.random.default_rng(seed)
     v = random.gamma(1.0, 1.0, size) + 1e-3
     z = spread * random.normal(size=size) + np.sqrt(v) * random.normal(size=size)

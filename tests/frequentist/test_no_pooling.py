@@ -20,9 +20,7 @@ MakeTally = Callable[..., xr.Dataset]
 
 @pytest.fixture
 def rates() -> xr.Dataset:
-    return bg.tally_from_counts(
-        [9, 0, 1, 3, 0], [10, 5, 1, 25, 0], pd.DataFrame({"site": list("abcde")}), metric="acc"
-    )
+    return bg.tally_from_counts([9, 0, 1, 3, 0], [10, 5, 1, 25, 0], pd.DataFrame({"site": list("abcde")}), metric="acc")
 
 
 @pytest.fixture
@@ -72,14 +70,10 @@ def test_intervals_of_means(losses: xr.Dataset) -> None:
     own = no_pooling.estimate(losses, interval="t").sel(metric="mean", subgroup="a", level=0.95)
     assert (float(own["lower"]), float(own["upper"])) == pytest.approx((0.042872, 0.397128), abs=1e-6)
     assert float(own["std_error"]) == pytest.approx(np.sqrt(0.004070), abs=1e-5)
-    separate = no_pooling.estimate(losses, interval="separate_normal").sel(
-        metric="mean", subgroup="a", level=0.95
-    )
+    separate = no_pooling.estimate(losses, interval="separate_normal").sel(metric="mean", subgroup="a", level=0.95)
     assert float(separate["std_error"]) == pytest.approx(np.sqrt(0.003256), abs=1e-5)
     assert float(separate["upper"]) == pytest.approx(0.22 + 1.959964 * float(separate["std_error"]), abs=1e-6)
-    pooled = no_pooling.estimate(losses, interval="pooled_normal").sel(
-        metric="mean", subgroup="a", level=0.95
-    )
+    pooled = no_pooling.estimate(losses, interval="pooled_normal").sel(metric="mean", subgroup="a", level=0.95)
     assert float(pooled["upper"]) == pytest.approx(0.22 + 1.959964 * float(pooled["std_error"]), abs=1e-6)
 
 
@@ -110,9 +104,7 @@ def test_degenerate_where_nothing_varies(make_tally: MakeTally) -> None:
 
 
 def test_unknown_intervals_are_refused(rates: xr.Dataset) -> None:
-    with pytest.raises(
-        InputError, match=r"no_pooling: interval='wilsn' does not exist; did you mean 'wilson'\?"
-    ):
+    with pytest.raises(InputError, match=r"no_pooling: interval='wilsn' does not exist; did you mean 'wilson'\?"):
         no_pooling.estimate(rates, interval="wilsn")  # type: ignore[arg-type]
 
 
@@ -126,14 +118,10 @@ def test_intervals_of_rates_are_refused_for_means(losses: xr.Dataset, interval: 
 @pytest.mark.parametrize("interval", ["t", "pooled_t"])
 def test_intervals_of_rows_are_refused_for_published_estimates(interval: no_pooling.Choice) -> None:
     published = bg.tally_from_estimates([0.2, 0.4], [0.01, 0.04], pd.DataFrame({"site": ["a", "b"]}))
-    with pytest.raises(
-        InputError, match=f"metric 'estimate' has no interval '{interval}'.*'separate_normal'"
-    ):
+    with pytest.raises(InputError, match=f"metric 'estimate' has no interval '{interval}'.*'separate_normal'"):
         no_pooling.estimate(published, interval=interval)
 
 
 def test_percentile_names_the_metric_with_weights(make_tally: MakeTally) -> None:
-    with pytest.raises(
-        InputError, match=r"metric 'fnr': the percentile interval needs whole counts, got 1\.3"
-    ):
+    with pytest.raises(InputError, match=r"metric 'fnr': the percentile interval needs whole counts, got 1\.3"):
         no_pooling.estimate(make_tally([0.2, 0.5], [6.5, 4]), interval="percentile")

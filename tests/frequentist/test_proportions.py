@@ -54,9 +54,7 @@ def test_printed_values(
         assert (found.lower[0], found.upper[0]) == pytest.approx(limits, abs=5.1e-5)
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "limits"), [(1, 2, (0, 1)), (1, 5, (0, 0.6)), (9, 10, (0.7, 1)), (0, 4, (0, 0))]
-)
+@pytest.mark.parametrize(("k", "n", "limits"), [(1, 2, (0, 1)), (1, 5, (0, 0.6)), (9, 10, (0.7, 1)), (0, 4, (0, 0))])
 def test_percentile_bootstrap_is_deterministic(k: int, n: int, limits: tuple[float, float]) -> None:
     found = proportions.percentile(np.array([float(k)]), np.array([float(n)]), 0.95)
     assert (found.lower[0], found.upper[0]) == pytest.approx(limits, abs=1e-12)
@@ -120,16 +118,12 @@ def test_effective_counts_need_not_be_whole(function: Function) -> None:
     level=st.floats(0.01, 0.99),
     which=st.sampled_from((proportions.wilson, proportions.jeffreys, proportions.clopper_pearson)),
 )
-def test_limits_hold_the_rate_and_mirror_each_other(
-    n: int, share: float, level: float, which: Function
-) -> None:
+def test_limits_hold_the_rate_and_mirror_each_other(n: int, share: float, level: float, which: Function) -> None:
     k = round(share * n)
     found = which(np.array([float(k)]), np.array([float(n)]), level)
     mirrored = which(np.array([float(n - k)]), np.array([float(n)]), level)
     assert 0 <= found.lower[0] <= found.upper[0] <= 1
-    np.testing.assert_allclose(
-        [mirrored.lower, mirrored.upper], [1 - found.upper, 1 - found.lower], atol=1e-9
-    )
+    np.testing.assert_allclose([mirrored.lower, mirrored.upper], [1 - found.upper, 1 - found.lower], atol=1e-9)
     if which is not proportions.jeffreys:  # its mean lies off the rate
         assert found.lower[0] <= k / n + 1e-12
         assert k / n <= found.upper[0] + 1e-12
@@ -144,9 +138,7 @@ def test_clopper_pearson_is_never_short() -> None:
 
 
 def test_percentile_refuses_counts_that_are_not_whole() -> None:
-    with pytest.raises(
-        InputError, match=r"needs whole counts, got 1\.5 of 4 \(weights\?\); use 'wilson' instead"
-    ):
+    with pytest.raises(InputError, match=r"needs whole counts, got 1\.5 of 4 \(weights\?\); use 'wilson' instead"):
         proportions.percentile(np.array([1.0, 1.5]), np.array([2.0, 4.0]), 0.95)
 
 

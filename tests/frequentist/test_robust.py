@@ -24,9 +24,7 @@ def test_worked_example(five: Five) -> None:
     assert float(shrunk.overall) == pytest.approx(0.255140, abs=1e-6)
     assert float(shrunk.tau_squared) == pytest.approx(0.007847, abs=1e-6)
     assert float(found.kurtosis) == pytest.approx(22.1176, abs=5.1e-5)
-    np.testing.assert_allclose(
-        1 - shrunk.shrinkage, [0.710339, 0.595369, 0.423862, 0.281800, 0.164009], atol=1e-6
-    )
+    np.testing.assert_allclose(1 - shrunk.shrinkage, [0.710339, 0.595369, 0.423862, 0.281800, 0.164009], atol=1e-6)
     np.testing.assert_allclose(shrunk.estimate, [0.215972, 0.252080, 0.316541, 0.211422, 0.336302], atol=1e-6)
     factor = critical_value(found.bias, found.kurtosis)
     np.testing.assert_allclose(factor, [2.409109, 2.765799, 3.847013, 5.550248, 8.298746], atol=1e-6)
@@ -74,10 +72,7 @@ def test_an_imprecise_group_tends_to_a_group_unseen(five: Five) -> None:
     """Up to the uncertainty of the centre, which only the unseen group is charged."""
     _, z, v = five
     fitted = robust.fit(np.append(z, [0.3, np.nan]), np.append(v, [1e7, np.nan]))
-    half = (
-        np.diff(np.stack([robust.interval(fitted, 0.9).lower, robust.interval(fitted, 0.9).upper]), axis=0)[0]
-        / 2
-    )
+    half = np.diff(np.stack([robust.interval(fitted, 0.9).lower, robust.interval(fitted, 0.9).upper]), axis=0)[0] / 2
     centre = 1 / (1 / np.append(v, 1e7)).sum()
     tau2 = float(fitted.shrunk.tau_squared)
     assert half[-1] / half[-2] == pytest.approx(np.sqrt((tau2 + centre) / tau2), rel=1e-3)

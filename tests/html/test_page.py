@@ -144,18 +144,14 @@ def test_a_truth_that_is_missed_is_marked(report: xr.DataTree, truth: xr.DataArr
     assert "misses truth" not in render(report)
 
 
-def test_many_subgroups_are_drawn_in_part_and_listed_in_full(
-    make_report: MakeReport, make_tally: MakeTally
-) -> None:
+def test_many_subgroups_are_drawn_in_part_and_listed_in_full(make_report: MakeReport, make_tally: MakeTally) -> None:
     labels = [f"site {i:03d}" for i in range(DRAWN + 5)]
     text = render(make_report(make_tally({"site": labels}, metrics=("fnr",))))
     assert f"Drawn are the {DRAWN} subgroups with the largest n of\n{len(labels)}" in text
     assert all(f">{label}<" in text for label in labels)
 
 
-def test_scripts_of_all_peoples_are_drawn_without_a_warning(
-    make_report: MakeReport, make_tally: MakeTally
-) -> None:
+def test_scripts_of_all_peoples_are_drawn_without_a_warning(make_report: MakeReport, make_tally: MakeTally) -> None:
     text = render(make_report(make_tally({"言語": ["日本語", "العربية", "हिन्दी", "👩‍🚀"]})))
     assert "日本語" in text
     picture = base64.b64decode(str(Page(text).images[0]["src"]).partition(",")[2]).decode("utf-8")
@@ -163,9 +159,7 @@ def test_scripts_of_all_peoples_are_drawn_without_a_warning(
 
 
 def test_other_kinds_of_metric_are_told_in_words() -> None:
-    rows = pd.DataFrame(
-        {"site": list("aaabbbcccddd"), "wer": np.linspace(0.1, 1.3, 12), "w": np.linspace(1, 2, 12)}
-    )
+    rows = pd.DataFrame({"site": list("aaabbbcccddd"), "wer": np.linspace(0.1, 1.3, 12), "w": np.linspace(1, 2, 12)})
     tally = bg.tally(rows, by=["site"], metrics=["mean"], loss="wer", weights="w")
     text = render(bg.estimate(tally, bg.PartialPooling(), seed=1))
     assert "Mean loss (mean)" in text

@@ -34,9 +34,7 @@ def test_every_interval_has_words(method: str) -> None:
 
 
 def test_metrics_of_a_class_name_it() -> None:
-    rows = pd.DataFrame(
-        {"site": list("abab"), "y": ["cat", "dog", "cat", "cow"], "d": ["cat", "dog", "dog", "cow"]}
-    )
+    rows = pd.DataFrame({"site": list("abab"), "y": ["cat", "dog", "cat", "cow"], "d": ["cat", "dog", "dog", "cow"]})
     tally = bg.tally(rows, by=["site"], metrics=["tpr[cat]"], y_true="y", y_pred="d")
     said = words.metric_words(tally, "tpr[cat]")
     assert said.title == "True positive rate of cat"
@@ -48,10 +46,7 @@ def test_metrics_of_ones_own_are_not_judged() -> None:
     said = words.metric_words(counts, "refusals")
     assert (said.title, said.definition, said.direction) == ("refusals", "successes out of trials", "")
     table = bg.tally_from_estimates([1, 2, 3, 4], [1, 1, 1, 1], SITES)
-    assert (
-        words.metric_words(table, "estimate").definition
-        == "estimates with their sampling variances, as published"
-    )
+    assert words.metric_words(table, "estimate").definition == "estimates with their sampling variances, as published"
 
 
 def test_priors_are_those_of_the_settings() -> None:
@@ -61,12 +56,8 @@ def test_priors_are_those_of_the_settings() -> None:
         return words.model_words(bg.estimate(counts, estimator, seed=1))[0]
 
     assert "centre ~ Normal(0, 1.5) and tau ~ HalfNormal(0.5)" in said(bg.PartialPooling())
-    assert "centre ~ Normal(0, 3) and tau ~ HalfNormal(2)" in said(
-        bg.PartialPooling(overall_scale=3, tau_scale=2)
-    )
-    assert "centre ~ Normal(0.5, 0.5) and tau ~ HalfNormal(0.25)" in said(
-        bg.PartialPooling(likelihood="normal")
-    )
+    assert "centre ~ Normal(0, 3) and tau ~ HalfNormal(2)" in said(bg.PartialPooling(overall_scale=3, tau_scale=2))
+    assert "centre ~ Normal(0.5, 0.5) and tau ~ HalfNormal(0.25)" in said(bg.PartialPooling(likelihood="normal"))
     assert "the prior of each subgroup is Beta(0.5, 0.5)" in said(bg.NoPooling())
     assert "the prior of the one value is Normal(0.5, 2)" in said(bg.CompletePooling(likelihood="normal"))
 

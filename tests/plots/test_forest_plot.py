@@ -28,9 +28,7 @@ def _texts(report: xr.DataTree) -> list[str]:
 def test_every_subgroup_has_a_row_with_its_size(report: xr.DataTree) -> None:
     assert _labels(report, order="tally") == report["estimates"].to_dataset()["subgroup"].values.tolist()
     counts = report["constant_data"].to_dataset()["count"].sel(metric="fnr").values
-    assert sorted(f"{count:.0f}" for count in counts) == sorted(
-        text for text in _texts(report) if text.isdigit()
-    )
+    assert sorted(f"{count:.0f}" for count in counts) == sorted(text for text in _texts(report) if text.isdigit())
 
 
 def test_rows_are_sorted(report: xr.DataTree) -> None:

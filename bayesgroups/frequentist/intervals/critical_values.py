@@ -20,8 +20,10 @@ FloatArray = NDArray[np.float64]
 
 FAR = 1e10
 """Mean squared bias beyond which the normal error hardly counts, and bounds by moments alone are taken."""
-COARSE, FINE, ROUNDS = 48, 12, 9
-"""Nodes of the first search for the worst two-point law, of every closer one, and number of those."""
+COARSE, FINE = 32, 6
+"""Nodes of the first search for the worst two-point law, and of every closer one."""
+RESOLUTION = 1e-6
+"""Width of the last search, relative to that of the peak, which is about 1 / sqrt(m2)."""
 
 
 def critical_value(m2: ArrayLike, kappa: ArrayLike = np.inf, *, level: float = 0.95) -> FloatArray:
@@ -210,7 +212,9 @@ def _worst(m2: FloatArray, c: FloatArray, alpha: float) -> tuple[FloatArray, Flo
     return value - alpha, (1 - share) * _miss_slope(zero, c) + share * _miss_slope(u, c)
 
 
-def _worst_bounded(m2: FloatArray, kappa: FloatArray, c: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+def _worst_bounded(
+    m2: FloatArray, kappa: FloatArray, c: FloatArray, alpha: float,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """The same over two-point laws with E T = m2 and E T^2 = kappa m2^2.
 
     They are one family: points m2 (1 - y) and m2 (1 + (kappa - 1) / y), y in (0, 1].
@@ -219,7 +223,8 @@ def _worst_bounded(m2: FloatArray, kappa: FloatArray, c: FloatArray, alpha: floa
     low, high = np.zeros_like(m), np.ones_like(m)
     nodes = COARSE
     y = high
-    for _ in range(1 + ROUNDS):
+    finest = np.sqrt(1 + m2.max()) / RESOLUTION
+    for _ in range(1 + int(np.ceil(np.log(finest / COARSE) / np.log(FINE / 2)))):
         y = low + (high - low) * (np.arange(nodes) + 1) / nodes
         best = np.argmax(_mix(_miss, y, m, k, half), axis=1)[:, None]
         step = (high - low) / nodes

@@ -88,9 +88,10 @@ def fit(z: FloatArray, v: FloatArray) -> FabFit:
         guess = np.where(enough, centre * units.unit + units.centre, np.nan)
         variance = np.where(enough, between * units.unit * units.unit, np.inf)
         shrinkage = np.where(enough, s2 / (s2 + between), 0.0)
+        unshrunk = np.where(units.use, z, whole.estimate)
         shrunk = replace(
             whole,
-            estimate=np.where(enough, guess + (1 - shrinkage) * (z - guess), np.where(units.use, z, whole.estimate)),
+            estimate=np.where(enough, guess + (1 - shrinkage) * (z - guess), unshrunk),
             variance=np.where(units.use, (1 - shrinkage) * v, whole.variance),
             shrinkage=np.where(units.use, shrinkage, whole.shrinkage),
         )
@@ -130,7 +131,9 @@ def interval(fitted: FabFit, level: float) -> Interval:
     return Interval(np.where(imputed, -line, found.lower), np.where(imputed, line, found.upper))
 
 
-def assisted(z: FloatArray, v: FloatArray, guess: FloatArray, guess_variance: FloatArray, level: float) -> Interval:
+def assisted(
+    z: FloatArray, v: FloatArray, guess: FloatArray, guess_variance: FloatArray, level: float,
+) -> Interval:  # fmt: skip
     """The FAB interval for a given guess.
 
     Parameters

@@ -74,7 +74,8 @@ def pooled_t(
     >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
     ([-0.026], [1.526])
     """
-    return around(estimate, t_quantile(level, np.asarray(freedom, dtype=np.float64)) * np.sqrt(sampling_variance))
+    quantile = t_quantile(level, np.asarray(freedom, dtype=np.float64))
+    return around(estimate, quantile * np.sqrt(sampling_variance))
 
 
 def separate_normal(estimate: FloatArray, bootstrap_variance: FloatArray, level: float) -> Interval:

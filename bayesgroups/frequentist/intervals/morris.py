@@ -15,6 +15,7 @@ from bayesgroups.frequentist.intervals.interval import Interval, around, normal_
 from bayesgroups.frequentist.intervals.shrunk import Shrunk, Units, finish, in_units
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 FEWEST = 4
 """Groups below which nothing is shrunk: K - 3 must be positive."""
@@ -74,7 +75,7 @@ def fit(z: FloatArray, v: FloatArray) -> Shrunk:
         average = (w * s2).sum(axis=-1, keepdims=True) / total
         uncertain = 2 / (k - 3) * b**2 * (average + a) / (s2 + a)
         variance = s2 * (1 - (1 - w / total) * b) + uncertain * (y - m) ** 2
-        scatter = np.where(units.use, y**2, 0.0).sum(axis=-1, keepdims=True) / (k - 1)  # y has mean 0
+        scatter = _scatter(y, units.use, k)
         few = k < FEWEST
         return finish(
             units, z, v,
@@ -127,8 +128,7 @@ def _between(units: Units) -> FloatArray:
     y, v, use = units.y.reshape(flat), units.v.reshape(flat), units.use.reshape(flat)
     k = units.number.reshape(-1, 1)
     precise = k / (use / v).sum(axis=-1, keepdims=True)  # harmonic mean: the scale on which A matters
-    scatter = np.where(use, y**2, 0.0).sum(axis=-1, keepdims=True) / (k - 1)
-    raw = scatter - np.where(use, v, 0.0).sum(axis=-1, keepdims=True) / k
+    raw = _scatter(y, use, k) - np.where(use, v, 0.0).sum(axis=-1, keepdims=True) / k
     active = np.flatnonzero(k[:, 0] > 1)
     for step in range(STEPS):
         if active.size == 0:
@@ -146,3 +146,10 @@ def _between(units: Units) -> FloatArray:
         moved = np.abs(np.maximum(new, 0.0) - a) > 1e-13 * (a + precise[active])
         active = active[moved[:, 0]]
     return np.where(k > 1, raw, np.nan).reshape(shape)
+
+
+def _scatter(y: FloatArray, use: BoolArray, k: FloatArray) -> FloatArray:
+    """Unweighted variance of the estimates, divisor K - 1."""
+    mean = np.where(use, y, 0.0).sum(axis=-1, keepdims=True) / k
+    scatter: FloatArray = np.where(use, (y - mean) ** 2, 0.0).sum(axis=-1, keepdims=True) / (k - 1)
+    return scatter

@@ -79,7 +79,7 @@ def in_units(z: FloatArray, v: FloatArray) -> Units:
     >>> import numpy as np
     >>> units = in_units(np.array([1.0, 3.0, np.nan]), np.array([4.0, 1.0, 1.0]))
     >>> units.y.tolist(), units.v.tolist(), units.number.tolist()
-    ([-1.0, 1.0, 0.0], [4.0, 1.0, 1.0], [2.0])
+    ([-1.0, 0.0, 0.0], [1.0, 0.25, 1.0], [2.0])
     """
     if z.shape != v.shape or z.ndim == 0:
         raise InputError(
@@ -88,11 +88,14 @@ def in_units(z: FloatArray, v: FloatArray) -> Units:
     with np.errstate(invalid="ignore"):
         use = np.isfinite(z) & np.isfinite(v) & (v > 0)
     number = use.sum(axis=-1, keepdims=True).astype(np.float64)
-    some = np.maximum(number, 1.0)
-    centre = (np.where(use, z, 0.0) / some).sum(axis=-1, keepdims=True)
+    if z.shape[-1] == 0:
+        return Units(z, v, use, np.zeros_like(number), np.ones_like(number), number)
+    # Around the most precise estimate nothing that matters is lost to rounding.
+    sharpest = np.argmin(np.where(use, v, np.inf), axis=-1)[..., None]
+    centre = np.take_along_axis(np.where(use, z, 0.0), sharpest, axis=-1)
     away = np.where(use, np.where(use, z, 0.0) - centre, 0.0)
-    spread = np.abs(away).max(axis=-1, keepdims=True, initial=0.0)
-    least = np.where(use, v, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
+    spread = np.abs(away).max(axis=-1, keepdims=True)
+    least = np.where(use, v, np.inf).min(axis=-1, keepdims=True)
     unit = np.where(number > 0, np.maximum(spread, np.sqrt(least)), 1.0)
     with np.errstate(over="ignore", under="ignore"):
         scaled = np.clip(np.where(use, v, 1.0) / unit / unit, SMALLEST, LARGEST)

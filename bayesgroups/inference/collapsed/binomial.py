@@ -10,6 +10,7 @@ the eta are then drawn exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,10 @@ FloatArray = NDArray[np.float64]
 
 CHUNK = 200_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
+SOME = 64
+"""Draws at which the quadrature is checked."""
+ENOUGH = 1e-3
+"""Quadrature error (spread of the log likelihood) at which no more nodes are tried."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ def sample(
         tau = finest * np.sinh(w)
         return centre + finest * np.cosh(w) * t, tau
 
-    def log_posterior(t: FloatArray, w: FloatArray, quadrature: int = logit_normal.NODES) -> FloatArray:
+    def log_posterior(t: FloatArray, w: FloatArray, quadrature: int) -> FloatArray:
         alpha, tau = place(t, w)
         value = 2 * np.log(np.cosh(w)) - 0.5 * (alpha / overall_scale) ** 2 - 0.5 * (tau / tau_scale) ** 2
         size = max(CHUNK // len(alpha), 1)
@@ -88,11 +93,16 @@ def sample(
         return np.asarray(value, dtype=np.float64)
 
     reach = 4 * overall_scale / finest
-    box = grid.locate(log_posterior, ((-reach, reach), (0.0, float(np.arcsinh(6 * tau_scale / finest)))))
-    surface = grid.draw(log_posterior, box, draws, rng)
-    some_draws = slice(0, min(draws, 64))
-    t, w = surface.x[some_draws], surface.y[some_draws]
-    gap = log_posterior(t, w) - log_posterior(t, w, 2 * logit_normal.NODES)
+    start = (-reach, reach), (0.0, float(np.arcsinh(6 * tau_scale / finest)))
+    box = grid.locate(partial(log_posterior, quadrature=logit_normal.ROUGH), start)
+    state = rng.bit_generator.state
+    for quadrature in logit_normal.NODES:
+        rng.bit_generator.state = state
+        surface = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
+        t, w = surface.x[:SOME], surface.y[:SOME]
+        gap = float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
+        if gap < ENOUGH:
+            break
     alpha, tau = place(surface.x, surface.y)
     eta = _effects(k, n, alpha, tau, rng)
     return BinomialDraws(
@@ -100,7 +110,7 @@ def sample(
         overall=1 / (1 + np.exp(-alpha)),
         tau=tau,
         surface=surface,
-        quadrature_error=float(np.ptp(gap)),
+        quadrature_error=gap,
     )
 
 

@@ -42,7 +42,7 @@ class Surface:
     interpolation_error: float
 
 
-def locate(log_density: LogDensity, box: Box, *, floor: float = 0.0, nodes: int = 21, rounds: int = 60) -> Box:
+def locate(log_density: LogDensity, box: Box, *, floor: float = 0.0, nodes: int = 15, rounds: int = 60) -> Box:
     """Move and shrink a box until it holds the mass of a unimodal density and little else.
 
     Parameters
@@ -91,7 +91,7 @@ def locate(log_density: LogDensity, box: Box, *, floor: float = 0.0, nodes: int 
     return sides[0], sides[1]
 
 
-def draw(log_density: LogDensity, box: Box, draws: int, rng: np.random.Generator, *, cells: int = 512) -> Surface:
+def draw(log_density: LogDensity, box: Box, draws: int, rng: np.random.Generator, *, cells: int = 320) -> Surface:
     """Independent draws from a smooth density on a box.
 
     The log density is evaluated at Chebyshev nodes and interpolated, which converges geometrically, onto a fine grid

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-NODES = 21
+NODES = (11, 21, 41)
+"""Gauss-Hermite nodes, tried in turn until twice as many change nothing."""
+ROUGH = 7
+"""Nodes that suffice to find where the mass lies."""
 REACH = 1.3
 """Tangent points of the sampler lie this many standard deviations from the mode."""
 
@@ -31,7 +34,7 @@ class _Count(NamedTuple):
     share: FloatArray
 
 
-def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, *, nodes: int = NODES) -> FloatArray:
+def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, *, nodes: int) -> FloatArray:
     """Log of the integral over z of Binomial(k | n, expit(alpha + tau z)) Normal(z), up to a constant of (k, n).
 
     Parameters
@@ -51,7 +54,7 @@ def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArra
     >>> import numpy as np
     >>> from bayesgroups.inference.collapsed.logit_normal import log_marginal
     >>> two, zero = np.array([2.0]), np.array([0.0])
-    >>> log_marginal(two, 2 * two, zero, zero).round(6).tolist()  # 2 of 4 at its own logit
+    >>> log_marginal(two, 2 * two, zero, zero, nodes=11).round(6).tolist()  # 2 of 4 at its own logit
     [0.0]
     """
     count = _count(k, n)
