@@ -14,11 +14,11 @@ import xarray as xr
 
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.files import write_atomically
-from bayesgroups.frames import as_json
 from bayesgroups.inference.posterior import Posterior
 from bayesgroups.inference.verdicts import checks_dataset, usable
 from bayesgroups.levels import LEVELS
 from bayesgroups.tallies.subgroups import attributes_of
+from bayesgroups.texts import as_json
 
 SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1

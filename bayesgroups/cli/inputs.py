@@ -108,7 +108,7 @@ def open_tally(path: Path) -> xr.Dataset:
 
 def _label(frame: Any, rows: RowOptions) -> object:
     """The positive label with the type it has in the file: 2 and not '2' in a column of numbers."""
-    from bayesgroups.frames import level_text
+    from bayesgroups.texts import level_text
 
     if rows.positive is None:
         return None

@@ -212,7 +212,8 @@ def _measure(design: Design, truth: FloatArray, z: FloatArray, level: float, see
         for name, interval in design.intervals(z[block], level):
             width = interval.upper - interval.lower
             reference = width if reference is None else reference
-            covered.setdefault(name, []).append((interval.lower <= truth[block]) & (truth[block] <= interval.upper))
+            hit = (interval.lower <= truth[block]) & (truth[block] <= interval.upper)
+            covered.setdefault(name, []).append(hit)
             ratio.setdefault(name, []).append(width / reference)
     small = design.sizes <= SMALL
     classes = {"all": np.ones(len(small), dtype=bool), "small": small, "large": ~small}
@@ -260,7 +261,8 @@ def as_csv(lines: Sequence[Coverage]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    parser = argparse.ArgumentParser(prog="python -m bayesgroups.studies.coverage", description="Interval coverage.")
+    program = "python -m bayesgroups.studies.coverage"
+    parser = argparse.ArgumentParser(prog=program, description="Coverage of the frequentist intervals.")
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.frames import Roles, Rows, level_text
+from bayesgroups.frames import Rows
 from bayesgroups.metrics import Metric
+from bayesgroups.roles import Roles
 from bayesgroups.tallies import auc
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Clusters, Features, Sums
+from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
 

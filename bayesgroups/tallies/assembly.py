@@ -10,12 +10,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.frames import as_json
 from bayesgroups.tallies import auc, variances
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Sums
+from bayesgroups.texts import as_json
 
 FloatArray = NDArray[np.float64]
 

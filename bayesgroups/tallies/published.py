@@ -11,13 +11,13 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.frames import as_json, level_text
 from bayesgroups.metrics import NAMES, named
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION, Description, assemble, describe
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups, check_attributes, cross
 from bayesgroups.tallies.sums import Sums
 from bayesgroups.tallies.variances import Pooling
+from bayesgroups.texts import as_json, level_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from bayesgroups import frames
 from bayesgroups.errors import InputError
-from bayesgroups.frames import Missing, Roles, level_text
+from bayesgroups.frames import Missing
 from bayesgroups.metrics import Metric, class_of, named
+from bayesgroups.roles import Roles
 from bayesgroups.tallies.aggregation import lay_out, sum_rows
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.subgroups import check_attributes, cross
 from bayesgroups.tallies.variances import Pooling
+from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
 

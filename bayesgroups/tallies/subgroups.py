@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
-from bayesgroups.frames import level_text
+from bayesgroups.texts import level_text
 
 SEPARATOR = " | "
 RESERVED = frozenset({"subgroup", "metric", "feature", "task", "level", "approach", "chain", "draw", "check",

@@ -49,8 +49,9 @@ def test_printed_widths() -> None:
         found = fab.assisted(z, np.full(4000, s * s), np.full(4000, m), np.full(4000, t2), 0.95)
         return float((found.upper - found.lower).mean()) / (2 * 1.959964 * s)
 
-    assert [relative(theta, s) for theta in (0.0, 0.3, 0.55)] == pytest.approx([0.97, 0.85, 0.94], abs=0.0051)
-    assert relative(m, float(np.sqrt(s * s + t2))) == pytest.approx(0.86, abs=0.0051)
+    # Half a unit of the last digit, and as much for the simulation of the source, whose coverage is off by that.
+    assert [relative(theta, s) for theta in (0.0, 0.3, 0.55)] == pytest.approx([0.97, 0.85, 0.94], abs=0.01)
+    assert relative(m, float(np.sqrt(s * s + t2))) == pytest.approx(0.86, abs=0.01)
 
 
 @given(

@@ -1,0 +1,58 @@
+"""Which column plays which part, and which arguments go together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bayesgroups.errors import InputError
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column plays which part; the arguments of `bayesgroups.tally` in one place."""
+
+    by: tuple[str, ...]
+    y_true: str | None = None
+    y_pred: str | None = None
+    y_score: str | None = None
+    loss: str | None = None
+    threshold: float | None = None
+    selection_rate: float | None = None
+    positive: object = None
+    features: tuple[str, ...] = ()
+    cluster: str | None = None
+    weights: str | None = None
+
+    def columns(self) -> dict[str, str]:
+        """Every column named, by the argument that names it."""
+        single = {"y_true": self.y_true, "y_pred": self.y_pred, "y_score": self.y_score, "loss": self.loss}
+        named = {role: column for role, column in single.items() if column is not None}
+        named |= {f"by[{i}]": column for i, column in enumerate(self.by)}
+        named |= {f"features[{i}]": column for i, column in enumerate(self.features)}
+        named |= {"cluster": self.cluster} if self.cluster is not None else {}
+        named |= {"weights": self.weights} if self.weights is not None else {}
+        return named
+
+
+def check_arguments(roles: Roles) -> None:
+    """Refuse arguments that contradict one another.
+
+    Raises
+    ------
+    InputError
+        If no attribute is named, or a decision has two rules or none to apply one to.
+    """
+    if not roles.by:
+        raise InputError("by= names no column; name at least one attribute, as by=['sex', 'age']")
+    if len(set(roles.by)) < len(roles.by):
+        raise InputError(f"by= names a column twice: {list(roles.by)}")
+    given = [name for name in ("threshold", "selection_rate") if getattr(roles, name) is not None]
+    if len(given) == 2:
+        raise InputError("threshold= and selection_rate= are both given; a decision has one rule, so leave one out")
+    if given and roles.y_pred is not None:
+        raise InputError(f"y_pred= and {given[0]}= are both given; a decision comes from one of them, so leave one out")
+    if given and roles.y_score is None:
+        raise InputError(f"{given[0]}= turns a score into a decision, but y_score= is not given")
+    if roles.threshold is not None and not math.isfinite(roles.threshold):
+        raise InputError(f"threshold= must be a finite number; got {roles.threshold}")
