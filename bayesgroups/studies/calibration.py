@@ -1,0 +1,286 @@
+"""Whether the exact engines draw from the posterior: simulation-based calibration of partial pooling.
+
+    python -m bayesgroups.studies.calibration --output tests/recovery/records/sbc_partial_pooling.csv
+
+Truth is drawn from the prior, data from the likelihood, and the rank of each true value among the draws of the
+engine is uniform if, and for all practical purposes only if, the engine draws from the posterior. Besides the
+parameters the log likelihood is ranked: it also tells an engine that ignores part of the data.
+
+The command writes two files: a line per quantity with its tests of uniformity, and beside it, with ``_ranks``
+added to the name, every rank.
+
+References
+----------
+Talts, Betancourt, Simpson, Vehtari, Gelman (2018), doi:10.48550/arXiv.1804.06788. Modrak, Moon, Kim, Buerkner,
+Huurre, Faltejskova, Gelman, Vehtari (2023), on quantities that depend on the data, doi:10.1214/23-BA1404.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.inference.collapsed import binomial, gaussian
+
+FloatArray = NDArray[np.float64]
+Draws = dict[str, FloatArray]
+
+TRIALS = (0, 1, 2, 4, 9, 30, 120, 700)
+"""Counts of the subgroups of the binomial design."""
+COUNTS = (0, 1, 2, 4, 9, 30, 120, 700)
+"""Counts of the normal design: known sampling variances of `ROW_VARIANCE` / count; none where the count is 0."""
+ROW_VARIANCE = 0.16
+OVERALL_SCALE, TAU_SCALE = 1.5, 0.5
+CENTRE, NORMAL_OVERALL_SCALE, NORMAL_TAU_SCALE = 0.5, 0.5, 0.25
+DRAWS = 999
+REPLICATIONS = 2000
+SEED = 20261121
+"""Draws of one fit: 1,000 possible ranks, which `BINS` divides."""
+BINS = 20
+REPLICATIONS = 2_000
+SEED = 20_180_418
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """One line of the record.
+
+    Attributes
+    ----------
+    likelihood, quantity : str
+        ``quantity`` is ``overall``, ``tau``, ``log_likelihood`` or ``mu[n]`` of the subgroup with n rows.
+    replications : int
+    chi2_p, ks_p : float
+        P-values of uniformity: chi-square on `BINS` bins, and Kolmogorov-Smirnov, which bounds the whole
+        empirical distribution function at once.
+    mean_pit, variance_pit : float
+        Mean and 12 x variance of (rank + 1/2) / (draws + 1): 1/2 and 1 if uniform. A variance beyond 1 tells of
+        draws that vary too little.
+    seed : int
+    """
+
+    likelihood: str
+    quantity: str
+    replications: int
+    chi2_p: float
+    ks_p: float
+    mean_pit: float
+    variance_pit: float
+    seed: int
+
+
+def binomial_replication(rng: np.random.Generator) -> tuple[Draws, Draws]:
+    """Truth and draws of one simulated data set with a binomial likelihood.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+        Source of randomness of truth, data and fit.
+
+    Returns
+    -------
+    pair of dicts
+        True values of all quantities, each of shape (1,), and draws, each of shape (`DRAWS`,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth, draws = binomial_replication(np.random.default_rng(1))
+    >>> list(truth) == list(draws), truth["tau"].shape, draws["mu[0]"].shape
+    (True, (1,), (999,))
+    """
+    n = np.array(TRIALS, dtype=np.float64)
+    alpha, tau = OVERALL_SCALE * rng.standard_normal(1), TAU_SCALE * np.abs(rng.standard_normal(1))
+    mu = _expit(alpha + tau * rng.standard_normal(len(n)))
+    k = rng.binomial(n.astype(np.int64), mu).astype(np.float64)
+    found = binomial.sample(k, n, rng, draws=DRAWS, overall_scale=OVERALL_SCALE, tau_scale=TAU_SCALE)
+
+    def log_likelihood(rate: FloatArray) -> FloatArray:
+        inside = np.clip(rate, 1e-300, 1 - 1e-16)
+        return np.asarray((k * np.log(inside) + (n - k) * np.log1p(-inside)).sum(axis=-1), dtype=np.float64)
+
+    truth = {"overall": _expit(alpha), "tau": tau, "log_likelihood": log_likelihood(mu[None])}
+    draws = {"overall": found.overall, "tau": found.tau, "log_likelihood": log_likelihood(found.mu)}
+    return truth | _by_subgroup(mu[None], TRIALS), draws | _by_subgroup(found.mu, TRIALS)
+
+
+def normal_replication(rng: np.random.Generator) -> tuple[Draws, Draws]:
+    """Truth and draws of one simulated data set with a normal likelihood.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+        Source of randomness of truth, data and fit.
+
+    Returns
+    -------
+    pair of dicts
+        As those of `binomial_replication`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth, draws = normal_replication(np.random.default_rng(1))
+    >>> list(truth)[:4], draws["overall"].shape
+    (['overall', 'tau', 'log_likelihood', 'mu[0]'], (999,))
+    """
+    d = np.array(COUNTS, dtype=np.float64)
+    v = ROW_VARIANCE / np.where(d > 0, d, np.nan)
+    overall = CENTRE + NORMAL_OVERALL_SCALE * rng.standard_normal(1)
+    tau = NORMAL_TAU_SCALE * np.abs(rng.standard_normal(1))
+    mu = overall + tau * rng.standard_normal(len(d))
+    z = mu + np.sqrt(v) * rng.standard_normal(len(d))
+    found = gaussian.sample(
+        z, v, rng, centre=CENTRE, overall_scale=NORMAL_OVERALL_SCALE, tau_scale=NORMAL_TAU_SCALE, draws=DRAWS
+    )
+
+    def log_likelihood(mean: FloatArray) -> FloatArray:
+        return np.asarray(-0.5 * np.nansum((z - mean) ** 2 / v, axis=-1), dtype=np.float64)
+
+    truth = {"overall": overall, "tau": tau, "log_likelihood": log_likelihood(mu[None])}
+    draws = {"overall": found.overall, "tau": found.tau, "log_likelihood": log_likelihood(found.mu)}
+    return truth | _by_subgroup(mu[None], COUNTS), draws | _by_subgroup(found.mu, COUNTS)
+
+
+LIKELIHOODS: dict[str, Callable[[np.random.Generator], tuple[Draws, Draws]]] = {
+    "binomial": binomial_replication,
+    "normal": normal_replication,
+}
+
+
+def ranks(likelihood: str, replications: int = REPLICATIONS, seed: int = SEED) -> dict[str, NDArray[np.int64]]:
+    """The rank of every true value among the draws, 0 to `DRAWS`.
+
+    Parameters
+    ----------
+    likelihood : {"binomial", "normal"}
+        Which engine.
+    replications : int
+        Simulated data sets; each has its own stream, so that more of them leave the first ones as they were.
+    seed : int
+        Source of randomness.
+
+    Returns
+    -------
+    dict
+        By quantity, arrays (replication,).
+
+    Raises
+    ------
+    InputError
+        If the likelihood is neither of the two, or there are no replications.
+
+    Examples
+    --------
+    >>> found = ranks("normal", replications=3, seed=1)
+    >>> sorted(found)[0], found["tau"].shape
+    ('log_likelihood', (3,))
+    """
+    if likelihood not in LIKELIHOODS:
+        raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, LIKELIHOODS))}")
+    if replications < 1:
+        raise InputError(f"replications={replications} must be 1 or more")
+    stream = list(LIKELIHOODS).index(likelihood)
+    found: dict[str, list[int]] = {}
+    for replication in range(replications):
+        truth, draws = LIKELIHOODS[likelihood](np.random.default_rng([seed, stream, replication]))
+        for name, value in truth.items():
+            found.setdefault(name, []).append(int((draws[name] < value).sum()))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def measure(likelihood: str, found: dict[str, NDArray[np.int64]], seed: int = SEED) -> list[Calibration]:
+    """Test the ranks of every quantity for uniformity.
+
+    Parameters
+    ----------
+    likelihood : str
+        Label of the lines.
+    found : dict of arrays (replication,)
+        From `ranks`.
+    seed : int
+        Label of the lines.
+
+    Returns
+    -------
+    list of Calibration
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = measure("none", {"even": np.arange(1000), "low": np.arange(1000) // 2})
+    >>> line[0].chi2_p, line[0].variance_pit.__round__(3), line[1].ks_p < 1e-6
+    (1.0, 1.0, True)
+    """
+    from scipy import stats
+
+    lines = []
+    for quantity, rank in found.items():
+        pit = (rank + 0.5) / (DRAWS + 1)
+        in_bin = np.bincount(rank * BINS // (DRAWS + 1), minlength=BINS)
+        chi2_p, ks_p = stats.chisquare(in_bin).pvalue, stats.kstest(pit, "uniform").pvalue
+        lines.append(
+            Calibration(
+                likelihood, quantity, len(rank), float(chi2_p), float(ks_p), float(pit.mean()),
+                float(12 * ((pit - 0.5) ** 2).mean()), seed,
+            )
+        )  # fmt: skip
+    return lines
+
+
+def as_csv(lines: Sequence[Calibration]) -> str:
+    """The record as text: one header, one line per quantity, six decimals."""
+    rows = [[f"{value:.6f}" if isinstance(value, float) else value for value in astuple(line)] for line in lines]
+    return _csv([[field.name for field in fields(Calibration)], *rows])
+
+
+def ranks_as_csv(by_likelihood: dict[str, dict[str, NDArray[np.int64]]]) -> str:
+    """Every rank as text: a line per likelihood and quantity, a column per replication."""
+    lines = [
+        [likelihood, quantity, *rank.tolist()]
+        for likelihood, found in by_likelihood.items()
+        for quantity, rank in found.items()
+    ]
+    return _csv([["likelihood", "quantity", *range(len(lines[0]) - 2)], *lines])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study and write its two records."""
+    program = "python -m bayesgroups.studies.calibration"
+    parser = argparse.ArgumentParser(prog=program, description="Simulation-based calibration of partial pooling.")
+    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks go beside it")
+    parser.add_argument("--replications", type=int, default=REPLICATIONS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    given = parser.parse_args(arguments)
+    found = {likelihood: ranks(likelihood, given.replications, given.seed) for likelihood in LIKELIHOODS}
+    lines = [line for likelihood, each in found.items() for line in measure(likelihood, each, given.seed)]
+    given.output.parent.mkdir(parents=True, exist_ok=True)
+    given.output.write_text(as_csv(lines), encoding="utf-8", newline="\n")
+    beside = given.output.with_name(f"{given.output.stem}_ranks{given.output.suffix}")
+    beside.write_text(ranks_as_csv(found), encoding="utf-8", newline="\n")
+
+
+def _by_subgroup(mu: FloatArray, sizes: Sequence[int]) -> Draws:
+    return {f"mu[{size}]": mu[:, a] for a, size in enumerate(sizes)}
+
+
+def _expit(eta: FloatArray) -> FloatArray:
+    return np.asarray(1 / (1 + np.exp(-eta)), dtype=np.float64)
+
+
+def _csv(rows: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+if __name__ == "__main__":
+    main()

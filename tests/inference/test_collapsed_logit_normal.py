@@ -1,0 +1,106 @@
+"""A count whose logit is normal: its integral and its draws against numerical quadrature."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import expit
+
+from bayesgroups.inference.collapsed import logit_normal
+
+FloatArray = NDArray[np.float64]
+
+CASES = [
+    (0.0, 0.0, 0.3, 2.0),
+    (0.0, 1.0, -1.0, 0.5),
+    (1.0, 1.0, 4.0, 3.0),
+    (0.0, 50.0, 0.0, 1.0),
+    (3.0, 10.0, -5.0, 0.1),
+    (7.5, 12.25, 1.0, 1.5),
+    (400.0, 1000.0, 2.0, 0.8),
+    (999_999.0, 1_000_000.0, 0.0, 4.0),
+    (3e11, 1e12, -0.8, 0.5),
+    (0.0, 1e12, 0.0, 2.0),
+]
+
+
+def lattice(k: float, n: float, alpha: float, tau: float) -> tuple[FloatArray, FloatArray]:
+    """Points of eta and log of Binomial x Normal there, around the mass; the coefficient is left out."""
+    eta = np.linspace(alpha - 40 * tau, alpha + 40 * tau, 400_001)
+    log = _log(k, n, eta) - 0.5 * ((eta - alpha) / tau) ** 2
+    kept = eta[log > log.max() - 60]
+    eta = np.linspace(kept[0] - (eta[1] - eta[0]), kept[-1] + (eta[1] - eta[0]), 40_001)
+    return eta, _log(k, n, eta) - 0.5 * ((eta - alpha) / tau) ** 2
+
+
+def _log(k: float, n: float, eta: FloatArray) -> FloatArray:
+    """Relative to the likelihood at the logit of (k + 1/2) / (n + 1), as in the engine."""
+    own = np.log((k + 0.5) / (n - k + 0.5))
+    gap = eta - own
+    with np.errstate(over="ignore"):
+        return np.asarray(k * gap - n * np.log1p((k + 0.5) / (n + 1) * np.expm1(gap)))
+
+
+@pytest.mark.parametrize(("k", "n", "alpha", "tau"), CASES)
+def test_the_integral(k: float, n: float, alpha: float, tau: float) -> None:
+    eta, log = lattice(k, n, alpha, tau)
+    expected = np.log(np.exp(log - log.max()).sum() * (eta[1] - eta[0])) + log.max() - np.log(tau * np.sqrt(2 * np.pi))
+    found = logit_normal.log_marginal(*(np.array([part]) for part in (k, n, alpha, tau)), nodes=41)
+    assert found[0] == pytest.approx(expected, abs=1e-6, rel=1e-9)
+
+
+@pytest.mark.parametrize(("k", "n", "alpha", "tau"), CASES)
+def test_draws_have_the_law(k: float, n: float, alpha: float, tau: float) -> None:
+    eta, log = lattice(k, n, alpha, tau)
+    mass = np.exp(log - log.max())
+    cumulative = np.concatenate([[0.0], np.cumsum((mass[1:] + mass[:-1]) / 2)])
+    one = np.ones(20_000)
+    drawn = logit_normal.draw(k * one, n * one, alpha * one, tau * one, np.random.default_rng(5))
+    assert stats.kstest(drawn, lambda x: np.interp(x, eta, cumulative / cumulative[-1])).pvalue > 1e-3
+
+
+def test_mixed_cells_are_drawn_each_from_its_own_law() -> None:
+    """As the engine calls it: one row of subgroups, a column of hyper-parameters."""
+    k, n = np.array([[0.0, 2.0, 90.0]]), np.array([[0.0, 7.0, 100.0]])
+    alpha, tau = np.linspace(-2, 2, 5000)[:, None], np.full((5000, 1), 0.7)
+    drawn = logit_normal.draw(k, n, alpha, tau, np.random.default_rng(2))
+    assert drawn.shape == (5000, 3)
+    assert stats.kstest((drawn[:, 0] - alpha[:, 0]) / 0.7, "norm").pvalue > 1e-3
+    for a in (1, 2):
+        uniform = []
+        for row in range(0, 5000, 25):
+            eta, log = lattice(float(k[0, a]), float(n[0, a]), float(alpha[row, 0]), 0.7)
+            mass = np.exp(log - log.max())
+            uniform.append(mass[eta < drawn[row, a]].sum() / mass.sum())
+        assert stats.kstest(uniform, "uniform").pvalue > 1e-3
+
+
+def test_without_spread_there_is_one_value() -> None:
+    k, n, alpha, tau = (np.array([part]) for part in (3.0, 10.0, -0.4, 0.0))
+    expected = _log(3.0, 10.0, alpha)[0]
+    assert logit_normal.log_marginal(k, n, alpha, tau, nodes=11)[0] == pytest.approx(expected, abs=1e-12)
+    assert logit_normal.draw(k, n, alpha, tau, np.random.default_rng(1)).tolist() == [-0.4]
+
+
+def test_more_nodes_change_nothing_where_the_engine_stops() -> None:
+    k, n = np.array([[0.0], [1.0], [30.0], [5e5]]), np.array([[3.0], [2.0], [100.0], [1e6]])
+    alpha, tau = np.linspace(-4, 4, 33)[None], np.array([[0.5]])
+    some, many = (logit_normal.log_marginal(k, n, alpha, tau, nodes=nodes) for nodes in (11, 82))
+    assert np.abs(some - many).max() < 1e-6
+
+
+def test_success_and_failure_mirror_each_other() -> None:
+    k, n, alpha, tau = (np.array([part]) for part in (2.0, 9.0, 0.7, 1.1))
+    found = logit_normal.log_marginal(k, n, alpha, tau, nodes=41)
+    assert logit_normal.log_marginal(n - k, n, -alpha, tau, nodes=41)[0] == pytest.approx(found[0], abs=1e-12)
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    one = np.ones(300)
+    first, second, other = (
+        logit_normal.draw(2 * one, 9 * one, 0 * one, one, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert first.tobytes() == second.tobytes() != other.tobytes()
+    assert expit(first).max() < 1
