@@ -266,7 +266,7 @@ def test_arviz_summarises_the_report(fitted: xr.DataTree) -> None:
     summary = az.summary(fitted)
     cells = len(METRICS) * len(SUBGROUPS)
     assert sum(str(name).startswith("mu[") for name in summary.index) == cells
-    assert summary["r_hat"].astype(float).max() <= 1.01
+    assert np.asarray(summary["r_hat"], dtype=float).max() <= 1.01
 
 
 @pytest.mark.usefixtures("figures")

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,6 +125,14 @@ def test_the_architecture_names_files_that_are_there() -> None:
     assert len(paths) >= 3
     new = "james_stein"  # the word that the page makes up
     assert [path for path in paths if new not in path and not (ROOT / path).is_file()] == []
+
+
+def test_the_floors_are_those_that_are_checked() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    shown = [set(re.findall(r"`(\w+)`", rooms)) for rooms in re.findall(r"^\| \d+ \| ([^|]+) \|", text, re.MULTILINE)]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(contract["layers"] for contract in settings["contracts"] if contract["type"] == "layers")
+    assert shown == [{room.strip().removeprefix("bayesgroups.") for room in layer.split("|")} for layer in layers]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda leaf: leaf.word)

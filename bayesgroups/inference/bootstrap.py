@@ -114,7 +114,7 @@ def _denominators(
     size = np.broadcast_to(rows.astype(np.int64), (draws, len(rows)))
     if scheme == "rows":
         size = rng.multinomial(int(rows.sum()), rows / rows.sum(), size=draws)
-    if scheme == "subgroup" and (count == rows).all():
+    if (count == rows).all():
         return size
     with np.errstate(invalid="ignore"):
         share = np.where(rows > 0, np.minimum(count / rows, 1.0), 0.0)

@@ -48,7 +48,7 @@ def test_the_integral(k: float, n: float, alpha: float, tau: float) -> None:
     eta, log = lattice(k, n, alpha, tau)
     expected = np.log(np.exp(log - log.max()).sum() * (eta[1] - eta[0])) + log.max() - np.log(tau * np.sqrt(2 * np.pi))
     found = logit_normal.log_marginal(*(np.array([part]) for part in (k, n, alpha, tau)), nodes=41)
-    assert found[0] == pytest.approx(expected, abs=1e-6, rel=1e-9)
+    assert found[0] == pytest.approx(expected, abs=1e-6 + 1e-15 * n)  # n times the last digit of a log is lost
 
 
 @pytest.mark.parametrize(("k", "n", "alpha", "tau"), CASES)
@@ -68,13 +68,12 @@ def test_mixed_cells_are_drawn_each_from_its_own_law() -> None:
     drawn = logit_normal.draw(k, n, alpha, tau, np.random.default_rng(2))
     assert drawn.shape == (5000, 3)
     assert stats.kstest((drawn[:, 0] - alpha[:, 0]) / 0.7, "norm").pvalue > 1e-3
+    eta = np.linspace(-9, 9, 3001)
     for a in (1, 2):
-        uniform = []
-        for row in range(0, 5000, 25):
-            eta, log = lattice(float(k[0, a]), float(n[0, a]), float(alpha[row, 0]), 0.7)
-            mass = np.exp(log - log.max())
-            uniform.append(mass[eta < drawn[row, a]].sum() / mass.sum())
-        assert stats.kstest(uniform, "uniform").pvalue > 1e-3
+        log = _log(k[0, a], n[0, a], eta) - 0.5 * ((eta - alpha[::10]) / 0.7) ** 2
+        mass = np.exp(log - log.max(axis=1, keepdims=True))
+        below = (mass * (eta < drawn[::10, a, None])).sum(axis=1) / mass.sum(axis=1)
+        assert stats.kstest(below, "uniform").pvalue > 1e-3
 
 
 def test_without_spread_there_is_one_value() -> None:
