@@ -18,10 +18,8 @@ Huurre, Faltejskova, Gelman, Vehtari (2023), on quantities that depend on the da
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +27,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed import binomial, gaussian
+from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
 FloatArray = NDArray[np.float64]
 Draws = dict[str, FloatArray]
@@ -236,12 +235,6 @@ def measure(likelihood: str, found: dict[str, NDArray[np.int64]], seed: int = SE
     return lines
 
 
-def as_csv(lines: Sequence[Calibration]) -> str:
-    """The record as text: one header, one line per quantity, six decimals."""
-    rows = [[f"{value:.6f}" if isinstance(value, float) else value for value in astuple(line)] for line in lines]
-    return _csv([[field.name for field in fields(Calibration)], *rows])
-
-
 def ranks_as_csv(by_likelihood: dict[str, dict[str, NDArray[np.int64]]]) -> str:
     """Every rank as text: a line per likelihood and quantity, a column per replication."""
     lines = [
@@ -249,7 +242,7 @@ def ranks_as_csv(by_likelihood: dict[str, dict[str, NDArray[np.int64]]]) -> str:
         for likelihood, found in by_likelihood.items()
         for quantity, rank in found.items()
     ]
-    return _csv([["likelihood", "quantity", *range(len(lines[0]) - 2)], *lines])
+    return rows_as_csv([["likelihood", "quantity", *range(len(lines[0]) - 2)], *lines])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -262,10 +255,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     found = {likelihood: ranks(likelihood, given.replications, given.seed) for likelihood in LIKELIHOODS}
     lines = [line for likelihood, each in found.items() for line in measure(likelihood, each, given.seed)]
-    given.output.parent.mkdir(parents=True, exist_ok=True)
-    given.output.write_text(as_csv(lines), encoding="utf-8", newline="\n")
     beside = given.output.with_name(f"{given.output.stem}_ranks{given.output.suffix}")
-    beside.write_text(ranks_as_csv(found), encoding="utf-8", newline="\n")
+    write(given.output, as_csv(lines))
+    write(beside, ranks_as_csv(found))
 
 
 def _by_subgroup(mu: FloatArray, sizes: Sequence[int]) -> Draws:
@@ -274,12 +266,6 @@ def _by_subgroup(mu: FloatArray, sizes: Sequence[int]) -> Draws:
 
 def _expit(eta: FloatArray) -> FloatArray:
     return np.asarray(1 / (1 + np.exp(-eta)), dtype=np.float64)
-
-
-def _csv(rows: Sequence[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A process from its start to a report of 32 subgroups, beside one that samples the same model with PyMC.
 
 Run with ``pytest -m benchmark -s``. Times of one run, medians of alternating repetitions; only ratios are asserted.
-A bar that is missed is marked as such, and a floor below it is held.
+The bar is printed beside each ratio; what is asserted is a floor below the smallest ratio measured.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.benchmark
 REPETITIONS = 3
 BAR = 15.0
 """What the design asks for."""
-FLOOR = 4.0
-"""Half of the smallest ratio that was measured; below it we have lost something."""
+FLOOR = 6.0
+"""Somewhat below the smallest ratio that was measured; beneath it we have lost something."""
 
 DATA = """
 import numpy as np
@@ -80,22 +80,13 @@ def times(tmp_path_factory: pytest.TempPathFactory) -> Times:
         first.append(_seconds(PEER, folder / f"empty_{i}"))
     found = Times(median(ours), median(first), median(later))
     print(f"\ncold process to a report of 32 subgroups: {found.ours:.2f} s")
-    print(f"pm.sample (nutpie), functions compiled:   {found.first:.2f} s, {found.first / found.ours:.1f}x")
-    print(f"pm.sample (nutpie), functions on disk:    {found.later:.2f} s, {found.later / found.ours:.1f}x")
+    for peer, seconds in (("functions compiled", found.first), ("functions on disk", found.later)):
+        ratio = seconds / found.ours
+        print(
+            f"pm.sample (nutpie), {peer}: {seconds:.2f} s, {ratio:.1f}x; bar {BAR:g}x {'met' if ratio >= BAR else 'missed'}"
+        )
     return found
 
 
 def test_nothing_was_lost(times: Times) -> None:
     assert min(times.first, times.later) / times.ours >= FLOOR
-
-
-@pytest.mark.xfail(strict=False, reason="near the bar and mostly below it: importing pandas and xarray is half of ours")
-def test_bar_beside_a_first_run(times: Times) -> None:
-    assert times.first / times.ours >= BAR
-
-
-@pytest.mark.xfail(
-    strict=False, reason="below the bar: importing pandas and xarray alone takes a fifteenth of the peer"
-)
-def test_bar_beside_a_later_run(times: Times) -> None:
-    assert times.later / times.ours >= BAR

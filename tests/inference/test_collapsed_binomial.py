@@ -34,7 +34,9 @@ def standard_errors_off(draws: FloatArray, mean: float, sd: float) -> tuple[floa
     )
 
 
-def integrated(k: list[float], n: list[float], overall_scale: float, tau_scale: float) -> dict[str, tuple[float, float]]:
+def integrated(
+    k: list[float], n: list[float], overall_scale: float, tau_scale: float
+) -> dict[str, tuple[float, float]]:
     """Means and standard deviations by sums over (alpha, tau, z); nothing is approximated around a mode."""
     node, weight = np.polynomial.legendre.leggauss(120)
     alpha, tau = 6 * overall_scale * node, 3 * tau_scale * (node + 1)

@@ -19,7 +19,9 @@ DRAWS = 100_000
 MOST_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyond it once in 150,000
 
 
-def sample(z: FloatArray, v: FloatArray, *, draws: int = DRAWS, seed: int = 1, **scales: float) -> gaussian.GaussianDraws:
+def sample(
+    z: FloatArray, v: FloatArray, *, draws: int = DRAWS, seed: int = 1, **scales: float
+) -> gaussian.GaussianDraws:
     given = {"centre": 0.5, "overall_scale": 0.5, "tau_scale": 0.25} | scales
     return gaussian.sample(z, v, np.random.default_rng(seed), draws=draws, **given)
 
@@ -136,9 +138,7 @@ def test_order_does_not_matter() -> None:
 @pytest.mark.parametrize("unit", [1e-120, 1e-6, 1e12])
 def test_any_unit_will_do(unit: float) -> None:
     plain = sample(Z, V, draws=500)
-    found = sample(
-        unit * Z, unit**2 * V, draws=500, centre=0.5 * unit, overall_scale=0.5 * unit, tau_scale=0.25 * unit
-    )
+    found = sample(unit * Z, unit**2 * V, draws=500, centre=0.5 * unit, overall_scale=0.5 * unit, tau_scale=0.25 * unit)
     np.testing.assert_allclose(found.mu / unit, plain.mu, rtol=1e-9)
     np.testing.assert_allclose(found.tau / unit, plain.tau, rtol=1e-9)
 

@@ -19,8 +19,8 @@ from bayesgroups.inference.collapsed import grid, logit_normal
 
 FloatArray = NDArray[np.float64]
 
-CHUNK = 200_000
-"""Numbers handled at once, so that memory does not grow with subgroups times draws."""
+CHUNK = 32_000
+"""Numbers handled at once: few enough for the cache, so that memory does not grow with subgroups times draws."""
 SOME = 64
 """Draws at which the quadrature is checked."""
 ENOUGH = 1e-3

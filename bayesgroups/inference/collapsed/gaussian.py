@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 
 LogDensity = Callable[[NDArray[np.floating]], FloatArray]
 
-CHUNK = 400_000
+CHUNK = 64_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
 W_MAX = 300.0
 """Largest w that is looked at; sinh of it is still a number."""

@@ -21,6 +21,8 @@ NODES = (11, 21, 41)
 """Gauss-Hermite nodes, tried in turn until twice as many change nothing."""
 ROUGH = 7
 """Nodes that suffice to find where the mass lies."""
+NEAR = 0.1
+"""Newton steps end when one is this many standard deviations long; quadrature and tangents need no better mode."""
 REACH = 1.3
 """Tangent points of the sampler lie this many standard deviations from the mode."""
 
@@ -170,7 +172,7 @@ def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray
         curvature = 1 + tau**2 * count.n * p * (1 - p)
         step = np.clip((tau * (count.k - count.n * p) - z) / curvature, -limit, limit)
         z = z + step
-        if np.max(np.abs(step) * np.sqrt(curvature), initial=0.0) < 1e-3:
+        if np.max(step * step * curvature, initial=0.0) < NEAR**2:
             break
     p = _expit(alpha + tau * z)
     return np.asarray(z, dtype=np.float64), np.asarray(1 + tau**2 * count.n * p * (1 - p), dtype=np.float64)
