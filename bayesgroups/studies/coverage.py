@@ -2,7 +2,7 @@
 
     python -m bayesgroups.studies.coverage --output tests/recovery/records/interval_coverage.csv
 
-takes two to three minutes on one core.
+takes about three minutes on one core.
 """
 
 from __future__ import annotations

@@ -31,6 +31,13 @@ Tried = Iterator[tuple[str, list[Interval]]]
 RATES = (0.15, 0.35)
 ROW_VARIANCE = 0.2
 POSTERIOR_DRAWS = 1000
+OF_COUNTS = (
+    proportions.wilson,
+    proportions.jeffreys,
+    proportions.clopper_pearson,
+    proportions.wald,
+    proportions.percentile,
+)
 BAYESIAN_THINNING = 24
 """A posterior costs a hundred times an interval: it is tried in one of so many replications."""
 
@@ -97,6 +104,9 @@ def designs() -> tuple[Design, ...]:
 def _rates() -> Design:
     """Rates of 32 subgroups, and every interval of `bayesgroups.frequentist.no_pooling`."""
     sizes = np.array(sorted(STUDY_SIZES), dtype=np.float64)
+    # Every count there can be, so that intervals of counts are computed once for each.
+    counts = np.concatenate([np.arange(size + 1) for size in sizes])
+    totals, first = np.repeat(sizes, (sizes + 1).astype(np.int64)), np.cumsum(sizes + 1) - sizes - 1
 
     def draw(rng: np.random.Generator, replications: int) -> tuple[FloatArray, FloatArray]:
         truth = rng.uniform(*RATES, size=(replications, len(sizes)))
@@ -108,7 +118,8 @@ def _rates() -> Design:
 
     def intervals(z: FloatArray, _: np.random.Generator) -> Tried:
         n = np.broadcast_to(sizes, z.shape)
-        k, plain, one = np.round(z * n), z * (1 - z), corrected(z)
+        plain, one = z * (1 - z), corrected(z)
+        at = (first + np.round(z * n)).astype(np.int64)
         freedom = float((sizes - 1).sum())
         published = one * freedom / sizes.sum()
         yield "pooled_normal", [means.pooled_normal(z, one, level) for level in LEVELS]
@@ -116,11 +127,9 @@ def _rates() -> Design:
         yield "pooled_t", [means.pooled_t(z, one, freedom, level) for level in LEVELS]
         yield "separate_normal", [means.separate_normal(z, plain / n, level) for level in LEVELS]
         yield "t", [means.t(z, plain * n / (n - 1), n, level) for level in LEVELS]
-        yield "wilson", [proportions.wilson(k, n, level) for level in LEVELS]
-        yield "jeffreys", [proportions.jeffreys(k, n, level) for level in LEVELS]
-        yield "clopper_pearson", [proportions.clopper_pearson(k, n, level) for level in LEVELS]
-        yield "wald", [proportions.wald(k, n, level) for level in LEVELS]
-        yield "percentile", [proportions.percentile(k, n, level) for level in LEVELS]
+        for function in OF_COUNTS:
+            found = [function(counts, totals, level) for level in LEVELS]
+            yield function.__name__, [Interval(each.lower[at], each.upper[at]) for each in found]
 
     def reference(z: FloatArray, level: float) -> Interval:
         return means.pooled_normal(z, corrected(z), level)

@@ -14,7 +14,7 @@ DIGITS = 6
 
 
 def as_csv(lines: Sequence[Any]) -> str:
-    """Write the instances of one dataclass as text.
+    r"""Write the instances of one dataclass as text.
 
     Parameters
     ----------
@@ -34,19 +34,19 @@ def as_csv(lines: Sequence[Any]) -> str:
     ...     name: str
     ...     value: float
     >>> as_csv([Line("a", 1 / 3), Line("b", 2.0)])
-    'name,value\\na,0.333333\\nb,2.0\\n'
+    'name,value\na,0.333333\nb,2.0\n'
     """
     rows = [[round(value, DIGITS) if isinstance(value, float) else value for value in astuple(line)] for line in lines]
     return rows_as_csv([[field.name for field in fields(lines[0])], *rows])
 
 
 def rows_as_csv(rows: Sequence[Sequence[object]]) -> str:
-    """Write rows as text, as they are.
+    r"""Write rows as text, as they are.
 
     Examples
     --------
     >>> rows_as_csv([["a", "b"], [1, 2]])
-    'a,b\\n1,2\\n'
+    'a,b\n1,2\n'
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)

@@ -20,10 +20,12 @@ MOST_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyon
 
 
 def sample(
-    z: FloatArray, v: FloatArray, *, draws: int = DRAWS, seed: int = 1, **scales: float
-) -> gaussian.GaussianDraws:
-    given = {"centre": 0.5, "overall_scale": 0.5, "tau_scale": 0.25} | scales
-    return gaussian.sample(z, v, np.random.default_rng(seed), draws=draws, **given)
+    z: FloatArray, v: FloatArray, *, draws: int = DRAWS, seed: int = 1, centre: float = 0.5,
+    overall_scale: float = 0.5, tau_scale: float = 0.25,
+) -> gaussian.GaussianDraws:  # fmt: skip
+    return gaussian.sample(
+        z, v, np.random.default_rng(seed), draws=draws, centre=centre, overall_scale=overall_scale, tau_scale=tau_scale
+    )
 
 
 def assert_mean(draws: FloatArray, expected: float, digits: float = 0.0) -> None:
@@ -85,9 +87,8 @@ def integrated(z: FloatArray, v: FloatArray, *, centre: float, overall_scale: fl
     [([0.5], [0.02]), ([0.1, 0.9], [0.01, 0.3]), ([0.31, 0.30, 0.29, 0.33], [0.004, 0.01, 0.0025, 0.02])],
 )
 def test_integrals_done_another_way(z: list[float], v: list[float]) -> None:
-    scales = {"centre": 0.4, "overall_scale": 0.3, "tau_scale": 0.2}
-    expected = integrated(np.array(z), np.array(v), **scales)
-    found = sample(np.array(z), np.array(v), **scales)
+    expected = integrated(np.array(z), np.array(v), centre=0.4, overall_scale=0.3, tau_scale=0.2)
+    found = sample(np.array(z), np.array(v), centre=0.4, overall_scale=0.3, tau_scale=0.2)
     pairs = [(found.overall, expected.overall), (found.tau, expected.tau)]
     pairs += [(found.mu[:, a], moments) for a, moments in enumerate(expected.mu)]
     for draws, (mean, sd) in pairs:

@@ -1,6 +1,6 @@
-"""The record of interval coverage, held to what the sources of the methods report; and how it is made.
+"""The record of interval coverage, held to what is published and to what is exact; and how it is made.
 
-The record is made, in about two minutes, by
+The record is made, in about three minutes, by
 
     python -m bayesgroups.studies.coverage --output tests/recovery/records/interval_coverage.csv
 """
@@ -17,7 +17,8 @@ import pytest
 
 from bayesgroups.errors import InputError
 from bayesgroups.levels import LEVELS
-from bayesgroups.studies.coverage import as_csv, main, study
+from bayesgroups.studies.coverage import main, study
+from bayesgroups.studies.records import as_csv
 
 RECORD = Path(__file__).parent / "records" / "interval_coverage.csv"
 Key = tuple[str, str, str, float]
@@ -31,7 +32,7 @@ def read(text: str) -> dict[Key, tuple[float, float, float]]:
         (line["design"], line["interval"], line["size_class"], float(line["level"])): (
             float(line["coverage"]),
             float(line["mc_error"]),
-            float(line["mean_width_ratio"]),
+            float(line["width_ratio"]),
         )
         for line in csv.DictReader(io.StringIO(text))
     }
@@ -42,8 +43,15 @@ def record() -> dict[Key, tuple[float, float, float]]:
     return read(RECORD.read_text(encoding="utf-8"))
 
 
+def bayesian(key: Key) -> bool:
+    return key[1].startswith("bayesian")
+
+
 def test_monte_carlo_errors_are_small() -> None:
-    assert max(error for _, error, _ in record().values()) < 0.003
+    """Bayesian intervals are tried in fewer replications."""
+    assert max(error for key, (_, error, _) in record().items() if not bayesian(key)) < 0.003
+    assert max(error for key, (_, error, _) in record().items() if bayesian(key) and key[3] == 0.95) < 0.004
+    assert max(error for key, (_, error, _) in record().items() if bayesian(key)) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -128,14 +136,35 @@ def test_a_bound_of_the_kurtosis_only_narrows() -> None:
             assert bounded[2] <= free[2]
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_jeffreys_posterior_covers_as_the_jeffreys_interval(level: float) -> None:
+    """Where counts are large; in small subgroups the latter has a limit at 0 or 1 where all rows agree."""
+    drawn, closed = (record()["rates", name, "large", level] for name in ("bayesian_no_pooling", "jeffreys"))
+    assert drawn[0] == pytest.approx(closed[0], abs=3 * np.hypot(drawn[1], closed[1]))
+    assert drawn[2] == pytest.approx(closed[2], rel=0.01)
+
+
+@pytest.mark.parametrize("design", ["rates", "normal_01", "normal_002", "two_point_01"])
+def test_partial_pooling_covers_with_less_width(design: str) -> None:
+    """For one fixed law of the subgroups, and not the prior: coverage may miss its level by a little."""
+    for level, shortfall in ((0.8, 0.03), (0.9, 0.02), (0.95, 0.015)):
+        coverage, error, width = record()[design, "bayesian_partial_pooling", "all", level]
+        assert coverage > level - shortfall - 3 * error
+        assert width < 0.75
+        small = record()[design, "bayesian_partial_pooling", "small", level]
+        assert small[2] < width
+        assert small[0] > level - shortfall - 0.01 - 3 * small[1]
+
+
 def test_the_code_makes_the_record(tmp_path: Path) -> None:
     main(["--output", str(tmp_path / "new" / "again.csv"), "--replications", "60", "--seed", "3"])
     text = (tmp_path / "new" / "again.csv").read_bytes()
     assert text == as_csv(study(60, 3)).encode()
     again = read(text.decode())
-    assert again.keys() == record().keys()
+    assert list(again) == list(record())
     for key, (coverage, error, _) in again.items():
-        assert coverage == pytest.approx(record()[key][0], abs=5 * max(error, np.sqrt(0.25 / 60) / 8)), key
+        least = 0.08 if bayesian(key) else 0.04  # two replications, or sixty
+        assert coverage == pytest.approx(record()[key][0], abs=5 * max(error, least)), key
 
 
 def test_one_replication_has_no_error() -> None:
