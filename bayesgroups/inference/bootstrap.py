@@ -74,19 +74,18 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
         raise InputError("published estimates have no rows to resample; use the intervals of an estimator instead")
     values = np.full((draws, len(kinds), tally.sizes["subgroup"]), np.nan)
     for i, kind in enumerate(kinds):
-        one = tally.isel(metric=i)
-        rng = generator(seed, str(one["metric"].values), "bootstrap")
+        rng = generator(seed, str(tally["metric"].values[i]), "bootstrap")
         if kind == "auc":
-            values[:, i] = _auc(tally, float(one["ties"]), rng, draws)
+            values[:, i] = _auc(tally, float(tally["ties"].values[i]), rng, draws)
             continue
-        rows, count = one["rows"].values, one["count"].values
+        rows, count, estimate = tally["rows"].values, tally["count"].values[i], tally["estimate"].values[i]
         if "weight" in tally:
             rows, count = np.round(count), np.round(count)
         resampled = _denominators(rows, count, rng, draws, scheme)
         if kind == "mean":
-            values[:, i] = _mean(one, resampled, rng)
+            values[:, i] = _mean(estimate, tally["row_variance"].values[i], count, resampled, rng)
         else:
-            share = np.nan_to_num(one["estimate"].values)
+            share = np.nan_to_num(estimate)
             share = share / (2 - share) if kind == "f1" else share
             with np.errstate(invalid="ignore", divide="ignore"):
                 rate = rng.binomial(resampled, share) / resampled
@@ -121,12 +120,14 @@ def _denominators(
     return rng.binomial(size, share)
 
 
-def _mean(one: xr.Dataset, resampled: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
-    count = one["count"].values
+def _mean(
+    estimate: FloatArray, row_variance: FloatArray, count: FloatArray, resampled: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> FloatArray:  # fmt: skip
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.where(count > 1, one["row_variance"].values * (count - 1) / count, 0.0)
+        variance = np.where(count > 1, row_variance * (count - 1) / count, 0.0)
         noise = rng.standard_normal(resampled.shape) * np.sqrt(variance / resampled)
-    return np.where(resampled > 0, one["estimate"].values + noise, np.nan)
+    return np.where(resampled > 0, estimate + noise, np.nan)
 
 
 def _auc(tally: xr.Dataset, ties: float, rng: np.random.Generator, draws: int) -> FloatArray:

@@ -83,12 +83,17 @@ def integrated(z: FloatArray, v: FloatArray, *, centre: float, overall_scale: fl
 
 
 @pytest.mark.parametrize(
-    ("z", "v"),
-    [([0.5], [0.02]), ([0.1, 0.9], [0.01, 0.3]), ([0.31, 0.30, 0.29, 0.33], [0.004, 0.01, 0.0025, 0.02])],
+    ("z", "v", "overall_scale"),
+    [
+        ([0.5], [0.02], 0.3),
+        ([0.1, 0.9], [0.01, 0.3], 0.3),
+        ([0.31, 0.30, 0.29, 0.33], [0.004, 0.01, 0.0025, 0.02], 0.3),
+        ([0.7, 0.8, 0.75], [0.01, 0.02, 0.01], 0.08),  # far off in units of the prior
+    ],
 )
-def test_integrals_done_another_way(z: list[float], v: list[float]) -> None:
-    expected = integrated(np.array(z), np.array(v), centre=0.4, overall_scale=0.3, tau_scale=0.2)
-    found = sample(np.array(z), np.array(v), centre=0.4, overall_scale=0.3, tau_scale=0.2)
+def test_integrals_done_another_way(z: list[float], v: list[float], overall_scale: float) -> None:
+    expected = integrated(np.array(z), np.array(v), centre=0.4, overall_scale=overall_scale, tau_scale=0.2)
+    found = sample(np.array(z), np.array(v), centre=0.4, overall_scale=overall_scale, tau_scale=0.2)
     pairs = [(found.overall, expected.overall), (found.tau, expected.tau)]
     pairs += [(found.mu[:, a], moments) for a, moments in enumerate(expected.mu)]
     for draws, (mean, sd) in pairs:

@@ -4,7 +4,7 @@
 
 As a function of z the log density k eta - n log(1 + e^eta) - z^2 / 2 is strictly concave, which gives a safe mode,
 an accurate quadrature around it, and an exact rejection sampler from three tangents. Likelihoods are taken relative to
-the count's own logit, so that a count of 1e12 loses no digits.
+the count's own logit, so that a count of 1e12 keeps the digits that matter (5e-4 of a log likelihood at worst).
 """
 
 from __future__ import annotations
