@@ -87,14 +87,15 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
         else:
             share = np.nan_to_num(estimate)
             share = share / (2 - share) if kind == "f1" else share
-            with np.errstate(invalid="ignore", divide="ignore"):
-                rate = rng.binomial(resampled, share) / resampled
-            values[:, i] = 2 * rate / (1 + rate) if kind == "f1" else rate
+            rate = values[:, i]
+            np.divide(rng.binomial(resampled, share), resampled, out=rate, where=resampled > 0)
+            if kind == "f1":
+                values[:, i] = 2 * rate / (1 + rate)
     coordinates = {
         "chain": [0],
         "draw": np.arange(draws),
-        "metric": tally["metric"].values,
-        "subgroup": tally["subgroup"].values,
+        "metric": tally["metric"].variable,
+        "subgroup": tally["subgroup"].variable,
     }
     return xr.Dataset(
         {
