@@ -10,7 +10,7 @@ import xarray as xr
 
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
-from bayesgroups.inference.posterior import CHAINS, Posterior
+from bayesgroups.inference.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.inference.verdicts import Check, nuts_checks, usable
 from bayesgroups.report import assemble
 from bayesgroups.tallies.assembly import SCHEMA
@@ -150,8 +150,6 @@ def _nuts(tally: xr.Dataset, estimator: Estimator, seed: int, *, target_accept: 
 
 def _nothing(tally: xr.Dataset) -> Posterior:
     """The posterior of a metric that is undefined everywhere: NaN with a reason, never a prior in disguise."""
-    from bayesgroups.inference.posterior import lay_out
-
     return Posterior(lay_out(tally, np.full((CHAINS * DRAWS, tally.sizes["subgroup"]), np.nan), {}), (), "collapsed")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
+from narwhals.exceptions import DuplicateError
 
 from bayesgroups.columns import missing_values, number, refuse_missing, weights
 from bayesgroups.errors import InputError, MissingDependencyError, near_misses
@@ -50,7 +51,7 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
     Raises
     ------
     InputError
-        If the source is no dataframe, the file does not exist, is damaged or of another kind, or there are no rows.
+        If the source is no dataframe, two columns have one name, the file does not exist, is damaged or of another kind, or there are no rows.
     MissingDependencyError
         If a Parquet file is given and pyarrow is not installed.
 
@@ -75,10 +76,10 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
                 f"frame must be a dataframe (pandas, polars, pyarrow ...) or the path of a CSV or Parquet file; "
                 f"got {type(source).__name__}"
             ) from None
+        except DuplicateError as problem:
+            twice = str(problem).partition("\n")[2].strip("- ")
+            raise InputError(f"the frame has columns of one name ({twice}); rename one") from None
         frame = opened.collect() if isinstance(opened, nw.LazyFrame) else opened
-    if len(set(frame.columns)) < len(frame.columns):
-        twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
-        raise InputError(f"the frame has two columns named {twice[0]!r}; rename one")
     if len(frame) == 0:
         raise InputError("the frame has no rows; nothing can be tallied")
     return frame

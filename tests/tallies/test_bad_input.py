@@ -125,9 +125,13 @@ def test_bad_tables_are_refused(changes: dict[str, Any], message: str) -> None:
 def test_a_column_name_that_occurs_twice_is_refused() -> None:
     import pyarrow as pa
 
-    twice = pa.table([pa.array(["f"]), pa.array([1]), pa.array([0])], names=["sex", "y", "y"])
-    with pytest.raises((InputError, Exception), match="y"):
-        bg.tally(twice, ["sex"], ["sel"], y_pred="y")
+    frames = [
+        pa.table([pa.array(["f"]), pa.array([1]), pa.array([0])], names=["sex", "y", "y"]),
+        pd.DataFrame([["f", 1, 0]], columns=["sex", "y", "y"]),
+    ]
+    for frame in frames:
+        with pytest.raises(InputError, match=r"the frame has columns of one name \('y' 2 times\); rename one"):
+            bg.tally(frame, ["sex"], ["sel"], y_pred="y")
 
 
 def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
