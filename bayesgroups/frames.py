@@ -51,7 +51,8 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
     Raises
     ------
     InputError
-        If the source is no dataframe, two columns have one name, the file does not exist, is damaged or of another kind, or there are no rows.
+        If the source is no dataframe, two columns have one name, the file does not exist, is damaged or of another kind,
+        or there are no rows.
     MissingDependencyError
         If a Parquet file is given and pyarrow is not installed.
 
