@@ -74,7 +74,7 @@ def estimate(
     (1, 'collapsed')
     """
     _check_arguments(tally, estimator, seed, inference)
-    reference = estimator.reference(tally)
+    reference = estimator.reference(tally, seed=seed)
     notes: list[str] = []
     fits = []
     names = [str(metric) for metric in tally["metric"].values]

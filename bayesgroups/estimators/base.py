@@ -28,8 +28,8 @@ class Estimator(ABC):
     word: ClassVar[str]
 
     @abstractmethod
-    def reference(self, tally: xr.Dataset) -> xr.Dataset:
-        """Answer of the frequentist side, see `bayesgroups.frequentist`."""
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+        """Answer of the frequentist side, see `bayesgroups.frequentist`; ``seed`` is for words whose reference is random."""
 
     @abstractmethod
     def model(self, tally: xr.Dataset) -> pm.Model:

@@ -42,7 +42,7 @@ class CompletePooling(Estimator):
     def __post_init__(self) -> None:
         check_choice("CompletePooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
 
-    def reference(self, tally: xr.Dataset) -> xr.Dataset:
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """The weighted mean, see `bayesgroups.frequentist.complete_pooling`."""
         from bayesgroups.frequentist import complete_pooling
 

@@ -73,7 +73,7 @@ class NoPooling(Estimator):
 
         return bootstrap.replicates(tally, seed=seed, draws=self.bootstrap) if self.bootstrap else None
 
-    def reference(self, tally: xr.Dataset) -> xr.Dataset:
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """The standard estimator, see `bayesgroups.frequentist.no_pooling`."""
         from bayesgroups.frequentist import no_pooling
 

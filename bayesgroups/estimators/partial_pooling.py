@@ -55,7 +55,7 @@ class PartialPooling(Estimator):
         check_scale("PartialPooling", "overall_scale", self.overall_scale)
         check_scale("PartialPooling", "tau_scale", self.tau_scale)
 
-    def reference(self, tally: xr.Dataset) -> xr.Dataset:
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """Empirical Bayes, see `bayesgroups.frequentist.partial_pooling`."""
         from bayesgroups.frequentist import partial_pooling
 
