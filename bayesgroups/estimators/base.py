@@ -43,6 +43,11 @@ class Estimator(ABC):
         """Bootstrap replicates of the frequentist side, see `bayesgroups.inference.bootstrap`; ``None`` where not asked for."""
         return None
 
+    @property
+    def joint(self) -> bool:
+        """Whether all metrics are fitted together rather than one by one."""
+        return False
+
     def settings(self) -> dict[str, Any]:
         """The settings by name."""
         return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]

@@ -71,6 +71,47 @@ def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArra
     return np.asarray(total + np.log(spread) - 0.5 * np.log(2 * np.pi), dtype=np.float64)
 
 
+def moments(
+    k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, *, nodes: int
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of eta given the count.
+
+    Parameters
+    ----------
+    k, n, alpha, tau : arrays that broadcast to one shape
+        As in `log_marginal`; tau must be positive.
+    nodes : int
+        Gauss-Hermite nodes around the mode.
+
+    Returns
+    -------
+    tuple of arrays
+        Mean and variance on the logit scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.collapsed.logit_normal import moments
+    >>> one = np.array([1.0])
+    >>> mean, variance = moments(0 * one, 0 * one, one, 2 * one, nodes=11)  # without trials: the prior
+    >>> mean.round(6).tolist(), variance.round(6).tolist()
+    ([1.0], [4.0])
+    """
+    count = _count(k, n)
+    z, curvature = _mode(count, alpha, tau)
+    spread = 1 / np.sqrt(curvature)
+    points, log_weights = _hermite(nodes)
+    terms = np.stack(
+        [_log_density(z + spread * x, count, alpha, tau) + w for x, w in zip(points, log_weights, strict=True)]
+    )
+    share = np.exp(terms - terms.max(axis=0))
+    share /= share.sum(axis=0)
+    # Around the mode in units of the spread, where the moments have no digits to lose.
+    first = np.tensordot(points, share, axes=1)
+    second = np.tensordot(points**2, share, axes=1) - first**2
+    return alpha + tau * (z + spread * first), (tau * spread) ** 2 * second
+
+
 def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Exact draws of eta given the count, one per entry.
 

@@ -1,0 +1,122 @@
+"""Crossed effects: subgroups borrow strength from those that share some of their attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_scale, is_binomial
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+
+@dataclass(frozen=True)
+class CrossedEffects(Estimator):
+    """One variance component per subset of the attributes, and SureMap as its reference.
+
+    Parameters
+    ----------
+    likelihood : {"auto", "binomial", "normal"}
+        Of the Bayesian side. ``auto`` is binomial, with a predictor of logits, for every rate, and normal with known sampling
+        variances for means, F1, AUC and published estimates; those of means are shrunk row variances, see
+        `bayesgroups.models.variances`.
+    order : int, optional
+        Cross at most so many attributes, beside all of them together; by default every subset is a component.
+    covariates : tuple of str
+        Features of the tally that enter the Bayesian predictor, standardised.
+    prior : {"half_normal", "half_t", "r2d2"}
+        Of the components' standard deviations.
+    tau_scale : float, optional
+        Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.15 of the standard
+        deviation of a row.
+    tasks : bool
+        Whether the metrics of the tally are tasks (systems, say) that share hyper-parameters and effects.
+    method : {"suremap", "marginal_likelihood"}
+        Of the frequentist side: SureMap, tuned by an unbiased estimate of its risk, or empirical Bayes by maximum marginal
+        likelihood on the same family.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown, a scale is not positive or ``order`` is negative.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
+    >>> counts = bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who)
+    >>> report = bg.estimate(counts, bg.CrossedEffects(), seed=1)
+    >>> report["estimates"]["status"].sel(approach="bayesian").values.tolist()
+    [['ok', 'ok', 'ok', 'imputed']]
+    """
+
+    word: ClassVar[str] = "crossed_effects"
+
+    likelihood: Likelihood = "auto"
+    order: int | None = None
+    covariates: tuple[str, ...] = ()
+    prior: Literal["half_normal", "half_t", "r2d2"] = "half_normal"
+    tau_scale: float | None = None
+    tasks: bool = False
+    method: Literal["suremap", "marginal_likelihood"] = "suremap"
+
+    def __post_init__(self) -> None:
+        check_choice("CrossedEffects", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
+        check_choice("CrossedEffects", "prior", self.prior, ("half_normal", "half_t", "r2d2"))
+        check_choice("CrossedEffects", "method", self.method, ("suremap", "marginal_likelihood"))
+        check_scale("CrossedEffects", "tau_scale", self.tau_scale)
+        if self.order is not None and self.order < 0:
+            raise InputError(f"CrossedEffects: order={self.order} must be 0 or more, or None for every subset")
+        object.__setattr__(self, "covariates", tuple(self.covariates))
+
+    @property
+    def joint(self) -> bool:
+        """Tasks are fitted together."""
+        return self.tasks
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by name."""
+        return super().settings() | {"covariates": list(self.covariates)}
+
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+        """SureMap or marginal likelihood, see `bayesgroups.frequentist.crossed_effects`."""
+        from bayesgroups.frequentist import crossed_effects
+
+        return crossed_effects.estimate(
+            tally, method=self.method, order=self.order, tasks="metamap" if self.tasks else None, seed=seed
+        )
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.crossed_effects`."""
+        from bayesgroups.models import crossed_effects
+
+        return crossed_effects.build(
+            tally,
+            likelihood=self.likelihood,
+            order=self.order,
+            covariates=self.covariates,
+            prior=self.prior,
+            tau_scale=self.tau_scale,
+            tasks=self.tasks,
+        )
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        """Exact draws of one metric or of all tasks, see `bayesgroups.inference.collapsed.crossed_effects`."""
+        from bayesgroups.inference.collapsed import crossed_effects
+
+        return crossed_effects.sample(
+            tally,
+            seed=seed,
+            binomial_likelihood=is_binomial(tally, self.likelihood),
+            order=self.order,
+            covariates=self.covariates,
+            prior=self.prior,
+            tau_scale=self.tau_scale,
+            tasks=self.tasks,
+        )

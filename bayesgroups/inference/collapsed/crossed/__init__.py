@@ -1,0 +1,6 @@
+"""Crossed effects, integrated out: what is left are a few standard deviations.
+
+``prior`` turns standard normal numbers into standard deviations of components; ``predictor`` states the linear predictor;
+``subgroup_space`` and ``effect_space`` integrate it out, in matrices as large as the subgroups or as the effects; ``sites``
+stands in normal likelihoods for binomial ones.
+"""

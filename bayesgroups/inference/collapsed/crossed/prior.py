@@ -1,0 +1,65 @@
+"""Priors of the components' standard deviations, as functions of standard normal numbers.
+
+==============  ============================================================================================
+``half_normal``  every component on its own, tau_k ~ HalfNormal(scale)
+``half_t``       every component on its own, tau_k ~ half-t with 3 degrees of freedom and that scale
+``r2d2``         one total, sqrt(sum tau_k^2) ~ half-t with 3 degrees of freedom and scale sqrt(components) times ``scale``,
+                 shared out among the components by a uniform Dirichlet split
+==============  ============================================================================================
+
+References
+----------
+Gelman (2006), doi:10.1214/06-BA117A. Zhang, Naughton, Bondell and Reich (2022), doi:10.1080/01621459.2020.1825449 (R2D2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+Family = Literal["half_normal", "half_t", "r2d2"]
+
+DEGREES = 3.0
+FARTHEST = 6.0
+"""Standard normal numbers beyond this, two in a billion, are taken for it: no half-t runs away."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Joint prior of ``components`` standard deviations; ``scale`` is in units of the linear predictor."""
+
+    family: Family
+    scale: float
+    components: int
+
+    @property
+    def dimension(self) -> int:
+        """How many standard normal numbers it takes."""
+        return self.components
+
+    def scales(self, u: FloatArray) -> FloatArray:
+        """Standard deviations (draw, component) from standard normal numbers (draw, dimension)."""
+        from scipy.special import betaincinv, ndtr, ndtri, stdtrit
+
+        u = np.clip(u, -FARTHEST, FARTHEST)
+        if self.family == "half_normal":
+            return np.asarray(-self.scale * ndtri(0.5 * ndtr(-u)))
+        if self.family == "half_t":
+            return np.asarray(-self.scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))
+        total = -self.scale * math.sqrt(self.components) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))
+        behind = np.arange(self.components - 1, 0, -1)
+        stick = betaincinv(1.0, behind, ndtr(u[:, 1:]))
+        left = np.cumprod(np.column_stack([np.ones(len(u)), 1 - stick]), axis=1)
+        share = left * np.column_stack([stick, np.ones(len(u))])
+        return np.asarray(total * np.sqrt(share))
+
+    @property
+    def largest(self) -> float:
+        """A standard deviation that no component exceeds but with a probability of one in a billion."""
+        return float(self.scales(np.full((1, self.dimension), FARTHEST)).max())

@@ -1,0 +1,144 @@
+"""Exact posterior of crossed effects, either likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.inference.collapsed.crossed import engine
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor
+from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
+from bayesgroups.inference.posterior import CHAINS, Posterior, generator
+from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
+from bayesgroups.models.component_scales import COEFFICIENT, component_scales
+from bayesgroups.models.covariates import standardised
+from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, natural_scale
+from bayesgroups.models.subsets import subsets
+from bayesgroups.models.tasks import stack
+from bayesgroups.models.variances import with_shrunk_variances
+
+FloatArray = NDArray[np.float64]
+
+SMALLEST_STD_ERROR = 1e-6
+"""Floor of a standard error as a share of the metric's scale, as in `bayesgroups.models.cells`."""
+
+
+def sample(
+    tally: xr.Dataset,
+    *,
+    seed: int,
+    draws: int = 4000,
+    binomial_likelihood: bool = True,
+    order: int | None = None,
+    covariates: Sequence[str] = (),
+    prior: Family = "half_normal",
+    tau_scale: float | None = None,
+    tasks: bool = False,
+) -> Posterior:
+    """Independent draws from the posterior of one metric, or of several that are tasks.
+
+    The same model as `bayesgroups.models.crossed_effects`.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with one metric along ``metric``; with ``tasks``, any number.
+    seed : int
+        Source of randomness.
+    draws : int
+        Number of draws over all chains.
+    binomial_likelihood : bool
+        Binomial counts with a predictor of logits, or normal estimates with known variances.
+    order, covariates, prior, tau_scale, tasks
+        As in `bayesgroups.models.crossed_effects.build`.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    ValueError
+        If the tally does not have what is asked for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.crossed_effects import sample
+    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
+    >>> found = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
+    >>> found.draws["component_sd"].sizes["component"], [check.passed for check in found.checks]
+    (3, [True, True])
+    """
+    source = with_shrunk_variances(stack(tally) if tasks else tally)
+    components = subsets(source, order)
+    natural = natural_scale(source).isel(metric=0)
+    scale = float(component_scales(source, np.array([binomial_likelihood]), tau_scale)[0])
+    wide = LOGIT_OVERALL_SCALE if binomial_likelihood else float(natural["scale"])
+    x = np.asarray(standardised(source, covariates).values) if covariates else np.empty((source.sizes["subgroup"], 0))
+    predictor = Predictor(components.cells, x, wide, COEFFICIENT * scale)
+    spread = Prior(prior, scale, len(components.names))
+    names = ", ".join(str(metric) for metric in tally["metric"].values)
+    rng = generator(seed, names, "crossed_effects")
+    if binomial_likelihood:
+        count = np.asarray(source["count"].values[0], dtype=np.float64)
+        successes = np.where(count > 0, source["successes"].values[0], 0.0)
+        found = engine.binomial(predictor, successes, count, spread, rng, draws=draws)
+        mu, overall = _expit(found.eta), _expit(found.overall)
+    else:
+        z, v = source["estimate"].values[0], source["sampling_variance"].values[0]
+        known = np.isfinite(z) & np.isfinite(v)
+        least = (SMALLEST_STD_ERROR * float(natural["scale"])) ** 2
+        error = np.where(known, np.maximum(np.where(known, v, 1.0), least), np.inf)
+        centre = float(natural["centre"])
+        found = engine.gaussian(predictor, np.where(known, z, centre) - centre, error, spread, rng, draws=draws)
+        mu, overall = centre + found.eta, centre + found.overall
+    laid_out = _lay_out(tally, mu, overall, found, components.names, covariates)
+    checks = (
+        at_most("Pareto k-hat", names, found.k_hat, K_HAT, "the largest k-hat of the importance weights"),
+        at_least("importance ESS", names, found.ess, IS_ESS, "the smallest effective number of weighted draws"),
+    )
+    return Posterior(laid_out, checks, "collapsed")
+
+
+def _lay_out(
+    tally: xr.Dataset,
+    mu: FloatArray,
+    overall: FloatArray,
+    found: engine.CrossedDraws,
+    components: Sequence[str],
+    covariates: Sequence[str],
+) -> xr.Dataset:
+    """Draws with chains, along the metrics of the tally; tasks share their hyper-parameters."""
+    chains, metrics, subgroups = (CHAINS, len(mu) // CHAINS), tally.sizes["metric"], tally.sizes["subgroup"]
+
+    def along(values: FloatArray) -> FloatArray:
+        shape = (*chains, 1, *values.shape[1:])
+        return np.repeat(values.reshape(shape), metrics, axis=2)
+
+    tau = np.sqrt((found.tau**2).sum(axis=1))
+    data = {
+        "mu": (("chain", "draw", "metric", "subgroup"), mu.reshape(*chains, metrics, subgroups)),
+        "overall": (("chain", "draw", "metric"), along(overall)),
+        "tau": (("chain", "draw", "metric"), along(tau)),
+        "component_sd": (("chain", "draw", "metric", "component"), along(found.tau)),
+    }
+    coordinates = {
+        "chain": np.arange(chains[0]),
+        "draw": np.arange(chains[1]),
+        "metric": tally["metric"].values,
+        "subgroup": tally["subgroup"].values,
+        "component": list(components),
+    }
+    if covariates:
+        data["beta"] = (("chain", "draw", "metric", "covariate"), along(found.beta))
+        coordinates["covariate"] = list(covariates)
+    return xr.Dataset(data, coords=coordinates)
+
+
+def _expit(eta: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)

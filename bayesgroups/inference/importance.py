@@ -1,0 +1,313 @@
+"""Adaptive multiple importance sampling against a standard normal prior, with its own diagnosis.
+
+The target is N(u; 0, I) times a likelihood. Parameters that the likelihood does not care about keep the prior's normal tail,
+so a proposal that mixes in the prior itself has bounded weights; the rest of it is a mixture of multivariate t
+distributions, fitted again after every round to all the draws so far (Cornuet, Marin, Mira and Robert 2012,
+doi:10.1111/j.1467-9469.2011.00756.x). Every draw is weighed with the mixture of all proposals that were used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LogLikelihood = Callable[[FloatArray], FloatArray]
+
+DEFENCE = 0.15
+"""Share of the prior in every proposal."""
+COMPONENTS = 3
+DEGREES = 7.0
+"""Degrees of freedom of the t distributions."""
+INFLATION = 1.1
+"""Factor on the covariances of a fit, for proposals must be wider than their targets."""
+ROUNDS = 4
+MORE_ROUNDS = 4
+"""Rounds that are added while the weights are not good."""
+GOOD = 0.5
+"""Pareto k-hat at which no round is added."""
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Draws ``u`` (draw, parameter) with ``log_weight`` (draw,), the k-hat of the weights and their effective number."""
+
+    u: FloatArray
+    log_weight: FloatArray
+    k_hat: float
+    ess: float
+
+
+def sample(
+    log_likelihood: LogLikelihood,
+    dimension: int,
+    rng: np.random.Generator,
+    *,
+    start: FloatArray | None = None,
+    size: int = 2000,
+) -> Weighted:
+    """Weighted draws from the posterior of standard normal parameters.
+
+    Parameters
+    ----------
+    log_likelihood : callable
+        From (draw, parameter) to (draw,); minus infinity is allowed.
+    dimension : int
+        Number of parameters.
+    rng : numpy Generator
+        Source of randomness.
+    start : array (parameter,), optional
+        Where the search for the mode begins; by default the middle of the prior.
+    size : int
+        Draws in a round.
+
+    Returns
+    -------
+    Weighted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.importance import sample
+    >>> found = sample(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), 2, np.random.default_rng(1))
+    >>> weight = np.exp(found.log_weight - found.log_weight.max())
+    >>> np.average(found.u, axis=0, weights=weight).round(1).tolist(), found.k_hat < 0.5
+    ([0.5, 0.5], True)
+    """
+    centre = mode(log_likelihood, np.zeros(dimension) if start is None else start)
+    covariance = _curvature(log_likelihood, centre)
+    proposal = _Mixture(
+        np.full(COMPONENTS, 1 / COMPONENTS),
+        np.repeat(centre[None], COMPONENTS, axis=0),
+        np.stack([covariance * 2.0**j for j in range(COMPONENTS)]),
+    )
+    u, likelihood, densities = np.empty((0, dimension)), np.empty(0), np.empty((0, 0))
+    proposals: list[_Mixture] = []
+    found: Weighted | None = None
+    for done in range(ROUNDS + MORE_ROUNDS):
+        fresh = _propose(proposal, size, dimension, rng)
+        proposals.append(proposal)
+        densities = np.column_stack([densities, _log_proposal(proposal, u)]) if len(u) else densities
+        rows = np.column_stack([_log_proposal(each, fresh) for each in proposals])
+        densities = np.concatenate([densities, rows]) if len(u) else rows
+        u, likelihood = np.concatenate([u, fresh]), np.concatenate([likelihood, log_likelihood(fresh)])
+        log_weight = likelihood + _log_normal(u) - _log_mean_exp(densities)
+        found = Weighted(u, log_weight, pareto_k(log_weight), effective(log_weight))
+        if done + 1 >= ROUNDS and found.k_hat <= GOOD:
+            break
+        proposal = _fit(u, log_weight, proposal)
+    assert found is not None
+    return found
+
+
+def resample(log_weight: FloatArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Positions of draws, each taken as often as its weight says, in random order.
+
+    Parameters
+    ----------
+    log_weight : array (draw,)
+        Unnormalised.
+    number : int
+        How many to take; systematically, so that a draw is taken the expected number of times, rounded up or down.
+    rng : numpy Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array (number,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.importance import resample
+    >>> sorted(resample(np.log([0.25, 0.75]), 4, np.random.default_rng(1)).tolist())
+    [0, 1, 1, 1]
+    """
+    weight = np.exp(log_weight - log_weight.max())
+    at = (np.arange(number) + rng.random()) / number
+    taken = np.searchsorted(np.cumsum(weight) / weight.sum(), at).clip(max=len(weight) - 1)
+    rng.shuffle(taken)
+    return taken.astype(np.int64)
+
+
+def effective(log_weight: FloatArray) -> float:
+    """Kish's effective number of weighted draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.importance import effective
+    >>> effective(np.zeros(10))
+    10.0
+    """
+    weight = np.exp(log_weight - log_weight.max())
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def pareto_k(log_weight: FloatArray) -> float:
+    """Shape of the generalised Pareto distribution fitted to the largest importance weights.
+
+    Parameters
+    ----------
+    log_weight : array (draw,)
+        Unnormalised, 25 or more.
+
+    Returns
+    -------
+    float
+        Below 0.7 the weighted averages can be trusted; infinity if a weight is not finite or the tail is too short to be
+        fitted, minus infinity if all large weights are equal.
+
+    References
+    ----------
+    Vehtari, Simpson, Gelman, Yao and Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72). Zhang and Stephens
+    (2009), doi:10.1198/tech.2009.08017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.importance import pareto_k
+    >>> pareto_k(1.5 * np.random.default_rng(1).exponential(size=4000)) > 0.7
+    True
+    """
+    number = len(log_weight)
+    tail = int(min(math.ceil(0.2 * number), math.ceil(3 * math.sqrt(number))))
+    if tail < 5 or np.isnan(log_weight).any() or not np.isfinite(log_weight.max()):
+        return math.inf
+    ordered = np.sort(np.exp(log_weight - log_weight.max()))
+    x = ordered[-tail:] - ordered[-tail - 1]
+    if x[-1] <= 0:
+        return -math.inf
+    x = x[x > 0]
+    if len(x) < 5:
+        return math.inf
+    grid = 30 + int(math.sqrt(len(x)))
+    quartile = x[max(int(len(x) / 4 + 0.5) - 1, 0)]
+    theta = 1 / x[-1] + (1 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))) / (3 * quartile)
+    shape = np.log1p(-theta[:, None] * x).mean(axis=1)
+    profile = len(x) * (np.log(-theta / shape) - shape - 1)
+    weight = np.exp(profile - profile.max())
+    best = float((theta * weight).sum() / weight.sum())
+    k = float(np.log1p(-best * x).mean())
+    # A weak prior at 0.5 with the weight of ten draws steadies short tails, as in the paper.
+    return (len(x) * k + 5) / (len(x) + 10)
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """Weights (component,), locations (component, parameter) and covariances (component, parameter, parameter)."""
+
+    weight: FloatArray
+    location: FloatArray
+    covariance: FloatArray
+
+
+def _propose(mixture: _Mixture, size: int, dimension: int, rng: np.random.Generator) -> FloatArray:
+    factor = np.linalg.cholesky(mixture.covariance)
+    component = rng.choice(len(mixture.weight), size=size, p=mixture.weight)
+    z = rng.standard_normal((size, dimension))
+    stretch = np.sqrt(DEGREES / rng.chisquare(DEGREES, size=size))
+    t = mixture.location[component] + stretch[:, None] * np.einsum("nij,nj->ni", factor[component], z)
+    defensive = rng.random(size) < DEFENCE
+    return np.where(defensive[:, None], rng.standard_normal((size, dimension)), t)
+
+
+def _log_proposal(mixture: _Mixture, u: FloatArray) -> FloatArray:
+    terms = np.column_stack([np.log(mixture.weight) + _log_t(mixture, u)[0] + math.log1p(-DEFENCE),
+                             _log_normal(u) + math.log(DEFENCE)])  # fmt: skip
+    found: FloatArray = np.logaddexp.reduce(terms, axis=1)
+    return found
+
+
+def _log_t(mixture: _Mixture, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log densities and squared distances (draw, component) of the t distributions."""
+    dimension = u.shape[1]
+    factor = np.linalg.cholesky(mixture.covariance)
+    log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
+    away = np.linalg.solve(factor, np.moveaxis(u[:, None] - mixture.location, 0, -1))
+    distance = (away**2).sum(axis=1).T
+    constant = (
+        math.lgamma((DEGREES + dimension) / 2)
+        - math.lgamma(DEGREES / 2)
+        - 0.5 * dimension * math.log(DEGREES * math.pi)
+    )
+    return constant - log_root - 0.5 * (DEGREES + dimension) * np.log1p(distance / DEGREES), distance
+
+
+def _fit(u: FloatArray, log_weight: FloatArray, mixture: _Mixture) -> _Mixture:
+    """Weighted expectation-maximisation of the mixture, 15 steps from where it was."""
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    dimension = u.shape[1]
+    kept = weight > 1e-12
+    u, weight = u[kept], weight[kept]
+    mean = weight @ u
+    spread = (weight[:, None] * (u - mean)).T @ (u - mean)
+    ridge = 0.02 * np.diag(np.diag(spread)) + 1e-6 * np.eye(dimension)
+    for _ in range(15):
+        log_density, distance = _log_t(mixture, u)
+        joint = log_density + np.log(mixture.weight)
+        share = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)) * weight[:, None]
+        latent = share * (DEGREES + dimension) / (DEGREES + distance)
+        total = share.sum(axis=0)
+        locations, covariances = [], []
+        for j in range(len(total)):
+            location = latent[:, j] @ u / latent[:, j].sum()
+            around = u - location
+            covariances.append((latent[:, j, None] * around).T @ around / total[j] + ridge)
+            locations.append(location)
+        share_of = np.maximum(total, 0.02)
+        mixture = _Mixture(share_of / share_of.sum(), np.stack(locations), np.stack(covariances))
+    return _Mixture(mixture.weight, mixture.location, mixture.covariance * INFLATION)
+
+
+def mode(log_likelihood: LogLikelihood, start: FloatArray) -> FloatArray:
+    """Mode of the posterior, (parameter,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.importance import mode
+    >>> mode(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), np.zeros(2)).round(3).tolist()
+    [0.5, 0.5]
+    """
+    from scipy.optimize import minimize
+
+    step = 1e-3 * np.eye(len(start))
+
+    def objective(u: FloatArray) -> tuple[float, FloatArray]:
+        at = np.concatenate([u[None], u + step, u - step])
+        value = 0.5 * (at**2).sum(axis=1) - log_likelihood(at)
+        return float(value[0]), (value[1 : len(u) + 1] - value[len(u) + 1 :]) / 2e-3
+
+    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=[(-6, 6)] * len(start)).x)
+
+
+def _curvature(log_likelihood: LogLikelihood, at: FloatArray) -> FloatArray:
+    """Covariance from the curvature of the log posterior, no wider than the prior's by a factor of 2."""
+    wide, dimension = 0.05, len(at)
+    first, second = np.triu_indices(dimension)
+    ahead, across = wide * np.eye(dimension)[first], wide * np.eye(dimension)[second]
+    corners = np.concatenate([at + ahead + across, at + ahead - across, at - ahead + across, at - ahead - across])
+    value = (0.5 * (corners**2).sum(axis=1) - log_likelihood(corners)).reshape(4, -1)
+    curvature = np.zeros((dimension, dimension))
+    curvature[first, second] = curvature[second, first] = (value[0] - value[1] - value[2] + value[3]) / (4 * wide**2)
+    roots, vectors = np.linalg.eigh(np.where(np.isfinite(curvature), curvature, np.eye(dimension)))
+    covariance: FloatArray = (vectors / np.maximum(roots, 0.5)) @ vectors.T
+    return covariance
+
+
+def _log_normal(u: FloatArray) -> FloatArray:
+    found: FloatArray = -0.5 * (u**2).sum(axis=1) - 0.5 * u.shape[1] * math.log(2 * math.pi)
+    return found
+
+
+def _log_mean_exp(values: FloatArray) -> FloatArray:
+    found: FloatArray = np.logaddexp.reduce(values, axis=1) - math.log(values.shape[1])
+    return found

@@ -1,0 +1,203 @@
+"""Crossed effects: a subgroup is the sum of what every subset of its attributes contributes.
+
+For metric m, subgroup g and components k (race; age; race and age; ...; the subgroup itself),
+
+    eta[m, g] = a[m] + sum over k of component_sd[m, k] z[m, k, cell_k(g)] + x[g] . beta[m],   z ~ Normal(0, 1)
+
+rates (binomial likelihood, logit scale)
+    a = alpha ~ Normal(0, 1.5),             mu = invlogit(eta),      overall = invlogit(alpha)
+    successes[m, g] ~ Binomial(count[m, g], mu[m, g])
+
+all other metrics (normal likelihood, own scale; centre and scale from ``scales``)
+    a = overall ~ Normal(centre, scale),    mu = eta
+    estimate[m, g] ~ Normal(mu[m, g], std_error[m, g]), standard errors known, those of
+    means with the shrunk row variances of ``variances``
+
+standard deviations of the components, s being ``component_scales``
+    half_normal    component_sd[m, k] ~ HalfNormal(s)
+    half_t         component_sd[m, k] ~ HalfStudentT(3, s)
+    r2d2           tau[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
+                   component_sd[m, k] = tau[m] sqrt(share[m, k])
+    covariates     beta[m, j] ~ Normal(0, 2 s), standardised over rows
+
+With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of their own.
+
+Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
+``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z``,
+``z_share``, and with tasks ``z_component_sd``, ``z_tau``, ``z_beta``. ``alpha`` is ``overall`` before the link.
+
+References
+----------
+Khodak, Mackey, Chouldechova and Dudik (2024), SureMap, arXiv:2411.09730: the same covariance, tuned by an unbiased risk
+estimate. Gelman (2006), doi:10.1214/06-BA117A. Zhang et al. (2022), R2D2, doi:10.1080/01621459.2020.1825449.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from numpy.typing import NDArray
+
+from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from .component_scales import COEFFICIENT, DEGREES, component_scales
+from .covariates import standardised
+from .likelihoods import observe_estimates, observe_successes
+from .scales import LOGIT_OVERALL_SCALE, natural_scale
+from .subsets import Subsets, subsets
+from .tasks import stack
+from .variances import with_shrunk_variances
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Family = Literal["half_normal", "half_t", "r2d2"]
+Tensor = Any
+"""A PyTensor expression; PyMC carries no types."""
+
+
+def build(
+    tally: xr.Dataset,
+    *,
+    likelihood: Likelihood = "auto",
+    order: int | None = None,
+    covariates: Sequence[str] = (),
+    prior: Family = "half_normal",
+    tau_scale: float | None = None,
+    tasks: bool = False,
+) -> pm.Model:
+    """Build the model of all metrics of the tally; nothing is sampled here.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with dims ``metric`` and ``subgroup`` and its attributes.
+    likelihood : {"auto", "binomial", "normal"}
+        ``auto`` is binomial for rates and normal for all other metrics.
+    order : int, optional
+        Cross at most so many attributes, beside all of them together; by default every subset.
+    covariates : sequence of str
+        Features of the tally.
+    prior : {"half_normal", "half_t", "r2d2"}
+        Of the components' standard deviations.
+    tau_scale : float, optional
+        Its scale, on the logit scale for binomial metrics and in the metric's units otherwise; by default
+        ``component_scales``.
+    tasks : bool
+        Whether the metrics are tasks that share hyper-parameters and effects.
+
+    Returns
+    -------
+    pm.Model
+        With ``mu(metric, subgroup)``, ``overall(metric)``, ``tau(metric)`` and ``component_sd(metric, component)``.
+
+    Raises
+    ------
+    ValueError
+        If a choice does not exist, the scale is not positive, or the tally does not have what is asked for.
+
+    Examples
+    --------
+    >>> cells = ("metric", "subgroup")
+    >>> tally = xr.Dataset(
+    ...     {"count": (cells, [[10.0, 5.0, 9.0, 8.0]]), "successes": (cells, [[2.0, 4.0, 3.0, 5.0]]),
+    ...      "estimate": (cells, [[0.2, 0.8, 0.3, 0.6]]), "sampling_variance": (cells, [[0.02, 0.03, 0.02, 0.02]]),
+    ...      "row_variance": (cells, [[0.2, 0.2, 0.2, 0.2]]), "pooled_variance": ("metric", [0.2]),
+    ...      "kind": ("metric", ["rate"]), "range_lower": ("metric", [0.0]), "range_upper": ("metric", [1.0])},
+    ...     coords={"metric": ["fnr"], "subgroup": ["a | f", "a | m", "b | f", "b | m"],
+    ...             "race": ("subgroup", ["a", "a", "b", "b"]), "sex": ("subgroup", ["f", "m", "f", "m"])},
+    ...     attrs={"by": '{"by": ["race", "sex"]}'})
+    >>> [variable.name for variable in build(tally).free_RVs]
+    ['alpha', 'component_sd', 'z']
+    """
+    if prior not in get_args(Family):
+        raise ValueError(f"prior must be one of {', '.join(get_args(Family))}; got {prior!r}")
+    source = with_shrunk_variances(stack(tally) if tasks else tally)
+    components = subsets(source, order)
+    binomial = binomial_metrics(source, likelihood)
+    natural = natural_scale(source)
+    scale = component_scales(source, binomial, tau_scale)
+    counts = binomial_cells(source, binomial)
+    estimates = normal_cells(source, ~binomial, natural["scale"].values)
+    centre = np.where(binomial, 0.0, natural["centre"].values)
+    width = np.where(binomial, LOGIT_OVERALL_SCALE, natural["scale"].values)
+    coords = {
+        "metric": tally["metric"].values,
+        "subgroup": tally["subgroup"].values,
+        "component": list(components.names),
+    }
+    fit = "task_fit" if tasks else "metric"  # what hyper-parameters run along
+    coords |= {fit: source["metric"].values, "effect": _effect_labels(components)}
+    with pm.Model(coords=coords) as model:
+        alpha = pm.Normal("alpha", mu=centre, sigma=width, dims=fit)
+        spread = _component_sds(prior, scale, components, (fit, "component"))
+        eta = alpha[:, None] + _effects(components, spread, (fit, "effect"))
+        if covariates:
+            x = standardised(source, covariates)
+            model.add_coord("covariate", list(covariates))
+            beta = pm.Normal(_own("beta", fit), sigma=COEFFICIENT * scale[:, None], dims=(fit, "covariate"))
+            eta = eta + pm.math.dot(beta, x.values.T)
+            _report("beta", beta, tally, fit, ("metric", "covariate"))
+        mu = _own_scale(eta, binomial[:, None])
+        pm.Deterministic(
+            "mu", mu.reshape((tally.sizes["metric"], tally.sizes["subgroup"])), dims=("metric", "subgroup")
+        )
+        _report("overall", _own_scale(alpha, binomial), tally, fit, ("metric",))
+        _report("tau", pm.math.sqrt(pm.math.sum(spread**2, axis=1)), tally, fit, ("metric",))
+        _report("component_sd", spread, tally, fit, ("metric", "component"))
+        observe_successes(counts, pm.math.invlogit(eta[counts.metric, counts.subgroup]))
+        observe_estimates(estimates, eta[estimates.metric, estimates.subgroup])
+    return model
+
+
+def _component_sds(prior: Family, scale: FloatArray, components: Subsets, dims: tuple[str, str]) -> Tensor:
+    """Standard deviations (metric, component)."""
+    number = len(components.names)
+    if prior == "half_normal":
+        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scale[:, None], dims=dims)
+    if prior == "half_t":
+        return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scale[:, None], dims=dims)
+    total = pm.HalfStudentT(_own("tau", dims[0]), nu=DEGREES, sigma=scale * np.sqrt(number), dims=dims[0])
+    share = (
+        pm.Dirichlet("z_share", a=np.ones((len(scale), number)), dims=dims) if number > 1 else np.ones((len(scale), 1))
+    )
+    return total[:, None] * pm.math.sqrt(share)
+
+
+def _own(name: str, fit: str) -> str:
+    """Name of a hyper-parameter: latent where tasks share it and the reported one runs along them."""
+    return name if fit == "metric" else f"z_{name}"
+
+
+def _effects(components: Subsets, spread: Tensor, dims: tuple[str, str]) -> Tensor:
+    """Sum of the effects of every subgroup, (metric, subgroup)."""
+    z = pm.Normal("z", dims=dims)
+    start, total = 0, 0.0
+    for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
+        total = total + spread[:, k, None] * z[:, start + cells]
+        start += size
+    return total
+
+
+def _effect_labels(components: Subsets) -> list[str]:
+    return [
+        f"{name} {cell}" for name, size in zip(components.names, components.sizes, strict=True) for cell in range(size)
+    ]
+
+
+def _own_scale(value: Tensor, binomial: BoolArray) -> Tensor:
+    """From the scale of the predictor to the scale of the metric; ``binomial`` broadcasts against ``value``."""
+    if binomial.all():
+        return pm.math.invlogit(value)
+    return pm.math.switch(binomial, pm.math.invlogit(value), value) if binomial.any() else value
+
+
+def _report(name: str, value: Tensor, tally: xr.Dataset, fit: str, dims: tuple[str, ...]) -> None:
+    """A deterministic along the metrics of the tally, for tasks share theirs; none where the variable itself is there."""
+    if name in pm.modelcontext(None).named_vars:
+        return
+    shared = tally.sizes["metric"] != len(pm.modelcontext(None).coords[fit])
+    rows = np.zeros(tally.sizes["metric"], dtype=int) if shared else np.arange(tally.sizes["metric"])
+    pm.Deterministic(name, value[rows], dims=dims)

@@ -1,0 +1,83 @@
+"""Adaptive importance sampling against closed forms, and its diagnosis against ArviZ."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bayesgroups.inference import importance
+
+FloatArray = NDArray[np.float64]
+
+
+def weights(found: importance.Weighted) -> FloatArray:
+    weight = np.exp(found.log_weight - found.log_weight.max())
+    return np.asarray(weight / weight.sum())
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("number", [60, 1000, 8000])
+def test_k_hat_is_that_of_arviz(spread: float, number: int) -> None:
+    from arviz_stats.base import array_stats
+
+    log_weight = spread * np.random.default_rng(number).standard_t(8, size=number)
+    theirs = float(array_stats.psislw(-log_weight)[1])
+    assert importance.pareto_k(log_weight) == pytest.approx(theirs, abs=0.02)
+
+
+def test_k_hat_that_cannot_be_fitted_is_infinite() -> None:
+    assert importance.pareto_k(np.zeros(10)) == math.inf
+    assert importance.pareto_k(np.full(1000, math.nan)) == math.inf
+    assert importance.pareto_k(np.zeros(1000)) == -math.inf
+
+
+def test_a_normal_posterior_is_met() -> None:
+    """Prior N(0, I), likelihood N(m, S): the posterior is normal with known moments."""
+    rng = np.random.default_rng(4)
+    root = rng.standard_normal((3, 3))
+    covariance = root @ root.T / 3 + 0.1 * np.eye(3)
+    precision, centre = np.linalg.inv(covariance), np.array([1.0, -2.0, 0.5])
+    found = importance.sample(lambda u: -0.5 * np.einsum("ni,ij,nj->n", u - centre, precision, u - centre), 3, rng)
+    posterior = np.linalg.inv(precision + np.eye(3))
+    mean = posterior @ precision @ centre
+    weight = weights(found)
+    error = np.sqrt(np.diag(posterior) / found.ess)
+    assert np.abs((weight @ found.u - mean) / error).max() < 4
+    around = found.u - mean
+    assert (weight[:, None] * around).T @ around == pytest.approx(posterior, abs=0.05)
+    assert found.k_hat < 0.5
+    assert found.ess > 2000
+
+
+def test_two_modes_are_both_found() -> None:
+    def two(u: FloatArray) -> FloatArray:
+        return np.asarray(np.logaddexp(-8 * (u[:, 0] - 1.5) ** 2, -8 * (u[:, 0] + 1.5) ** 2))
+
+    found = importance.sample(two, 2, np.random.default_rng(1))
+    right = float(weights(found)[found.u[:, 0] > 0].sum())
+    assert right == pytest.approx(0.5, abs=0.05)
+
+
+def test_parameters_that_do_not_matter_keep_their_prior() -> None:
+    found = importance.sample(lambda u: -20 * (u[:, 0] - 0.2) ** 2, 8, np.random.default_rng(2))
+    weight = weights(found)
+    variance = weight @ found.u[:, 1:] ** 2
+    assert np.abs(variance - 1).max() < 0.15
+    assert found.k_hat < 0.5
+
+
+def test_minus_infinity_is_a_likelihood() -> None:
+    found = importance.sample(
+        lambda u: np.where(u[:, 0] > 0, 0.0, -np.inf), 1, np.random.default_rng(3), start=np.ones(1)
+    )
+    assert float(weights(found)[found.u[:, 0] <= 0].sum()) == 0
+    assert weights(found) @ found.u[:, 0] == pytest.approx(math.sqrt(2 / math.pi), abs=0.03)
+
+
+def test_resampling_takes_the_expected_number() -> None:
+    log_weight = np.log([0.1, 0.2, 0.7])
+    taken = np.bincount(importance.resample(log_weight, 1000, np.random.default_rng(1)))
+    assert np.abs(taken - [100, 200, 700]).max() <= 1
