@@ -1,0 +1,181 @@
+"""Metrics that are fitted together: by SureMap or by likelihood, with the variance that an interval needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.crossed import marginal_likelihood, multi_task, sure
+from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
+from bayesgroups.frequentist.crossed.mixture import mix
+from bayesgroups.frequentist.crossed.precision import combine, weigh
+from bayesgroups.frequentist.crossed.stacked import stack
+
+FloatArray = NDArray[np.float64]
+
+Method = Literal["suremap", "marginal_likelihood"]
+Choice = Literal["corrected", "plug_in"]
+Tasks = multi_task.Variant
+
+FEWEST = 4
+"""Estimates below which nothing is shrunk, as in `bayesgroups.frequentist.intervals.morris`."""
+TOGETHER = 300
+"""Cells of task and group whose likelihood is looked at together, where it only serves the intervals."""
+KNOWN = 1e-6
+"""Stands in for a sampling variance of 0, as a share of the smallest positive one."""
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """One fit of some tasks.
+
+    Attributes
+    ----------
+    estimate, variance : arrays (task, group)
+        Not clipped; the variance is that of the interval.
+    own, centre : arrays (component,)
+        Variances of the components within a task, and of the centre that tasks share; NaN where there is none.
+    overall : array (task,)
+        Generalised least-squares means.
+    risk : float
+        SURE per estimate; NaN for a likelihood.
+    """
+
+    estimate: FloatArray
+    variance: FloatArray
+    own: FloatArray
+    centre: FloatArray
+    overall: FloatArray
+    risk: float
+
+
+def fit(
+    z: FloatArray,
+    v: FloatArray,
+    agreement: FloatArray,
+    *,
+    centre: float,
+    method: Method,
+    tasks: Tasks | None,
+    interval: Choice,
+    seed: int,
+) -> JointFit | None:
+    """Fit tasks together, in units of their sampling error.
+
+    Parameters
+    ----------
+    z, v : arrays (task, group)
+        Estimates and their sampling variances, NaN where there are none; a single task unless ``tasks`` says how
+        several are joined.
+    agreement : array (component, group, group)
+        Matrices C_S of a `Family`, the shared level first.
+    centre : float
+        A perfect model.
+    method, tasks, interval, seed
+        As in `bayesgroups.frequentist.crossed_effects.estimate`.
+
+    Returns
+    -------
+    JointFit, or None
+        None with fewer than four estimates that have a sampling variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> agreement = np.stack([np.ones((4, 4)), np.eye(4)])
+    >>> z, v = np.array([[0.1, 0.2, 0.3, 0.6]]), np.full((1, 4), 0.01)
+    >>> found = fit(z, v, agreement, centre=0.0, method="suremap", tasks=None, interval="corrected", seed=0)
+    >>> assert found is not None
+    >>> found.estimate.round(3).tolist(), found.variance.round(4).tolist()
+    ([[0.135, 0.213, 0.292, 0.527]], [[0.0094, 0.0086, 0.0082, 0.0104]])
+    """
+    used = np.isfinite(z) & np.isfinite(v)
+    positive = used & (v > 0)
+    if positive.sum() < FEWEST:
+        return None
+    unit = float(np.sqrt(np.median(v[positive])))
+    known = used & ~positive
+    noise = np.where(known, KNOWN * v[positive].min(), np.where(positive, v, 1.0)) / unit**2
+    y, u = np.where(used, z, 0.0) / unit, np.where(used, 1 / noise, 0.0)
+    if method == "suremap":
+        found, own, shared, risk = _suremap(y, u, agreement, centre / unit, tasks)
+        if interval == "plug_in":
+            variance = _variance_at(u, agreement, own, shared)
+        else:
+            law = _split_law(y, u, agreement, seed)
+            variance = law.variance + (found - law.estimate) ** 2
+    else:
+        risk = np.nan
+        law, own, shared = _law(
+            y, u, agreement, shares_centre=tasks != "zero", draws=interval == "corrected", seed=seed
+        )
+        found, variance = law.estimate, law.variance
+    covariance = combine(np.nan_to_num(own), agreement)
+    return JointFit(
+        np.where(known, z, found * unit),
+        np.where(known, 0.0, variance * unit**2),
+        own * unit**2,
+        shared * unit**2,
+        np.array([_overall(*each, covariance) for each in zip(y, u, strict=True)]) * unit,
+        risk / np.count_nonzero(used),
+    )
+
+
+def _suremap(
+    y: FloatArray, u: FloatArray, agreement: FloatArray, centre: float, tasks: Tasks | None
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Estimates, variances of the components and of the centre, and risk less that of empty cells."""
+    empty = np.count_nonzero(u == 0)
+    if tasks is None:
+        alone = sure.fit(y[0], u[0], agreement, centre=centre)
+        return alone.estimate[None], alone.variances, np.full(len(agreement), np.nan), alone.risk + empty
+    joint = multi_task.fit(y, u, agreement, variant=tasks, centre=centre)
+    shared = joint.centre_variances if tasks == "metamap" else np.full(len(agreement), np.nan)
+    return joint.estimate, joint.variances, shared, joint.risk + empty
+
+
+def _law(
+    y: FloatArray, u: FloatArray, agreement: FloatArray, *, shares_centre: bool, draws: bool, seed: int
+) -> tuple[Posterior, FloatArray, FloatArray]:
+    """Posterior of every cell by likelihood, and the variances of the components and of the centre."""
+    cells = stack(agreement, len(y), shares_centre=shares_centre)
+    flat, weight = y.ravel(), u.ravel()
+    variances = marginal_likelihood.fit(flat, weight, cells.agreement)
+    if draws:
+        found = mix(flat, weight, cells.agreement, seed=seed).posterior
+    else:
+        found = marginal_likelihood.at(flat, weight, combine(variances, cells.agreement))
+    shape = Posterior(found.estimate.reshape(y.shape), found.variance.reshape(y.shape))
+    return shape, *cells.split(variances)
+
+
+def _split_law(y: FloatArray, u: FloatArray, agreement: FloatArray, seed: int) -> Posterior:
+    """The same for as many tasks at once as are quick; NaN for tasks without any data."""
+    tasks, groups = y.shape
+    estimate, variance = np.full((2, tasks, groups), np.nan)
+    for rows in np.array_split(np.arange(tasks), -(-tasks // max(1, TOGETHER // groups))):
+        if np.count_nonzero(u[rows]):
+            law, _, _ = _law(y[rows], u[rows], agreement, shares_centre=True, draws=True, seed=seed)
+            estimate[rows], variance[rows] = law.estimate, law.variance
+    return Posterior(estimate, variance)
+
+
+def _variance_at(u: FloatArray, agreement: FloatArray, own: FloatArray, shared: FloatArray) -> FloatArray:
+    """Posterior variance of every cell at known variances, a centre without variance being known."""
+    covariance, gamma = combine(own, agreement), combine(np.nan_to_num(shared), agreement)
+    weights = weigh(u, covariance)
+    gain = covariance @ weights
+    left = np.eye(u.shape[-1]) - gain
+    centre = np.linalg.solve(np.eye(u.shape[-1]) + gamma @ weights.sum(axis=0), gamma)
+    within = np.diagonal(covariance) - (gain * covariance).sum(axis=-1)
+    found: FloatArray = np.maximum(within, 0.0) + np.maximum((left @ centre * left).sum(axis=-1), 0.0)
+    return found
+
+
+def _overall(y: FloatArray, u: FloatArray, covariance: FloatArray) -> float:
+    """Generalised least-squares mean of one task; NaN without data."""
+    row = weigh(u, covariance).sum(axis=-1)
+    return float(row @ y / row.sum()) if u.any() else np.nan

@@ -1,0 +1,177 @@
+"""Crossed effects by empirical Bayes: variances that make the estimates most likely.
+
+    z ~ Normal(mu, diag(v)),   mu ~ Normal(overall, K),   K = sum_S var_S C_S
+
+The overall mean is integrated out with a flat prior (restricted likelihood), so the family has no shared level.
+
+At the variances of the fit the normal posterior of mu is too narrow: they are often estimated as 0, and then whole components
+are taken to be known. `mixture` counts their uncertainty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.crossed.precision import against, combine, weigh
+from bayesgroups.frequentist.crossed.search import minimise
+from bayesgroups.frequentist.crossed.sure import starts
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Normal law of every group: ``estimate`` and ``variance``, arrays (group,)."""
+
+    estimate: FloatArray
+    variance: FloatArray
+
+
+def fit(z: FloatArray, u: FloatArray, agreement: FloatArray) -> FloatArray:
+    """Variances of the largest restricted likelihood.
+
+    Parameters
+    ----------
+    z, u : arrays (group,)
+        Estimates, and precisions 1/v: 0 where there are no data. At least two groups have data.
+    agreement : array (component, group, group)
+        Matrices C_S of a `Family`, without the shared level.
+
+    Returns
+    -------
+    array (component,)
+        Not negative.
+
+    References
+    ----------
+    Patterson, Thompson (1971), doi:10.1093/biomet/58.3.545.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fit(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None]).round(4).tolist()
+    [3.0]
+    """
+    parts = starts(z, u, len(agreement) + 1)[2:, 1:]
+    return minimise(lambda x: deviance(z, u, agreement, x), parts, parts[0])[0]
+
+
+def deviance(z: FloatArray, u: FloatArray, agreement: FloatArray, variances: FloatArray) -> tuple[float, FloatArray]:
+    """-2 log restricted likelihood, up to a constant, and its gradient by the variances.
+
+    Parameters
+    ----------
+    z, u, agreement
+        As in `fit`.
+    variances : array (component,)
+
+    Returns
+    -------
+    value : float
+        log det(I + K diag(u)) + log total + z' P z, with P and total of `project`.
+    gradient : array (component,)
+        tr(P C) - (P z)' C (P z).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> value, slope = deviance(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None], np.array([3.0]))
+    >>> round(value, 4), slope.round(4).tolist()
+    (5.8712, [0.0])
+    """
+    covariance = combine(variances, agreement)
+    projection, _, total = project(weigh(u, covariance))
+    pz = projection @ z
+    root = np.sqrt(u)
+    _, log_determinant = np.linalg.slogdet(np.eye(len(u)) + root[:, None] * covariance * root)
+    value = log_determinant + np.log(total) + z @ pz
+    return float(value), against(projection - np.outer(pz, pz), agreement)
+
+
+def project(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Take the overall mean out.
+
+    Parameters
+    ----------
+    weights : array (..., group, group)
+        W of `precision.weigh`.
+
+    Returns
+    -------
+    projection : array (..., group, group)
+        P = W - W 1 1' W / total.
+    mean : array (..., group)
+        Weights of the estimates in the generalised least-squares mean; they sum to 1.
+    total : array (...)
+        Precision of that mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> projection, mean, total = project(np.diag([1.0, 3.0]))
+    >>> projection.tolist(), mean.tolist(), float(total)
+    ([[0.75, -0.75], [-0.75, 0.75]], [0.25, 0.75], 4.0)
+    """
+    row = weights.sum(axis=-1)
+    total = row.sum(axis=-1)
+    mean = row / total[..., None]
+    return weights - row[..., :, None] * mean[..., None, :], mean, total
+
+
+def information(u: FloatArray, agreement: FloatArray, variances: FloatArray) -> FloatArray:
+    """Expected information on the variances, tr(P C_j P C_k) / 2.
+
+    Parameters
+    ----------
+    u, agreement
+        As in `fit`.
+    variances : array (component,)
+
+    Returns
+    -------
+    array (component, component)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> information(np.ones(3), np.eye(3)[None], np.array([3.0])).round(6).tolist()
+    [[0.0625]]
+    """
+    projection, _, _ = project(weigh(u, combine(variances, agreement)))
+    pc = projection @ agreement
+    number = len(agreement)
+    found: FloatArray = pc.reshape(number, -1) @ np.swapaxes(pc, -1, -2).reshape(number, -1).T / 2
+    return found
+
+
+def at(z: FloatArray, u: FloatArray, covariance: FloatArray) -> Posterior:
+    """Posterior at known variances.
+
+    Parameters
+    ----------
+    z, u
+        As in `fit`.
+    covariance : array (..., group, group)
+        K.
+
+    Returns
+    -------
+    Posterior
+        Arrays (..., group). The uncertainty of the overall mean counts, that of the variances does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = at(np.array([1.0, 3.0, 0.0]), np.array([1.0, 1.0, 0.0]), np.eye(3))
+    >>> found.estimate.round(4).tolist(), found.variance.round(4).tolist()
+    ([1.5, 2.5, 2.0], [0.75, 0.75, 2.0])
+    """
+    weights = weigh(u, covariance)
+    projection, mean, total = project(weights)
+    estimate = (mean @ z)[..., None] + (covariance @ (projection @ z)[..., None])[..., 0]
+    gain = covariance @ weights
+    known = np.diagonal(covariance, axis1=-2, axis2=-1) - (gain * covariance).sum(axis=-1)
+    return Posterior(estimate, np.maximum(known, 0.0) + (1 - gain.sum(axis=-1)) ** 2 / total[..., None])

@@ -1,0 +1,173 @@
+"""Crossed effects over all plausible variances: posteriors mixed, so that intervals count what is not known of the variances.
+
+    B = reference / (reference + variance)   uniform between 0 and 1, for every component by itself
+
+where the reference is the sampling variance of a typical cell of the component, times four, divided among the
+components: many are not expected to make more than one does. This law of the variances is proper however few levels
+an attribute has, favours no amount of shrinkage, and is known for intervals that cover in repeated sampling. It multiplies the
+restricted likelihood; the mixture is summed over points drawn around the mode of the product and weighted by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, at, deviance, information
+from bayesgroups.frequentist.crossed.precision import weigh
+
+FloatArray = NDArray[np.float64]
+
+REFERENCE = 4.0
+"""In sampling variances of a typical cell, what the components have together half of the time: twice its standard error."""
+DRAWS = 512
+CHUNK = 4_000_000
+"""Points, and the numbers that the matrices of a chunk of them may hold."""
+WIDER = 1.25
+"""Points are drawn from a normal law so much wider than that at the mode: the tails must be met."""
+FURTHEST = 20.0
+"""Most that a variance may differ from its reference, in logarithms."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What is known of every group, and how well the sum over points does.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        Mean and variance of the mixture.
+    effective : float
+        Number of equally weighted points that would do as well.
+    """
+
+    posterior: Posterior
+    effective: float
+
+
+def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, draws: int = DRAWS) -> Mixture:
+    """Mean and variance of the groups over the uncertainty of the variances.
+
+    Parameters
+    ----------
+    z, u : arrays (group,)
+        Estimates, and precisions 1/v: 0 where there are no data.
+    agreement : array (component, group, group)
+        Matrices C_S of a `Family`, without the shared level; the overall mean has a flat prior.
+    seed : int
+        Of the points.
+    draws : int
+        Number of points.
+
+    Returns
+    -------
+    Mixture
+
+    Notes
+    -----
+    Weights are cut at the average times the root of the number of points, so that no point speaks for all.
+
+    References
+    ----------
+    Daniels (1999), doi:10.2307/3316112; Natarajan, Kass (2000), doi:10.1080/01621459.2000.10473916. Ionides (2008),
+    doi:10.1198/106186008X320456, on cutting weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = mix(np.array([0.9, 1.0, 1.1, 1.4]), np.full(4, 10.0), np.eye(4)[None])
+    >>> found.posterior.estimate.round(2).tolist(), found.posterior.variance.round(3).tolist()
+    ([1.01, 1.05, 1.1, 1.24], [0.062, 0.06, 0.059, 0.065])
+    """
+    from scipy.special import expit
+
+    reference = REFERENCE / len(agreement) * typical_noise(u, agreement)
+    mode, spread = _mode(z, u, agreement, reference)
+    normal = _even_normal(draws, len(agreement), seed)
+    points = np.clip(mode + normal @ spread.T, -FURTHEST, FURTHEST)
+    variances = reference * np.exp(points)
+    flat, groups, root = agreement.reshape(len(agreement), -1), len(u), np.sqrt(u)
+    log_weight, means, within = [], [], []
+    for some in np.array_split(np.arange(draws), max(1, draws * groups**2 // CHUNK)):
+        covariance = (variances[some] @ flat).reshape(-1, groups, groups)
+        weights = weigh(u, covariance)
+        row = weights.sum(axis=-1)
+        total = row.sum(axis=-1)
+        _, log_determinant = np.linalg.slogdet(np.eye(groups) + root[:, None] * covariance * root)
+        distance = ((weights @ z) * z).sum(axis=-1) - (row @ z) ** 2 / total
+        log_weight.append(-(log_determinant + np.log(total) + distance) / 2)
+        each = at(z, u, covariance)
+        means.append(each.estimate)
+        within.append(each.variance)
+    law = np.log(expit(points) * expit(-points)).sum(axis=-1) + (normal**2).sum(axis=-1) / 2
+    log_weight_of_all = np.concatenate(log_weight) + law
+    weight = np.exp(log_weight_of_all - log_weight_of_all.max())
+    weight = np.minimum(weight, weight.mean() * np.sqrt(draws))
+    weight /= weight.sum()
+    estimates = np.concatenate(means)
+    estimate = weight @ estimates
+    variance = weight @ (np.concatenate(within) + (estimates - estimate) ** 2)
+    return Mixture(Posterior(estimate, variance), float(1 / (weight**2).sum()))
+
+
+def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
+    """Sampling variance of a typical cell of every component: the geometric mean over its cells that have data.
+
+    Parameters
+    ----------
+    u, agreement
+        As in `mix`.
+
+    Returns
+    -------
+    array (component,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> typical_noise(np.array([1.0, 4.0, 0.0]), np.stack([np.ones((3, 3)), np.eye(3)])).round(3).tolist()
+    [0.2, 0.5]
+    """
+    cells = agreement @ u
+    size = agreement.sum(axis=-1)  # a cell of many groups counts once, not once for each
+    some = cells > 0
+    logs = np.where(some, np.log(np.where(some, cells, 1.0)), 0.0)
+    found: FloatArray = np.exp(-(logs / size).sum(axis=-1) / (some / size).sum(axis=-1))
+    return found
+
+
+def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mode in logarithms of variance over reference, and a root of the covariance to draw with."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    def objective(x: FloatArray) -> tuple[float, FloatArray]:
+        variances = reference * np.exp(x)
+        value, slope = deviance(z, u, agreement, variances)
+        return value / 2 - float(np.log(expit(x) * expit(-x)).sum()), slope / 2 * variances + np.tanh(x / 2)
+
+    bounds = [(-FURTHEST, FURTHEST)] * len(reference)
+    mode = minimize(objective, np.full(len(reference), -1.0), method="L-BFGS-B", jac=True, bounds=bounds).x
+    variances = reference * np.exp(mode)
+    curvature = information(u, agreement, variances) * np.outer(variances, variances)
+    curvature += np.diag(2 * expit(mode) * expit(-mode) + 0.02)
+    value, direction = np.linalg.eigh(curvature)
+    return mode, WIDER * direction / np.sqrt(value)
+
+
+def _even_normal(draws: int, dimensions: int, seed: int) -> FloatArray:
+    """Standard normal numbers that fill the space evenly, array (draw, dimension).
+
+    Multiples of powers of the generalised golden ratio, the root of x^(d + 1) = x + 1, shifted at random.
+    """
+    from scipy.special import ndtri
+
+    ratio = 2.0
+    for _ in range(64):
+        ratio = (1 + ratio) ** (1 / (dimensions + 1))
+    step = ratio ** -np.arange(1.0, dimensions + 1)
+    shift = np.random.default_rng(seed).random(dimensions)
+    found: FloatArray = ndtri((shift + np.arange(1, draws + 1)[:, None] * step) % 1)
+    return found

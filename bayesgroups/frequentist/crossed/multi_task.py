@@ -1,0 +1,261 @@
+"""SureMap for several tasks: the same groups, one covariance between them, and a centre per group that tasks share.
+
+    z_t ~ Normal(mu_t, diag(v_t)),   mu_t ~ Normal(theta, K)
+
+=============  =====================================================================================================
+variant        the centre theta
+=============  =====================================================================================================
+``zero``       known: a perfect model
+``metamap``    theta ~ Normal(perfect model, Gamma), Gamma of the same family with variances of its own
+``solve``      whatever makes the estimated risk smallest
+=============  =====================================================================================================
+
+Every task is smoothed linearly, so an unbiased estimate of the risk summed over tasks tunes the variances. With W_t of
+`precision.weigh`, A_t = I - K W_t and M_t the derivative of theta by z_t,
+
+    SURE = sum_t ( groups + sum r_t^2 / v_t + 2 tr(A_t M_t) - 2 tr(A_t) ),   r_t = A_t (z_t - theta)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.crossed.precision import against, combine, noise, weigh
+from bayesgroups.frequentist.crossed.search import minimise
+from bayesgroups.frequentist.crossed.sure import starts
+
+FloatArray = NDArray[np.float64]
+
+Variant = Literal["zero", "metamap", "solve"]
+
+RANK = 1e-10
+"""Directions in which tasks say less than this share of the most they say, and nothing is solved for."""
+
+
+@dataclass(frozen=True)
+class MultiTaskFit:
+    """A fit of several tasks.
+
+    Attributes
+    ----------
+    variances, centre_variances : array (component,)
+        Of K and of Gamma; the latter 0 unless the variant is ``metamap``.
+    theta : array (group,)
+        The centre that tasks share.
+    estimate : array (task, group)
+    risk : float
+        SURE at its minimum.
+    """
+
+    variances: FloatArray
+    centre_variances: FloatArray
+    theta: FloatArray
+    estimate: FloatArray
+    risk: float
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """What variances make of the data.
+
+    ``weights`` (task, group, group) are W_t, ``sensitivity`` (task, group, group) is M_t = d theta / d z_t.
+    """
+
+    weights: FloatArray
+    sensitivity: FloatArray
+    theta: FloatArray
+    estimate: FloatArray
+
+
+def fit(
+    z: FloatArray, u: FloatArray, agreement: FloatArray, *, variant: Variant = "metamap", centre: float = 0.0
+) -> MultiTaskFit:
+    """Tune the variances over all tasks and shrink each.
+
+    Parameters
+    ----------
+    z, u : arrays (task, group)
+        Estimates, and precisions 1/v: 0 where a task has no data on a group.
+    agreement : array (component, group, group)
+        Matrices C_S of a `Family`.
+    variant : {"zero", "metamap", "solve"}
+        See above. With one task ``solve`` returns z.
+    centre : float
+        A perfect model.
+
+    Returns
+    -------
+    MultiTaskFit
+
+    References
+    ----------
+    Khodak, Mackey, Chouldechova, Dudik (2024), section 4, arXiv:2411.09730.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.frequentist.crossed.families import family
+    >>> levels = family([[0, 0], [0, 1], [1, 0], [1, 1]], ["race", "sex"]).agreement()
+    >>> z = np.array([[0.30, 0.25, 0.20, 0.60], [0.33, 0.20, 0.30, 0.50], [0.28, 0.27, 0.18, 0.40]])
+    >>> rows = np.array([[40.0, 20, 10, 5], [15, 30, 8, 3], [9, 12, 25, 6]])
+    >>> fit(z, rows / 0.2, levels).estimate.round(3).tolist()
+    [[0.297, 0.248, 0.24, 0.344], [0.297, 0.248, 0.24, 0.344], [0.297, 0.248, 0.24, 0.344]]
+    """
+    components = len(agreement)
+    begin = _starts(z - centre, u, components, variant)
+    variances, value = minimise(
+        lambda x: risk(z, u, agreement, x, variant=variant, centre=centre), begin, begin.max(axis=0)
+    )
+    found = smooth(z, u, agreement, variances, variant=variant, centre=centre)
+    own, shared = variances[:components], variances[components:]
+    return MultiTaskFit(own, shared if shared.size else np.zeros(components), found.theta, found.estimate, value)
+
+
+def smooth(
+    z: FloatArray,
+    u: FloatArray,
+    agreement: FloatArray,
+    variances: FloatArray,
+    *,
+    variant: Variant = "metamap",
+    centre: float = 0.0,
+) -> Smoothed:
+    """Estimates at given variances.
+
+    Parameters
+    ----------
+    z, u, agreement, variant, centre
+        As in `fit`.
+    variances : array (component,) or (2 component,)
+        Those of K, then with ``metamap`` those of Gamma.
+
+    Returns
+    -------
+    Smoothed
+        With ``metamap`` the mean of the joint normal posterior of the centre and all tasks. With ``solve`` a group
+        that no task has data on has the average centre of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, u = np.array([[0.4, 0.2], [0.2, 0.2]]), np.ones((2, 2))
+    >>> found = smooth(z, u, np.eye(2)[None], np.array([1.0, 1.0]))
+    >>> found.theta.round(6).tolist(), found.estimate.round(6).tolist()
+    ([0.15, 0.1], [[0.275, 0.15], [0.175, 0.15]])
+    """
+    covariance = combine(variances[: len(agreement)], agreement)
+    w = weigh(u, covariance)
+    groups = u.shape[-1]
+    residual = z - centre
+    if variant == "zero":
+        theta, sensitivity = np.zeros(groups), np.zeros_like(w)
+    elif variant == "metamap":
+        joint, _ = _posterior_of_centre(combine(variances[len(agreement) :], agreement), w.sum(axis=0))
+        sensitivity = joint @ w
+        theta = np.einsum("tgh,th->g", sensitivity, residual)
+    else:
+        x = (w * noise(u)[:, None, :]) @ w
+        sensitivity = _inverse(x.sum(axis=0)) @ x
+        theta = np.einsum("tgh,th->g", sensitivity, residual)
+        empty = ~(u > 0).any(axis=0)
+        if empty.any() and not empty.all():
+            theta[empty] = np.average(theta, weights=u.sum(axis=0))
+    estimate = centre + theta + np.einsum("gh,thk,tk->tg", covariance, w, residual - theta, optimize=True)
+    return Smoothed(w, sensitivity, centre + theta, estimate)
+
+
+def risk(
+    z: FloatArray,
+    u: FloatArray,
+    agreement: FloatArray,
+    variances: FloatArray,
+    *,
+    variant: Variant = "metamap",
+    centre: float = 0.0,
+) -> tuple[float, FloatArray]:
+    """SURE over all tasks and its gradient by the variances.
+
+    Parameters
+    ----------
+    z, u, agreement, variant, centre
+        As in `fit`.
+    variances : array (component,) or (2 component,)
+        As in `smooth`.
+
+    Returns
+    -------
+    value : float
+    gradient : array, as ``variances``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, u = np.array([[0.4, 0.2], [0.2, 0.2]]), np.ones((2, 2))
+    >>> value, slope = risk(z, u, np.eye(2)[None], np.array([1.0, 1.0]))
+    >>> round(value, 6), slope.round(6).tolist()
+    (1.02125, [1.236875, 0.48375])
+    """
+    components = len(agreement)
+    v = noise(u)
+    w = weigh(u, combine(variances[:components], agreement))
+    x = (w * v[:, None, :]) @ w
+    wide = x.sum(axis=0)
+    residual = z - centre
+    empty = np.count_nonzero(u == 0)
+    plain = float(u.size - 2 * (np.einsum("tg,tgg->", v, w) + empty))
+
+    def rest(theta: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """Fit to the data, and the matrices whose traces with C_S are the slopes at a fixed centre."""
+        q = np.einsum("tgh,th->tg", w, residual - theta)
+        p = np.einsum("tgh,th->tg", w, v * q)
+        return plain + float((v * q * q).sum()), q, p, 2 * (wide - np.einsum("tg,th->gh", p, q))
+
+    if variant == "zero":
+        value, _, _, slope = rest(np.zeros(u.shape[-1]))
+        return value, against(slope, agreement)
+    if variant == "metamap":
+        total, h = w.sum(axis=0), np.einsum("tgh,th->g", w, residual)
+        joint, own = _posterior_of_centre(combine(variances[components:], agreement), total)
+        value, q, p, slope = rest(joint @ h)
+        value += 2 * float((wide * joint).sum())
+        pull = p.sum(axis=0)
+        slope = slope + 2 * np.einsum("tgh,h,tk->gk", w, joint @ pull, q, optimize=True)
+        slope += 2 * (w @ (joint @ wide @ joint) @ w).sum(axis=0) - 4 * (w @ joint @ x).sum(axis=0)
+        of_centre = 2 * (own.T @ wide @ own - np.outer(own.T @ pull, own.T @ h))
+        return value, np.concatenate([against(slope, agreement), against(of_centre, agreement)])
+    inverse = _inverse(wide)
+    y = (x * v[:, None, :]) @ w
+    value, _, _, slope = rest(inverse @ np.einsum("tgh,th->g", x, residual))
+    value += 2 * float((inverse * y.sum(axis=0)).sum())
+    twice = inverse @ y.sum(axis=0) @ inverse
+    slope = (
+        slope - 4 * (w @ inverse @ y).sum(axis=0) - 2 * (x @ inverse @ x).sum(axis=0) + 4 * (w @ twice @ x).sum(axis=0)
+    )
+    return value, against(slope, agreement)
+
+
+def _posterior_of_centre(covariance: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(Gamma^-1 + sum W)^-1, and (I + Gamma sum W)^-1, without an inverse of Gamma."""
+    own = np.linalg.inv(np.eye(len(weights)) + covariance @ weights)
+    joint = own @ covariance
+    return (joint + joint.T) / 2, own
+
+
+def _inverse(x: FloatArray) -> FloatArray:
+    """Pseudo-inverse: groups without data in any task have no say."""
+    found: FloatArray = np.linalg.pinv(x, rcond=RANK, hermitian=True)
+    return found
+
+
+def _starts(residual: FloatArray, u: FloatArray, components: int, variant: Variant) -> FloatArray:
+    """As for one task, from all tasks together; with ``metamap`` all in the tasks, all in the centre, and halves."""
+    pooled = starts(residual.ravel(), u.ravel(), components)
+    if variant != "metamap":
+        return pooled
+    spread, zero = pooled[2], np.zeros(components)
+    found: FloatArray = np.array([[*spread, *zero], [*zero, *spread], [*spread / 2, *spread / 2]])
+    return found

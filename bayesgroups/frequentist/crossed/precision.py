@@ -1,0 +1,84 @@
+"""What the data of a group weigh when groups help each other: the matrix that every fit here is made of.
+
+With K the covariance between groups and v the sampling variances, W = (K + diag(v))^-1 over the groups that have data and
+0 elsewhere. From it follow, without another inverse and with u = 1/v (0 where there are no data),
+
+    posterior mean     centre + K W (z - centre)
+    shrinkage          A = (I + K diag(u))^-1 = I - K W,    diag(u) A = W
+    posterior variance K - K W K
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Inverse of K + diag(1/u) where u is positive, 0 elsewhere.
+
+    Parameters
+    ----------
+    u : array (..., group)
+        Precisions: inverses of sampling variances, 0 for groups without data.
+    covariance : array (group, group)
+        K, positive semi-definite.
+
+    Returns
+    -------
+    array (..., group, group)
+        Symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weigh(np.array([1.0, 0.5, 0.0]), np.ones((3, 3))).round(6).tolist()
+    [[0.6, -0.2, 0.0], [-0.2, 0.4, 0.0], [0.0, 0.0, 0.0]]
+    """
+    root = np.sqrt(u)
+    scale = root[..., :, None] * root[..., None, :]
+    inverse = scale * np.linalg.inv(np.eye(u.shape[-1]) + scale * covariance)
+    found: FloatArray = (inverse + np.swapaxes(inverse, -1, -2)) / 2
+    return found
+
+
+def noise(u: FloatArray) -> FloatArray:
+    """Sampling variances 1/u, 0 for groups without data, whose weights are 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise(np.array([2.0, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+    used = u > 0
+    return np.where(used, 1 / np.where(used, u, 1.0), 0.0)
+
+
+def combine(variances: FloatArray, agreement: FloatArray) -> FloatArray:
+    """Covariance sum_S var_S C_S, array (group, group).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> combine(np.array([0.5, 1.0]), np.stack([np.ones((2, 2)), np.eye(2)])).tolist()
+    [[1.5, 0.5], [0.5, 1.5]]
+    """
+    number, groups, _ = agreement.shape
+    found: FloatArray = (variances @ agreement.reshape(number, -1)).reshape(groups, groups)
+    return found
+
+
+def against(matrix: FloatArray, agreement: FloatArray) -> FloatArray:
+    """Traces tr(C_S M) for every component, array (component,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> against(np.array([[1.0, 2.0], [3.0, 4.0]]), np.stack([np.ones((2, 2)), np.eye(2)])).tolist()
+    [10.0, 5.0]
+    """
+    found: FloatArray = agreement.reshape(len(agreement), -1) @ matrix.ravel()
+    return found

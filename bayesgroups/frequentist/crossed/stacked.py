@@ -1,0 +1,77 @@
+"""Several tasks as one: every cell of task and group is a group of its own, and the tasks' shared centre is one more family.
+
+    mu[t, g] = overall + centre[g] + own[t, g],   centre ~ Normal(0, Gamma),   own[t] ~ Normal(0, K)
+
+Gamma and K belong to one family; the shared level of Gamma is the overall mean, which has no component.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Components over all cells (task, group), flattened.
+
+    Attributes
+    ----------
+    agreement : array (component, cell, cell)
+        First those of the own family, then those of the centre; components that are missing are left out.
+    own, centre : bool arrays (component of the family,)
+        Which of the family are there.
+    """
+
+    agreement: FloatArray
+    own: BoolArray
+    centre: BoolArray
+
+    def split(self, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Variances of the own and of the centre family, NaN where a component is missing."""
+        own, centre = np.full(len(self.own), np.nan), np.full(len(self.centre), np.nan)
+        number = int(self.own.sum())
+        own[self.own], centre[self.centre] = variances[:number], variances[number:]
+        return own, centre
+
+
+def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
+    """Components of several tasks.
+
+    Parameters
+    ----------
+    agreement : array (component, group, group)
+        Matrices C_S of a `Family`, the shared level first.
+    tasks : int
+        With one task there is no centre apart from it, and the shared level is the overall mean.
+    shares_centre : bool
+        Whether tasks share more than the overall mean.
+
+    Returns
+    -------
+    Stack
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> family = np.stack([np.ones((2, 2)), np.eye(2)])
+    >>> found = stack(family, 2, shares_centre=True)
+    >>> found.agreement.shape, found.own.tolist(), found.centre.tolist()
+    ((3, 4, 4), [True, True], [False, True])
+    >>> found.agreement[2].tolist()[0]
+    [1.0, 0.0, 1.0, 0.0]
+    """
+    number = len(agreement)
+    own, centre = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
+    if tasks == 1:
+        own[0] = False
+    else:
+        centre[1:] = shares_centre
+    alone, together = np.eye(tasks), np.ones((tasks, tasks))
+    parts = [np.kron(alone, each) for each in agreement[own]] + [np.kron(together, each) for each in agreement[centre]]
+    return Stack(np.stack(parts), own, centre)

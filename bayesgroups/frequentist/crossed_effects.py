@@ -1,0 +1,228 @@
+"""Crossed effects: a subgroup borrows from the subgroups that agree with it on some of its attributes.
+
+    z_a ~ Normal(mu_a, v_a),   mu ~ Normal(centre, sum_S var_S C_S),   C_S[a, b] = 1 where a and b agree on S
+
+with one variance for every subset S of the attributes: none (the level that all share), race, age, race and age, ..., all of
+them (the subgroup itself). The sampling variances v_a of the tally are taken as known. Two ways to find the variances:
+
+``suremap``
+    SureMap: minimise an unbiased estimate of the risk sum (estimate - mu)^2 / v, around a perfect model (a centre of 0 where
+    smaller is better, of the upper end of the range where larger is). Nothing is assumed of mu, but large subgroups weigh most.
+``marginal_likelihood``
+    Maximise the likelihood of z with the overall mean integrated out. Uses that mu is normal.
+
+With ``tasks`` the metrics of the tally are tasks, such as one metric of several systems: they share the variances, and except
+with ``zero`` a centre per subgroup.
+
+Intervals, for either method, are normal around the estimate.
+
+``corrected`` (default)
+    The variances of the components are estimated poorly, and often as 0. So posteriors are mixed over all plausible variances,
+    as their likelihood and uniform shrinkage weigh them, see `bayesgroups.frequentist.crossed.mixture`.
+    ``marginal_likelihood`` then answers with the mean and the variance of the mixture; around ``suremap`` goes the mean square
+    distance of mu from its estimate under the mixture.
+``plug_in``
+    The posterior at the variances that were found, as if they were known. Covers too seldom.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.frequentist.answer import assemble, check_interval
+from bayesgroups.frequentist.crossed.families import family_of
+from bayesgroups.frequentist.crossed.joint_fit import FEWEST, Choice, Method, Tasks, fit
+from bayesgroups.frequentist.intervals import morris
+from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
+from bayesgroups.levels import LEVELS
+
+FloatArray = NDArray[np.float64]
+
+MOST = 1000
+"""Cells of task and subgroup above which their joint likelihood takes too long."""
+
+
+def estimate(
+    tally: xr.Dataset,
+    *,
+    method: Method = "suremap",
+    order: int | None = None,
+    tasks: Tasks | None = None,
+    interval: Choice = "corrected",
+    seed: int = 0,
+) -> xr.Dataset:
+    """Shrink every subgroup towards those that share attributes with it.
+
+    Estimand: the value of the metric in the population of each subgroup.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally, see `bayesgroups.tallies`.
+    method : {"suremap", "marginal_likelihood"}
+        How variances are found, see the module.
+    order : int, optional
+        Cross at most so many attributes, beside all of them together; by default every subset is a component.
+    tasks : {"zero", "metamap", "solve"}, optional
+        Fit all metrics together: around a perfect model; around a centre per subgroup with a prior of the same family; around
+        the centre with the smallest estimated risk (``suremap`` only). By default every metric is fitted by itself.
+    interval : {"corrected", "plug_in"}
+        See the module.
+    seed : int
+        Of the points of the mixture.
+
+    Returns
+    -------
+    xr.Dataset
+        As described in `bayesgroups.frequentist.answer`, with ``overall(metric)`` the generalised least-squares mean,
+        ``tau(metric)`` the root of the summed variances without the shared level, ``component_sd(metric, component)`` and, with
+        ``tasks``, ``centre_sd(metric, component)``. The overall mean has no variance in the likelihood, nor a centre with
+        ``zero`` or ``solve``: NaN. ``risk(metric)`` is the estimated risk of ``suremap`` per estimate, in sampling variances:
+        1 is no shrinkage.
+
+    Raises
+    ------
+    InputError
+        If a choice does not exist, the tally names no attributes, or the tasks cannot be fitted together: metrics of several
+        kinds, ranges or directions; ``solve`` by likelihood or with one metric; a likelihood of too many cells.
+
+    Notes
+    -----
+    Estimates are clipped to the range of the metric, as those of SureMap are; intervals go around them as they were. Tasks keep
+    their own pooled variances, where the original gives them a common one. A subgroup without an estimate is ``imputed`` from
+    those that it shares attributes with. With three estimates or fewer nothing is shrunk and the method reads ``unshrunk``. An
+    estimate whose sampling variance is 0 is left alone.
+
+    References
+    ----------
+    Khodak, Mackey, Chouldechova, Dudik (2024), arXiv:2411.09730; Patterson, Thompson (1971), doi:10.1093/biomet/58.3.545.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.frequentist import crossed_effects
+    >>> table = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m", "f", "m", "f", "m"]})
+    >>> counts = bg.tally_from_counts([12, 5, 2, 3, 9, 0], [40, 20, 10, 5, 15, 0], table, metric="fnr")
+    >>> found = crossed_effects.estimate(counts).sel(metric="fnr")
+    >>> found["estimate"].values.round(3).tolist(), str(found["status"].values[-1])
+    ([0.301, 0.301, 0.358, 0.358, 0.505, 0.505], 'imputed')
+    >>> found["component"].values.tolist()
+    ['shared', 'race', 'sex', 'identity']
+    """
+    _check("method", method, get_args(Method))
+    check_interval("crossed_effects", interval, get_args(Choice))
+    family = family_of(tally, order)
+    agreement = family.agreement()
+    z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
+    metrics = len(z)
+    if tasks is None:
+        blocks = [np.array([i]) for i in range(metrics)]
+    else:
+        _check("tasks", tasks, get_args(Tasks))
+        _check_tasks(tally, tasks, method)
+        blocks = [np.arange(metrics)]
+    centre = _perfect(tally)
+    answers = [
+        fit(
+            z[rows],
+            v[rows],
+            agreement,
+            centre=centre[rows[0]],
+            method=method,
+            tasks=tasks,
+            interval=interval,
+            seed=seed,
+        )
+        for rows in blocks
+    ]
+    raw, variance, intervals = _unshrunk(z, v)
+    shrunk = np.zeros(metrics, dtype=bool)
+    components = np.full((metrics, len(agreement)), np.nan)
+    shared, overall, risk = components.copy(), np.full(metrics, np.nan), np.full(metrics, np.nan)
+    for rows, answer in zip(blocks, answers, strict=True):
+        if answer is None:
+            continue
+        shrunk[rows] = True
+        raw[rows], variance[rows] = answer.estimate, answer.variance
+        components[rows], shared[rows], risk[rows] = answer.own, answer.centre, answer.risk
+        overall[rows] = answer.overall
+    std_error = np.sqrt(variance)
+    chosen = [
+        Interval(np.where(shrunk[:, None], own.lower, plain.lower), np.where(shrunk[:, None], own.upper, plain.upper))
+        for own, plain in zip(
+            (around(raw, normal_quantile(level) * std_error) for level in LEVELS), intervals, strict=True
+        )
+    ]
+    lowest, highest = (tally[f"range_{end}"].values[:, None] for end in ("lower", "upper"))
+    extra = {
+        "overall": (("metric",), overall),
+        "tau": (("metric",), np.where(shrunk, np.sqrt(np.nansum(components[:, 1:], axis=1)), np.nan)),
+        "component_sd": (("metric", "component"), np.sqrt(components)),
+        "risk": (("metric",), risk),
+    }
+    if tasks is not None:
+        extra["centre_sd"] = (("metric", "component"), np.sqrt(shared))
+    found = assemble(
+        tally,
+        estimate=np.clip(raw, lowest, highest),
+        std_error=std_error,
+        intervals=chosen,
+        methods=[interval if each else "unshrunk" for each in shrunk],
+        imputed=~np.isfinite(z),
+        extra=extra,
+    )
+    return found.assign_coords(component=list(family.names))
+
+
+def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, list[Interval]]:
+    """Estimates, variances and intervals of metrics with too few estimates to shrink any."""
+    few = np.where((np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < FEWEST, True, False)
+    plain = morris.fit(np.where(few, z, np.nan), np.where(few, v, np.nan))
+    return plain.estimate.copy(), plain.variance.copy(), [morris.interval(plain, level) for level in LEVELS]
+
+
+def _perfect(tally: xr.Dataset) -> FloatArray:
+    """What a perfect model has on each metric: the good end of its range, or 0 where that is infinite."""
+    larger = tally["larger_is_better"].values.astype(bool)
+    end: FloatArray = np.where(larger, tally["range_upper"].values, tally["range_lower"].values)
+    return np.where(np.isfinite(end), end, 0.0)
+
+
+def _check(setting: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"crossed_effects: {setting}={value!r} does not exist; {near_misses(str(value), choices)}")
+
+
+def _check_tasks(tally: xr.Dataset, tasks: Tasks, method: Method) -> None:
+    """Refuse metrics that cannot share their variances."""
+    names = [str(name) for name in tally["metric"].values]
+    for said in ("kind", "larger_is_better", "range_lower", "range_upper"):
+        values = tally[said].values.tolist()
+        if len(set(values)) > 1:
+            pairs = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+            raise InputError(
+                f"crossed_effects: tasks={tasks!r} fits all metrics together, so they must be one metric of several systems; "
+                f"their {said} differs ({pairs}). Use tasks=None, or tally them apart"
+            )
+    if tasks != "solve":
+        cells = tally.sizes["metric"] * tally.sizes["subgroup"]
+        if method == "marginal_likelihood" and tally.sizes["metric"] > 1 and cells > MOST:
+            raise InputError(
+                f"crossed_effects: the likelihood of {cells} cells of task and subgroup takes too long, at most {MOST} are "
+                "fitted; use method='suremap', or tasks=None"
+            )
+        return
+    if method == "marginal_likelihood":
+        raise InputError(
+            "crossed_effects: tasks='solve' minimises a risk and has no likelihood; use 'metamap' or 'zero'"
+        )
+    if len(names) < 2:
+        raise InputError(
+            f"crossed_effects: tasks='solve' needs two metrics or more, and the tally has only {names[0]!r}"
+        )
