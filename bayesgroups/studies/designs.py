@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.datasets import STUDY_SIZES
-from bayesgroups.frequentist.intervals import Interval, fab, means, moments, morris, proportions, robust
+from bayesgroups.frequentist.intervals import Interval, bock, fab, means, moments, morris, proportions, robust
 from bayesgroups.inference.collapsed import binomial, conjugate, gaussian
 from bayesgroups.levels import LEVELS
 from bayesgroups.models.scales import JEFFREYS
@@ -31,6 +31,7 @@ Tried = Iterator[tuple[str, list[Interval]]]
 RATES = (0.15, 0.35)
 ROW_VARIANCE = 0.2
 POSTERIOR_DRAWS = 1000
+BOOTSTRAP_DRAWS = 200
 OF_COUNTS = (
     proportions.wilson,
     proportions.jeffreys,
@@ -138,7 +139,7 @@ def _rates() -> Design:
 
 
 def _exchangeable(name: str, truth: Truth) -> Design:
-    """Twelve means with known sampling variances, and every interval of empirical Bayes."""
+    """Twelve means with known sampling variances, and every interval of empirical Bayes and of James-Stein."""
     sizes = np.geomspace(4, 80, 12)
     variance = ROW_VARIANCE / sizes
 
@@ -146,7 +147,7 @@ def _exchangeable(name: str, truth: Truth) -> Design:
         mu = truth(rng, (replications, len(sizes)))
         return mu, mu + np.sqrt(variance) * rng.standard_normal(mu.shape)
 
-    def intervals(z: FloatArray, _: np.random.Generator) -> Tried:
+    def intervals(z: FloatArray, rng: np.random.Generator) -> Tried:
         v = np.broadcast_to(variance, z.shape)
         plug_in, corrected, linear, guessed = moments.fit(z, v), morris.fit(z, v), robust.fit(z, v), fab.fit(z, v)
         unbounded = dataclasses.replace(linear, kurtosis=np.full_like(linear.kurtosis, np.inf))
@@ -156,6 +157,8 @@ def _exchangeable(name: str, truth: Truth) -> Design:
         yield "robust", [robust.interval(linear, level) for level in LEVELS]
         yield "robust_any_kurtosis", [robust.interval(unbounded, level) for level in LEVELS]
         yield "fab", [fab.interval(guessed, level) for level in LEVELS]
+        shrunk, errors = bock.fit(z, v), bock.errors(z, v, rng, replicates=BOOTSTRAP_DRAWS)
+        yield "james_stein_bootstrap", [bock.interval(shrunk, errors, level) for level in LEVELS]
 
     def reference(z: FloatArray, level: float) -> Interval:
         return means.pooled_normal(z, np.broadcast_to(variance, z.shape), level)
@@ -185,6 +188,20 @@ def _credible_means(z: FloatArray, rng: np.random.Generator) -> Tried:
         for row in z
     ]  # fmt: skip
     yield "bayesian_partial_pooling", _credible(pooled)
+    flat = [
+        gaussian.sample(
+            row,
+            ROW_VARIANCE / n,
+            rng,
+            centre=0.0,
+            overall_scale=scale,
+            tau_scale=scale,
+            draws=POSTERIOR_DRAWS,
+            flat=True,
+        ).mu
+        for row in z
+    ]
+    yield "bayesian_james_stein", _credible(flat)
 
 
 def _credible(draws: list[FloatArray]) -> list[Interval]:

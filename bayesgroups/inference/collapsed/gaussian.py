@@ -3,6 +3,8 @@
     z_a ~ Normal(mu_a, v_a),   mu_a ~ Normal(overall, tau)
     overall ~ Normal(centre, overall_scale),   tau ~ HalfNormal(tau_scale)
 
+or, with flat priors, overall and tau^2 uniform: p(overall, tau) proportional to tau.
+
 Given tau everything is normal and integrated in closed form; tau lies on a grid; the rest is drawn exactly.
 """
 
@@ -14,12 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.grid import DROP
 
 FloatArray = NDArray[np.float64]
 
 LogDensity = Callable[[NDArray[np.floating]], FloatArray]
 
+FEWEST_FLAT = 4
+"""Estimates below which flat priors leave no posterior."""
 CHUNK = 64_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
 W_MAX = 300.0
@@ -43,7 +48,7 @@ class GaussianDraws:
 
 def sample(
     z: FloatArray, v: FloatArray, rng: np.random.Generator, *, centre: float, overall_scale: float, tau_scale: float,
-    draws: int = 4000, nodes: int = 1024,
+    draws: int = 4000, nodes: int = 1024, flat: bool = False,
 ) -> GaussianDraws:  # fmt: skip
     """Independent draws from the posterior.
 
@@ -57,10 +62,25 @@ def sample(
         Priors, in the units of the metric.
     draws, nodes : int
         Number of draws; nodes of the grid of tau.
+    flat : bool
+        Flat priors of overall and of tau^2, on the whole line and half-line. The centre and the scales are then no
+        priors, only the units of the computation.
 
     Returns
     -------
     GaussianDraws
+
+    Raises
+    ------
+    InputError
+        If the priors are flat and there are fewer than four estimates. For large tau the likelihood of K estimates,
+        overall integrated out, falls as tau^(1 - K) and the posterior density of tau as tau^(2 - K), which has a
+        finite integral for K > 3 only.
+
+    References
+    ----------
+    Gelman et al. (2013), Bayesian data analysis, third edition, section 5.4. On flat priors of tau^2: Stein
+    (1981), doi:10.1214/aos/1176345632; Morris, Lysy (2012), arXiv:1203.5610.
 
     Examples
     --------
@@ -75,19 +95,27 @@ def sample(
     # An estimate without any sampling variance would put infinite density on tau = 0; a millionth of the prior
     # scale is no uncertainty to anybody.
     y, s2 = z[some] - centre, np.maximum(v[some], (1e-6 * tau_scale) ** 2)
+    if flat and len(y) < FEWEST_FLAT:
+        raise InputError(f"flat priors need {FEWEST_FLAT} estimates or more to have a posterior; there are {len(y)}")
 
     finest = min(float(np.sqrt(s2.min(initial=np.inf))), tau_scale)
 
     def log_posterior(w: NDArray[np.floating]) -> FloatArray:
         tau = finest * np.sinh(w)  # even around 0, logarithmic beyond the finest scale that the data resolve
-        value = np.log(np.cosh(w)) - 0.5 * (tau / tau_scale) ** 2
+        value = np.log(np.cosh(w))
+        with np.errstate(divide="ignore"):
+            value += np.log(tau / finest) if flat else -0.5 * (tau / tau_scale) ** 2
         size = max(CHUNK // max(len(y), 1), 1)
         for start in range(0, len(w), size):
             block = slice(start, start + size)
             weight = 1 / (s2 + tau[block, None] ** 2)
             total = weight.sum(axis=1)
             mean = weight @ y / np.where(total > 0, total, 1.0)
-            around = (weight * (y - mean[:, None]) ** 2).sum(axis=1) + total * mean**2 / (1 + total * overall_scale**2)
+            around = (weight * (y - mean[:, None]) ** 2).sum(axis=1)
+            if flat:
+                value[block] += 0.5 * (np.log(weight).sum(axis=1) - np.log(total) - around)
+                continue
+            around += total * mean**2 / (1 + total * overall_scale**2)
             value[block] += 0.5 * (np.log(weight).sum(axis=1) - np.log1p(total * overall_scale**2) - around)
         return np.asarray(value, dtype=np.float64)
 
@@ -99,7 +127,7 @@ def sample(
     for start in range(0, draws, size):
         block = slice(start, start + size)
         weight = 1 / (s2 + tau[block, None] ** 2)
-        weight_sum[block], along[block] = weight.sum(axis=1) + overall_scale**-2, weight @ y
+        weight_sum[block], along[block] = weight.sum(axis=1) + (0.0 if flat else overall_scale**-2), weight @ y
     overall = centre + along / weight_sum + rng.standard_normal(draws) / np.sqrt(weight_sum)
     mu = _effects(np.where(some, z, 0.0), np.where(some, v, np.inf), overall, tau, rng)
     return GaussianDraws(mu, overall, tau, edge_mass, grid_error)

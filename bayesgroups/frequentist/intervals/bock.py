@@ -1,0 +1,216 @@
+"""James and Stein's estimator in the form of Bock: every group goes the same share of the way to the centre.
+
+    z_a ~ Normal(mu_a, v_a),   Q = sum (z_a - mu0)^2 / v_a,   estimate_a = mu0 + (1 - (K - 3) / Q)_+ (z_a - mu0)
+
+with the v_a known and mu0 the precision-weighted mean. Nothing is assumed of the mu_a. No interval was published with
+it; the one here resamples its errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.intervals.interval import Interval, around, tail
+from bayesgroups.frequentist.intervals.shrunk import in_units
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+FEWEST = 4
+"""Groups below which nothing is shrunk: K - 3 must be positive."""
+REPLICATES = 2000
+"""Bootstrap samples of an interval."""
+CHUNK = 500_000
+"""Numbers resampled at once, so that the arrays on the way stay small."""
+
+
+@dataclass(frozen=True)
+class BockFit:
+    """Estimates drawn towards their centre by one factor.
+
+    Attributes
+    ----------
+    estimate : array (..., group)
+        Shrunken estimate; the centre for a group without an estimate; NaN where only its sampling variance is
+        missing. A group whose sampling variance is 0 is known, and left as it is.
+    shrinkage : array (..., group)
+        Share of the way to the centre: 1 - factor, and NaN where there is nothing to shrink.
+    overall, q, factor, number : arrays (...)
+        Centre mu0, statistic Q, what is left of each distance to the centre, and number K of the groups they
+        rest on: those with a finite estimate and a positive, finite sampling variance. The factor is 1 with
+        three groups or fewer, and where Q is 0.
+    imputed : bool array (..., group)
+        Groups that have no estimate of their own.
+    """
+
+    estimate: FloatArray
+    shrinkage: FloatArray
+    overall: FloatArray
+    q: FloatArray
+    factor: FloatArray
+    number: FloatArray
+    imputed: BoolArray
+
+
+def fit(z: FloatArray, v: FloatArray, *, positive_part: bool = True) -> BockFit:
+    """Shrink estimates towards their precision-weighted mean.
+
+    Estimand: the mean mu_a of every group.
+
+    Parameters
+    ----------
+    z, v : arrays (..., group)
+        Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by one.
+    positive_part : bool
+        Stop at the centre. Without it a factor below 0 carries the estimates past the centre.
+
+    Returns
+    -------
+    BockFit
+
+    Raises
+    ------
+    InputError
+        If the shapes differ.
+
+    Notes
+    -----
+    With v_a = sigma^2 / d_a the weights are the shares of the rows, d_a / n. It is K - 3 and not K - 2 because the
+    centre is estimated. Bock has sum v_a / max v_a in place of K, which promises a smaller total error whatever the
+    mu_a; where sizes differ much it is below 3 and nothing would be shrunk, so the number of groups stands here and
+    the promise is given up.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), section 5. Bock (1975), Annals of Statistics 3,
+    209-218. James, Stein (1961), Proceedings of the fourth Berkeley symposium 1, 361-379.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
+    >>> found = fit(z, v)
+    >>> round(float(found.factor), 6), found.estimate.round(6).tolist()
+    (0.804839, [0.210761, 0.251003, 0.371729, 0.130277, 0.653423])
+    """
+    units = in_units(z, v)
+    y, k = units.y, units.number
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        # Weights relative to the largest, so that they stay numbers.
+        least = np.where(units.use, units.v, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
+        w = np.where(units.use, least / units.v, 0.0)
+        centre = (w * y).sum(axis=-1, keepdims=True) / w.sum(axis=-1, keepdims=True)
+        q = (w * (y - centre) ** 2).sum(axis=-1, keepdims=True) / least
+        factor = np.where((k < FEWEST) | (q == 0), 1.0, 1 - (k - 3) / q)
+        if positive_part:
+            factor = np.maximum(factor, 0.0)
+        overall = centre * units.unit + units.centre
+        shrunk = (centre + factor * (y - centre)) * units.unit + units.centre
+        own = units.use & (factor != 1)  # what is not shrunk stays as it came, to the last digit
+        imputed = ~np.isfinite(z) | np.isposinf(v)
+        known = np.where(v >= 0, z, np.nan)
+        shrinkage = np.where(own, 1 - factor, np.where(imputed | ~(v >= 0), np.nan, 0.0))
+    return BockFit(
+        estimate=np.where(imputed, overall, np.where(own, shrunk, known)),
+        shrinkage=shrinkage,
+        overall=overall[..., 0],
+        q=np.where(k > 0, q, np.nan)[..., 0],
+        factor=np.where(k > 0, factor, np.nan)[..., 0],
+        number=k[..., 0],
+        imputed=imputed,
+    )
+
+
+def errors(
+    z: FloatArray, v: FloatArray, rng: np.random.Generator, *, positive_part: bool = True, replicates: int = REPLICATES,
+) -> FloatArray:  # fmt: skip
+    """Absolute errors of the estimator in parametric bootstrap samples.
+
+    Estimand: the law of the distance between estimate and truth, shrinkage bias included.
+
+    Parameters
+    ----------
+    z, v : arrays (..., group)
+        Estimates and their sampling variances; NaN where a group has none.
+    rng : numpy Generator
+        Source of randomness.
+    positive_part : bool
+        As in `fit`.
+    replicates : int
+        Bootstrap samples.
+
+    Returns
+    -------
+    array (replicate, ..., group)
+        |estimate(z*) - z| for z* ~ Normal(z, v), in the units of z; NaN for groups that are not used by `fit`.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ.
+
+    Notes
+    -----
+    Samples are drawn around the estimates before shrinkage. These lie further apart than the true means do, so that
+    the bias of shrinking is rather overstated than forgotten. Around the shrunken ones, the other way round, there is
+    little left to be biased by, and 95 % intervals cover 85 to 91 % of the time (12 groups of 4 to 80 rows).
+
+    References
+    ----------
+    Davison, Hinkley (1997), Bootstrap methods and their application, sections 2.2 and 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
+    >>> found = errors(z, v, np.random.default_rng(1))
+    >>> found.shape, bool((found[:, 0] < found[:, 4]).mean() > 0.7)
+    ((2000, 5), True)
+    """
+    use = in_units(z, v).use
+    spread = np.sqrt(np.where(use, v, 0.0))
+    found = np.empty((replicates, *z.shape))
+    size = max(CHUNK // max(z.size, 1), 1)
+    for start in range(0, replicates, size):
+        part = found[start : start + size]
+        again = np.where(use, z + spread * rng.standard_normal(part.shape), np.nan)
+        estimate = fit(again, np.broadcast_to(v, part.shape), positive_part=positive_part).estimate
+        part[:] = np.where(use, np.abs(estimate - z), np.nan)
+    return found
+
+
+def interval(fitted: BockFit, found: FloatArray, level: float) -> Interval:
+    """Estimate -+ the size that a share ``level`` of the bootstrap errors stays below.
+
+    Parameters
+    ----------
+    fitted : BockFit
+        From `fit`.
+    found : array (replicate, ..., group)
+        From `errors`.
+    level : float
+        Nominal coverage, on average over groups.
+
+    Returns
+    -------
+    Interval
+        Arrays (..., group); NaN for groups that are not used by `fit`.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
+    >>> found = interval(fit(z, v), errors(z, v, np.random.default_rng(1)), 0.95)
+    >>> found.upper.round(1).tolist()
+    [0.3, 0.4, 0.6, 0.4, 1.1]
+    """
+    half = np.quantile(found, 1 - tail(level), axis=0)
+    return around(fitted.estimate, half)

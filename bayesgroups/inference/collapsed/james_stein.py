@@ -1,0 +1,91 @@
+"""Exact posterior of the normal hierarchy with Stein's flat priors."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.inference.collapsed import gaussian
+from bayesgroups.inference.posterior import Posterior, generator, lay_out
+from bayesgroups.inference.verdicts import ESS, Check, at_least, at_most
+from bayesgroups.models.cells import SMALLEST_STD_ERROR
+from bayesgroups.models.scales import WEAK, natural_scale
+
+FloatArray = NDArray[np.float64]
+
+EDGE_MASS = 1e-6
+"""Largest share of the posterior that may lie in the outermost cells of the grid."""
+GRID_ERROR = 1e-3
+"""Largest change of the log evidence when the nodes of the grid are halved."""
+
+
+def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000) -> Posterior:
+    """Independent draws from the posterior of one metric.
+
+    The same model as `bayesgroups.models.james_stein`: z ~ Normal(theta, v), theta ~ Normal(overall, tau), with flat
+    priors of overall and of tau^2, and mu the value in the range of the metric that is nearest to theta.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with one metric along ``metric``.
+    seed : int
+        Source of randomness.
+    draws : int
+        Number of draws over all chains.
+
+    Returns
+    -------
+    Posterior
+        With three estimates or fewer the posterior of every subgroup by itself, Normal(z, v), a weak prior where there
+        is no estimate, and ``overall`` and ``tau`` the weighted mean and the standard deviation of the values of the
+        subgroups with one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.james_stein import sample
+    >>> sites = pd.DataFrame({"site": ["a", "b", "c", "d", "e"]})
+    >>> published = bg.tally_from_estimates([1.0, 2.0, 3.0, 4.0, 5.0], [0.5] * 5, sites)
+    >>> found = sample(published, seed=1)
+    >>> abs(found.draws["mu"].mean(("chain", "draw", "metric")) - [1.2, 2.1, 3.0, 3.9, 4.8]).max().item() < 0.1
+    True
+    """
+    metric = str(tally["metric"].values[0])
+    rng = generator(seed, metric, "james_stein")
+    one, own = tally.isel(metric=0), natural_scale(tally).isel(metric=0)
+    z, v = one["estimate"].values, one["sampling_variance"].values
+    centre, scale = float(own["centre"]), float(own["scale"])
+    checks: tuple[Check, ...] = ()
+    if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.FEWEST_FLAT:
+        found = _alone(z, v, rng, draws=draws, centre=centre, scale=scale)
+    else:
+        found = gaussian.sample(
+            z, v, rng, draws=draws, centre=centre, overall_scale=scale, tau_scale=float(own["tau_scale"]), flat=True
+        )
+        checks += (
+            at_most("grid edge mass", metric, found.edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
+            at_most("grid error", metric, found.grid_error, GRID_ERROR, "the change when the grid gets finer"),
+        )
+    checks += (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
+    low, high = float(one["range_lower"]), float(one["range_upper"])
+    scalars = {"overall": np.clip(found.overall, low, high), "tau": found.tau}
+    return Posterior(lay_out(tally, np.clip(found.mu, low, high), scalars), checks, "collapsed")
+
+
+def _alone(
+    z: FloatArray, v: FloatArray, rng: np.random.Generator, *, draws: int, centre: float, scale: float
+) -> gaussian.GaussianDraws:
+    """Draws of subgroups that are too few to have a population."""
+    some = np.isfinite(z) & np.isfinite(v)
+    noise = rng.standard_normal((draws, len(z)))
+    error = np.sqrt(np.where(some, v, 0.0))
+    theta = np.where(some, np.where(some, z, 0.0) + error * noise, centre + WEAK * scale * noise)
+    # As in the model, an estimate that is known exactly still has a standard error here.
+    precise = np.maximum(error[some], SMALLEST_STD_ERROR * scale)
+    weight = (precise.min(initial=np.inf) / precise) ** 2
+    overall = theta[:, some] @ weight / weight.sum() if some.any() else np.full(draws, centre)
+    tau = theta[:, some].std(axis=1, ddof=1) if some.sum() > 1 else np.zeros(draws)
+    return gaussian.GaussianDraws(theta, overall, tau, 0.0, 0.0)

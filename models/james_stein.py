@@ -1,0 +1,142 @@
+"""James-Stein: the normal hierarchy with flat priors, whose posterior mean is James and Stein's estimator made smooth.
+
+For metric m and subgroup g, on the metric's own scale and for every kind of metric,
+
+    theta[m, g] = alpha[m] + tau[m] z[m, g],   z[m, g] ~ Normal(0, 1)
+    estimate[m, g] ~ Normal(theta[m, g], std_error[m, g]), standard errors known
+    p(alpha[m], tau[m]) proportional to tau[m]     (alpha and tau^2 uniform)
+
+    mu[m, g] = theta[m, g] and overall[m] = alpha[m], each brought to the nearest value in the range of the metric
+
+With K estimates of equal variance v around their mean, S the sum of their squared distances to it and Q = S / v, the
+posterior mean goes a share B of the way to the mean,
+
+    B = (K - 3) / Q  P(chi2_{K-1} <= Q) / P(chi2_{K-3} <= Q),
+
+which is James and Stein's factor for large Q, and stays below 1 where theirs is cut off: (K - 3) / (K - 1) at Q = 0.
+
+Propriety. With alpha integrated out the likelihood of K estimates falls as tau^(1 - K) for large tau, so the posterior
+density of tau falls as tau^(2 - K): it has an integral for K > 3 only. Metrics with three estimates or fewer have no
+population here. Their subgroups stand alone with flat priors, theta[m, g] ~ Normal(estimate, std_error) if observed and
+the weak Normal(centre, 4 scale) of ``no_pooling`` if not, and ``overall`` and ``tau`` are the weighted mean (weights
+1 / std_error^2) and the standard deviation of the theta of those observed; tau is 0 with one, overall the centre with
+none.
+
+Parameters: ``overall(metric)``, ``tau(metric)``, ``mu(metric, subgroup)``. Latent, with centre and scale from ``scales``
+as units and no priors: ``z_overall`` = (alpha - centre) / scale, ``z_tau`` = tau / scale and ``z`` along
+``pooled_metric``, ``z_alone`` = (theta - centre) / scale along ``alone_metric``. Subgroups that are not observed are
+drawn from the population. With four estimates the posteriors of alpha, tau and an unobserved theta have no mean, with
+five no variance.
+
+What the priors imply: nothing that could be tabulated; they have no integral, and no draws.
+
+References
+----------
+Stein (1981), doi:10.1214/aos/1176345632, on the prior of the means that a flat prior of tau^2 makes. Morris and
+Lysy (2012), arXiv:1203.5610. Gelman et al. (2013), Bayesian Data Analysis, 3rd edition, section 5.4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from numpy.typing import NDArray
+
+from .cells import normal_cells
+from .likelihoods import observe_estimates
+from .scales import WEAK, natural_scale
+
+FloatArray = NDArray[np.float64]
+Labels = NDArray[Any]
+Tensor = Any
+"""A PyTensor expression; PyMC carries no types."""
+
+FEWEST = 4
+"""Estimates below which flat priors leave no posterior."""
+
+
+def build(tally: xr.Dataset) -> pm.Model:
+    """Build the model of all metrics of the tally; nothing is sampled here.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with dims ``metric`` and ``subgroup``.
+
+    Returns
+    -------
+    pm.Model
+        With ``mu(metric, subgroup)``, ``overall(metric)`` and ``tau(metric)``.
+
+    Examples
+    --------
+    >>> cells = ("metric", "subgroup")
+    >>> tally = xr.Dataset(
+    ...     {"count": (cells, [[9.0, 8.0, 7.0, 6.0]]), "kind": ("metric", ["mean"]),
+    ...      "estimate": (cells, [[0.2, 0.8, 0.4, 0.5]]), "sampling_variance": (cells, [[0.02, 0.02, 0.03, 0.03]]),
+    ...      "pooled_variance": ("metric", [0.18]), "range_lower": ("metric", [0.0]),
+    ...      "range_upper": ("metric", [np.inf])},
+    ...     coords={"metric": ["wer"], "subgroup": ["a", "b", "c", "d"]})
+    >>> [variable.name for variable in build(tally).free_RVs]
+    ['z_overall', 'z_tau', 'z']
+    """
+    natural = natural_scale(tally)
+    centre, scale = natural["centre"].values, natural["scale"].values
+    cells = normal_cells(tally, np.ones(tally.sizes["metric"], dtype=np.bool_), scale)
+    std_error = np.full((tally.sizes["metric"], tally.sizes["subgroup"]), np.inf)
+    std_error[cells.metric, cells.subgroup] = cells.std_error
+    pooled = np.isfinite(std_error).sum(axis=1) >= FEWEST
+
+    coords = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values}
+    low, high = tally["range_lower"].values, tally["range_upper"].values
+    with pm.Model(coords=coords) as model:
+        parts = []
+        if pooled.any():
+            parts.append(_population(coords["metric"][pooled], centre[pooled], scale[pooled]))
+        if not pooled.all():
+            alone = ~pooled
+            parts.append(_alone(coords["metric"][alone], centre[alone], scale[alone], std_error[alone]))
+        # A stable sort puts the pooled metrics first; sorting that order gives the place of each metric in it.
+        place = np.argsort(np.argsort(~pooled, kind="stable"))
+        blocks: list[Tensor] = [pm.math.concatenate(part) for part in zip(*parts, strict=True)]
+        theta, overall, tau = (block[place] for block in blocks)
+        pm.Deterministic("mu", pm.math.clip(theta, low[:, None], high[:, None]), dims=("metric", "subgroup"))
+        pm.Deterministic("overall", pm.math.clip(overall, low, high), dims="metric")
+        pm.Deterministic("tau", tau, dims="metric")
+        observe_estimates(cells, theta[cells.metric, cells.subgroup])
+    return model
+
+
+def _population(metrics: Labels, centre: FloatArray, scale: FloatArray) -> tuple[Tensor, Tensor, Tensor]:
+    """Add metrics with a population: theta (metric, subgroup), alpha and tau (metric,)."""
+    model: Any = pm.modelcontext(None)
+    model.add_coord("pooled_metric", metrics)
+    alpha = centre + scale * pm.Flat("z_overall", dims="pooled_metric")
+    spread = pm.HalfFlat("z_tau", dims="pooled_metric")
+    log_spread: Any = pm.math.log(spread)
+    pm.Potential("flat_tau_squared", log_spread.sum())
+    tau = scale * spread
+    z = pm.Normal("z", dims=("pooled_metric", "subgroup"))
+    return alpha[:, None] + tau[:, None] * z, alpha, tau
+
+
+def _alone(
+    metrics: Labels, centre: FloatArray, scale: FloatArray, std_error: FloatArray
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Add metrics without one: theta (metric, subgroup), and mean and spread of the subgroups observed (metric,)."""
+    model: Any = pm.modelcontext(None)
+    model.add_coord("alone_metric", metrics)
+    observed = np.isfinite(std_error)
+    z: Tensor = pm.Flat("z_alone", dims=("alone_metric", "subgroup"))
+    pm.Potential("weak_prior", -0.5 * ((z * ~observed) ** 2).sum() / WEAK**2)
+    error = np.where(observed, std_error, 1.0)
+    least = error.min(axis=1, keepdims=True, initial=np.inf, where=observed)
+    weight = np.where(observed, least / error, 0.0) ** 2
+    number = observed.sum(axis=1)
+    mean = (z * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1.0)
+    away = (z - (z * observed).sum(axis=1, keepdims=True) / np.maximum(number, 1)[:, None]) * observed
+    spread: Tensor = pm.math.sqrt((away**2).sum(axis=1) / np.maximum(number - 1, 1))
+    return centre[:, None] + scale[:, None] * z, centre + scale * mean, scale * spread
