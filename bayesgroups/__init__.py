@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bayesgroups import metrics as metrics
     from bayesgroups import models as models
     from bayesgroups import plots as plots
+    from bayesgroups.attribution import variance_attribution as variance_attribution
     from bayesgroups.comparison import compare as compare
     from bayesgroups.errors import BayesgroupsError as BayesgroupsError
     from bayesgroups.errors import InputError as InputError
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
     from bayesgroups.errors import SchemaError as SchemaError
     from bayesgroups.estimation import estimate as estimate
     from bayesgroups.estimators import CompletePooling as CompletePooling
+    from bayesgroups.estimators import CrossedEffects as CrossedEffects
+    from bayesgroups.estimators import JamesStein as JamesStein
     from bayesgroups.estimators import NoPooling as NoPooling
     from bayesgroups.estimators import PartialPooling as PartialPooling
+    from bayesgroups.estimators import StructuredRegression as StructuredRegression
     from bayesgroups.html import write_html as write_html
     from bayesgroups.metrics import Metric as Metric
+    from bayesgroups.nested_models import goodness_of_fit as goodness_of_fit
     from bayesgroups.report import open_report as open_report
     from bayesgroups.report import save_report as save_report
     from bayesgroups.tallies import add_tallies as add_tallies
@@ -45,8 +50,13 @@ _HOME = {
     "estimate": "estimation",
     "NoPooling": "estimators",
     "CompletePooling": "estimators",
+    "CrossedEffects": "estimators",
+    "JamesStein": "estimators",
     "PartialPooling": "estimators",
+    "StructuredRegression": "estimators",
     "compare": "comparison",
+    "variance_attribution": "attribution",
+    "goodness_of_fit": "nested_models",
     "save_report": "report",
     "open_report": "report",
     "write_html": "html",
@@ -61,19 +71,23 @@ _MODULES = ("datasets", "frequentist", "metrics", "models", "plots")
 __all__ = [
     "BayesgroupsError",
     "CompletePooling",
+    "CrossedEffects",
     "InputError",
+    "JamesStein",
     "Metric",
     "MissingDependencyError",
     "NoPooling",
     "NotUsableError",
     "PartialPooling",
     "SchemaError",
+    "StructuredRegression",
     "__version__",
     "add_tallies",
     "compare",
     "datasets",
     "estimate",
     "frequentist",
+    "goodness_of_fit",
     "metrics",
     "models",
     "open_report",
@@ -82,6 +96,7 @@ __all__ = [
     "tally",
     "tally_from_counts",
     "tally_from_estimates",
+    "variance_attribution",
     "write_html",
 ]
 

@@ -78,19 +78,16 @@ def estimate(
     notes: list[str] = []
     fits = []
     names = [str(metric) for metric in tally["metric"].values]
-    for i, name in enumerate(names):
+    for i, one in enumerate([tally] if estimator.joint else [tally.isel(metric=[i]) for i in range(len(names))]):
+        name = ", ".join(str(metric) for metric in one["metric"].values)
         if progress is not None:
-            progress(name, i, len(names))
-        one = tally.isel(metric=[i])
+            progress(name, i, 1 if estimator.joint else len(names))
         if not np.isfinite(one["estimate"].values).any():
             notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
             fits.append(_nothing(one))
         else:
             fits.append(_fit(one, estimator, seed, inference, notes))
-    if "cluster_cell" in tally.dims:
-        notes.append(
-            "rows come in clusters; the intervals of this estimator treat rows as independent, so they can be too short"
-        )
+    notes += _ignored_clusters(tally)
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
         bootstrap=estimator.replicates(tally, seed=seed),
@@ -115,9 +112,19 @@ def _check_arguments(tally: object, estimator: object, seed: object, inference: 
         raise InputError(f"inference={inference!r} is not one of 'auto', 'collapsed', 'nuts'")
 
 
+def _ignored_clusters(tally: xr.Dataset) -> list[str]:
+    """A note where rows of one cluster are taken for independent, because that was asked or there is no other way."""
+    if "cluster_analysis" not in tally:
+        return []
+    names = [str(name) for name in tally["metric"].values[tally["cluster_analysis"].values == "ignore"]]
+    if not names:
+        return []
+    return [f"{', '.join(names)}: rows come in clusters and are treated as independent, so intervals can be too short"]
+
+
 def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inference, notes: list[str]) -> Posterior:
     """Fit one metric, falling back where asked and needed."""
-    name = str(tally["metric"].values[0])
+    name = ", ".join(str(metric) for metric in tally["metric"].values)
     if inference != "nuts":
         exact = estimator.collapsed(tally, seed=seed)
         if exact is not None and (usable(exact.checks) or inference == "collapsed"):
@@ -137,7 +144,6 @@ def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inferenc
 def _nuts(tally: xr.Dataset, estimator: Estimator, seed: int, *, target_accept: float, tune: int = 1000) -> Posterior:
     from bayesgroups.inference import nuts
 
-    name = str(tally["metric"].values[0])
     tree = nuts.sample(
         estimator.model(tally), seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept
     )
@@ -145,18 +151,23 @@ def _nuts(tally: xr.Dataset, estimator: Estimator, seed: int, *, target_accept: 
     stats = tree["sample_stats"].to_dataset()
     shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
     stats = stats[shared].expand_dims(metric=tally["metric"].values, axis=-1)
-    return Posterior(draws, tuple(nuts_checks(tree, name)), "nuts", stats)
+    names = [str(metric) for metric in tally["metric"].values]
+    return Posterior(draws, tuple(check for name in names for check in nuts_checks(tree, name)), "nuts", stats)
 
 
 def _nothing(tally: xr.Dataset) -> Posterior:
-    """The posterior of a metric that is undefined everywhere: NaN with a reason, never a prior in disguise."""
-    return Posterior(lay_out(tally, np.full((CHAINS * DRAWS, tally.sizes["subgroup"]), np.nan), {}), (), "collapsed")
+    """The posterior of metrics that are undefined everywhere: NaN with a reason, never a prior in disguise."""
+    nan = np.full((CHAINS * DRAWS, tally.sizes["subgroup"]), np.nan)
+    each = [lay_out(tally.isel(metric=[i]), nan, {}) for i in range(tally.sizes["metric"])]
+    return Posterior(xr.concat(each, dim="metric"), (), "collapsed")
 
 
 def _join(fits: list[Posterior]) -> Posterior:
     """Fits of several metrics side by side."""
-    draws = xr.concat([fit.draws for fit in fits], dim="metric", join="exact", combine_attrs="drop", data_vars="all")
-    draws = draws.transpose("chain", "draw", "metric", "subgroup")
+    draws = xr.concat(
+        [fit.draws for fit in fits], dim="metric", join="exact", combine_attrs="drop", data_vars="all", coords="minimal"
+    )
+    draws = draws.transpose("chain", "draw", "metric", ...)
     stats = [fit.sample_stats for fit in fits if fit.sample_stats is not None]
     checks: tuple[Check, ...] = tuple(check for fit in fits for check in fit.checks)
     engines = sorted({fit.engine for fit in fits})

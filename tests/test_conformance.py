@@ -41,6 +41,8 @@ POSTERIOR = {
     "mu": ("chain", "draw", "metric", "subgroup"),
     "overall": ("chain", "draw", "metric"),
     "tau": ("chain", "draw", "metric"),
+    "component_sd": ("chain", "draw", "metric", "component"),
+    "beta": ("chain", "draw", "metric", "column"),
 }
 ESTIMATES = {
     "estimate": ("approach", *CELL),
@@ -171,7 +173,7 @@ def test_the_posterior_is_laid_out_for_arviz(fitted: xr.DataTree) -> None:
         name: POSTERIOR[str(name)] for name in posterior.data_vars
     }
     # An attribute coordinate along subgroup would break az.summary.
-    assert set(posterior.coords) == {"chain", "draw", "metric", "subgroup"}
+    assert set(posterior.coords) - {"component", "covariate", "column"} == {"chain", "draw", "metric", "subgroup"}
     assert (posterior.sizes["chain"], posterior.sizes["draw"]) == (4, 1000)
     assert ((posterior["mu"] >= 0) & (posterior["mu"] <= 1)).all()
 

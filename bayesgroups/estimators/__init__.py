@@ -2,8 +2,13 @@
 
 from bayesgroups.estimators.base import Estimator as Estimator
 from bayesgroups.estimators.complete_pooling import CompletePooling as CompletePooling
+from bayesgroups.estimators.crossed_effects import CrossedEffects as CrossedEffects
+from bayesgroups.estimators.james_stein import JamesStein as JamesStein
 from bayesgroups.estimators.no_pooling import NoPooling as NoPooling
 from bayesgroups.estimators.partial_pooling import PartialPooling as PartialPooling
+from bayesgroups.estimators.structured_regression import StructuredRegression as StructuredRegression
 
-ESTIMATORS: tuple[type[Estimator], ...] = (NoPooling, CompletePooling, PartialPooling)
+ESTIMATORS: tuple[type[Estimator], ...] = (
+    NoPooling, CompletePooling, JamesStein, PartialPooling, CrossedEffects, StructuredRegression,
+)  # fmt: skip
 """Every estimator there is, from no pooling to the most structured."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import xarray as xr
 
+from bayesgroups.models.component_scales import ROW_SHARE
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.readings import plain
 
@@ -40,9 +41,17 @@ _METRICS = {
 _ESTIMATORS = {
     "no_pooling": "No pooling: every subgroup is estimated from its own rows alone.",
     "complete_pooling": "Complete pooling: all subgroups get one value, as if they did not differ.",
+    "james_stein": (
+        "James-Stein: every subgroup is pulled the same share of the way to the overall value, the more so the less "
+        "the subgroups differ beyond chance; small ones no more than large ones."
+    ),
     "partial_pooling": (
         "Partial pooling: subgroups are taken to be drawn from one population, so that small ones borrow "
         "strength from the others and are pulled towards the overall value, large ones hardly at all."
+    ),
+    "crossed_effects": (
+        "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "
+        "strength from the subgroups that share some of its attributes."
     ),
 }
 
@@ -59,14 +68,22 @@ _INTERVALS = {
     "pooled_normal": "normal interval with the row variance pooled over subgroups",
     "separate_normal": "normal interval with the bootstrap variance of each subgroup, too short if small",
     "t": "Student's t interval with the row variance of each subgroup",
+    "bootstrap": "bootstrap interval: as wide as the errors of the estimate in resampled data, bias included",
+    "unshrunk": "normal interval with the row variance pooled over subgroups; too few of them to shrink",
     "morris": (
         "Morris's empirical-Bayes interval, which counts the uncertainty about the population of subgroups; "
         "it covers on average over subgroups"
     ),
     "plug_in": ("plug-in empirical-Bayes interval, which takes estimated hyper-parameters for true ones: under-covers"),
     "robust": "the robust empirical-Bayes interval of Armstrong, Kolesar and Plagborg-Moller",
+    "corrected": (
+        "empirical-Bayes interval that counts the uncertainty about the variance components by drawing them anew"
+    ),
     "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
 }
+
+_NORMAL = ("james_stein",)
+"""Words whose likelihood is normal for every metric."""
 
 _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
 
@@ -187,6 +204,7 @@ def model_words(report: xr.DataTree) -> list[str]:
     natural = natural_scale(tally)
     for i, metric in enumerate(tally["metric"].values):
         binomial = str(tally["kind"].values[i]) == "rate" and settings.get("likelihood", "auto") != "normal"
+        binomial &= word not in _NORMAL
         own = {name: float(natural[name].values[i]) for name in ("centre", "scale", "tau_scale")}
         likelihood = "binomial likelihood" if binomial else "normal likelihood with known sampling variances"
         sentence = f"{likelihood}; {_priors(word, settings, own, binomial=binomial)}."
@@ -204,6 +222,11 @@ def settings_of(tally: xr.Dataset) -> dict[str, Any]:
 
 
 def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *, binomial: bool) -> str:
+    if word == "james_stein":
+        few = "with three estimates or fewer each subgroup stands alone, with a flat prior"
+        return f"subgroups are Normal(centre, tau), with flat priors of the centre and of the square of tau; {few}"
+    if word == "crossed_effects":
+        return _component_prior(settings)
     if word != "partial_pooling":
         whose = "each subgroup" if word == "no_pooling" else "the one value"
         if binomial:
@@ -215,3 +238,12 @@ def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *,
     tau = settings.get("tau_scale") or (LOGIT_TAU_SCALE if binomial else own["tau_scale"])
     priors = f"centre ~ Normal({middle:.3g}, {overall:.3g}) and tau ~ HalfNormal({tau:.3g})"
     return f"{what} are Normal(centre, tau), with priors {priors}"
+
+
+def _component_prior(settings: Mapping[str, Any]) -> str:
+    family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[
+        str(settings.get("prior", "half_normal"))
+    ]
+    given = settings.get("tau_scale")
+    scale = f"{given:.3g}" if given else f"{ROW_SHARE:g} of the standard deviation of a row"
+    return f"{family} priors of scale {scale} on the standard deviations of the components"

@@ -1,0 +1,48 @@
+"""NUTS on the PyMC model of crossed effects and the exact engine are two ways to one posterior, tasks included."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+
+WHO = pd.DataFrame(itertools.product("abcd", "xyz"), columns=["race", "age"])
+TRIALS = np.array([2, 9, 40, 300, 15, 80, 0, 30, 5, 60, 150, 25])
+
+
+def counts() -> xr.Dataset:
+    rng = np.random.default_rng(5)
+    logit = -1 + np.repeat(rng.normal(0, 0.5, 4), 3) + np.tile(rng.normal(0, 0.3, 3), 4) + rng.normal(0, 0.2, 12)
+    successes = {
+        name: rng.binomial(TRIALS, 1 / (1 + np.exp(-logit - shift))) for name, shift in (("one", 0.0), ("two", 0.4))
+    }
+    return bg.tally_from_counts(successes, {"one": TRIALS, "two": TRIALS}, WHO)
+
+
+@pytest.mark.parametrize(("likelihood", "tasks"), [("binomial", False), ("normal", True)])
+def test_the_two_engines_agree_within_monte_carlo_error(likelihood: Literal["binomial", "normal"], tasks: bool) -> None:
+    import arviz as az
+
+    tally = counts() if tasks else counts().sel(metric=["one"])
+    estimator = bg.CrossedEffects(likelihood=likelihood, tasks=tasks)
+    exact = bg.estimate(tally, estimator, seed=1, inference="collapsed")
+    nuts = bg.estimate(tally, estimator, seed=1, inference="nuts")
+    assert (exact.attrs["inference"], nuts.attrs["inference"]) == ("collapsed", "nuts")
+    assert exact.attrs["usable"] == 1
+    one, two = exact["posterior"].to_dataset(), nuts["posterior"].to_dataset()
+    assert set(one.data_vars) == set(two.data_vars)
+    dims = ("chain", "draw")
+    ess = xr.Dataset({name: az.ess(two[name]) for name in two.data_vars})
+    for name in one.data_vars:
+        # Draws that importance sampling took twice are fewer than they look, by a third at most here.
+        error = np.sqrt(one[name].var(dims) / 2500 + two[name].var(dims) / np.minimum(ess[name], 4000))
+        z = ((one[name].mean(dims) - two[name].mean(dims)) / error).values
+        assert np.abs(z).max() < 4.5, name
+        ratio = one[name].std(dims) / two[name].std(dims)
+        assert np.abs(np.log(ratio)).max() < 0.2, name
