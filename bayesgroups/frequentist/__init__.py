@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import complete_pooling, no_pooling, partial_pooling
+    from . import complete_pooling, james_stein, no_pooling, partial_pooling, structured_regression
 
-__all__ = ["complete_pooling", "no_pooling", "partial_pooling"]
+__all__ = ["complete_pooling", "james_stein", "no_pooling", "partial_pooling", "structured_regression"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -2,6 +2,7 @@
 
 Resampling the n rows of a subgroup makes its counts multinomial over (not in the denominator, failure, success), which
 two binomials draw at once; cost does not grow with rows. The AUC resamples the counts per score within each class.
+Where the tally analyses rows by cluster, clusters are resampled, see `bayesgroups.inference.cluster_bootstrap`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
+from bayesgroups.inference import cluster_bootstrap
 from bayesgroups.inference.posterior import generator
 from bayesgroups.tallies.auc import ScoreCells, statistics
 
@@ -35,7 +37,7 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
     draws : int
         Number of replicates.
     scheme : {"subgroup", "rows"}
-        Resample the rows of each subgroup, whose number stays, or the rows of the whole table.
+        Resample the rows (or clusters) of each subgroup, whose number stays, or those of the whole table.
 
     Returns
     -------
@@ -53,7 +55,8 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
     -----
     Rates and F1 follow the law of resampled rows exactly, the AUC that of rows resampled within class. A mean is drawn
     from the normal law with the bootstrap's exact variance, because a tally keeps no more of its rows than mean and
-    variance. With weights the effective counts, rounded, stand for the rows.
+    variance. With weights the effective counts, rounded, stand for the rows. Clusters are resampled from their sums,
+    exactly for every metric but the AUC, which stays with rows.
 
     References
     ----------
@@ -77,6 +80,9 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
         rng = generator(seed, str(tally["metric"].values[i]), "bootstrap")
         if kind == "auc":
             values[:, i] = _auc(tally, float(tally["ties"].values[i]), rng, draws)
+            continue
+        if "cluster_analysis" in tally and str(tally["cluster_analysis"].values[i]) != "ignore":
+            values[:, i] = cluster_bootstrap.resample(tally.isel(metric=i), rng, draws, scheme)
             continue
         rows, count, estimate = tally["rows"].values, tally["count"].values[i], tally["estimate"].values[i]
         if "weight" in tally:

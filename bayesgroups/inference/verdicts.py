@@ -141,11 +141,50 @@ def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
     >>> [check.passed for check in nuts_checks(tree, "fnr")]
     [True, True, True, True, True]
     """
+    stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
+    divergences, e_bfmi = math.nan, math.nan
+    if "diverging" in stats:
+        divergences = float(stats["diverging"].sum())
+    if "energy" in stats:
+        e_bfmi = _e_bfmi(np.asarray(stats["energy"].transpose("chain", "draw").values, dtype=np.float64))
+    return [
+        *chain_checks(tree["posterior"].to_dataset(), metric),
+        at_most("divergences", metric, divergences, DIVERGENCES, "the number of divergent transitions"),
+        at_least("E-BFMI", metric, e_bfmi, E_BFMI, "the smallest E-BFMI of a chain"),
+    ]
+
+
+def chain_checks(draws: xr.Dataset, metric: str) -> list[Check]:
+    """Check Markov chains whose sampler has no diagnostics of its own, over every quantity of one metric.
+
+    Parameters
+    ----------
+    draws : xr.Dataset
+        Variables with dims chain, draw, ...; those without a dim ``metric`` count for every metric.
+    metric : str
+        A label of the coordinate ``metric``.
+
+    Returns
+    -------
+    list of Check
+        ``R-hat``, ``bulk ESS`` and ``tail ESS``, as in `nuts_checks`.
+
+    References
+    ----------
+    Vehtari et al. (2021), "Rank-normalization, folding, and localization", Bayesian Analysis 16, doi:10.1214/20-BA1221.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(1)
+    >>> draws = xr.Dataset({"mu": (("chain", "draw", "metric"), random.normal(size=(4, 500, 1)))}, {"metric": ["fnr"]})
+    >>> [check.name for check in chain_checks(draws, "fnr") if check.passed]
+    ['R-hat', 'bulk ESS', 'tail ESS']
+    """
     from arviz_stats.base.array import array_stats
 
     statistics: Any = array_stats  # arviz-stats is typed in part
 
-    varying = _varying(_quantities(tree["posterior"].to_dataset(), metric))
+    varying = _varying(_quantities(draws, metric))
     nothing = varying.shape[0] == 0 or not np.isfinite(varying).all()
     r_hat = bulk = tail = math.nan
     if not nothing:
@@ -154,19 +193,10 @@ def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
             r_hat = float(np.max(statistics.rhat(varying, 1, 2, method="rank")))
             bulk = float(np.min(statistics.ess(varying, 1, 2, method="bulk")))
             tail = float(np.min(statistics.ess(varying, 1, 2, method="tail", prob=TAIL)))
-
-    stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
-    divergences, e_bfmi = math.nan, math.nan
-    if "diverging" in stats:
-        divergences = float(stats["diverging"].sum())
-    if "energy" in stats:
-        e_bfmi = _e_bfmi(np.asarray(stats["energy"].transpose("chain", "draw").values, dtype=np.float64))
     return [
         at_most("R-hat", metric, r_hat, R_HAT, "the largest R-hat"),
         at_least("bulk ESS", metric, bulk, ESS, "the smallest bulk effective sample size"),
         at_least("tail ESS", metric, tail, ESS, "the smallest tail effective sample size"),
-        at_most("divergences", metric, divergences, DIVERGENCES, "the number of divergent transitions"),
-        at_least("E-BFMI", metric, e_bfmi, E_BFMI, "the smallest E-BFMI of a chain"),
     ]
 
 

@@ -112,10 +112,14 @@ class EffectSpace:
     def _predict(self, theta: FloatArray) -> FloatArray:
         """Linear predictor of every subgroup, (draw, subgroup)."""
         fixed = 1 + self.predictor.covariates.shape[1]
-        found = theta[:, :1] + theta[:, 1:fixed] @ self.predictor.covariates.T
+        found = np.empty((len(theta), len(self.y)))
         for block in chunks(len(theta), found.shape[1], CHUNK):
+            part, out = theta[block], found[block]
+            out[:] = part[:, :1]
+            if fixed > 1:
+                out += part[:, 1:fixed] @ self.predictor.covariates.T
             for column in self.columns:
-                found[block] += theta[block][:, column]
+                out += part.take(column, axis=1)
         return found
 
     def _sums(self, own: float) -> FloatArray:

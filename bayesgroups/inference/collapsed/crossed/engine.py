@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.inference import importance
 from bayesgroups.inference.collapsed import logit_normal
-from bayesgroups.inference.collapsed.crossed import sites
+from bayesgroups.inference.collapsed.crossed import sites, surrogate
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -27,11 +27,14 @@ ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
 CANDIDATES = 2
 """Draws that are weighed for every draw that is kept, with a binomial likelihood."""
+MORE_CANDIDATES = 8
+"""The same if their weights are not good."""
 WIDTHS = (1.0, 2.0, 6.0)
 """Factors on the variances of the sites that draws are made from."""
 SHARES = (0.4, 0.3, 0.3)
 """Share of the draws that each of them makes."""
-NODES = 11
+MANY = 400
+"""Subgroups beyond which only the sites themselves are drawn from."""
 CHUNK = 200_000
 
 
@@ -82,7 +85,7 @@ def gaussian(
     """
     y = np.where(np.isfinite(v), y, 0.0)
     here = space(predictor, y, v, prior.largest)
-    found = importance.sample(lambda u: here.log_marginal(prior.scales(u)), prior.dimension, rng)
+    found = importance.sample(_likelihood(here, prior), prior.dimension, rng)
     tau = prior.scales(found.u[importance.resample(found.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
     eta = drawn.shared
@@ -119,29 +122,69 @@ def binomial(
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
     for _ in range(ROUNDS):
-        here = space(predictor, y, v, prior.largest)
-        u = importance.mode(lambda at, here=here: here.log_marginal(prior.scales(at)), u)
-        tau = prior.scales(u[None])[0]
-        y, v = sites.refine(k, n, y, v, lambda y, v, tau=tau: space(predictor, y, v, prior.largest).moments(tau))
-    here = space(predictor, y, v, prior.largest)
-    found = importance.sample(lambda at: here.log_marginal(prior.scales(at)), prior.dimension, rng, start=u)
-    tau = prior.scales(found.u[importance.resample(found.log_weight, CANDIDATES * draws, rng)])
-    # The likelihood of a count has longer tails than its site, so some draws are made from wider sites; all are weighed with
-    # the mixture. A density of effects given tau is the prior's times the sites' over their marginal likelihood.
-    spaces = [space(predictor, y, width * v, prior.largest) for width in WIDTHS]
-    ends = np.round(np.cumsum(SHARES) * len(tau)).astype(int)
-    parts = [each.draw(part, rng) for each, part in zip(spaces, np.split(tau, ends[:-1]), strict=True)]
-    drawn = _joined(parts)
-    marginal = np.stack([each.log_marginal(tau) for each in spaces], axis=1)
-    log_weight = _correction(k, n, y, v, drawn.shared, tau[:, -1], marginal - marginal[:, :1])
+        u = importance.mode(_likelihood(space(predictor, y, v, prior.largest), prior), u)
+        y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0]))
+    found = importance.sample(_likelihood(space(predictor, y, v, prior.largest), prior), prior.dimension, rng, start=u)
+
+    def weighed(number: int) -> tuple[FloatArray, Drawn, FloatArray, float]:
+        tau = prior.scales(found.u[importance.resample(found.log_weight, number, rng)])
+        drawn, log_weight = _weighed(predictor, k, n, y, v, tau, prior.largest, rng)
+        return tau, drawn, log_weight, importance.pareto_k(log_weight)
+
+    tau, drawn, log_weight, k_hat = weighed(CANDIDATES * draws)
+    if k_hat > importance.GOOD:
+        tau, drawn, log_weight, k_hat = weighed(MORE_CANDIDATES * draws)
     kept = importance.resample(log_weight, draws, rng)
+    tau = tau[kept]
     eta = np.empty((draws, len(k)))
     for block in chunks(draws, len(k), CHUNK):
-        eta[block] = logit_normal.draw(k, n, drawn.shared[kept[block]], tau[kept[block], -1:], rng)
+        eta[block] = logit_normal.draw(k, n, drawn.shared[kept[block]], tau[block, -1:], rng)
     return CrossedDraws(
-        eta, drawn.overall[kept], drawn.beta[kept], tau[kept],
-        max(found.k_hat, importance.pareto_k(log_weight)), min(found.ess, importance.effective(log_weight)),
+        eta, drawn.overall[kept], drawn.beta[kept], tau, max(found.k_hat, k_hat),
+        min(found.ess, importance.effective(log_weight)),
     )  # fmt: skip
+
+
+def _likelihood(here: Space, prior: Prior) -> importance.LogLikelihood:
+    return lambda u: here.log_marginal(prior.scales(u))
+
+
+def _moments(predictor: Predictor, prior: Prior, tau: FloatArray) -> sites.Moments:
+    return lambda y, v: space(predictor, y, v, prior.largest).moments(tau)
+
+
+def _weighed(
+    predictor: Predictor,
+    k: FloatArray,
+    n: FloatArray,
+    y: FloatArray,
+    v: FloatArray,
+    tau: FloatArray,
+    largest: float,
+    rng: np.random.Generator,
+) -> tuple[Drawn, FloatArray]:
+    """Draws of the predictor given ``tau`` (draw, component) and the sites, and their log weights given the counts.
+
+    The likelihood of a count has longer tails than its site, so some draws are made from wider sites; all are weighed with the
+    mixture. A density of effects given tau is the prior's times the sites' over the marginal likelihood of the sites. Among
+    very many subgroups a wider draw is never likely, and no tail is long.
+    """
+    seen, own = n > 0, tau[:, -1]
+    widths, shares = (WIDTHS, SHARES) if seen.sum() <= MANY else ((1.0,), (1.0,))
+    spaces = [space(predictor, y, width * v, largest) for width in widths]
+    marginal = np.stack([each.log_marginal(tau) for each in spaces], axis=1)
+    ends = np.round(np.cumsum(shares) * len(tau)).astype(int)
+    parts = [each.draw(part, rng) for each, part in zip(spaces, np.split(tau, ends[:-1]), strict=True)]
+    drawn = parts[0] if len(parts) == 1 else _joined(parts)
+    shared = drawn.shared if seen.all() else drawn.shared[:, seen]
+    proposal = np.log(shares) - marginal
+    for block in chunks(len(tau), int(seen.sum()), CHUNK):
+        away = y[seen] - shared[block]
+        for column, width in enumerate(widths):
+            proposal[block, column] += _log_normal(away, width * v[seen] + own[block, None] ** 2)
+    exact = surrogate.log_likelihood(k[seen], n[seen], shared, own)
+    # The tau were drawn with the marginal likelihood of the first sites.
+    return drawn, exact - marginal[:, 0] - np.logaddexp.reduce(proposal, axis=1)
 
 
 def _joined(parts: Sequence[Drawn]) -> Drawn:
@@ -150,29 +193,6 @@ def _joined(parts: Sequence[Drawn]) -> Drawn:
         np.concatenate([part.overall for part in parts]),
         np.concatenate([part.beta for part in parts]),
     )
-
-
-def _correction(
-    k: FloatArray,
-    n: FloatArray,
-    y: FloatArray,
-    v: FloatArray,
-    shared: FloatArray,
-    own: FloatArray,
-    marginal: FloatArray,
-) -> FloatArray:
-    """Log weights (draw,): the binomial likelihood over the mixture of sites, single subgroups' effects integrated out.
-
-    ``marginal`` (draw, width) is the log marginal likelihood of the sites of each width.
-    """
-    seen = n > 0
-    found = np.zeros(len(shared))
-    for block in chunks(len(shared), int(seen.sum()), CHUNK):
-        at, tau = shared[block][:, seen], own[block, None]
-        exact = logit_normal.log_marginal(k[seen], n[seen], at, tau, nodes=NODES).sum(axis=1)
-        site = np.stack([_log_normal(y[seen] - at, width * v[seen] + tau**2) for width in WIDTHS], axis=1)
-        found[block] = exact - np.logaddexp.reduce(site - marginal[block] + np.log(SHARES), axis=1)
-    return found
 
 
 def _log_normal(away: FloatArray, variance: FloatArray) -> FloatArray:

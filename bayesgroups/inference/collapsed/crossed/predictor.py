@@ -40,7 +40,7 @@ class Predictor:
     @property
     def effects(self) -> int:
         """Number of effects but those of single subgroups, with ``overall`` and ``beta``."""
-        return 1 + self.covariates.shape[1] + int((self.cells[:-1].max(axis=1) + 1).sum())
+        return int(1 + self.covariates.shape[1] + (self.cells[:-1].max(axis=1) + 1).sum())
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,15 @@ class Space(Protocol):
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log density of the data, (draw, component) to (draw,)."""
+        ...
 
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw the predictor given the data, one for every row of ``tau``."""
+        ...
 
     def moments(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of eta in every subgroup, at one ``tau`` (component,)."""
+        ...
 
 
 def chunks(number: int, each: int, budget: int = 4_000_000) -> list[slice]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesgroups.inference.collapsed import logit_normal
 
 FloatArray = NDArray[np.float64]
+Moments = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 NODES = 21
 SWEEPS = 4
@@ -33,7 +34,7 @@ def refine(
     n: FloatArray,
     y: FloatArray,
     v: FloatArray,
-    moments: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]],
+    moments: Moments,
 ) -> tuple[FloatArray, FloatArray]:
     """Sites that fit one posterior.
 

@@ -1,0 +1,162 @@
+"""Choice of the lasso penalty by how well it predicts rows that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.structured import lasso
+
+FloatArray = NDArray[np.float64]
+
+Rule = Literal["minimum", "one_standard_error"]
+
+GRID = 60
+SMALLEST = 1e-3
+"""Size of the grid of penalties, and its last value as a share of the first."""
+TOLERANCE = 1e-7
+"""Accuracy of the fits that are compared; finer ones cost several times as long and choose the same."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """One fold: what is fitted, and what is left out to be predicted.
+
+    Attributes
+    ----------
+    x : array (subgroup, column)
+        Features as known from the rows that are fitted, of every subgroup.
+    z, w : arrays (subgroup,)
+        Estimates of the rows that are fitted, and their weights; NaN and 0 where there are none.
+    z_left, w_left : arrays (subgroup,)
+        The same of the rows left out.
+    """
+
+    x: FloatArray
+    z: FloatArray
+    w: FloatArray
+    z_left: FloatArray
+    w_left: FloatArray
+
+
+def grid(largest: float, size: int = GRID, smallest: float = SMALLEST) -> FloatArray:
+    """Penalties from the largest downwards, equally spaced in their logarithm.
+
+    Parameters
+    ----------
+    largest : float
+        From `bayesgroups.frequentist.structured.lasso.penalty_max`.
+    size : int
+        How many, at least 2.
+    smallest : float
+        The last one as a share of the largest, between 0 and 1.
+
+    Returns
+    -------
+    array (penalty,)
+
+    Raises
+    ------
+    InputError
+        If the size or the share is out of bounds.
+
+    Examples
+    --------
+    >>> grid(8.0, size=3, smallest=0.01).round(6).tolist()
+    [8.0, 0.8, 0.08]
+    """
+    if size < 2 or not 0 < smallest < 1:
+        raise InputError(f"a grid needs size 2 or more and smallest between 0 and 1; got {size} and {smallest}")
+    return largest * np.geomspace(1.0, smallest, size)
+
+
+def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> FloatArray:
+    """Squared error of the prediction of what was left out, per fold and penalty.
+
+    Estimand: up to a constant, the expected squared error of a prediction of a row, in units of its variance.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        The folds.
+    penalties : array (penalty,)
+        Decreasing, as they would be used on all rows.
+    total : float
+        Sum of the weights of all rows. A fold has its penalties in proportion to the weights that it fits.
+
+    Returns
+    -------
+    array (fold, penalty)
+        sum_a w_left (z_left - prediction)^2; 0 in folds that fit or leave out nothing.
+
+    Raises
+    ------
+    InputError
+        See `bayesgroups.frequentist.structured.lasso.fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nothing = np.zeros((2, 0))
+    >>> split = Split(nothing, np.array([0.5, 1.0]), np.array([2.0, 1.0]), np.array([1.0, np.nan]), np.array([1.0, 0.0]))
+    >>> losses([split], np.array([0.0]), total=4.0).round(6).tolist()
+    [[0.111111]]
+    """
+    found = np.zeros((len(splits), len(penalties)))
+    for i, split in enumerate(splits):
+        use = np.isfinite(split.z) & (split.w > 0)
+        left = np.isfinite(split.z_left) & (split.w_left > 0)
+        if not use.any() or not left.any():
+            continue
+        scaled = penalties * (split.w[use].sum() / total)
+        fits = lasso.path(split.x[use], split.z[use], split.w[use], scaled, TOLERANCE)
+        predicted = np.stack([one.at(split.x[left]) for one in fits])
+        found[i] = ((split.z_left[left] - predicted) ** 2) @ split.w_left[left]
+    return found
+
+
+def choose(loss: FloatArray, rule: Rule = "minimum") -> int:
+    """The position of the penalty to use.
+
+    Parameters
+    ----------
+    loss : array (fold, penalty)
+        From `losses`, penalties decreasing.
+    rule : {"minimum", "one_standard_error"}
+        The penalty of smallest loss, or the largest whose loss lies within a standard error of that. Ties go to
+        the larger penalty.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If the rule does not exist.
+
+    Notes
+    -----
+    The standard error of the sum over F folds is sqrt(F) times the standard deviation over the folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> loss = np.array([[4.0, 3.0, 3.5], [3.0, 3.0, 2.9]])
+    >>> choose(loss), choose(loss, "one_standard_error")
+    (1, 1)
+    """
+    if rule not in ("minimum", "one_standard_error"):
+        raise InputError(f"rule={rule!r} does not exist; it is 'minimum' or 'one_standard_error'")
+    total = loss.sum(axis=0)
+    # Penalties that fit alike differ by rounding, which must not decide.
+    best = int(np.argmax(total <= total.min() * (1 + 1e-12)))
+    if rule == "minimum" or len(loss) < 2:
+        return best
+    error = float(np.sqrt(len(loss)) * loss[:, best].std(ddof=1))
+    return int(np.argmax(total <= total[best] + error))

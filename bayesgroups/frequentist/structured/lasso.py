@@ -1,0 +1,202 @@
+"""Weighted lasso with a free intercept.
+
+    sum_a w_a (t0 + t . x_a - z_a)^2 + penalty ||t||_1,   w_a = 1 / sampling variance
+
+Nothing is halved or averaged in this objective; a solver that divides the squares by 2 sum w takes penalty / (2 sum w).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.structured.linear import Centred, Line, centred, least_squares, line
+
+FloatArray = NDArray[np.float64]
+
+TOLERANCE = 1e-12
+"""Duality gap relative to the weighted sum of squares."""
+SWEEPS = 100_000
+"""Sweeps over the columns, at most."""
+ROUNDING = 1e-12
+"""Share of the largest penalty that is rounding."""
+
+
+def penalty_max(x: FloatArray, z: FloatArray, w: FloatArray) -> float:
+    """The smallest penalty at which all coefficients are 0.
+
+    Parameters
+    ----------
+    x, z, w : arrays (subgroup, column), (subgroup,), (subgroup,)
+        Features, estimates and weights.
+
+    Returns
+    -------
+    float
+        2 max_j | sum_a w_a x_aj (z_a - mean) |, with the weighted mean of the estimates; 0 without columns.
+
+    Raises
+    ------
+    InputError
+        See `bayesgroups.frequentist.structured.linear.centred`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(penalty_max(np.array([[1.0], [0.0]]), np.array([0.6, 0.2]), np.array([10.0, 10.0])), 6)
+    4.0
+    """
+    of = centred(x, w)
+    return largest_penalty(of, of.response(z)[1])
+
+
+def fit(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float) -> Line:
+    """Fit the weighted lasso.
+
+    Estimand: the mean of the metric in every subgroup, as intercept plus features.
+
+    Parameters
+    ----------
+    x : array (subgroup, column)
+        Features, used as they are.
+    z, w : arrays (subgroup,)
+        Estimates, and weights 1 / sampling variance.
+    penalty : float
+        Factor of the sum of absolute coefficients, at least 0, in the units of weight times squared metric.
+
+    Returns
+    -------
+    Line
+        At penalty 0 least squares with the smallest norm; from `penalty_max` on, the weighted mean.
+
+    Raises
+    ------
+    InputError
+        If the penalty is negative or not finite, or see `bayesgroups.frequentist.structured.linear.centred`.
+
+    Notes
+    -----
+    Values at the subgroups are unique. With redundant columns the coefficients are not: these come from cyclic
+    coordinate descent from zero in the order of the columns.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eq 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, z, w = np.eye(2), np.array([0.6, 0.2]), np.array([10.0, 10.0])
+    >>> fit(x, z, w, penalty=1.0).at(x).round(6).tolist()
+    [0.55, 0.25]
+    """
+    of = centred(x, w)
+    mean, y = of.response(z)
+    return line(of, float(mean), solve(of, y, np.array([penalty]))[0])
+
+
+def path(
+    x: FloatArray, z: FloatArray, w: FloatArray, penalties: FloatArray, tolerance: float = TOLERANCE
+) -> list[Line]:
+    """Fit the lasso at several penalties, which is faster than one by one.
+
+    Parameters
+    ----------
+    x, z, w : arrays
+        As in `fit`.
+    penalties : array (penalty,)
+        Decreasing; each fit starts where the last one ended.
+    tolerance : float
+        Duality gap at which to stop, relative to the weighted sum of squares.
+
+    Returns
+    -------
+    list of Line
+        One per penalty.
+
+    Raises
+    ------
+    InputError
+        As in `fit`, or if the penalties increase.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, z, w = np.eye(2), np.array([0.6, 0.2]), np.array([10.0, 10.0])
+    >>> [one.at(x).round(6).tolist() for one in path(x, z, w, np.array([4.0, 1.0]))]
+    [[0.4, 0.4], [0.55, 0.25]]
+    """
+    of = centred(x, w)
+    mean, y = of.response(z)
+    return [line(of, float(mean), coefficient) for coefficient in solve(of, y, penalties, tolerance)]
+
+
+def solve(of: Centred, y: FloatArray, penalties: FloatArray, tolerance: float = TOLERANCE) -> FloatArray:
+    """Lasso coefficients at several penalties.
+
+    Parameters
+    ----------
+    of : Centred
+        The columns.
+    y : array (subgroup,)
+        From `Centred.response`.
+    penalties : array (penalty,)
+        Decreasing.
+    tolerance : float
+        As in `path`.
+
+    Returns
+    -------
+    array (penalty, column)
+
+    Raises
+    ------
+    InputError
+        If a penalty is negative or not finite, or larger than the one before it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> of = centred(np.eye(2), np.array([10.0, 10.0]))
+    >>> solve(of, of.response(np.array([0.6, 0.2]))[1], np.array([4.0, 1.0])).round(6).tolist()
+    [[0.0, 0.0], [0.3, 0.0]]
+    """
+    if not (np.isfinite(penalties) & (penalties >= 0)).all():
+        raise InputError("a penalty must be finite and not negative")
+    if (np.diff(penalties) > 0).any():
+        raise InputError("penalties must not increase; sort them from the largest to the smallest")
+    found = np.zeros((len(penalties), of.x.shape[1]))
+    largest = largest_penalty(of, y)
+    rounding = ROUNDING * largest
+    none, free = penalties >= largest - rounding, penalties <= rounding
+    if largest > 0 and free.any():
+        found[free] = least_squares(of, y)
+    some = ~(none | free)
+    if some.any():
+        found[some] = _descend(of.x, y, penalties[some] / of.total, tolerance)
+    return found
+
+
+def largest_penalty(of: Centred, y: FloatArray) -> float:
+    """`penalty_max` of centred columns and responses."""
+    return 2 * of.total * float(np.abs(y @ of.x).max(initial=0.0))
+
+
+def _descend(x: FloatArray, y: FloatArray, penalties: FloatArray, tolerance: float) -> FloatArray:
+    """Coefficients (penalty, column) that minimise sum (y - x b)^2 + penalty ||b||_1."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import lasso_path
+
+    with warnings.catch_warnings():
+        # After so many sweeps the fitted values stand still, whatever redundant coefficients do.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solver: Any = lasso_path  # its defaults are not the types it takes
+        _, coefficient, _ = solver(
+            np.asfortranarray(x), y, alphas=penalties / (2 * len(y)), precompute=x.T @ x, tol=tolerance, max_iter=SWEEPS
+        )
+    found: FloatArray = coefficient.T + 0.0  # no -0.0
+    return found

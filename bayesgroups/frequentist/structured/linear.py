@@ -1,0 +1,134 @@
+"""Linear predictors of subgroups, and the checks on what they are fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+RANK = 1e-10
+"""Singular values below this share of the largest count as zero."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A linear predictor: ``intercept`` and one ``coefficient`` per column, in the units of the metric."""
+
+    intercept: float
+    coefficient: FloatArray
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Value at features (subgroup, column).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Line(0.5, np.array([0.1, 0.0])).at(np.array([[1.0, 1.0], [0.0, 1.0]])).tolist()
+        [0.6, 0.5]
+        """
+        value: FloatArray = self.intercept + x @ self.coefficient
+        return value
+
+    @property
+    def selected(self) -> BoolArray:
+        """Columns whose coefficient is not exactly 0."""
+        return np.asarray(self.coefficient != 0)
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Columns with their weighted means taken out, on the scale where every row weighs the same.
+
+    Attributes
+    ----------
+    mean : array (column,)
+        Weighted means of the columns.
+    share : array (subgroup,)
+        Weights divided by their sum.
+    total : float
+        Sum of the weights.
+    x : array (subgroup, column)
+        ``sqrt(share) (x - mean)``, with exact zeros in columns that do not vary.
+    """
+
+    mean: FloatArray
+    share: FloatArray
+    total: float
+    x: FloatArray
+
+    def response(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weighted means (...,) of estimates (..., subgroup), and ``sqrt(share) (z - mean)``."""
+        mean = z @ self.share
+        return mean, np.sqrt(self.share) * (z - mean[..., None])
+
+
+def centred(x: FloatArray, w: FloatArray) -> Centred:
+    """Take out the weighted means of columns.
+
+    Parameters
+    ----------
+    x : array (subgroup, column)
+        Features.
+    w : array (subgroup,)
+        Positive weights.
+
+    Returns
+    -------
+    Centred
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, there is no subgroup, a feature is not finite or a weight not positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = centred(np.array([[1.0], [0.0]]), np.array([3.0, 1.0]))
+    >>> found.mean.tolist(), (found.x**2).sum(axis=0).tolist()
+    ([0.75], [0.1875])
+    """
+    if x.ndim != 2 or w.ndim != 1 or len(x) != len(w) or len(w) == 0:
+        raise InputError(f"features {x.shape} and weights {w.shape} must have one row per subgroup, at least one")
+    if not np.isfinite(x).all():
+        raise InputError("features must be finite; impute what is missing")
+    if not (np.isfinite(w) & (w > 0)).all():
+        raise InputError("weights must be positive and finite; leave subgroups without an estimate out")
+    largest = w.max()
+    total = float((w / largest).sum())
+    share = w / largest / total
+    mean = share @ x
+    away = np.where(np.ptp(x, axis=0) > 0, x - mean, 0.0)
+    return Centred(mean, share, total * float(largest), np.sqrt(share)[:, None] * away)
+
+
+def line(of: Centred, mean: float, coefficient: FloatArray) -> Line:
+    """The line through the weighted means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line(centred(np.array([[1.0], [0.0]]), np.array([3.0, 1.0])), 0.4, np.array([0.2])).intercept
+    0.25
+    """
+    return Line(float(mean - of.mean @ coefficient), coefficient)
+
+
+def least_squares(of: Centred, y: FloatArray) -> FloatArray:
+    """Coefficients (..., column) of least squares with the smallest norm, for centred responses y (..., subgroup).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> of = centred(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([1.0, 1.0]))
+    >>> least_squares(of, of.response(np.array([0.6, 0.2]))[1]).round(6).tolist()
+    [0.2, 0.2]
+    """
+    coefficient: FloatArray = y @ np.linalg.pinv(of.x, rcond=RANK).T
+    return coefficient

@@ -1,0 +1,111 @@
+"""Posterior of sparse regression on features: coefficients integrated out, then Markov chains of their scales."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.inference import gibbs
+from bayesgroups.inference.gibbs import CoefficientPrior
+from bayesgroups.inference.posterior import CHAINS, Posterior, generator, lay_out
+from bayesgroups.inference.verdicts import chain_checks, usable
+from bayesgroups.models.cells import normal_cells
+from bayesgroups.models.scales import natural_scale
+from bayesgroups.models.sparsity import global_scale
+
+FIRST = (300, 1)
+"""Transitions of the warm-up and per draw."""
+LONGER = (1000, 5)
+"""The same, if the checks do not pass."""
+
+
+def sample(
+    tally: xr.Dataset,
+    *,
+    seed: int,
+    features: xr.DataArray,
+    prior: Literal["horseshoe", "laplace"] = "horseshoe",
+    expected_effects: float = 1.0,
+    slab_scale: float | None = None,
+    local_df: float = 3.0,
+    draws: int = 1000,
+) -> Posterior:
+    """Markov chains of one metric.
+
+    The same model as `bayesgroups.models.structured_regression`.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with one metric along ``metric``.
+    seed : int
+        Source of randomness.
+    features : xr.DataArray
+        Dims ``subgroup``, in the order of the tally, and ``column``; without an intercept.
+    prior : {"horseshoe", "laplace"}
+        Prior of the coefficients.
+    expected_effects : float
+        Number of coefficients expected to matter, for the horseshoe.
+    slab_scale : float, optional
+        Standard deviation of a coefficient that escapes shrinkage, in units of the metric; by default its scale.
+    local_df : float
+        Degrees of freedom of the local scales.
+    draws : int
+        Draws of each of the chains.
+
+    Returns
+    -------
+    Posterior
+        ``mu(chain, draw, metric, subgroup)``, ``overall`` and ``tau(chain, draw, metric)`` and, if there are columns,
+        ``beta(chain, draw, metric, column)``, with the checks of Markov chains. If they do not pass the chains are
+        run once more, five times as long.
+
+    References
+    ----------
+    See `bayesgroups.inference.gibbs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import xarray as xr
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.structured_regression import sample
+    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
+    >>> names = counts["subgroup"].values
+    >>> features = xr.DataArray(np.eye(3), {"subgroup": names, "column": names})
+    >>> found = sample(counts, seed=1, features=features)
+    >>> found.engine, [check.passed for check in found.checks]
+    ('gibbs', [True, True, True])
+    """
+    metric = str(tally["metric"].values[0])
+    natural = natural_scale(tally).isel(metric=0)
+    centre, scale = float(natural["centre"]), float(natural["scale"])
+    cells = normal_cells(tally, np.ones(1, dtype=np.bool_), np.array([scale]))
+    z, std_error = np.full((2, tally.sizes["subgroup"]), np.nan)
+    z[cells.subgroup], std_error[cells.subgroup] = (cells.estimate - centre) / scale, cells.std_error / scale
+    x = np.asarray(features.transpose("subgroup", "column").values, dtype=np.float64)
+    if prior == "horseshoe":
+        slab = 1.0 if slab_scale is None else slab_scale / scale
+        own = CoefficientPrior(global_scale(x, std_error, expected_effects), "horseshoe", slab, local_df)
+    else:
+        own = CoefficientPrior(float(natural["tau_scale"]) / scale / np.sqrt(2), "laplace")
+    rng = generator(seed, metric, "structured_regression")
+
+    def attempt(tune: int, thin: int) -> Posterior:
+        found = gibbs.sample(x, z, std_error**2, own, rng, chains=CHAINS, draws=draws, tune=tune, thin=thin)
+        overall, beta = centre + scale * found.intercept, scale * found.beta
+        mu = overall[..., None] + beta @ x.T
+        laid_out = lay_out(
+            tally, mu.reshape(-1, len(z)), {"overall": overall.ravel(), "tau": scale * found.tau.ravel()}
+        )
+        if x.shape[1]:
+            columns = np.array([str(name) for name in features["column"].values])
+            laid_out = laid_out.assign_coords(column=columns)
+            laid_out["beta"] = (("chain", "draw", "metric", "column"), beta[:, :, None])
+        return Posterior(laid_out, tuple(chain_checks(laid_out, metric)), "gibbs")
+
+    first = attempt(*FIRST)
+    return first if usable(first.checks) else attempt(*LONGER)

@@ -1,0 +1,171 @@
+"""Hamiltonian Monte Carlo in NumPy, for densities that cost little and are evaluated for all chains at once.
+
+Step sizes and scales of the coordinates are tuned in a warm-up that is thrown away; after it the transition kernel is
+fixed. Trajectories have a random length, so that none returns to where it began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+LogDensity = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""From points (chain, coordinate) to log densities (chain,) and gradients (chain, coordinate)."""
+Move = Callable[["State"], "State"]
+"""Another transition that leaves the same density invariant."""
+
+TARGET_ACCEPTANCE = 0.75
+MEAN_LENGTH = 1.4
+"""Mean length of a trajectory in standard deviations; a quarter turn of a normal density is pi / 2."""
+MOST_STEPS = 24
+FIRST_STEP = 0.2
+WINDOWS = (0.15, 0.5, 0.9)
+"""Shares of the warm-up after which the scales of the coordinates are estimated anew, from the draws since the last."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the chains are: ``point`` (chain, coordinate), ``value`` (chain,) and ``gradient`` (chain, coordinate)."""
+
+    point: FloatArray
+    value: FloatArray
+    gradient: FloatArray
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the warm-up found: a step size per chain, and a standard deviation per coordinate."""
+
+    step: FloatArray
+    spread: FloatArray
+
+
+def start(log_density: LogDensity, point: FloatArray) -> State:
+    """The state at a point (chain, coordinate)."""
+    return State(point, *log_density(point))
+
+
+def step(log_density: LogDensity, state: State, tuning: Tuning, rng: np.random.Generator) -> tuple[State, FloatArray]:
+    """One Hamiltonian transition of every chain.
+
+    Parameters
+    ----------
+    log_density : callable
+        See `LogDensity`; what is not finite is never accepted.
+    state : State
+        Where the chains are.
+    tuning : Tuning
+        Step sizes and scales.
+    rng : numpy Generator
+        Source of randomness.
+
+    Returns
+    -------
+    State, array (chain,)
+        Where the chains are now, and the probabilities of acceptance.
+
+    References
+    ----------
+    Neal (2011), "MCMC using Hamiltonian dynamics", arXiv:1206.1901.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.hamiltonian import Tuning, start, step
+    >>> normal = lambda x: (-0.5 * (x**2).sum(axis=1), -x)
+    >>> tuning, rng = Tuning(np.full(4, 0.5), np.ones(1)), np.random.default_rng(1)
+    >>> state, found = start(normal, np.zeros((4, 1))), []
+    >>> for _ in range(1000):
+    ...     state, acceptance = step(normal, state, tuning, rng)
+    ...     found.append(state.point)
+    >>> bool(abs(np.var(found) - 1) < 0.1), bool((acceptance > 0.8).all())
+    (True, True)
+    """
+    chains = len(state.value)
+    length = 2 * MEAN_LENGTH * rng.random()
+    steps = int(np.clip(np.ceil(length / np.median(tuning.step)), 1, MOST_STEPS))
+    size = (tuning.step * rng.uniform(0.8, 1.2, chains))[:, None] * tuning.spread
+    momentum = rng.standard_normal(state.point.shape)
+    point, value, gradient = state.point, state.value, state.gradient
+    energy = value - 0.5 * (momentum**2).sum(axis=1)
+    with np.errstate(all="ignore"):
+        for _ in range(steps):
+            momentum = momentum + 0.5 * size * gradient
+            point = point + size * momentum
+            value, gradient = log_density(point)
+            momentum = momentum + 0.5 * size * gradient
+        change = value - 0.5 * (momentum**2).sum(axis=1) - energy
+        acceptance = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
+    moved = rng.random(chains) < acceptance
+    return choose(moved, State(point, value, gradient), state), acceptance
+
+
+def choose(moved: NDArray[np.bool_], proposed: State, state: State) -> State:
+    """The proposed state of the chains that move, the old one of the others."""
+    column = moved[:, None]
+    return State(
+        np.where(column, proposed.point, state.point),
+        np.where(moved, proposed.value, state.value),
+        np.where(column, proposed.gradient, state.gradient),
+    )
+
+
+def warm_up(
+    log_density: LogDensity, state: State, iterations: int, rng: np.random.Generator, *, between: Move
+) -> tuple[State, Tuning]:
+    """Move to where the mass is, and find step sizes and scales on the way.
+
+    Parameters
+    ----------
+    log_density : callable
+        See `LogDensity`.
+    state : State
+        Where the chains begin.
+    iterations : int
+        Number of transitions, 1 or more.
+    rng : numpy Generator
+        Source of randomness.
+    between : callable
+        A further transition after each.
+
+    Returns
+    -------
+    State, Tuning
+
+    References
+    ----------
+    Hoffman and Gelman (2014), JMLR 15, section 3.2, for the averaging of the step size.
+    """
+    chains, size = state.point.shape
+    tuning = Tuning(np.full(chains, FIRST_STEP), np.ones(size))
+    edges = {int(share * iterations) for share in WINDOWS}
+    seen: list[FloatArray] = []
+    anchor, excess, averaged, count = np.log(10 * tuning.step), np.zeros(chains), np.log(tuning.step), 0
+    for iteration in range(iterations):
+        state, acceptance = step(log_density, state, tuning, rng)
+        state = between(state)
+        seen.append(state.point)
+        count += 1
+        excess += (TARGET_ACCEPTANCE - acceptance - excess) / (count + 10)
+        log_step = anchor - np.sqrt(count) / 0.05 * excess
+        averaged += count**-0.75 * (log_step - averaged)
+        tuning = Tuning(np.exp(log_step), tuning.spread)
+        if iteration + 1 in edges:
+            spread = _spread(np.array(seen))
+            seen = []
+            anchor, excess, count = averaged + np.log(10), np.zeros(chains), 0
+            tuning = Tuning(np.exp(averaged), spread)
+    return state, Tuning(np.exp(averaged), tuning.spread)
+
+
+def _spread(points: FloatArray) -> FloatArray:
+    """Standard deviations of the coordinates over draws and chains, pulled a little towards 1."""
+    points = points.reshape(-1, points.shape[-1])
+    weight = len(points) / (len(points) + 5.0)
+    variance = points.var(axis=0)
+    return np.asarray(np.sqrt(weight * variance + (1 - weight)), dtype=np.float64)
