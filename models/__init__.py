@@ -11,9 +11,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import complete_pooling, crossed_effects, james_stein, no_pooling, partial_pooling, scales
+    from . import (
+        complete_pooling,
+        crossed_effects,
+        james_stein,
+        no_pooling,
+        partial_pooling,
+        scales,
+        structured_regression,
+    )
 
-__all__ = ["complete_pooling", "crossed_effects", "james_stein", "no_pooling", "partial_pooling", "scales"]
+__all__ = [
+    "complete_pooling", "crossed_effects", "james_stein", "no_pooling", "partial_pooling", "scales", "structured_regression",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> ModuleType:

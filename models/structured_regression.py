@@ -25,9 +25,9 @@ quantity                                       2.5 %   25 %   50 %   75 %   97.5
 =============================================  ======  =====  =====  =====  ======
 overall                                        -.48    .16    .50    .84    1.48
 horseshoe: tau                                 .0004   .005   .011   .027   .28
-horseshoe: size of a coefficient               .0001   .003   .010   .033   .37
+horseshoe: size of a coefficient               .00003  .001   .004   .017   .20
 laplace: tau                                   .006    .06    .12    .20    .40
-laplace: size of a coefficient                 .001    .023   .069   .17    .64
+laplace: size of a coefficient                 .001    .020   .067   .18    .72
 =============================================  ======  =====  =====  =====  ======
 
 References
@@ -61,7 +61,7 @@ Prior = Literal["horseshoe", "laplace"]
 def build(
     tally: xr.Dataset,
     *,
-    features: xr.DataArray,
+    features: xr.DataArray | None = None,
     prior: Prior = "horseshoe",
     expected_effects: float = 1.0,
     slab_scale: float | None = None,
@@ -73,8 +73,9 @@ def build(
     ----------
     tally : xr.Dataset
         A tally with dims ``metric`` and ``subgroup``.
-    features : xr.DataArray
-        Dims ``subgroup``, in the order of the tally, and ``column`` with a coordinate; without an intercept.
+    features : xr.DataArray, optional
+        Dims ``subgroup``, in the order of the tally, and ``column`` with a coordinate; without an intercept. By default
+        an indicator of each subgroup.
     prior : {"horseshoe", "laplace"}
         Prior of the coefficients.
     expected_effects : float
@@ -103,8 +104,7 @@ def build(
     ...      "pooled_variance": ("metric", [0.16]), "range_lower": ("metric", [0.0]),
     ...      "range_upper": ("metric", [1.0])},
     ...     coords={"metric": ["fnr"], "subgroup": ["a", "b"]})
-    >>> features = xr.DataArray(np.eye(2), {"subgroup": ["a", "b"], "column": ["is a", "is b"]})
-    >>> [variable.name for variable in build(tally, features=features).free_RVs]
+    >>> [variable.name for variable in build(tally).free_RVs]
     ['overall', 'tau', 'z_local', 'z_beta']
     """
     if prior not in get_args(Prior):
@@ -113,6 +113,8 @@ def build(
         if value is not None and not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} must be a positive number; got {value!r}")
     subgroups = [str(label) for label in tally["subgroup"].values]
+    if features is None:
+        features = xr.DataArray(np.eye(len(subgroups)), {"subgroup": subgroups, "column": subgroups})
     if [str(label) for label in features["subgroup"].values] != subgroups:
         raise ValueError("the features must have the subgroups of the tally, in the same order")
     natural = natural_scale(tally)

@@ -81,7 +81,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 def test_a_tally_is_printed_and_written(rows: Path, tmp_path: Path, capsys: Captured) -> None:
     target = tmp_path / "t.nc"
     asked = ["--by", "race", "--by", "sex", "--metric", "fnr", "--metric", "auc", *COLUMNS]
-    more = ["--cluster", "clinic", "--feature", "risk", "--output", str(target)]
+    more = ["--cluster", "clinic", "--cluster-analysis", "mean", "--feature", "risk", "--output", str(target)]
     assert run(["tally", str(rows), *asked, *more]) == 0
     text = capsys.readouterr().out
     assert "African American | Female" in text
@@ -90,7 +90,7 @@ def test_a_tally_is_printed_and_written(rows: Path, tmp_path: Path, capsys: Capt
     opened = open_tally(target)
     direct = bg.tally(
         rows, by=["race", "sex"], metrics=["fnr", "auc"], y_true="sick", y_score="risk", threshold=0.5,
-        cluster="clinic", features=["risk"],
+        cluster="clinic", cluster_analysis="mean", features=["risk"],
     )  # fmt: skip
     xr.testing.assert_identical(opened, direct)
 

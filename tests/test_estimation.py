@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -95,8 +95,17 @@ def test_the_gaussian_likelihood_is_a_choice_for_rates_and_the_rule_elsewhere() 
 
 def test_clusters_that_are_not_modelled_are_noted() -> None:
     frame = pd.DataFrame({"g": list("aabb"), "p": [0, 1, 1, 0], "patient": [1, 1, 2, 3]})
-    report = bg.estimate(bg.tally(frame, ["g"], ["sel"], y_pred="p", cluster="patient"), bg.NoPooling(), seed=1)
-    assert "rows come in clusters" in report.attrs["notes"]
+    frame["y"], frame["s"] = frame["p"], [0.3, 0.6, 0.2, 0.1]
+
+    def notes(metrics: list[str], analysis: Literal["ignore", "robust", "mean"]) -> str:
+        tally = bg.tally(
+            frame, ["g"], metrics, y_true="y", y_pred="p", y_score="s", cluster="patient", cluster_analysis=analysis
+        )
+        return str(bg.estimate(tally, bg.NoPooling(), seed=1).attrs["notes"])
+
+    assert "sel: rows come in clusters and are treated as independent" in notes(["sel"], "ignore")
+    assert "clusters" not in notes(["sel"], "robust") + notes(["sel"], "mean")
+    assert "auc: rows come in clusters" in notes(["sel", "auc"], "robust")
 
 
 def test_progress_is_told_of_every_metric() -> None:

@@ -58,8 +58,8 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
     return tally(
         frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, threshold=rows.threshold, selection_rate=rows.selection_rate,
-        positive=_label(frame, rows), features=rows.feature, cluster=rows.cluster, weights=rows.weights,
-        missing=rows.missing,
+        positive=_label(frame, rows), features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
+        weights=rows.weights, missing=rows.missing,
     )  # fmt: skip
 
 

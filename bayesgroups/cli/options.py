@@ -40,6 +40,9 @@ class RowOptions:
         Numeric column whose subgroup means are kept; can be repeated.
     cluster
         Column of clusters of rows that belong together (patients, speakers).
+    cluster_analysis
+        With clusters: robust (as rows, with widths that count what a cluster has in common; the default), mean (every
+        cluster counts once) or ignore.
     weights
         Column of sampling weights.
     missing
@@ -57,6 +60,7 @@ class RowOptions:
     positive: str | None = None
     feature: Names = ()
     cluster: str | None = None
+    cluster_analysis: Literal["robust", "mean", "ignore"] | None = None
     weights: str | None = None
     missing: Literal["error", "level", "drop"] = "error"
 

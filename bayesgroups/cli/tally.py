@@ -27,7 +27,7 @@ def tally(
         bayesgroups tally scores.parquet --by age --metric auc \
             --y-true sick --y-score risk
         bayesgroups tally speech.csv --by dialect --metric mean \
-            --loss word_error_rate --cluster speaker
+            --loss word_error_rate --cluster speaker --cluster-analysis mean
 
     Parameters
     ----------

@@ -25,6 +25,7 @@ Interval = Literal[
     "pooled_t",
     "separate_normal",
     "t",
+    "cluster_robust",
 ]
 
 
@@ -37,7 +38,7 @@ class NoPooling(Estimator):
     interval : str
         Of the frequentist side: ``auto`` is Wilson for rates and pooled t for everything else; or ``wilson``,
         ``jeffreys``, ``clopper_pearson``, ``wald``, ``percentile`` (rates only), ``pooled_normal``, ``pooled_t``,
-        ``separate_normal``, ``t``.
+        ``separate_normal``, ``t``, ``cluster_robust`` (tallies with clusters only).
     likelihood : {"auto", "binomial", "normal"}
         Of the Bayesian side: for rates binomial with the Jeffreys prior, otherwise normal with a weak prior.
     bootstrap : int

@@ -83,7 +83,7 @@ def estimate(
         ``tau(metric)`` the root of the summed variances without the shared level, ``component_sd(metric, component)`` and, with
         ``tasks``, ``centre_sd(metric, component)``. The overall mean has no variance in the likelihood, nor a centre with
         ``zero`` or ``solve``: NaN. ``risk(metric)`` is the estimated risk of ``suremap`` per estimate, in sampling variances:
-        1 is no shrinkage.
+        1 is no shrinkage. ``effective_points(metric)`` is what the points of the mixture are worth.
 
     Raises
     ------
@@ -128,43 +128,32 @@ def estimate(
         _check_tasks(tally, tasks, method)
         blocks = [np.arange(metrics)]
     centre = _perfect(tally)
-    answers = [
-        fit(
-            z[rows],
-            v[rows],
-            agreement,
-            centre=centre[rows[0]],
-            method=method,
-            tasks=tasks,
-            interval=interval,
-            seed=seed,
-        )
-        for rows in blocks
-    ]
-    raw, variance, intervals = _unshrunk(z, v)
+    raw, variance, overall, intervals = _unshrunk(z, v)
     shrunk = np.zeros(metrics, dtype=bool)
-    components = np.full((metrics, len(agreement)), np.nan)
-    shared, overall, risk = components.copy(), np.full(metrics, np.nan), np.full(metrics, np.nan)
-    for rows, answer in zip(blocks, answers, strict=True):
+    components, shared = np.full((2, metrics, len(agreement)), np.nan)
+    risk, effective = np.full((2, metrics), np.nan)
+    for rows in blocks:
+        perfect = float(centre[rows[0]])
+        answer = fit(
+            z[rows], v[rows], agreement, centre=perfect, method=method, tasks=tasks, interval=interval, seed=seed
+        )
         if answer is None:
             continue
         shrunk[rows] = True
         raw[rows], variance[rows] = answer.estimate, answer.variance
         components[rows], shared[rows], risk[rows] = answer.own, answer.centre, answer.risk
-        overall[rows] = answer.overall
+        overall[rows], effective[rows] = answer.overall, answer.effective
     std_error = np.sqrt(variance)
-    chosen = [
-        Interval(np.where(shrunk[:, None], own.lower, plain.lower), np.where(shrunk[:, None], own.upper, plain.upper))
-        for own, plain in zip(
-            (around(raw, normal_quantile(level) * std_error) for level in LEVELS), intervals, strict=True
-        )
-    ]
+    for level, limits in zip(LEVELS, intervals, strict=True):
+        own = around(raw, normal_quantile(level) * std_error)
+        limits.lower[shrunk], limits.upper[shrunk] = own.lower[shrunk], own.upper[shrunk]
     lowest, highest = (tally[f"range_{end}"].values[:, None] for end in ("lower", "upper"))
     extra = {
         "overall": (("metric",), overall),
         "tau": (("metric",), np.where(shrunk, np.sqrt(np.nansum(components[:, 1:], axis=1)), np.nan)),
         "component_sd": (("metric", "component"), np.sqrt(components)),
         "risk": (("metric",), risk),
+        "effective_points": (("metric",), effective),
     }
     if tasks is not None:
         extra["centre_sd"] = (("metric", "component"), np.sqrt(shared))
@@ -172,7 +161,7 @@ def estimate(
         tally,
         estimate=np.clip(raw, lowest, highest),
         std_error=std_error,
-        intervals=chosen,
+        intervals=intervals,
         methods=[interval if each else "unshrunk" for each in shrunk],
         imputed=~np.isfinite(z),
         extra=extra,
@@ -180,11 +169,12 @@ def estimate(
     return found.assign_coords(component=list(family.names))
 
 
-def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, list[Interval]]:
-    """Estimates, variances and intervals of metrics with too few estimates to shrink any."""
-    few = np.where((np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < FEWEST, True, False)
+def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, list[Interval]]:
+    """Estimates, variances, means and intervals of metrics with too few estimates to shrink any."""
+    few = (np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < FEWEST
     plain = morris.fit(np.where(few, z, np.nan), np.where(few, v, np.nan))
-    return plain.estimate.copy(), plain.variance.copy(), [morris.interval(plain, level) for level in LEVELS]
+    intervals = [morris.interval(plain, level) for level in LEVELS]
+    return plain.estimate.copy(), plain.variance.copy(), plain.overall.copy(), intervals
 
 
 def _perfect(tally: xr.Dataset) -> FloatArray:

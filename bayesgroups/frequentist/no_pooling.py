@@ -19,11 +19,13 @@ FloatArray = NDArray[np.float64]
 OfRates = Literal["wilson", "jeffreys", "clopper_pearson", "wald", "percentile"]
 OfEstimates = Literal["pooled_normal", "separate_normal"]
 OfRows = Literal["pooled_t", "t"]
-Choice = Literal["auto"] | OfRates | OfEstimates | OfRows
+OfClusters = Literal["cluster_robust"]
+Choice = Literal["auto"] | OfRates | OfEstimates | OfRows | OfClusters
 
 RATES: tuple[str, ...] = get_args(OfRates)
 ESTIMATES: tuple[str, ...] = get_args(OfEstimates)
 ROWS: tuple[str, ...] = get_args(OfRows)
+CLUSTERS: tuple[str, ...] = get_args(OfClusters)
 
 
 def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
@@ -38,25 +40,28 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
     interval : str
         ``wilson``, ``jeffreys``, ``clopper_pearson``, ``wald``, ``percentile`` for rates; ``pooled_normal``
         and ``pooled_t`` with one row variance for all subgroups; ``separate_normal`` with the bootstrap
-        variance and ``t`` with the row variance of each subgroup. ``auto`` is Wilson for rates and pooled t
+        variance and ``t`` with the row variance of each subgroup; ``cluster_robust`` with the variance between the
+        clusters of each subgroup, t with one degree of freedom less than it has clusters, and the pooled interval
+        where it has one. ``auto`` is Wilson for rates and pooled t
         for everything else, or pooled normal where the pooled variance has no degrees of freedom.
 
     Returns
     -------
     xr.Dataset
         As described in `bayesgroups.frequentist.answer`; NaN where a subgroup has no data. ``std_error`` is
-        that of the bootstrap with ``separate_normal``, that of the subgroup's own rows with ``t``, and the
-        pooled one otherwise.
+        that of the bootstrap with ``separate_normal``, that of the subgroup's own rows with ``t`` and clusters
+        with ``cluster_robust``, and the pooled one otherwise.
 
     Raises
     ------
     InputError
         If the interval does not exist, or not for a metric of the tally; if ``percentile`` meets counts that
-        are not whole.
+        are not whole; if ``cluster_robust`` meets a tally without clusters, or one that ignores them.
 
     References
     ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 1, 6, 7 and Appendix A.
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 1, 6, 7 and Appendix A; Liang and Zeger (1986),
+    doi:10.1093/biomet/73.1.13, for clusters.
 
     Examples
     --------
@@ -69,7 +74,7 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
     >>> found["lower"].values.round(4).tolist(), found["upper"].values.round(4).tolist()
     ([0.5958, 0.0, nan], [0.9821, 0.4345, nan])
     """
-    check_interval("no_pooling", interval, get_args(Literal["auto"]) + RATES + ESTIMATES + ROWS)
+    check_interval("no_pooling", interval, get_args(Literal["auto"]) + RATES + ESTIMATES + ROWS + CLUSTERS)
     methods, std_error = [], np.empty((tally.sizes["metric"], tally.sizes["subgroup"]))
     by_level: list[list[Interval]] = [[] for _ in LEVELS]
     for i in range(tally.sizes["metric"]):
@@ -93,7 +98,10 @@ def _method(one: xr.Dataset, interval: Choice) -> str:
     if interval == "auto":
         if kind == "rate":
             return "wilson"
-        return "pooled_t" if float(one["pooled_df"]) > 0 else "pooled_normal"
+        return _pooled(one)
+    if interval == "cluster_robust":
+        _check_clusters(one)
+        return interval
     known = {"rate": RATES + ESTIMATES + ROWS, "estimate": ESTIMATES}.get(kind, ESTIMATES + ROWS)
     if interval not in known:
         raise InputError(
@@ -101,6 +109,24 @@ def _method(one: xr.Dataset, interval: Choice) -> str:
             f"use 'auto' or one of {', '.join(repr(choice) for choice in known)}"
         )
     return interval
+
+
+def _pooled(one: xr.Dataset) -> Literal["pooled_t", "pooled_normal"]:
+    return "pooled_t" if float(one["pooled_df"]) > 0 else "pooled_normal"
+
+
+def _check_clusters(one: xr.Dataset) -> None:
+    name = str(one["metric"].values)
+    if "cluster_analysis" not in one:
+        raise InputError(
+            f"metric {name!r} has no interval 'cluster_robust', because the tally has no clusters; "
+            "name their column, as bg.tally(..., cluster='speaker')"
+        )
+    if str(one["cluster_analysis"].values) == "ignore":
+        mend = "an AUC has no analysis by clusters" if str(one["kind"].values) == "auc" else "use 'robust' or 'mean'"
+        raise InputError(
+            f"metric {name!r} has no interval 'cluster_robust', because its cluster_analysis is 'ignore'; {mend}"
+        )
 
 
 def _interval(one: xr.Dataset, method: str, level: float) -> Interval:
@@ -115,6 +141,11 @@ def _interval(one: xr.Dataset, method: str, level: float) -> Interval:
             return means.separate_normal(z, one["bootstrap_variance"].values, level)
         case "t":
             return means.t(z, one["row_variance"].values, one["count"].values, level)
+        case "cluster_robust":
+            clusters, variance = one["cluster_count"].values, one["cluster_robust_variance"].values
+            own, shared = means.t(z, variance * clusters, clusters, level), _interval(one, _pooled(one), level)
+            alone = np.isnan(variance)  # a single cluster does not show how far clusters lie apart
+            return Interval(np.where(alone, shared.lower, own.lower), np.where(alone, shared.upper, own.upper))
     k, n = one["successes"].values, one["count"].values
     match method:
         case "jeffreys":
@@ -137,6 +168,9 @@ def _std_error(one: xr.Dataset, method: str) -> FloatArray:
     elif method == "t":
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = one["row_variance"].values / one["count"].values
+    elif method == "cluster_robust":
+        own = one["cluster_robust_variance"].values
+        variance = np.where(np.isnan(own), one["sampling_variance"].values, own)
     else:
         variance = one["sampling_variance"].values
     return np.where(np.isfinite(one["estimate"].values), np.sqrt(variance), np.nan)

@@ -28,8 +28,16 @@ dims ``metric`` and ``subgroup`` (``feature``, ``score_cell``, ``cluster_cell`` 
     Means of the columns named by ``features=``.
 ``score_*`` (score_cell)
     Positives and negatives per subgroup and distinct score, for ``auc``.
-``cluster_*`` (cluster_cell)
-    Rows, weights and sums per subgroup and cluster, with ``cluster=``.
+``cluster_subgroup``, ``cluster_label``, ``cluster_rows``, ``cluster_weight``, ``cluster_sum`` (cluster_cell)
+    Rows, weights and sums per subgroup and cluster, with ``cluster=``; so are all variables below.
+``cluster_analysis`` (metric)
+    ``robust``, ``mean`` or ``ignore``, see `bayesgroups.tallies.analyses`; an AUC is always analysed by rows.
+``icc`` (metric)
+    Correlation of two rows of one cluster, pooled over subgroups; NaN where the rows cannot tell.
+``clusters`` (subgroup), ``cluster_count``, ``cluster_robust_variance`` (metric, subgroup)
+    Clusters; those with a row that counts; variance of the estimate from the subgroup's own clusters, NaN below two.
+``row_weight``, ``row_weight_squares``, ``row_mean``, ``row_scatter`` (metric, subgroup), ``row_kind`` (metric)
+    Sums of the rows by themselves and the kind of the metric before its clusters are analysed.
 
 Coordinates: ``subgroup`` holds one label per combination of levels, joined by " | "; each attribute is a coordinate
 along ``subgroup``. All combinations of observed or declared levels are there, empty ones with count 0.

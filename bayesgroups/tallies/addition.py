@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import sums
+from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.assembly import assemble, descriptions
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
@@ -66,13 +67,15 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     whole = reduce(sums.add, [_sums(part, subgroups) for part in parts])
     settings = json.loads(first.attrs["settings"])
     pooling = settings.pop("pooled_variance")
+    analysis: ClusterAnalysis = settings.get("cluster_analysis", "ignore")
     described = descriptions(first)
     lowest = np.min([part["range_lower"].values for part in parts], axis=0)
     described = [
         type(one)(one.name, one.kind, float(low), one.upper, one.larger_is_better, one.undefined, one.ties)
         for one, low in zip(described, lowest, strict=True)
     ]
-    return assemble(subgroups, described, whole, pooling=pooling, settings={**settings, "parts": len(parts)})
+    settings["parts"] = len(parts)
+    return assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
 
 
 def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
@@ -87,7 +90,7 @@ def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
     if first.get("feature", xr.DataArray([])).values.tolist() != other.get("feature", xr.DataArray([])).values.tolist():
         raise InputError("tallies have different features; make all of them alike")
     mine, theirs = json.loads(first.attrs["settings"]), json.loads(other.attrs["settings"])
-    for setting in ("threshold", "positive", "pooled_variance"):
+    for setting in ("threshold", "positive", "pooled_variance", "cluster_analysis"):
         if mine.get(setting) != theirs.get(setting):
             raise InputError(
                 f"tallies were made with different {setting}: {mine.get(setting)} and {theirs.get(setting)}"
@@ -104,6 +107,11 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         full[..., position] = values
         return full
 
+    clusters = None
+    if "cluster_cell" in tally.dims:
+        names = ("cluster_label", "cluster_rows", "cluster_weight", "cluster_sum", "cluster_weight_squares")
+        arrays = (tally.get(name, tally["cluster_weight"]).values for name in names)
+        clusters = Clusters(position[tally["cluster_subgroup"].values], *arrays)
     kind = tally["kind"].values
     count = np.where((kind == "auc")[:, None], 0.0, tally["count"].values)
     weighted = "weight" in tally
@@ -116,7 +124,7 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         mean_scatter = np.nan_to_num(tally["row_variance"].values) * (count - 1) / count * weight
         scatter = np.where(binary, weight * estimate * (1 - estimate), mean_scatter)
     scatter = np.where(count > 0, scatter, 0.0)
-    features = scores = clusters = None
+    features = scores = None
     if "feature_mean" in tally:
         feature_weight = tally.get("feature_weight", tally["rows"]).values
         total = np.nan_to_num(tally["feature_mean"].values) * feature_weight[:, None]
@@ -131,8 +139,8 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
             tally["score_positive_squares"].values if weighted else positives,
             tally["score_negative_squares"].values if weighted else negatives,
         )
-    if "cluster_cell" in tally.dims:
-        names = ("cluster_label", "cluster_rows", "cluster_weight", "cluster_sum")
-        clusters = Clusters(position[tally["cluster_subgroup"].values], *(tally[name].values for name in names))
     table = Moments(spread(weight), spread(squares), spread(estimate, np.nan), spread(scatter))
+    if clusters is not None:  # an analysis by clusters changes what the above is read from, so the sums are kept
+        kept = {"row_weight": 0.0, "row_weight_squares": 0.0, "row_mean": np.nan, "row_scatter": 0.0}
+        table = Moments(*(spread(tally[name].values, fill) for name, fill in kept.items()))
     return Sums(spread(tally["rows"].values), table, weighted, scores, features, clusters)

@@ -204,7 +204,8 @@ def _scores(rows: Rows, roles: Roles, subgroups: Subgroups) -> auc.ScoreCells:
 
 
 def _clusters(rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Subgroups) -> Clusters:
-    weight = nw.col("__weight__") if roles.weights is not None else nw.lit(1.0)
+    weighted = roles.weights is not None
+    weight = nw.col("__weight__") if weighted else nw.lit(1.0)
     columns, aggregates = [], [nw.len().alias("rows")]
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
@@ -213,6 +214,9 @@ def _clusters(rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Su
         value = nw.when(counts > 0).then(_expression(metric.value).cast(nw.Float64)).otherwise(nw.lit(0.0))
         columns += [(weight * counts).alias(f"__w{i}__"), (weight * counts * value).alias(f"__wv{i}__")]
         aggregates += [nw.col(f"__w{i}__").sum().alias(f"w{i}"), nw.col(f"__wv{i}__").sum().alias(f"wv{i}")]
+        if weighted:
+            columns.append((weight * weight * counts).alias(f"__ww{i}__"))
+            aggregates.append(nw.col(f"__ww{i}__").sum().alias(f"ww{i}"))
     position, grouped = _grouped(rows, roles, "__cluster__", aggregates, columns, subgroups)
     labels = np.array(grouped["__cluster__"].to_list(), dtype=str)
     order = np.lexsort((labels, position))
@@ -224,4 +228,5 @@ def _clusters(rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Su
         rows=sums["rows"],
         weight=np.stack([sums.get(f"w{i}", nothing) for i in range(len(metrics))]),
         total=np.stack([sums.get(f"wv{i}", nothing) for i in range(len(metrics))]),
+        squares=np.stack([sums.get(f"ww{i}" if weighted else f"w{i}", nothing) for i in range(len(metrics))]),
     )

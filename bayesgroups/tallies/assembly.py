@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.tallies import auc, variances
+from bayesgroups.tallies.analyses import Analysed, ClusterAnalysis, analyse, describe_clusters
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
@@ -42,6 +43,7 @@ def assemble(
     sums: Sums,
     *,
     pooling: variances.Pooling = "corrected",
+    cluster_analysis: ClusterAnalysis = "ignore",
     settings: Mapping[str, Any],
 ) -> xr.Dataset:
     """Turn sums into the tally.
@@ -56,6 +58,8 @@ def assemble(
         What was added up.
     pooling : {"corrected", "published", "published_rows"}
         Rule for the pooled row variance.
+    cluster_analysis : {"ignore", "robust", "mean"}
+        What is taken for independent, see `bayesgroups.tallies.analyses`; without clusters there is no choice.
     settings : mapping
         How the tally was made; stored as one JSON string.
 
@@ -65,8 +69,12 @@ def assemble(
         Dims and variables as documented in `bayesgroups.tallies`.
     """
     shape = (len(metrics), len(sums.rows))
-    count, row_variance = sums.moments.count.copy(), sums.moments.row_variance.copy()
-    estimate, population = sums.moments.mean.copy(), sums.moments.population_variance.copy()
+    seen = analyse(sums, [metric.kind for metric in metrics], cluster_analysis)
+    count, row_variance, estimate = (
+        seen.moments.count.copy(),
+        seen.moments.row_variance.copy(),
+        seen.moments.mean.copy(),
+    )
     successes, bootstrap = np.full(shape, np.nan), np.full(shape, np.nan)
     pooled_variance, freedom = np.full(shape[0], np.nan), np.full(shape[0], np.nan)
     for i, metric in enumerate(metrics):
@@ -76,29 +84,28 @@ def assemble(
             row_variance[i] = found.count * found.delong
             pooled_variance[i], freedom[i] = _pooled_auc(row_variance[i], count[i])
             continue
-        inverse = _inverse_denominator(sums, count[i])
-        if metric.kind == "rate":
+        if seen.kinds[i] == "rate":
             successes[i] = np.where(count[i] > 0, estimate[i] * count[i], 0.0)
-            successes[i] = successes[i] if sums.weighted else np.round(successes[i])
+            successes[i] = np.round(successes[i]) if seen.whole else successes[i]
         slope = 1.0
-        if metric.kind == "f1":
+        if seen.kinds[i] == "f1":
             slope = 2 / (1 + estimate[i]) ** 2
             estimate[i] = 2 * estimate[i] / (1 + estimate[i])
-        bootstrap[i] = slope**2 * population[i] * inverse
+        bootstrap[i] = slope**2 * seen.bootstrap[i]
         row_variance[i] = slope**2 * row_variance[i]
         pooled_variance[i] = variances.pooled(
             row_variance[i],
             count[i],
             bootstrap[i],
-            sums.rows,
-            _total_variance(sums.moments, i, metric.kind),
+            seen.size[i],
+            _total_variance(seen.moments, i, seen.kinds[i]),
             pooling=pooling,
         )
-        freedom[i] = (count[i] - 1)[np.isfinite(row_variance[i])].sum()
+        freedom[i] = seen.freedom[i].sum()
     defined = count > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         sampling = np.where(defined, pooled_variance[:, None] / count, np.nan)
-    status, reason = _status(metrics, estimate, count, row_variance, sums.rows)
+    status, reason = _status(metrics, seen, estimate, count, row_variance, sums.rows)
     both = ("metric", "subgroup")
     data: dict[str, Any] = {
         "rows": ("subgroup", sums.rows),
@@ -114,9 +121,12 @@ def assemble(
         "reason": (both, reason),
         **describe(metrics),
     }
+    data["kind"] = ("metric", np.array(seen.kinds, dtype=str))
     if sums.weighted:
         data["weight"] = (both, sums.moments.weight)
-    data |= _features(sums) | _clusters(sums) | _scores(sums)
+    data |= _features(sums) | _scores(sums)
+    if sums.clusters is not None:
+        data |= _clusters(sums, metrics, seen, cluster_analysis)
     coordinates = {"metric": np.array([metric.name for metric in metrics], dtype=str), **subgroups.coordinates()}
     if sums.features is not None:
         coordinates["feature"] = np.array(sums.features.names, dtype=str)
@@ -126,6 +136,8 @@ def assemble(
         "by": as_json({"by": list(subgroups.by)}),
         "settings": as_json({**settings, "pooled_variance": pooling}),
     }
+    if sums.clusters is not None:
+        attrs["cluster_analysis"] = cluster_analysis
     return xr.Dataset(data, coords=coordinates, attrs=attrs)
 
 
@@ -145,7 +157,8 @@ def descriptions(tally: xr.Dataset) -> list[Description]:
     """What a tally says of its metrics, the inverse of `describe`."""
     return [
         Description(
-            str(one["metric"].values), str(one["kind"].values), float(one["range_lower"]), float(one["range_upper"]),
+            str(one["metric"].values), str(one.get("row_kind", one["kind"]).values),
+            float(one["range_lower"]), float(one["range_upper"]),
             bool(one["larger_is_better"]), str(one["undefined_when"].values), float(one["ties"]),
         )
         for one in (tally.isel(metric=i) for i in range(tally.sizes["metric"]))
@@ -166,13 +179,6 @@ def _pooled_auc(row_variance: FloatArray, count: FloatArray) -> tuple[float, flo
     return (variance if variance > 0 else variances.NULL_AUC_VARIANCE), freedom
 
 
-def _inverse_denominator(sums: Sums, count: FloatArray) -> FloatArray:
-    if sums.weighted:
-        with np.errstate(divide="ignore"):
-            return np.where(count > 0, 1 / count, np.nan)
-    return variances.mean_inverse_count(sums.rows, count)
-
-
 def _total_variance(moments: Moments, i: int, kind: str) -> float:
     """Variance of all rows of a metric ignoring subgroups, divisor n - 1."""
     weight = moments.weight[i]
@@ -188,18 +194,19 @@ def _total_variance(moments: Moments, i: int, kind: str) -> float:
 
 
 def _status(
-    metrics: Sequence[Description], estimate: FloatArray, count: FloatArray, row_variance: FloatArray, rows: FloatArray
-) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+    metrics: Sequence[Description], seen: Analysed, estimate: FloatArray, count: FloatArray, row_variance: FloatArray,
+    rows: FloatArray,
+) -> tuple[NDArray[np.str_], NDArray[np.str_]]:  # fmt: skip
     status = np.full(estimate.shape, "ok", dtype="<U9")
     reason = np.full(estimate.shape, "", dtype="<U60")
     for i, metric in enumerate(metrics):
         # A flat subgroup says nothing of its own spread: 0 of 3 is not certainty, nor are three equal losses.
         flat = row_variance[i] == 0
         status[i, flat] = "saturated"
-        reason[i, flat] = "all rows agree"
+        reason[i, flat] = f"all {seen.unit}s agree"
         single = (count[i] > 0) & ~np.isfinite(row_variance[i])
         status[i, single] = "single"
-        reason[i, single] = "one row of a class" if metric.kind == "auc" else "one row"
+        reason[i, single] = "one row of a class" if metric.kind == "auc" else seen.alone
         undefined = ~(count[i] > 0)
         status[i, undefined] = "undefined"
         reason[i, undefined] = np.where(rows[undefined] > 0, metric.undefined, "no rows")
@@ -215,19 +222,36 @@ def _features(sums: Sums) -> dict[str, Any]:
     return {**data, "feature_weight": ("subgroup", weight)} if sums.weighted else data
 
 
-def _clusters(sums: Sums) -> dict[str, Any]:
-    if sums.clusters is None:
-        return {}
-    cells = sums.clusters
+def _clusters(sums: Sums, metrics: Sequence[Description], seen: Analysed, analysis: ClusterAnalysis) -> dict[str, Any]:
+    cells, moments = sums.clusters, sums.moments
+    assert cells is not None, "asked for with clusters only"
     number = np.bincount(cells.subgroup, minlength=len(sums.rows)).astype(np.float64)
-    return {
+    count, robust = np.full(seen.size.shape, np.nan), np.full(seen.size.shape, np.nan)
+    correlation = np.full(len(metrics), np.nan)
+    for i, metric in enumerate(metrics):
+        if metric.kind != "auc":
+            found = describe_clusters(sums, seen, i, metric.kind)
+            count[i], robust[i], correlation[i] = found.number, found.robust_variance, found.correlation
+    cell, both = ("metric", "cluster_cell"), ("metric", "subgroup")
+    used = np.array(["ignore" if metric.kind == "auc" else analysis for metric in metrics])
+    data: dict[str, Any] = {
         "clusters": ("subgroup", number),
+        "cluster_analysis": ("metric", used),
+        "cluster_count": (both, count),
+        "cluster_robust_variance": (both, robust),
+        "icc": ("metric", correlation),
         "cluster_subgroup": ("cluster_cell", cells.subgroup),
         "cluster_label": ("cluster_cell", cells.label),
         "cluster_rows": ("cluster_cell", cells.rows),
-        "cluster_weight": (("metric", "cluster_cell"), cells.weight),
-        "cluster_sum": (("metric", "cluster_cell"), cells.total),
+        "cluster_weight": (cell, cells.weight),
+        "cluster_sum": (cell, cells.total),
+        "row_kind": ("metric", np.array([metric.kind for metric in metrics], dtype=str)),
+        "row_weight": (both, moments.weight),
+        "row_weight_squares": (both, moments.weight_squares),
+        "row_mean": (both, moments.mean),
+        "row_scatter": (both, moments.scatter),
     }
+    return {**data, "cluster_weight_squares": (cell, cells.squares)} if sums.weighted else data
 
 
 def _scores(sums: Sums) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from bayesgroups.frames import Missing
 from bayesgroups.metrics import Metric, class_of, named
 from bayesgroups.roles import Roles
 from bayesgroups.tallies.aggregation import lay_out, sum_rows
+from bayesgroups.tallies.analyses import ClusterAnalysis, choose
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.subgroups import check_attributes, cross
 from bayesgroups.tallies.variances import Pooling
@@ -36,6 +37,7 @@ def tally(
     positive: object = None,
     features: Sequence[str] = (),
     cluster: str | None = None,
+    cluster_analysis: ClusterAnalysis | None = None,
     weights: str | None = None,
     missing: Missing = "error",
     pooled_variance: Pooling = "corrected",
@@ -63,7 +65,12 @@ def tally(
     features : sequence of str
         Numeric columns whose subgroup means are kept.
     cluster : str, optional
-        Column of clusters of rows that are not independent (patients, speakers); sums per cluster are kept.
+        Column of clusters of rows that are not independent (patients, speakers); sums per cluster are kept. A cluster
+        with rows in several subgroups counts as one cluster in each.
+    cluster_analysis : {"robust", "mean", "ignore"}, optional
+        With ``cluster``: the estimates of rows with widths that count what rows of a cluster have in common (the default);
+        means of cluster means, where every cluster counts once; or rows as if independent. See
+        `bayesgroups.tallies.analyses`. An AUC is always analysed by rows.
     weights : str, optional
         Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 /
         sum w^2.
@@ -104,6 +111,7 @@ def tally(
     )  # fmt: skip
     check_attributes(roles.by)
     _check_needs(wanted, roles)
+    analysis = choose(cluster_analysis, cluster, pooled_variance)
     opened = frames.open_frame(frame)
     rows = frames.prepare(opened, roles, missing=missing, decides=any(_decides(metric) for metric in wanted))
     for metric in wanted:
@@ -126,11 +134,12 @@ def tally(
         "y_score": y_score,
         "loss": loss,
         "cluster": cluster,
+        **({} if cluster is None else {"cluster_analysis": analysis}),
         "weights": weights,
         **rows.notes,
     }
     described = [_describe(metric, table.get(f"low{i}", np.zeros(1))) for i, metric in enumerate(wanted)]
-    return assemble(subgroups, described, sums, pooling=pooled_variance, settings=settings)
+    return assemble(subgroups, described, sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings)
 
 
 def _names(names: Iterable[str], argument: str) -> tuple[str, ...]:

@@ -27,8 +27,8 @@ class Features:
 class Clusters:
     """Sums per subgroup and cluster, sorted by both.
 
-    ``subgroup``, ``label`` and ``rows`` have shape (cluster_cell,); ``weight`` of the rows that count and ``total`` of their
-    weighted values have shape (metric, cluster_cell).
+    ``subgroup``, ``label`` and ``rows`` have shape (cluster_cell,); ``weight`` of the rows that count, ``total`` of their
+    weighted values and ``squares`` of their weights have shape (metric, cluster_cell).
     """
 
     subgroup: NDArray[np.intp]
@@ -36,6 +36,7 @@ class Clusters:
     rows: FloatArray
     weight: FloatArray
     total: FloatArray
+    squares: FloatArray
 
 
 @dataclass(frozen=True)
@@ -112,4 +113,5 @@ def _add_clusters(first: Clusters | None, second: Clusters | None) -> Clusters |
         total(first.rows, second.rows),
         total(first.weight, second.weight),
         total(first.total, second.total),
+        total(first.squares, second.squares),
     )

@@ -41,7 +41,7 @@ def test_worked_divergence() -> None:
         step = np.zeros_like(Z)
         step[task, group] = 1e-5
         up, down = (multi_task.smooth(Z + sign * step, U, LEVELS, VARIANCES).estimate for sign in (1, -1))
-        total += (up - down)[task, group] / 2e-5
+        total += float((up - down)[task, group]) / 2e-5
     assert total == pytest.approx(7.693974, abs=1e-6)
 
 

@@ -59,6 +59,8 @@ def test_priors_are_those_of_the_settings() -> None:
     assert "centre ~ Normal(0, 3) and tau ~ HalfNormal(2)" in said(bg.PartialPooling(overall_scale=3, tau_scale=2))
     assert "centre ~ Normal(0.5, 0.5) and tau ~ HalfNormal(0.25)" in said(bg.PartialPooling(likelihood="normal"))
     assert "the prior of each subgroup is Beta(0.5, 0.5)" in said(bg.NoPooling())
+    assert "normal likelihood" in said(bg.JamesStein())
+    assert "flat priors of the centre and of the square of tau" in said(bg.JamesStein())
     assert "the prior of the one value is Normal(0.5, 2)" in said(bg.CompletePooling(likelihood="normal"))
 
 

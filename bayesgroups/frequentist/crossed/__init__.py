@@ -1,5 +1,6 @@
 """Crossed effects for the frequentist side: a family of covariances between subgroups, and ways to tune it.
 
-``families`` says which subgroups agree on which attributes; ``sure`` tunes by an unbiased estimate of the risk, for one
-task; ``multi_task`` for several; ``marginal_likelihood`` by the likelihood, and ``mixture`` over all plausible variances; ``joint_fit`` brings them together.
+``families`` says which subgroups agree on which attributes. ``sure`` tunes by an unbiased estimate of the risk for one task,
+``multi_task`` for several; ``marginal_likelihood`` by the likelihood, and ``mixture`` averages over all plausible variances.
+``joint_fit`` brings them together.
 """

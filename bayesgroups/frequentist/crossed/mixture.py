@@ -2,10 +2,11 @@
 
     B = reference / (reference + variance)   uniform between 0 and 1, for every component by itself
 
-where the reference is the sampling variance of a typical cell of the component, times four, divided among the
-components: many are not expected to make more than one does. This law of the variances is proper however few levels
-an attribute has, favours no amount of shrinkage, and is known for intervals that cover in repeated sampling. It multiplies the
-restricted likelihood; the mixture is summed over points drawn around the mode of the product and weighted by it.
+where the reference is four times the sampling variance of a typical cell of the component, divided by the number of components:
+many are not expected to make more than one does. This law of the variances is proper however few levels an attribute has,
+favours no amount of shrinkage, and is known for intervals that cover in repeated sampling. It multiplies the restricted
+likelihood; the mixture is summed over points drawn around the mode of the product, or around its mean where it is far from
+normal, and weighted by it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ from bayesgroups.frequentist.crossed.precision import weigh
 FloatArray = NDArray[np.float64]
 
 REFERENCE = 4.0
-"""In sampling variances of a typical cell, what the components have together half of the time: twice its standard error."""
+"""Median of a lone component's variance, in sampling variances of a typical cell: a spread of two standard errors."""
 DRAWS = 512
 CHUNK = 4_000_000
 """Points, and the numbers that the matrices of a chunk of them may hold."""
-WIDER = 1.25
-"""Points are drawn from a normal law so much wider than that at the mode: the tails must be met."""
+FREEDOM = 5
+"""Degrees of freedom of the law that points are drawn from: its tails must reach further than those of what is summed."""
+ROUNDS, ENOUGH = 4, 0.2
+"""Points are drawn anew, from the moments of those before, until they are worth this share of as many equal ones."""
+LEAST = 0.05
+"""Variance that the law of the points keeps in every direction."""
 FURTHEST = 20.0
 """Most that a variance may differ from its reference, in logarithms."""
 
@@ -84,32 +89,28 @@ def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, d
     from scipy.special import expit
 
     reference = REFERENCE / len(agreement) * typical_noise(u, agreement)
-    mode, spread = _mode(z, u, agreement, reference)
-    normal = _even_normal(draws, len(agreement), seed)
-    points = np.clip(mode + normal @ spread.T, -FURTHEST, FURTHEST)
-    variances = reference * np.exp(points)
-    flat, groups, root = agreement.reshape(len(agreement), -1), len(u), np.sqrt(u)
-    log_weight, means, within = [], [], []
-    for some in np.array_split(np.arange(draws), max(1, draws * groups**2 // CHUNK)):
-        covariance = (variances[some] @ flat).reshape(-1, groups, groups)
-        weights = weigh(u, covariance)
-        row = weights.sum(axis=-1)
-        total = row.sum(axis=-1)
-        _, log_determinant = np.linalg.slogdet(np.eye(groups) + root[:, None] * covariance * root)
-        distance = ((weights @ z) * z).sum(axis=-1) - (row @ z) ** 2 / total
-        log_weight.append(-(log_determinant + np.log(total) + distance) / 2)
-        each = at(z, u, covariance)
-        means.append(each.estimate)
-        within.append(each.variance)
-    law = np.log(expit(points) * expit(-points)).sum(axis=-1) + (normal**2).sum(axis=-1) / 2
-    log_weight_of_all = np.concatenate(log_weight) + law
-    weight = np.exp(log_weight_of_all - log_weight_of_all.max())
-    weight = np.minimum(weight, weight.mean() * np.sqrt(draws))
-    weight /= weight.sum()
-    estimates = np.concatenate(means)
-    estimate = weight @ estimates
-    variance = weight @ (np.concatenate(within) + (estimates - estimate) ** 2)
-    return Mixture(Posterior(estimate, variance), float(1 / (weight**2).sum()))
+    centre, root = _mode(z, u, agreement, reference)
+    found, best = None, -1.0
+    for turn in range(ROUNDS):
+        t, log_density = _even_t(draws, len(agreement), seed + turn)
+        points = np.clip(centre + t @ root.T, -FURTHEST, FURTHEST)
+        likelihood, each = _posteriors(z, u, agreement, reference * np.exp(points))
+        log_weight = likelihood + np.log(expit(points) * expit(-points)).sum(axis=-1) - log_density
+        weight = np.exp(log_weight - log_weight.max())
+        weight = np.minimum(weight, weight.mean() * np.sqrt(draws))
+        weight /= weight.sum()
+        effective = float(1 / (weight**2).sum())
+        if effective > best:
+            estimate = weight @ each.estimate
+            variance = weight @ (each.variance + (each.estimate - estimate) ** 2)
+            found, best = Posterior(estimate, variance), effective
+        if effective >= ENOUGH * draws:
+            break
+        centre = weight @ points
+        away = (points - centre) * np.sqrt(weight)[:, None]
+        root = np.linalg.cholesky(away.T @ away + LEAST * np.eye(len(centre)))
+    assert found is not None  # the first round beats -1
+    return Mixture(found, best)
 
 
 def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
@@ -139,7 +140,7 @@ def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
 
 
 def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mode in logarithms of variance over reference, and a root of the covariance to draw with."""
+    """Mode in logarithms of variance over reference, and a root of the covariance around it."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -154,20 +155,40 @@ def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatA
     curvature = information(u, agreement, variances) * np.outer(variances, variances)
     curvature += np.diag(2 * expit(mode) * expit(-mode) + 0.02)
     value, direction = np.linalg.eigh(curvature)
-    return mode, WIDER * direction / np.sqrt(value)
+    return mode, direction / np.sqrt(value)
 
 
-def _even_normal(draws: int, dimensions: int, seed: int) -> FloatArray:
-    """Standard normal numbers that fill the space evenly, array (draw, dimension).
+def _posteriors(
+    z: FloatArray, u: FloatArray, agreement: FloatArray, variances: FloatArray
+) -> tuple[FloatArray, Posterior]:
+    """Log restricted likelihood and posterior at every row of variances."""
+    flat, groups, root = agreement.reshape(len(agreement), -1), len(u), np.sqrt(u)
+    likelihood, means, within = [], [], []
+    for some in np.array_split(variances, max(1, len(variances) * groups**2 // CHUNK)):
+        covariance = (some @ flat).reshape(-1, groups, groups)
+        weights = weigh(u, covariance)
+        row = weights.sum(axis=-1)
+        total = row.sum(axis=-1)
+        _, log_determinant = np.linalg.slogdet(np.eye(groups) + root[:, None] * covariance * root)
+        distance = ((weights @ z) * z).sum(axis=-1) - (row @ z) ** 2 / total
+        likelihood.append(-(log_determinant + np.log(total) + distance) / 2)
+        each = at(z, u, covariance)
+        means.append(each.estimate)
+        within.append(each.variance)
+    return np.concatenate(likelihood), Posterior(np.concatenate(means), np.concatenate(within))
+
+
+def _even_t(draws: int, dimensions: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Numbers of Student's law that fill the space evenly, array (draw, dimension), and their log density.
 
     Multiples of powers of the generalised golden ratio, the root of x^(d + 1) = x + 1, shifted at random.
     """
-    from scipy.special import ndtri
+    from scipy.special import stdtrit
 
     ratio = 2.0
     for _ in range(64):
         ratio = (1 + ratio) ** (1 / (dimensions + 1))
     step = ratio ** -np.arange(1.0, dimensions + 1)
     shift = np.random.default_rng(seed).random(dimensions)
-    found: FloatArray = ndtri((shift + np.arange(1, draws + 1)[:, None] * step) % 1)
-    return found
+    t: FloatArray = stdtrit(FREEDOM, (shift + np.arange(1, draws + 1)[:, None] * step) % 1)
+    return t, -(FREEDOM + 1) / 2 * np.log1p(t * t / FREEDOM).sum(axis=-1)

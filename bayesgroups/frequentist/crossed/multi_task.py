@@ -106,10 +106,8 @@ def fit(
     [[0.297, 0.248, 0.24, 0.344], [0.297, 0.248, 0.24, 0.344], [0.297, 0.248, 0.24, 0.344]]
     """
     components = len(agreement)
-    begin = _starts(z - centre, u, components, variant)
-    variances, value = minimise(
-        lambda x: risk(z, u, agreement, x, variant=variant, centre=centre), begin, begin.max(axis=0)
-    )
+    begin, unit = _starts(z - centre, u, components, variant)
+    variances, value = minimise(lambda x: risk(z, u, agreement, x, variant=variant, centre=centre), begin, unit)
     found = smooth(z, u, agreement, variances, variant=variant, centre=centre)
     own, shared = variances[:components], variances[components:]
     return MultiTaskFit(own, shared if shared.size else np.zeros(components), found.theta, found.estimate, value)
@@ -225,7 +223,7 @@ def risk(
         pull = p.sum(axis=0)
         slope = slope + 2 * np.einsum("tgh,h,tk->gk", w, joint @ pull, q, optimize=True)
         slope += 2 * (w @ (joint @ wide @ joint) @ w).sum(axis=0) - 4 * (w @ joint @ x).sum(axis=0)
-        of_centre = 2 * (own.T @ wide @ own - np.outer(own.T @ pull, own.T @ h))
+        of_centre: FloatArray = 2 * (own.T @ wide @ own - np.outer(own.T @ pull, own.T @ h))
         return value, np.concatenate([against(slope, agreement), against(of_centre, agreement)])
     inverse = _inverse(wide)
     y = (x * v[:, None, :]) @ w
@@ -251,11 +249,13 @@ def _inverse(x: FloatArray) -> FloatArray:
     return found
 
 
-def _starts(residual: FloatArray, u: FloatArray, components: int, variant: Variant) -> FloatArray:
-    """As for one task, from all tasks together; with ``metamap`` all in the tasks, all in the centre, and halves."""
+def _starts(residual: FloatArray, u: FloatArray, components: int, variant: Variant) -> tuple[FloatArray, FloatArray]:
+    """Starts as for one task, from all tasks together, and units of the search.
+
+    With ``metamap`` all in the tasks, all in the centre, and halves.
+    """
     pooled = starts(residual.ravel(), u.ravel(), components)
-    if variant != "metamap":
-        return pooled
     spread, zero = pooled[2], np.zeros(components)
-    found: FloatArray = np.array([[*spread, *zero], [*zero, *spread], [*spread / 2, *spread / 2]])
-    return found
+    if variant != "metamap":
+        return pooled, spread
+    return np.array([[*spread, *zero], [*zero, *spread], [*spread / 2, *spread / 2]]), np.array([*spread, *spread])

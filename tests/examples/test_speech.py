@@ -1,0 +1,79 @@
+"""The speech example runs from the file to the page, on made-up clips in the form of the public file."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "examples" / "speech.md"
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    path = Path(__file__).parents[2] / "examples" / "speech.py"
+    spec = importlib.util.spec_from_file_location("speech_example", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def made_up(speakers: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    people = pd.DataFrame(
+        {
+            "speaker": np.arange(speakers),
+            "age": rng.choice(["", "teens", "twenties", "fourties", "fifties", "eighties"], speakers),
+            "gender": rng.choice(["", "female", "male", "other"], speakers, p=[0.1, 0.4, 0.4, 0.1]),
+            "rate": rng.uniform(0.05, 0.6, speakers),
+        }
+    )
+    clips = people.loc[people.index.repeat(rng.integers(1, 5, speakers))].reset_index(drop=True)
+    words = rng.integers(3, 20, len(clips))
+    errors = rng.binomial(words, clips["rate"])
+    return clips.assign(
+        clip=clips.index, ref_words=words, ref_words_norm=words, errors_norm=errors, errors_raw_tailclean=errors
+    )
+
+
+@pytest.mark.parametrize("inside", [".", "asr_commonvoice"])
+def test_from_the_file_to_the_page(
+    example: ModuleType, inside: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / inside).mkdir(exist_ok=True)
+    clips = made_up()
+    clips.to_csv(tmp_path / inside / "clips.csv.gz", index=False)
+    page = tmp_path / "speech.md"
+    example.main(["--data", str(tmp_path), "--output", str(page)])
+    text = page.read_text(encoding="utf-8")
+    assert f"out of {len(clips):,} clips of 300 speakers" in text
+    assert "Their table of clips is not available" in text
+    assert "| female / sixties and older |" in text
+    assert "nan" not in text.lower()
+    assert str(tmp_path) not in text
+    assert "female | forties" in capsys.readouterr().out
+    heads = [line for line in text.splitlines() if line.startswith("#")]
+    assert heads == [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+
+
+def test_speakers_tell_less_than_clips(example: ModuleType) -> None:
+    clips = example.known(made_up())
+    plain, robust = (example.tally_of(clips, analysis) for analysis in ("ignore", "robust"))
+    effects = example.design_effects(plain, robust)
+    assert float(robust["icc"][0]) > 0.2
+    assert float(effects["wer_pooled"].min()) >= 1
+    assert float(effects["wer_pooled"].max()) > 1.3
+
+
+def test_no_data(example: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BAYESGROUPS_DATA", raising=False)
+    with pytest.raises(SystemExit):
+        example.main([])
+    with pytest.raises(FileNotFoundError, match=r"no clips.csv or clips.csv.gz"):
+        example.main(["--data", str(tmp_path)])
