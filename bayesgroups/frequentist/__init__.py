@@ -12,9 +12,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import complete_pooling, james_stein, no_pooling, partial_pooling, structured_regression
+    from . import complete_pooling, crossed_effects, james_stein, no_pooling, partial_pooling, structured_regression
 
-__all__ = ["complete_pooling", "james_stein", "no_pooling", "partial_pooling", "structured_regression"]
+__all__ = [
+    "complete_pooling",
+    "crossed_effects",
+    "james_stein",
+    "no_pooling",
+    "partial_pooling",
+    "structured_regression",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -169,7 +169,29 @@ def at(z: FloatArray, u: FloatArray, covariance: FloatArray) -> Posterior:
     >>> found.estimate.round(4).tolist(), found.variance.round(4).tolist()
     ([1.5, 2.5, 2.0], [0.75, 0.75, 2.0])
     """
-    weights = weigh(u, covariance)
+    return at_weights(z, covariance, weigh(u, covariance))
+
+
+def at_weights(z: FloatArray, covariance: FloatArray, weights: FloatArray) -> Posterior:
+    """The same from weights that are there already.
+
+    Parameters
+    ----------
+    z, covariance
+        As in `at`.
+    weights : array (..., group, group)
+        W of `precision.weigh`.
+
+    Returns
+    -------
+    Posterior
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> at_weights(np.array([1.0, 3.0]), np.eye(2), np.eye(2) / 2).estimate.tolist()
+    [1.5, 2.5]
+    """
     projection, mean, total = project(weights)
     estimate = (mean @ z)[..., None] + (covariance @ (projection @ z)[..., None])[..., 0]
     gain = covariance @ weights

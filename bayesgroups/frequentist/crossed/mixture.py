@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, at, deviance, information
+from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, at_weights, deviance, information
 from bayesgroups.frequentist.crossed.precision import weigh
 
 FloatArray = NDArray[np.float64]
@@ -172,7 +172,7 @@ def _posteriors(
         _, log_determinant = np.linalg.slogdet(np.eye(groups) + root[:, None] * covariance * root)
         distance = ((weights @ z) * z).sum(axis=-1) - (row @ z) ** 2 / total
         likelihood.append(-(log_determinant + np.log(total) + distance) / 2)
-        each = at(z, u, covariance)
+        each = at_weights(z, covariance, weights)
         means.append(each.estimate)
         within.append(each.variance)
     return np.concatenate(likelihood), Posterior(np.concatenate(means), np.concatenate(within))

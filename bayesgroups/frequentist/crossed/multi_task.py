@@ -223,7 +223,8 @@ def risk(
         pull = p.sum(axis=0)
         slope = slope + 2 * np.einsum("tgh,h,tk->gk", w, joint @ pull, q, optimize=True)
         slope += 2 * (w @ (joint @ wide @ joint) @ w).sum(axis=0) - 4 * (w @ joint @ x).sum(axis=0)
-        of_centre: FloatArray = 2 * (own.T @ wide @ own - np.outer(own.T @ pull, own.T @ h))
+        back, forth = own.T @ pull, own.T @ h
+        of_centre = 2 * (own.T @ wide @ own - back[:, None] * forth)
         return value, np.concatenate([against(slope, agreement), against(of_centre, agreement)])
     inverse = _inverse(wide)
     y = (x * v[:, None, :]) @ w

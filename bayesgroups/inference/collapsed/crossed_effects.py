@@ -96,7 +96,8 @@ def sample(
         error = np.where(known, np.maximum(np.where(known, v, 1.0), least), np.inf)
         centre = float(natural["centre"])
         found = engine.gaussian(predictor, np.where(known, z, centre) - centre, error, spread, rng, draws=draws)
-        mu, overall = centre + found.eta, centre + found.overall
+        found.eta[:] += centre  # in place: with many subgroups a copy is most of the memory
+        mu, overall = found.eta, centre + found.overall
     laid_out = _lay_out(tally, mu, overall, found, components.names, covariates)
     checks = (
         at_most("Pareto k-hat", names, found.k_hat, K_HAT, "the largest k-hat of the importance weights"),

@@ -1,0 +1,93 @@
+"""Crossed effects of many subgroups: the exact engine beside NUTS on the same model, and its memory.
+
+Run with ``pytest -m benchmark -s``. Seconds are of the processor, over all threads, of one run; only ratios and memory are
+asserted. The bars are those of the design; what is asserted are floors below the smallest ratio measured.
+"""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+
+pytestmark = pytest.mark.benchmark
+
+LEVELS = (6, 6, 6, 12)
+ORDER = 1
+WORST_BAR, CPU_BAR = 30.0, 10.0
+WORST_FLOOR, CPU_FLOOR = 10.0, 3.0
+MOST_MEGABYTES = 1000.0
+
+LARGE = """
+import itertools, resource, time
+import numpy as np, pandas as pd
+import bayesgroups as bg
+rng = np.random.default_rng(1)
+who = pd.DataFrame(itertools.product(range(10), range(10), range(10), range(20)), columns=list("abcd")).astype(str)
+n = np.maximum(rng.lognormal(np.log(25) - 0.5, 1, len(who)).astype(int), 1)
+effects = sum(rng.normal(0, 0.3, 20)[who[name].astype(int)] for name in who) + rng.normal(0, 0.2, len(who))
+tally = bg.tally_from_estimates(effects + rng.standard_normal(len(who)) / np.sqrt(n), 1 / n, who)
+start, processor = time.perf_counter(), time.process_time()
+from bayesgroups.inference.collapsed.crossed_effects import sample
+found = sample(tally, seed=1, binomial_likelihood=False, order=1)
+assert all(check.passed for check in found.checks), found.checks
+found.draws["mu"].values.mean(axis=(0, 1))
+print(time.perf_counter() - start, time.process_time() - processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+"""
+
+
+def tally() -> xr.Dataset:
+    rng = np.random.default_rng(1)
+    who = pd.DataFrame(itertools.product(*map(range, LEVELS)), columns=list("abcd")).astype(str)
+    n = rng.lognormal(np.log(40) - 0.5, 1, len(who)).astype(int)
+    logit = -1 + sum(rng.normal(0, 0.3, 12)[who[name].astype(int)] for name in who) + rng.normal(0, 0.3, len(who))
+    return bg.tally_from_counts(rng.binomial(n, 1 / (1 + np.exp(-logit))), n, who, metric="fnr")
+
+
+def test_many_rates() -> None:
+    import arviz as az
+
+    from bayesgroups.inference import nuts
+    from bayesgroups.inference.collapsed.crossed_effects import sample
+    from bayesgroups.models import crossed_effects
+
+    counts = tally()
+    sample(counts.isel(subgroup=slice(0, 100)), seed=1, order=ORDER)  # imports
+    start = time.process_time()
+    exact = sample(counts, seed=1, order=ORDER)
+    ours = time.process_time() - start
+    assert all(check.passed for check in exact.checks)
+    effective = min(next(check.value for check in exact.checks if check.name == "importance ESS"), 4000)
+
+    model = crossed_effects.build(counts, order=ORDER)
+    nuts.sample(model, seed=1, draws=10, tune=10, chains=1, target_accept=0.9)  # compiles
+    start = time.process_time()
+    tree = nuts.sample(model, seed=1, draws=1000, tune=1000, chains=4, target_accept=0.9)
+    theirs = time.process_time() - start
+    posterior = tree["posterior"].to_dataset()
+    worst = min(float(az.ess(posterior[name]).min()) for name in ("mu", "overall", "component_sd"))
+    ratio, cpu = (effective / ours) / (worst / theirs), theirs / ours
+    print(f"\n2,592 rates, 4 attributes: exact {ours:.1f} s, {effective:.0f} effective draws of every quantity")
+    print(f"NUTS (nutpie), {int(tree['sample_stats']['diverging'].sum())} divergences, compilation and start not counted more "
+          f"than once: {theirs:.1f} s, {worst:.0f} of the worst")  # fmt: skip
+    for name, value, bar in (("worst quantity per second", ratio, WORST_BAR), ("processor per fit", cpu, CPU_BAR)):
+        print(f"{name}: {value:,.1f}x; bar {bar:g}x {'met' if value >= bar else 'missed'}")
+    assert ratio >= WORST_FLOOR
+    assert cpu >= CPU_FLOOR
+
+
+def test_twenty_thousand_means() -> None:
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", LARGE], check=True, capture_output=True, text=True)
+    seconds, processor, megabytes = map(float, found.stdout.split())
+    print(
+        f"\n20,000 estimates, 4,000 draws: {seconds:.1f} s ({processor:.1f} s of processor), at most {megabytes:.0f} MB"
+    )
+    assert megabytes < MOST_MEGABYTES
