@@ -1,9 +1,10 @@
 """Sparse regression on features of subgroups: few of many effects are expected to matter.
 
-For metric m, subgroup g with features x[g] and column j, in units of the metric,
+For metric m, subgroup g with features x[g] and coefficient j, in units of the metric,
 
-    mu[m, g] = overall[m] + x[g] . beta[m],        overall ~ Normal(centre, scale)
-    estimate[m, g] ~ Normal(mu[m, g], std_error[m, g]), standard errors known, rates included
+    ththeta[m, g] = intercept[m] + x[g] . beta[m],   intercept ~ Normal(centre, scale)
+    estimate[m, g] ~ Normal(ththeta[m, g], std_error[m, g]), standard errors known, rates included
+    mu, overall = ththeta, intercept, brought into the range of the metric
 
 horseshoe (regularised, with a fixed slab)
     beta[m, j] ~ Normal(0, s[m, j]),               1 / s^2 = 1 / (tau local)^2 + 1 / slab_scale^2
@@ -15,15 +16,16 @@ laplace (Bayesian lasso)
 expected number of effects, see ``sparsity``. A Laplace variable with scale tau is Normal(0, tau local) with local^2
 exponential of mean 2; so both priors have the same form, and are sampled with coefficients that are standardised.
 
-Parameters: ``overall(metric)``, ``tau(metric)``, ``beta(metric, column)``, ``mu(metric, subgroup)``; latent
-``z_local(metric, column)`` and ``z_beta(metric, column)``. Subgroups that are not observed are answered from features.
+Parameters: ``overall(metric)``, ``tau(metric)``, ``beta(metric, coefficient)``, ``mu(metric, subgroup)``; latent
+``z_intercept(metric)``, ``z_local(metric, coefficient)`` and ``z_beta(metric, coefficient)``. Subgroups that are not
+observed are answered from features.
 
 What the priors imply for a metric on [0, 1] with ten columns of information 100 and one expected effect (quantiles):
 
 =============================================  ======  =====  =====  =====  ======
 quantity                                       2.5 %   25 %   50 %   75 %   97.5 %
 =============================================  ======  =====  =====  =====  ======
-overall                                        -.48    .16    .50    .84    1.48
+overall                                        0       .16    .50    .84    1
 horseshoe: tau                                 .0004   .005   .011   .027   .28
 horseshoe: size of a coefficient               .00003  .001   .004   .017   .20
 laplace: tau                                   .006    .06    .12    .20    .40
@@ -74,7 +76,7 @@ def build(
     tally : xr.Dataset
         A tally with dims ``metric`` and ``subgroup``.
     features : xr.DataArray, optional
-        Dims ``subgroup``, in the order of the tally, and ``column`` with a coordinate; without an intercept. By default
+        Dims ``subgroup``, in the order of the tally, and ``coefficient`` with a coordinate; without an intercept. By default
         an indicator of each subgroup.
     prior : {"horseshoe", "laplace"}
         Prior of the coefficients.
@@ -88,7 +90,7 @@ def build(
     Returns
     -------
     pm.Model
-        With ``mu(metric, subgroup)``, ``overall(metric)``, ``tau(metric)`` and ``beta(metric, column)``.
+        With ``mu(metric, subgroup)``, ``overall(metric)``, ``tau(metric)`` and ``beta(metric, coefficient)``.
 
     Raises
     ------
@@ -105,7 +107,7 @@ def build(
     ...      "range_upper": ("metric", [1.0])},
     ...     coords={"metric": ["fnr"], "subgroup": ["a", "b"]})
     >>> [variable.name for variable in build(tally).free_RVs]
-    ['overall', 'tau', 'z_local', 'z_beta']
+    ['z_intercept', 'tau', 'z_local', 'z_beta']
     """
     if prior not in get_args(Prior):
         raise ValueError(f"prior must be one of {', '.join(get_args(Prior))}; got {prior!r}")
@@ -114,16 +116,18 @@ def build(
             raise ValueError(f"{name} must be a positive number; got {value!r}")
     subgroups = [str(label) for label in tally["subgroup"].values]
     if features is None:
-        features = xr.DataArray(np.eye(len(subgroups)), {"subgroup": subgroups, "column": subgroups})
+        features = xr.DataArray(np.eye(len(subgroups)), {"subgroup": subgroups, "coefficient": subgroups})
     if [str(label) for label in features["subgroup"].values] != subgroups:
         raise ValueError("the features must have the subgroups of the tally, in the same order")
     natural = natural_scale(tally)
     centre, scale = natural["centre"].values, natural["scale"].values
-    x = np.asarray(features.transpose("subgroup", "column").values, dtype=np.float64)
+    x = np.asarray(features.transpose("subgroup", "coefficient").values, dtype=np.float64)
     cells = normal_cells(tally, np.ones(tally.sizes["metric"], dtype=np.bool_), scale)
-    coords = {"metric": tally["metric"].values, "subgroup": subgroups, "column": features["column"].values}
+    coords = {"metric": tally["metric"].values, "subgroup": subgroups, "coefficient": features["coefficient"].values}
     with pm.Model(coords=coords) as model:
-        overall = pm.Normal("overall", mu=centre, sigma=scale, dims="metric")
+        intercept = pm.Normal("z_intercept", mu=centre, sigma=scale, dims="metric")
+        low, high = tally["range_lower"].values, tally["range_upper"].values
+        pm.Deterministic("overall", pm.math.clip(intercept, low, high), dims="metric")
         if prior == "horseshoe":
             std_error = np.full((len(scale), len(subgroups)), np.nan)
             std_error[cells.metric, cells.subgroup] = cells.std_error
@@ -133,17 +137,17 @@ def build(
         else:
             tau = pm.HalfNormal("tau", sigma=natural["tau_scale"].values / math.sqrt(2), dims="metric")
             slab = None
-        eta = pm.math.zeros_like(tally["estimate"].values) + overall[:, None]
+        theta = pm.math.zeros_like(tally["estimate"].values) + intercept[:, None]
         if x.shape[1]:
-            eta = eta + _coefficients(tau[:, None], slab, local_df) @ x.T
-        pm.Deterministic("mu", eta, dims=("metric", "subgroup"))
-        observe_estimates(cells, eta[cells.metric, cells.subgroup])
+            theta = theta + _coefficients(tau[:, None], slab, local_df) @ x.T
+        pm.Deterministic("mu", pm.math.clip(theta, low[:, None], high[:, None]), dims=("metric", "subgroup"))
+        observe_estimates(cells, theta[cells.metric, cells.subgroup])
     return model
 
 
 def _coefficients(tau: Tensor, slab: FloatArray | None, local_df: float) -> Tensor:
-    """The node ``beta(metric, column)``; without a slab its prior is Laplace. ``tau`` is (metric, 1)."""
-    across = ("metric", "column")
+    """The node ``beta(metric, coefficient)``; without a slab its prior is Laplace. ``tau`` is (metric, 1)."""
+    across = ("metric", "coefficient")
     if slab is None:
         s = tau * pm.math.sqrt(2 * pm.Exponential("z_local", lam=1.0, dims=across))
     else:

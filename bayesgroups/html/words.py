@@ -53,6 +53,10 @@ _ESTIMATORS = {
         "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "
         "strength from the subgroups that share some of its attributes."
     ),
+    "structured_regression": (
+        "Structured regression: a subgroup is the sum of the effects of its features, its attributes among them, and an "
+        "effect of its own; few of all these effects are expected to matter, and the others are pulled to nothing."
+    ),
 }
 
 _INTERVALS = {
@@ -79,10 +83,14 @@ _INTERVALS = {
     "corrected": (
         "empirical-Bayes interval that counts the uncertainty about the variance components by drawing them anew"
     ),
+    "rblpr_known_variance": (
+        "bootstrap interval of lasso and partial ridge, with normal errors of the known sampling variances"
+    ),
+    "rblpr_residual": "bootstrap interval of lasso and partial ridge, with resampled residuals; can be too short",
     "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
 }
 
-_NORMAL = ("james_stein",)
+_NORMAL = ("james_stein", "structured_regression")
 """Words whose likelihood is normal for every metric."""
 
 _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
@@ -227,6 +235,8 @@ def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *,
         return f"subgroups are Normal(centre, tau), with flat priors of the centre and of the square of tau; {few}"
     if word == "crossed_effects":
         return _component_prior(settings)
+    if word == "structured_regression":
+        return _coefficient_prior(settings, own)
     if word != "partial_pooling":
         whose = "each subgroup" if word == "no_pooling" else "the one value"
         if binomial:
@@ -247,3 +257,11 @@ def _component_prior(settings: Mapping[str, Any]) -> str:
     given = settings.get("tau_scale")
     scale = f"{given:.3g}" if given else f"{ROW_SHARE:g} of the standard deviation of a row"
     return f"{family} priors of scale {scale} on the standard deviations of the components"
+
+
+def _coefficient_prior(settings: Mapping[str, Any], own: Mapping[str, float]) -> str:
+    overall = f"overall ~ Normal({own['centre']:.3g}, {own['scale']:.3g})"
+    if settings.get("prior") == "laplace":
+        return f"{overall}, and Laplace(0, tau) priors of coefficients with tau ~ HalfNormal({own['tau_scale'] / 2**0.5:.3g})"
+    slab = settings.get("slab_scale") or own["scale"]
+    return f"{overall}, and a regularised horseshoe prior of coefficients with a slab of {slab:.3g}"

@@ -61,7 +61,9 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_normal(len(design)))
-    eta = overall + sum(tau[k] * rng.standard_normal(int(cell.max()) + 1)[cell] for k, cell in enumerate(design))
+    eta = np.full(len(n), overall)
+    for k, cell in enumerate(design):
+        eta += tau[k] * rng.standard_normal(int(cell.max()) + 1)[cell]
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
     prior = Prior("half_normal", scale, len(design))
     if likelihood == "binomial":

@@ -68,6 +68,20 @@ def test_variances_of_means_of_clusters_are_exact() -> None:
     )
 
 
+def test_many_like_clusters_are_one_cell() -> None:
+    """Eighty pairs of rows, of which every eighth is a cluster of two: few distinct sums."""
+    frame = pd.DataFrame({"g": "a", "c": np.arange(160) // 2, "d": (np.arange(160) % 8 < 3) * 1.0})
+    frame = frame.drop(frame.index[(frame["c"] % 8 > 0) & (np.arange(160) % 2 == 1)])
+    found = bg.tally(frame, ["g"], ["sel"], y_pred="d", cluster="c")
+    draws = 20_000
+    mu = replicates(found, seed=1, draws=draws)["mu"].values.ravel()
+    size, total = (found[name].values[0] for name in ("cluster_weight", "cluster_sum"))
+    drawn = np.random.default_rng(2).integers(0, 80, (draws, 80))
+    expected = total[drawn].sum(axis=1) / size[drawn].sum(axis=1)
+    assert mu.mean() == pytest.approx(expected.mean(), abs=0.003)
+    assert mu.var() == pytest.approx(expected.var(), rel=6 * np.sqrt(4 / draws))
+
+
 def test_ignored_clusters_leave_the_bootstrap_to_rows() -> None:
     plain = bg.tally(FRAME, ["g"], METRICS, y_true="y", y_pred="d", loss="v")
     ignored = tally(cluster_analysis="ignore")

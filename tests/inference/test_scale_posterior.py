@@ -71,7 +71,7 @@ def ridge(x: FloatArray, z: FloatArray, v: FloatArray, scales: FloatArray) -> tu
 
 def test_coefficients_given_scales_are_ridge_regression(rng: np.random.Generator) -> None:
     x, z, v = crossed(rng)
-    scales = rng.uniform(0.05, 1.5, x.shape[1])
+    scales = np.asarray(rng.uniform(0.05, 1.5, x.shape[1]))
     size = 20_000
     intercept, beta = draw_coefficients(design(x, z, v), np.tile(scales, (size, 1)), rng)
     drawn = np.column_stack([intercept, beta])

@@ -21,7 +21,9 @@ QUICK = Mode(linker="py", optimizer="fast_compile")
 def identities(tally: xr.Dataset) -> xr.DataArray:
     size = tally.sizes["subgroup"]
     values = np.column_stack([np.arange(size) == 0, np.linspace(-1, 1, size), np.eye(size)]).astype(np.float64)
-    return xr.DataArray(values, {"subgroup": tally["subgroup"].values, "column": [f"c{i}" for i in range(size + 2)]})
+    return xr.DataArray(
+        values, {"subgroup": tally["subgroup"].values, "coefficient": [f"c{i}" for i in range(size + 2)]}
+    )
 
 
 @pytest.mark.parametrize("prior", ["horseshoe", "laplace"])
@@ -31,7 +33,7 @@ def test_density(prior: Any, means: xr.Dataset, log_density: Callable[..., float
     rng = np.random.default_rng(1)
     overall, tau, local, noise = 0.3, 0.07, rng.uniform(0.5, 3.0, (1, 5)), rng.standard_normal((1, 5))
     model = build(means, features=features, prior=prior, expected_effects=1.5, slab_scale=0.3, local_df=4.0)
-    point = {"overall": [overall], "tau": [tau], "z_local": local, "z_beta": noise}
+    point = {"z_intercept": [overall], "tau": [tau], "z_local": local, "z_beta": noise}
     std_error = np.sqrt(0.16 / np.array([30.0, 10.0]))
     if prior == "horseshoe":
         s = 1 / np.sqrt((tau * local) ** -2 + 0.3**-2)
@@ -63,25 +65,32 @@ def test_the_slab_bounds_coefficients(rates: xr.Dataset) -> None:
 def test_names_dims_and_metrics(mixed: xr.Dataset) -> None:
     model = build(mixed, features=identities(mixed))
     assert model.named_vars_to_dims == {
+        "z_intercept": ("metric",),
         "overall": ("metric",),
         "tau": ("metric",),
-        "z_local": ("metric", "column"),
-        "z_beta": ("metric", "column"),
-        "beta": ("metric", "column"),
+        "z_local": ("metric", "coefficient"),
+        "z_beta": ("metric", "coefficient"),
+        "beta": ("metric", "coefficient"),
         "mu": ("metric", "subgroup"),
         "estimate": ("normal_cell",),
     }
     point = model.initial_point()
     gradient = model.compile_dlogp(mode=Mode(linker="py", optimizer="fast_run"))(point)
     assert np.isfinite(gradient).all()
-    mu, overall, beta = pm.draw([model["mu"], model["overall"], model["beta"]], random_seed=1, mode=QUICK)
-    assert mu == pytest.approx(overall[:, None] + beta @ identities(mixed).values.T)
+    nodes = [model[name] for name in ("mu", "overall", "z_intercept", "beta")]
+    mu, overall, intercept, beta = pm.draw(nodes, random_seed=1, mode=QUICK)
+    high = np.array([1.0, np.inf, 1.0])
+    assert overall == pytest.approx(np.clip(intercept, 0, high))
+    theta = intercept[:, None] + beta @ identities(mixed).values.T
+    assert mu == pytest.approx(np.clip(theta, 0, high[:, None]))
 
 
 def test_without_columns_there_is_the_intercept(rates: xr.Dataset) -> None:
-    nothing = xr.DataArray(np.empty((3, 0)), {"subgroup": rates["subgroup"].values, "column": np.empty(0, dtype=str)})
+    nothing = xr.DataArray(
+        np.empty((3, 0)), {"subgroup": rates["subgroup"].values, "coefficient": np.empty(0, dtype=str)}
+    )
     model = build(rates, features=nothing)
-    assert [variable.name for variable in model.free_RVs] == ["overall", "tau"]
+    assert [variable.name for variable in model.free_RVs] == ["z_intercept", "tau"]
     mu, overall = pm.draw([model["mu"], model["overall"]], random_seed=1, mode=QUICK)
     assert (mu == overall[:, None]).all()
 

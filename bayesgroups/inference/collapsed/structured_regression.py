@@ -43,7 +43,7 @@ def sample(
     seed : int
         Source of randomness.
     features : xr.DataArray
-        Dims ``subgroup``, in the order of the tally, and ``column``; without an intercept.
+        Dims ``subgroup``, in the order of the tally, and ``coefficient``; without an intercept.
     prior : {"horseshoe", "laplace"}
         Prior of the coefficients.
     expected_effects : float
@@ -59,7 +59,7 @@ def sample(
     -------
     Posterior
         ``mu(chain, draw, metric, subgroup)``, ``overall`` and ``tau(chain, draw, metric)`` and, if there are columns,
-        ``beta(chain, draw, metric, column)``, with the checks of Markov chains. If they do not pass the chains are
+        ``beta(chain, draw, metric, coefficient)``, with the checks of Markov chains. If they do not pass the chains are
         run once more, five times as long.
 
     References
@@ -75,7 +75,7 @@ def sample(
     >>> from bayesgroups.inference.collapsed.structured_regression import sample
     >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
     >>> names = counts["subgroup"].values
-    >>> features = xr.DataArray(np.eye(3), {"subgroup": names, "column": names})
+    >>> features = xr.DataArray(np.eye(3), {"subgroup": names, "coefficient": names})
     >>> found = sample(counts, seed=1, features=features)
     >>> found.engine, [check.passed for check in found.checks]
     ('gibbs', [True, True, True])
@@ -86,25 +86,27 @@ def sample(
     cells = normal_cells(tally, np.ones(1, dtype=np.bool_), np.array([scale]))
     z, std_error = np.full((2, tally.sizes["subgroup"]), np.nan)
     z[cells.subgroup], std_error[cells.subgroup] = (cells.estimate - centre) / scale, cells.std_error / scale
-    x = np.asarray(features.transpose("subgroup", "column").values, dtype=np.float64)
+    x = np.asarray(features.transpose("subgroup", "coefficient").values, dtype=np.float64)
     if prior == "horseshoe":
         slab = 1.0 if slab_scale is None else slab_scale / scale
         own = CoefficientPrior(global_scale(x, std_error, expected_effects), "horseshoe", slab, local_df)
     else:
         own = CoefficientPrior(float(natural["tau_scale"]) / scale / np.sqrt(2), "laplace")
+    low, high = float(tally["range_lower"].values[0]), float(tally["range_upper"].values[0])
     rng = generator(seed, metric, "structured_regression")
 
     def attempt(tune: int, thin: int) -> Posterior:
         found = gibbs.sample(x, z, std_error**2, own, rng, chains=CHAINS, draws=draws, tune=tune, thin=thin)
-        overall, beta = centre + scale * found.intercept, scale * found.beta
-        mu = overall[..., None] + beta @ x.T
+        intercept, beta = centre + scale * found.intercept, scale * found.beta
+        mu = np.clip(intercept[..., None] + beta @ x.T, low, high)
+        overall = np.clip(intercept, low, high)
         laid_out = lay_out(
             tally, mu.reshape(-1, len(z)), {"overall": overall.ravel(), "tau": scale * found.tau.ravel()}
         )
         if x.shape[1]:
-            columns = np.array([str(name) for name in features["column"].values])
-            laid_out = laid_out.assign_coords(column=columns)
-            laid_out["beta"] = (("chain", "draw", "metric", "column"), beta[:, :, None])
+            columns = np.array([str(name) for name in features["coefficient"].values])
+            laid_out = laid_out.assign_coords(coefficient=columns)
+            laid_out["beta"] = (("chain", "draw", "metric", "coefficient"), beta[:, :, None])
         return Posterior(laid_out, tuple(chain_checks(laid_out, metric)), "gibbs")
 
     first = attempt(*FIRST)

@@ -1,0 +1,130 @@
+"""Structured regression: subgroups are described by features, and few effects of features are expected to matter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+
+@dataclass(frozen=True)
+class StructuredRegression(Estimator):
+    """Sparse regression across subgroups, and the weighted lasso as its reference.
+
+    Parameters
+    ----------
+    formula : str, optional
+        Terms over attributes and features of the tally, such as ``"race + age + race:age"``; by default all attributes
+        and all features. An indicator of each subgroup is always added, see `bayesgroups.feature_matrices`.
+    prior : {"horseshoe", "laplace"}
+        Of the coefficients, on the Bayesian side: the regularised horseshoe, or that of the Bayesian lasso.
+    expected_effects : float, optional
+        Number of coefficients expected to matter, for the horseshoe; by default the number of attributes.
+    slab_scale : float, optional
+        Standard deviation of a coefficient that matters, for the horseshoe, in units of the metric; by default its
+        scale as in `bayesgroups.models.scales`, 0.5 for a rate.
+    local_df : float
+        Degrees of freedom of the local scales of the horseshoe; 1 is the half-Cauchy, with stronger contrasts.
+    penalty : "cv" or float
+        Of the lasso, on the frequentist side: by cross-validation, or a share of the penalty that pools completely.
+    errors : {"known_variance", "residual"}
+        What the bootstrap of the frequentist side draws.
+    bootstrap : int
+        Number of its replicates, 2 or more.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown or a number is out of range.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> bg.StructuredRegression(prior="laplace").prior
+    'laplace'
+    """
+
+    word: ClassVar[str] = "structured_regression"
+
+    formula: str | None = None
+    prior: Literal["horseshoe", "laplace"] = "horseshoe"
+    expected_effects: float | None = None
+    slab_scale: float | None = None
+    local_df: float = 3.0
+    penalty: Literal["cv"] | float = "cv"
+    errors: Literal["known_variance", "residual"] = "known_variance"
+    bootstrap: int = 500
+
+    def __post_init__(self) -> None:
+        own = "StructuredRegression"
+        check_choice(own, "prior", self.prior, ("horseshoe", "laplace"))
+        check_choice(own, "errors", self.errors, ("known_variance", "residual"))
+        check_scale(own, "expected_effects", self.expected_effects)
+        check_scale(own, "slab_scale", self.slab_scale)
+        check_scale(own, "local_df", self.local_df)
+        if self.penalty != "cv" and not (isinstance(self.penalty, int | float) and 0 <= self.penalty < math.inf):
+            raise InputError(f"{own}: penalty={self.penalty!r} must be 'cv' or a number, 0 or larger")
+        if self.bootstrap < 2:
+            raise InputError(f"{own}: bootstrap={self.bootstrap} must be 2 or larger")
+
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+        """The weighted lasso, see `bayesgroups.frequentist.structured_regression`."""
+        from bayesgroups.frequentist import structured_regression
+
+        return structured_regression.estimate(
+            tally,
+            formula=self.formula,
+            penalty=self.penalty,
+            errors=self.errors,
+            replicates=self.bootstrap,
+            seed=seed,
+        )
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.structured_regression`."""
+        from bayesgroups.models import structured_regression
+
+        return structured_regression.build(
+            tally,
+            features=self._features(tally),
+            prior=self.prior,
+            expected_effects=self._expected(tally),
+            slab_scale=self.slab_scale,
+            local_df=self.local_df,
+        )
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        """Draws of one metric, see `bayesgroups.inference.collapsed.structured_regression`."""
+        from bayesgroups.inference.collapsed import structured_regression
+
+        return structured_regression.sample(
+            tally,
+            seed=seed,
+            features=self._features(tally),
+            prior=self.prior,
+            expected_effects=self._expected(tally),
+            slab_scale=self.slab_scale,
+            local_df=self.local_df,
+        )
+
+    def _features(self, tally: xr.Dataset) -> xr.DataArray:
+        import xarray as xr
+
+        from bayesgroups.feature_matrices import feature_matrix
+
+        found = feature_matrix(tally, self.formula, identities=True)
+        return xr.DataArray(found.values, {"subgroup": tally["subgroup"].values, "coefficient": list(found.names)})
+
+    def _expected(self, tally: xr.Dataset) -> float:
+        from bayesgroups.tallies.subgroups import attributes_of
+
+        return float(len(attributes_of(tally))) if self.expected_effects is None else self.expected_effects

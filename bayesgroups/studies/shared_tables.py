@@ -1,0 +1,149 @@
+"""The tables of the shared study: the score with its bars, every cell, every measure, and the worst cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.studies.entrants import REFERENCES, STANDARD
+from bayesgroups.studies.ratios import RATIOS, cell_ratios, overall, worst_cells
+from bayesgroups.studies.records import write
+from bayesgroups.studies.scores import cell_sums, measures, share_lost
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEAVY_TAILS = "speech_normalised"
+"""Populations whose name begins so have losses up to 21 where most are below 1."""
+
+BARS = {
+    "mae_all": "<= .50",
+    "mae_small": "<= .47",
+    "interval_score_all": "<= .55",
+    "interval_score_small": "<= .51",
+    "coverage_all": "94-97",
+    "coverage_small": "93-97",
+    "worst": "<= 1.15",
+}
+"""What a default must reach: ratios to the standard estimator, coverage of 95 % intervals in percent, and the largest
+ratio of the mean absolute error to that of the best reference of a cell."""
+
+_HEADINGS = ("MAE all", "MAE small", "interval score all", "small", "coverage all", "small", "worst cell")
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What the study found.
+
+    Parameters
+    ----------
+    scores : dict of pandas DataFrame
+        By set of cells (``all cells``, ``heavy tails``, ``other cells``), from `bayesgroups.studies.ratios.overall`.
+    ratios : pandas DataFrame
+        Indexed by (measure, size_class, cell), a column per estimator.
+    measures : pandas DataFrame
+        Indexed by (population, metric, estimator, size_class), of 95 % intervals.
+    worst : pandas DataFrame
+        From `bayesgroups.studies.ratios.worst_cells`, of the mean absolute error over all subgroups.
+    lost : pandas DataFrame
+        Indexed by (population, metric), from `bayesgroups.studies.scores.share_lost`.
+    """
+
+    scores: dict[str, pd.DataFrame]
+    ratios: pd.DataFrame
+    measures: pd.DataFrame
+    worst: pd.DataFrame
+    lost: pd.DataFrame
+
+    def markdown(self) -> str:
+        """The scores as Markdown tables, the bars in the last line of the first."""
+        lines = []
+        for title, score in self.scores.items():
+            lines += [
+                f"**{title}**",
+                "",
+                f"| estimator | {' | '.join(_HEADINGS)} |",
+                "|---" * (len(_HEADINGS) + 1) + "|",
+            ]
+            for name in score.index:
+                lines.append(f"| {name} | {' | '.join(self._line(score, name, first=title == 'all cells'))} |")
+            if title == "all cells":
+                lines.append(f"| bar for a default | {' | '.join(BARS.values())} |")
+            lines.append("")
+        return "\n".join(lines)
+
+    def _line(self, score: pd.DataFrame, name: str, *, first: bool) -> list[str]:
+        cells = [
+            _number(score.loc[name, column], score.loc[name, f"{column}_se"], percent=column.startswith("coverage"))
+            for column in list(BARS)[:-1]
+        ]
+        at = self.worst.loc[name] if first and name in self.worst.index else None
+        return [*cells, "-" if at is None or np.isnan(at["worst"]) else f"{at['worst']:.2f} ({at['cell']})"]
+
+
+def tables(found: Mapping[str, xr.Dataset], *, level: float = 0.95) -> Tables:
+    """Score studies of several populations, one cell per metric.
+
+    Parameters
+    ----------
+    found : mapping
+        By population, from `bayesgroups.studies.resampling.study`; ``standard`` must be among the estimators.
+    level : float
+        Level of the intervals.
+
+    Returns
+    -------
+    Tables
+
+    Raises
+    ------
+    InputError
+        If there is no population or no ``standard``.
+    """
+    import pandas as pd
+
+    sums = {name: cell_sums(one, reference=STANDARD, level=level) for name, one in found.items()}
+    heavy = {name: one for name, one in sums.items() if name.startswith(HEAVY_TAILS)}
+    others = {name: one for name, one in sums.items() if name not in heavy}
+    sets = {"all cells": sums, "heavy tails": heavy, "other cells": others}
+    if not (heavy and others):
+        sets = {"all cells": sums}
+    by_part = {
+        (measure, size_class): cell_ratios(sums, measure=measure, size_class=size_class, reference=STANDARD)
+        for measure in RATIOS
+        for size_class in ("all", "small", "large")
+    }
+    references = [name for name in REFERENCES if name in by_part["mae", "all"].columns]
+    return Tables(
+        {title: overall(chosen, reference=STANDARD) for title, chosen in sets.items()},
+        pd.concat(by_part, names=["measure", "size_class"]),
+        pd.concat(
+            {name: measures(one, reference=STANDARD, level=level) for name, one in found.items()}, names=["population"]
+        ),
+        worst_cells(by_part["mae", "all"], references),
+        pd.concat({name: share_lost(one) for name, one in found.items()}, names=["population"]),
+    )
+
+
+def write_tables(made: Tables, folder: Path) -> None:
+    """Write ``score.md``, ``score.csv``, ``cells.csv``, ``measures.csv``, ``worst.csv`` and ``lost.csv``."""
+    import pandas as pd
+
+    write(folder / "score.md", made.markdown())
+    score = pd.concat(made.scores, names=["cells"])
+    parts = {"score": score, "cells": made.ratios, "measures": made.measures, "worst": made.worst, "lost": made.lost}
+    for name, table in parts.items():
+        write(folder / f"{name}.csv", table.to_csv(float_format="%.6g", lineterminator="\n"))
+
+
+def _number(value: float, error: float, *, percent: bool) -> str:
+    if np.isnan(value):
+        return "-"
+    scale, digits = (100, 0) if percent else (1, 3)
+    around = "" if np.isnan(error) else f" ({scale * error:.{digits + int(percent)}f})"
+    return f"{scale * value:.{digits}f}{around}"
