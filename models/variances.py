@@ -56,7 +56,7 @@ def with_shrunk_variances(tally: xr.Dataset) -> xr.Dataset:
     [[1.297, 0.011, 0.039]]
     """
     means = [position for position, kind in enumerate(tally["kind"].values) if str(kind) == "mean"]
-    if not means:
+    if not means or "row_variance" not in tally:
         return tally
     variance = np.asarray(tally["sampling_variance"].transpose("metric", "subgroup").values, dtype=np.float64).copy()
     for position in means:

@@ -87,6 +87,7 @@ _INTERVALS = {
         "bootstrap interval of lasso and partial ridge, with normal errors of the known sampling variances"
     ),
     "rblpr_residual": "bootstrap interval of lasso and partial ridge, with resampled residuals; can be too short",
+    "cluster_robust": "Student's t interval with the cluster-robust variance of each subgroup, its clusters taken for independent",
     "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
 }
 

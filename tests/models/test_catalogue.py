@@ -48,13 +48,14 @@ def test_an_entry_is_complete(word: str) -> None:
 
 @pytest.mark.parametrize("word", WORDS)
 def test_parameters_are_those_of_the_model(word: str, mixed: xr.Dataset) -> None:
+    mixed = mixed.assign_coords(site=mixed["subgroup"]).assign_attrs(by='{"by": ["site"]}')
     model = _module(word).build(mixed)
     along = {name: ", ".join(dims) for name, dims in model.named_vars_to_dims.items()}
     listed = re.findall(r"`(\w+)\((.+?)\)`", _catalogue()[word]["parameters"])
     assert all(along[name] == dims for name, dims in listed)
     names = {name for name, _ in listed}
-    public = {variable.name for variable in model.unobserved_RVs} & {"mu", "overall", "tau", "alpha"}
-    assert names == public
+    known = {"mu", "overall", "tau", "alpha", "component_sd", "beta"}
+    assert names == {variable.name for variable in model.unobserved_RVs} & known
 
 
 @pytest.mark.parametrize("word", WORDS)

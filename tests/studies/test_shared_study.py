@@ -1,0 +1,109 @@
+"""The shared study: its fifteen cells where the data are at hand, and its command on small files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesgroups.errors import InputError
+from bayesgroups.studies import shared_study
+from bayesgroups.studies.entrants import BAYESIAN, REFERENCES, entrants
+from bayesgroups.studies.resampling import study
+from bayesgroups.studies.shared_cells import cells, draws_of, populations, split
+from bayesgroups.studies.shared_tables import BARS, tables
+from tests.studies.small_population import halved, population, standard
+
+CELLS = [
+    *(f"diabetes {metric}" for metric in ("sel", "acc", "fnr", "fpr", "ppv", "auc")),
+    *(f"adult {share}" for share in ("0.01", "0.032", "0.1")),
+    *(f"speech_{texts} {share}" for texts in ("raw", "normalised") for share in ("0.032", "0.1", "0.32")),
+]
+
+
+@pytest.fixture(scope="module")
+def data() -> Path:
+    """The folder of the public data, where it is at hand."""
+    root = Path(os.environ.get("BAYESGROUPS_DATA", Path(__file__).parents[3] / "shared" / "data"))
+    for folder in ("diabetes", "adult", "asr_commonvoice"):
+        if not (root / folder).is_dir():
+            pytest.skip(f"the shared study needs {root / folder}; set BAYESGROUPS_DATA to the folder that holds it")
+    return root
+
+
+@pytest.mark.slow
+def test_the_fifteen_cells(data: Path) -> None:
+    found = list(cells(data, draws=1))
+    assert [cell.name for cell in found] == CELLS
+    known = {cell.name: int(np.isfinite(cell.truth).sum()) for cell in found}
+    assert known["diabetes sel"] == 32
+    assert known["adult 0.1"] == 23
+    assert known["speech_raw 0.1"] == 9
+    rows = {cell.name: int(cell.rows.sum()) for cell in found}
+    assert [rows[name] for name in CELLS[5:]] == [5_000, 488, 1_563, 4_884, 83, 258, 826, 83, 258, 826]
+    for cell in found:
+        assert cell.tally.sizes["metric"] == 1
+        assert len(cell.truth) == len(cell.rows) == len(cell.scored) == cell.tally.sizes["subgroup"]
+    whole = populations(data)
+    assert [draws_of(one) for one in whole] == [20] + [40] * 9
+    assert len(whole[0].frame) == 73_988
+
+
+def test_a_draw_splits_into_its_metrics() -> None:
+    drawn = population().draw(2, seed=1)
+    parts = list(split(drawn))
+    assert [part.name for part in parts] == ["people fnr", "people wrong", "people loss"]
+    assert [str(part.tally["metric"].item()) for part in parts] == ["fnr", "wrong", "loss"]
+    np.testing.assert_array_equal(parts[2].truth, drawn.truth.sel(metric="loss"))
+    assert parts[0].draw == 2
+
+
+def test_entrants_have_the_documented_names() -> None:
+    assert tuple(entrants()) == (*REFERENCES, *BAYESIAN)
+
+
+def test_some_estimators_can_be_chosen() -> None:
+    assert list(shared_study.chosen_estimators("eb_morris, js")) == ["standard", "js", "eb_morris"]
+    assert list(shared_study.chosen_estimators(None)) == list(entrants())
+    with pytest.raises(InputError, match=r"estimator 'morris' is unknown; did you mean 'eb_morris'\?"):
+        shared_study.chosen_estimators("morris")
+
+
+def test_tables_of_a_small_study() -> None:
+    found = {
+        "people": study(population(), {"standard": standard, "js": halved}, draws=3, seed=1),
+        "speech_normalised": study(population(name="other"), {"standard": standard, "js": halved}, draws=3, seed=1),
+    }
+    made = tables(found)
+    assert list(made.scores) == ["all cells", "heavy tails", "other cells"]
+    text = made.markdown()
+    assert text.count("| js |") == 3
+    assert f"| bar for a default | {' | '.join(BARS.values())} |" in text
+    assert made.ratios.loc["mae", "all", "people fnr"]["standard"] == 1.0
+    assert made.measures.loc["people", "fnr", "js", "all"]["mae"] > 0
+    assert made.lost.loc["people", "fnr"]["standard"] >= 0
+
+
+def test_the_command_writes_tables_and_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shared_study, "populations", lambda folder: [population()])
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    arguments = ["--data", "nowhere", "--output", str(tmp_path), "--draws", "2", "--estimators", "js,eb_morris"]
+    shared_study.main([*arguments, "--no-differences"])
+    first = capsys.readouterr()
+    assert first.out.startswith("**all cells**")
+    assert "people: 2 of 2" in first.err
+    names = sorted(path.name for path in tmp_path.iterdir() if path.is_file())
+    assert names == ["cells.csv", "lost.csv", "measures.csv", "score.csv", "score.md", "worst.csv"]
+    assert (tmp_path / "no_differences" / "score.md").is_file()
+    assert sorted(path.name for path in (tmp_path / "records").iterdir()) == ["people", "people_no_differences"]
+    records = {path: path.stat().st_mtime_ns for path in (tmp_path / "records").rglob("*.npz")}
+    score = pd.read_csv(tmp_path / "score.csv").set_index("estimator")
+    assert score.loc["standard", "mae_all"] == 1.0
+    shared_study.main([*arguments, "--no-differences"])
+    assert capsys.readouterr().out == first.out
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "records").rglob("*.npz")} == records
