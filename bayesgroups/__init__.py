@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from bayesgroups.nested_models import goodness_of_fit as goodness_of_fit
     from bayesgroups.report import open_report as open_report
     from bayesgroups.report import save_report as save_report
+    from bayesgroups.studies.populations import Population as Population
+    from bayesgroups.studies.resampling import study as study
     from bayesgroups.tallies import add_tallies as add_tallies
     from bayesgroups.tallies import tally as tally
     from bayesgroups.tallies import tally_from_counts as tally_from_counts
@@ -57,6 +59,8 @@ _HOME = {
     "compare": "comparison",
     "variance_attribution": "attribution",
     "goodness_of_fit": "nested_models",
+    "Population": "studies.populations",
+    "study": "studies.resampling",
     "save_report": "report",
     "open_report": "report",
     "write_html": "html",
@@ -79,6 +83,7 @@ __all__ = [
     "NoPooling",
     "NotUsableError",
     "PartialPooling",
+    "Population",
     "SchemaError",
     "StructuredRegression",
     "__version__",
@@ -93,6 +98,7 @@ __all__ = [
     "open_report",
     "plots",
     "save_report",
+    "study",
     "tally",
     "tally_from_counts",
     "tally_from_estimates",

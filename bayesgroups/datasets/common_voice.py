@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -84,9 +85,10 @@ def load_common_voice(path: str | Path, *, texts: Texts = "raw") -> pd.DataFrame
         }
     )
     by_speaker = clips.groupby("speaker", sort=True)
-    twice = by_speaker[["sex", "age"]].nunique().max(axis=1)
-    if (twice > 1).any():
-        raise InputError(f"speaker {twice.idxmax()} has more than one sex or age; expected one of each")
+    people: list[int] = clips.drop_duplicates(["speaker", "sex", "age"])["speaker"].tolist()
+    culprit, times = Counter(people).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"speaker {culprit} has more than one sex or age; expected one of each")
     speakers = by_speaker.agg(
         sex=("sex", "first"),
         age=("age", "first"),
@@ -94,9 +96,10 @@ def load_common_voice(path: str | Path, *, texts: Texts = "raw") -> pd.DataFrame
         words=("words", "sum"),
         errors=("errors", "sum"),
     ).reset_index()
-    if (speakers["words"] == 0).any():
-        silent = speakers["speaker"].to_numpy()[int(np.argmax(speakers["words"].to_numpy() == 0))]
-        raise InputError(f"speaker {silent} has no words of reference, so no error rate; drop the clips")
+    silent = speakers["words"].to_numpy() == 0
+    if silent.any():
+        culprit = speakers["speaker"].to_numpy()[int(silent.argmax())]
+        raise InputError(f"speaker {culprit} has no words of reference, so no error rate; drop the clips")
     return speakers.assign(wer=speakers["errors"] / speakers["words"])
 
 

@@ -69,7 +69,7 @@ def read_columns(path: str | Path, file: str, columns: Sequence[str]) -> pd.Data
         raise InputError(f"{str(source)!r} has no {word} {', '.join(map(repr, absent))}; {known}")
     if len(raw) == 0:
         raise InputError(f"{str(source)!r} has no rows")
-    return raw[list(columns)]
+    return raw.loc[:, list(columns)]
 
 
 def whole_numbers(raw: pd.DataFrame, column: str) -> NDArray[np.int64]:

@@ -62,8 +62,8 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_normal(len(design)))
     eta = np.full(len(n), overall)
-    for k, cell in enumerate(design):
-        eta += tau[k] * rng.standard_normal(int(cell.max()) + 1)[cell]
+    for position, cell in enumerate(design):
+        eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
     prior = Prior("half_normal", scale, len(design))
     if likelihood == "binomial":
@@ -82,8 +82,9 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
 
     truth = {"overall": np.array([overall]), "log_likelihood": fit(eta[None])}
     draws = {"overall": found.overall, "log_likelihood": fit(found.eta)}
-    for k in range(len(design)):
-        truth[f"tau[{k}]"], draws[f"tau[{k}]"] = tau[k, None], found.tau[:, k]
+    for position in range(len(design)):
+        name = f"tau[{position}]"
+        truth[name], draws[name] = tau[position, None], found.tau[:, position]
     for g, count in enumerate(COUNTS):
         truth[f"mu[{count}]"], draws[f"mu[{count}]"] = eta[g, None], found.eta[:, g]
     return truth, draws, (found.k_hat, found.ess)

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -147,11 +147,12 @@ class Population:
 
     def fingerprint(self) -> str:
         """A digest of all that its draws depend on, in hexadecimal."""
-        import pandas as pd
+        from pandas import util
 
+        hash_array: Any = util.hash_array  # its stub is a bare object
         digest = hashlib.sha256()
         for column in self.frame.columns:
-            digest.update(pd.util.hash_array(self.frame[column].to_numpy()).tobytes())
+            digest.update(hash_array(self.frame[column].to_numpy()).tobytes())
         design = [self.name, self.rows, self.design, self.fewest, self.y_true, self.y_score, self.threshold]
         described = [[str(name), list(levels)] for name, levels in self.by.items()]
         digest.update(as_json({"design": design, "by": described, "metrics": list(self.metric_names)}).encode())

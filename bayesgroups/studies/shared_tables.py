@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,19 +113,20 @@ def tables(found: Mapping[str, xr.Dataset], *, level: float = 0.95) -> Tables:
     sets = {"all cells": sums, "heavy tails": heavy, "other cells": others}
     if not (heavy and others):
         sets = {"all cells": sums}
-    by_part = {
+    by_part: dict[Hashable, pd.DataFrame] = {
         (measure, size_class): cell_ratios(sums, measure=measure, size_class=size_class, reference=STANDARD)
         for measure in RATIOS
         for size_class in ("all", "small", "large")
     }
-    references = [name for name in REFERENCES if name in by_part["mae", "all"].columns]
+    mae = by_part["mae", "all"]
+    references = [name for name in REFERENCES if name in mae.columns]
     return Tables(
         {title: overall(chosen, reference=STANDARD) for title, chosen in sets.items()},
         pd.concat(by_part, names=["measure", "size_class"]),
         pd.concat(
             {name: measures(one, reference=STANDARD, level=level) for name, one in found.items()}, names=["population"]
         ),
-        worst_cells(by_part["mae", "all"], references),
+        worst_cells(mae, references),
         pd.concat({name: share_lost(one) for name, one in found.items()}, names=["population"]),
     )
 

@@ -193,6 +193,12 @@ def _total_variance(moments: Moments, i: int, kind: str) -> float:
     return float(slope**2 * scatter / total * size / (size - 1)) if size > 1 else 0.0
 
 
+def _rounding(estimate: FloatArray, row_variance: FloatArray) -> float:
+    """Variance that is nothing but rounding, in one subgroup among all; 0 where there are none."""
+    largest = np.nan_to_num(np.abs(estimate)).max(initial=0.0) + np.sqrt(np.nan_to_num(row_variance).max(initial=0.0))
+    return float((np.finfo(np.float64).eps * largest) ** 2)
+
+
 def _status(
     metrics: Sequence[Description], seen: Analysed, estimate: FloatArray, count: FloatArray, row_variance: FloatArray,
     rows: FloatArray,
@@ -201,7 +207,7 @@ def _status(
     reason = np.full(estimate.shape, "", dtype="<U60")
     for i, metric in enumerate(metrics):
         # A flat subgroup says nothing of its own spread: 0 of 3 is not certainty, nor are three equal losses.
-        flat = row_variance[i] == 0
+        flat = row_variance[i] <= _rounding(estimate[i], row_variance[i])
         status[i, flat] = "saturated"
         reason[i, flat] = f"all {seen.unit}s agree"
         single = (count[i] > 0) & ~np.isfinite(row_variance[i])

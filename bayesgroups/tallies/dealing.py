@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+
+MOST_DEALT = 1_000_000_000
+"""Trials of a subgroup that NumPy deals without replacement."""
+
 IntArray = NDArray[np.int64]
 
 
@@ -118,13 +122,21 @@ def deal_counts(
     ([2.0, 3.0], 3.0)
     """
     size = shares(count.astype(np.int64), folds, rng)
-    dealt = [
-        rng.multivariate_hypergeometric(trials, int(hits), method="marginals")
-        for trials, hits in zip(size.T, successes, strict=True)
-    ]
+    dealt = [_deal_successes(trials, int(hits), rng) for trials, hits in zip(size.T, successes, strict=True)]
     number = size.astype(np.float64)
     with np.errstate(invalid="ignore"):
         return number, np.array(dealt, dtype=np.float64).T / number
+
+
+def _deal_successes(trials: NDArray[np.int64], hits: int, rng: np.random.Generator) -> FloatArray:
+    total = int(trials.sum())
+    if total < MOST_DEALT:
+        return rng.multivariate_hypergeometric(trials, hits, method="marginals").astype(np.float64)
+    # Beyond what NumPy deals one by one the law is normal to all digits that matter.
+    noise = rng.standard_normal(len(trials)) * np.sqrt(trials * (hits / total) * (1 - hits / total))
+    dealt = trials * (hits / total) + noise - noise.sum() * trials / total
+    found: FloatArray = np.clip(np.round(dealt), 0, trials)
+    return found
 
 
 def deal_means(

@@ -61,20 +61,20 @@ def test_stratified_draws_have_the_sizes_of_largest_remainders_and_no_row_twice(
 def test_means_over_draws_come_close_to_the_truth() -> None:
     some = population(rows=400)
     truth = some.truth()
-    mean = np.nanmean([some.draw(i, seed=5).tally["estimate"].values for i in range(60)], axis=0)
-    assert np.nanmax(np.abs(mean - truth.values)) < 0.06
+    mean = np.nanmean([some.draw(i, seed=5).tally["estimate"].values for i in range(12)], axis=0)
+    assert np.nanmax(np.abs(mean - truth.values)) < 0.12
 
 
 def test_without_differences_every_subgroup_has_the_value_of_everyone() -> None:
-    some = population(fewest=1).without_differences()
+    some = population(fewest=1, rows=400).without_differences()
     truth, frame = some.truth(), people()
     assert truth.sel(metric="loss").values == pytest.approx(np.full(6, frame["loss"].mean()))
     assert truth.sel(metric="fnr").values == pytest.approx(np.full(6, (frame["score"] < 0.7)[frame["y"] == 1].mean()))
     sample = some.sample(0, seed=1)
     joint = set(zip(frame["y"], frame["score"], frame["loss"], strict=True))
     assert set(zip(sample["y"], sample["score"], sample["loss"], strict=True)) <= joint  # rows stay whole
-    drawn = [some.draw(i, seed=2).tally["estimate"].sel(metric="loss").values for i in range(80)]
-    assert np.nanmax(np.abs(np.nanmean(drawn, axis=0) - truth.sel(metric="loss").values)) < 0.12
+    drawn = [some.draw(i, seed=2).tally["estimate"].sel(metric="loss").values for i in range(12)]
+    assert np.nanmax(np.abs(np.nanmean(drawn, axis=0) - truth.sel(metric="loss").values)) < 0.2
 
 
 def test_fingerprints_tell_populations_apart() -> None:

@@ -17,7 +17,7 @@ def _sums(ratios: list[float], draws: int = 4, seed: int = 0) -> xr.Dataset:
     base = random.uniform(1, 2, size=(draws, len(ratios), 3))
     values = np.stack([base, base * np.array(ratios)[:, None]])
     dims = ("estimator", "draw", "metric", "size_class")
-    data = {name: (dims, values) for name in ("mae", "interval_score")}
+    data = dict.fromkeys(("mae", "interval_score"), (dims, values))
     data |= {"pairs": (dims, np.full(values.shape, 10.0)), "coverage": (dims, np.full(values.shape, 9.0))}
     return xr.Dataset(
         data,
@@ -47,7 +47,7 @@ def test_errors_are_paired_by_draw_and_added_over_populations() -> None:
     ]
     both = overall({"a": one, "b": two}, reference="standard").loc["new"]
     # The logarithm of a geometric mean of two cells is half the sum of theirs.
-    assert both["mae_all_se"] / both["mae_all"] == pytest.approx(np.hypot(*errors) / 2, rel=0.01)
+    assert both["mae_all_se"] / both["mae_all"] == pytest.approx(np.hypot(errors[0], errors[1]) / 2, rel=0.01)
 
 
 def test_ratios_by_cell() -> None:

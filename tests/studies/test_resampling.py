@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import partial_pooling
-from bayesgroups.studies import resampling
+from bayesgroups.studies import entrants, resampling
 from bayesgroups.studies.resampling import Entry, study
 from tests.studies.small_population import halved, population, standard
 
@@ -63,15 +65,31 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
 
 
 def test_processes_change_nothing(tmp_path: Path) -> None:
-    alone = study(population(), REFERENCES, draws=3, seed=1, folder=tmp_path / "alone")
+    entries: dict[str, Entry] = {
+        "standard": entrants.standard,
+        "eb": partial(partial_pooling.estimate, interval="robust"),
+    }
+    alone = study(population(), entries, draws=3, seed=1, folder=tmp_path / "alone")
     told: list[tuple[str, int, int]] = []
     together = study(
-        population(), REFERENCES, draws=3, seed=1, workers=2, folder=tmp_path / "together",
+        population(), entries, draws=3, seed=1, workers=2, folder=tmp_path / "together",
         progress=lambda *said: told.append(said),
     )  # fmt: skip
     xr.testing.assert_identical(alone, together)
     assert _bytes(tmp_path / "alone") == _bytes(tmp_path / "together")
     assert told == [("people", done, 3) for done in (1, 2, 3)]
+
+
+def test_a_process_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(tally: xr.Dataset) -> xr.Dataset:
+        return standard(tally)
+
+    module = ModuleType("only_in_this_process")
+    absent.__module__, absent.__qualname__ = module.__name__, "absent"
+    monkeypatch.setattr(module, "absent", absent, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    with pytest.raises(InputError, match=r"a worker process ended at once: .* try workers=1"):
+        study(population(), {"absent": absent}, draws=1, seed=1, workers=2)
 
 
 def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

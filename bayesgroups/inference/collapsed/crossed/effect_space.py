@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, chunks
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, cholesky, chunks
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -58,7 +58,7 @@ class EffectSpace:
             log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
             # The corner was 1 + y' D^-1 y, so what is left of it is 1 plus the quadratic form.
             found[block] = -log_root - 0.5 * log_noise - 0.5 * (factor[:, number, number] ** 2 - 1)
-        return found - 0.5 * int(np.isfinite(self.v).sum()) * math.log(2 * math.pi)
+        return np.where(np.isnan(found), -np.inf, found) - 0.5 * int(np.isfinite(self.v).sum()) * math.log(2 * math.pi)
 
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw the predictor given the data."""
@@ -107,7 +107,7 @@ class EffectSpace:
         bordered[:, :number, number] *= scale
         diagonal = np.arange(number + 1)
         bordered[:, diagonal, diagonal] += 1
-        return np.linalg.cholesky(bordered), log_noise
+        return cholesky(bordered), log_noise
 
     def _predict(self, theta: FloatArray) -> FloatArray:
         """Linear predictor of every subgroup, (draw, subgroup)."""

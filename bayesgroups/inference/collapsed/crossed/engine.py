@@ -33,6 +33,8 @@ WIDTHS = (1.0, 2.0, 6.0)
 """Factors on the variances of the sites that draws are made from."""
 SHARES = (0.4, 0.3, 0.3)
 """Share of the draws that each of them makes."""
+FEW = 100
+"""Subgroups up to which their own space is fast enough."""
 MANY = 400
 """Subgroups beyond which only the sites themselves are drawn from."""
 CHUNK = 200_000
@@ -55,8 +57,8 @@ class CrossedDraws:
 
 
 def space(predictor: Predictor, y: FloatArray, v: FloatArray, largest: float) -> Space:
-    """The smaller space of the two."""
-    if predictor.effects < np.isfinite(v).sum():
+    """The space of the effects where it is the smaller one and subgroups are many; that of the subgroups loses fewer digits."""
+    if max(predictor.effects, FEW) < np.isfinite(v).sum():
         return EffectSpace(predictor, y, v, largest)
     return SubgroupSpace(predictor, y, v)
 

@@ -72,3 +72,18 @@ def chunks(number: int, each: int, budget: int = 4_000_000) -> list[slice]:
     """Blocks of rows, ``each`` numbers long, that fit a budget of numbers."""
     size = max(budget // max(each, 1), 1)
     return [slice(start, min(start + size, number)) for start in range(0, number, size)]
+
+
+def cholesky(matrices: FloatArray) -> FloatArray:
+    """Factors of many matrices; NaN for one that rounding has left indefinite, instead of an error for all."""
+    try:
+        return np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        return np.stack([_factor(each) for each in matrices])
+
+
+def _factor(matrix: FloatArray) -> FloatArray:
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return np.full_like(matrix, np.nan)

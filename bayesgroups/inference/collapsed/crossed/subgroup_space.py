@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, chunks
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, cholesky, chunks
 
 FloatArray = NDArray[np.float64]
 
@@ -46,11 +46,12 @@ class SubgroupSpace:
             bordered = np.empty((block.stop - block.start, number + 1, number + 1))
             bordered[:, :number, :number] = self._covariance(tau[block])
             bordered[:, number, :number] = bordered[:, :number, number] = y
-            bordered[:, number, number] = 1 + (y**2 / self.v[self.seen]).sum()
-            factor = np.linalg.cholesky(bordered)
+            # The corner need only be larger than the quadratic form; only the rest of its row is used.
+            bordered[:, number, number] = 2 * (1 + (y**2 / self.v[self.seen]).sum())
+            factor = cholesky(bordered)
             log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
             found[block] = -log_root - 0.5 * (factor[:, number, :number] ** 2).sum(axis=1)
-        return found - 0.5 * number * math.log(2 * math.pi)
+        return np.where(np.isnan(found), -np.inf, found) - 0.5 * number * math.log(2 * math.pi)
 
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw the predictor given the data."""

@@ -1,0 +1,119 @@
+"""What an estimator said about one evaluation set, and the file that keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.files import write_atomically
+from bayesgroups.texts import as_json
+
+FloatArray = NDArray[np.float64]
+
+PARTS = ("estimate", "lower", "upper")
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Estimates (metric, subgroup) and unclipped intervals (metric, subgroup, level); NaN where there is no answer.
+
+    ``usable`` is False where a diagnostic of the fit failed.
+    """
+
+    estimate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    usable: bool
+
+
+Answers = dict[str, Answer]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a record is about: population, seed, draw and estimator with its settings."""
+
+    population: str
+    seed: int
+    draw: int
+    estimator: str
+    settings: str
+
+    def as_text(self) -> str:
+        """All of it as one line of JSON."""
+        return as_json(asdict(self))
+
+
+def place_of(folder: Path, identity: Identity) -> Path:
+    """The file of a record, readable and different for different names.
+
+    Examples
+    --------
+    >>> place_of(Path("records"), Identity("", 1, 3, "EB (plug-in)", "")).name
+    'draw_0003__eb_plug_in_b2b8649e.npz'
+    """
+    plain = re.sub(r"[^a-z0-9]+", "_", identity.estimator.lower()).strip("_")[:60]
+    digest = hashlib.sha256(identity.estimator.encode()).hexdigest()[:8]
+    return folder / f"draw_{identity.draw:04d}__{plain}_{digest}.npz"
+
+
+def write_answers(path: Path, answers: Answers, identity: Identity) -> None:
+    """Write answers in one step, the same bytes for the same numbers.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    arrays: dict[str, NDArray[np.generic]] = {
+        "identity": np.array(identity.as_text()),
+        "names": np.array(list(answers)),
+    }
+    for i, answer in enumerate(answers.values()):
+        arrays |= {f"{part}_{i}": getattr(answer, part) for part in PARTS}
+        arrays[f"usable_{i}"] = np.array(answer.usable)
+
+    def write(place: Path) -> None:
+        with place.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    write_atomically(path, write)
+
+
+def read_answers(path: Path, identity: Identity) -> Answers | None:
+    """Read a record; ``None`` where there is none.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged or is the record of another study: other data, design, seed or settings.
+    """
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            kept, names = str(file["identity"]), [str(name) for name in file["names"]]
+            answers = {
+                name: Answer(file[f"estimate_{i}"], file[f"lower_{i}"], file[f"upper_{i}"], bool(file[f"usable_{i}"]))
+                for i, name in enumerate(names)
+            }
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
+        raise InputError(
+            f"record {str(path)!r} cannot be read ({problem}); delete it, and it is made again"
+        ) from problem
+    if kept != identity.as_text():
+        now = asdict(identity)
+        before = json.loads(kept)
+        differ = [key for key in now if before.get(key) != now[key]]
+        raise InputError(
+            f"record {str(path)!r} is of another study ({', '.join(differ)} differ); choose another folder, or delete it"
+        )
+    return answers

@@ -1,0 +1,198 @@
+"""One number per estimator over many cells: geometric means of ratios to a reference, and the worst cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.studies.scores import SIZE_CLASSES, jackknife
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Measure = Literal["mae", "interval_score"]
+Sums = Mapping[str, xr.Dataset]
+
+RATIOS: tuple[Measure, ...] = ("mae", "interval_score")
+
+
+def cell_name(population: str, metric: str, metrics: int) -> str:
+    """Name of a cell: the population, with the metric where it has several.
+
+    Examples
+    --------
+    >>> cell_name("diabetes", "fnr", 6), cell_name("adult 0.1", "error", 1)
+    ('diabetes fnr', 'adult 0.1')
+    """
+    return f"{population} {metric}" if metrics > 1 else population
+
+
+def cell_ratios(sums: Sums, *, measure: Measure, size_class: str, reference: str) -> pd.DataFrame:
+    """The measure of every estimator relative to the reference, in every cell.
+
+    Parameters
+    ----------
+    sums : mapping
+        By population, from `bayesgroups.studies.scores.cell_sums`, with the same estimators.
+    measure : {"mae", "interval_score"}
+        What is compared.
+    size_class : {"all", "small", "large"}
+        Which subgroups.
+    reference : str
+        The estimator whose ratio is 1.
+
+    Returns
+    -------
+    pandas DataFrame
+        Rows: cells; columns: estimators. Both sums run over the same pairs of draw and subgroup.
+
+    Raises
+    ------
+    InputError
+        If the mapping is empty, the reference is unknown, or the populations have different estimators.
+    """
+    import pandas as pd
+
+    names = _estimators(sums, reference)
+    totals = [_arrays(one, measure, size_class).sum(axis=0) for one in sums.values()]
+    table = np.concatenate([_ratios(total, names.index(reference)) for total in totals])
+    return pd.DataFrame(table, index=pd.Index(_cells(sums), name="cell"), columns=pd.Index(names, name="estimator"))
+
+
+def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
+    """The score: geometric means over cells, and mean coverage, with jackknife errors over draws.
+
+    Parameters
+    ----------
+    sums : mapping
+        By population, from `bayesgroups.studies.scores.cell_sums`.
+    reference : str
+        The standard estimator.
+
+    Returns
+    -------
+    pandas DataFrame
+        Rows: estimators. Columns ``mae_all``, ``interval_score_small`` ...: geometric means of ratios to the reference;
+        ``coverage_all`` ...: means over cells; each with ``_se``. Draws of a population are left out in all its cells
+        at once, because its metrics share them. NaN where a cell has no such subgroup or an estimator no interval.
+
+    Raises
+    ------
+    InputError
+        As `cell_ratios`.
+    """
+    import pandas as pd
+
+    names = _estimators(sums, reference)
+    at = names.index(reference)
+    parts = ("pairs", *RATIOS, "coverage")
+    blocks = [
+        {(part, size): _arrays(one, part, size) for part in parts for size in SIZE_CLASSES} for one in sums.values()
+    ]
+
+    def statistic(kept: list[IntArray]) -> FloatArray:
+        totals = [
+            {key: values[draws].sum(axis=0) for key, values in block.items()}
+            for block, draws in zip(blocks, kept, strict=True)
+        ]
+        found = []
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for size_class in SIZE_CLASSES:
+                for measure in RATIOS:
+                    ratios = np.concatenate([_ratios(total[measure, size_class], at) for total in totals])
+                    found.append(np.exp(np.log(ratios).mean(axis=0)))
+                shares = [total["coverage", size_class] / total["pairs", size_class] for total in totals]
+                found.append(np.concatenate(shares).mean(axis=0))
+        return np.stack(found)
+
+    value, se = jackknife(statistic, [one.sizes["draw"] for one in sums.values()])
+    labels = [f"{measure}_{size_class}" for size_class in SIZE_CLASSES for measure in (*RATIOS, "coverage")]
+    columns: dict[str, FloatArray] = {}
+    for label, numbers, errors in zip(labels, value, se, strict=True):
+        columns |= {label: numbers, f"{label}_se": errors}
+    return pd.DataFrame(columns, index=pd.Index(names, name="estimator"))
+
+
+def worst_cells(ratios: pd.DataFrame, references: Sequence[str]) -> pd.DataFrame:
+    """For every estimator the cell where it does worst against the best reference of that cell.
+
+    Parameters
+    ----------
+    ratios : pandas DataFrame
+        From `cell_ratios`.
+    references : sequence of str
+        Estimators to choose the best of each cell from.
+
+    Returns
+    -------
+    pandas DataFrame
+        Rows: estimators. ``worst`` is the largest ratio to the best reference of the cell, ``cell`` where that is,
+        ``best`` which reference it is.
+
+    Raises
+    ------
+    InputError
+        If there are no references, or one is not in the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ratios = pd.DataFrame({"a": [0.5, 0.9], "b": [0.6, 0.6], "c": [0.55, 0.66]}, index=["one", "two"])
+    >>> worst_cells(ratios, ["a", "b"]).loc["c"].astype(str).tolist()
+    ['1.1', 'one', 'a']
+    """
+    import pandas as pd
+
+    if not references:
+        raise InputError("references= is empty; name at least one estimator")
+    for name in references:
+        if name not in ratios.columns:
+            raise InputError(f"reference {name!r} is not in the table; {near_misses(name, list(ratios.columns))}")
+    best = ratios[list(references)]
+    against = ratios.div(best.min(axis=1), axis=0)
+    worst, cell, which = [], [], []
+    for values in against.to_numpy(dtype=np.float64).T:
+        at = int(np.nanargmax(values)) if np.isfinite(values).any() else None
+        worst.append(np.nan if at is None else float(values[at]))
+        cell.append("" if at is None else str(ratios.index[at]))
+        which.append("" if at is None else list(references)[int(np.nanargmin(best.to_numpy(dtype=np.float64)[at]))])
+    return pd.DataFrame({"worst": worst, "cell": cell, "best": which}, index=ratios.columns)
+
+
+def _estimators(sums: Sums, reference: str) -> list[str]:
+    if not sums:
+        raise InputError("there is no population to score")
+    names = [str(name) for name in next(iter(sums.values()))["estimator"].values]
+    for population, one in sums.items():
+        if [str(name) for name in one["estimator"].values] != names:
+            raise InputError(f"population {population!r} was studied with other estimators than the first: {names}")
+    if reference not in names:
+        raise InputError(f"reference={reference!r} is not in the study; {near_misses(reference, names)}")
+    return names
+
+
+def _cells(sums: Sums) -> list[str]:
+    return [
+        cell_name(population, str(metric), one.sizes["metric"])
+        for population, one in sums.items()
+        for metric in one["metric"].values
+    ]
+
+
+def _arrays(one: xr.Dataset, part: str, size_class: str) -> FloatArray:
+    """Sums (draw, metric, estimator)."""
+    found: FloatArray = one[part].sel(size_class=size_class).transpose("draw", "metric", "estimator").values
+    return found
+
+
+def _ratios(total: FloatArray, at: int) -> FloatArray:
+    """Of totals (metric, estimator) to those of one estimator; NaN where both are 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(total / total[:, at][:, None], dtype=np.float64)

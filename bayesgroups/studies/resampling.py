@@ -1,0 +1,262 @@
+"""Estimators on the same evaluation sets, drawn again and again from a population whose metrics are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimation import estimate
+from bayesgroups.estimators.base import Estimator
+from bayesgroups.levels import LEVELS
+from bayesgroups.studies.answers import Answer, Answers, Identity, place_of, read_answers, write_answers
+from bayesgroups.studies.populations import Drawn, Population
+from bayesgroups.texts import as_json
+
+Reference = Callable[[xr.Dataset], xr.Dataset]
+Entry = Estimator | Reference
+Progress = Callable[[str, int, int], None]
+
+SIDES = ("bayesian", "frequentist")
+
+
+def study(
+    population: Population,
+    estimators: Mapping[str, Entry],
+    *,
+    draws: int,
+    seed: int,
+    workers: int = 1,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Run every estimator on the same evaluation sets of one population.
+
+    Parameters
+    ----------
+    population : Population
+        Labelled rows and how evaluation sets are drawn.
+    estimators : mapping
+        By name, an ``Estimator``, whose two sides are recorded as ``name (bayesian)`` and ``name (frequentist)``, or a
+        function from a tally to a Dataset with ``estimate``, ``lower`` and ``upper``, such as those of
+        `bayesgroups.frequentist`.
+    draws : int
+        Evaluation sets. The first ones are the same however many there are.
+    seed : int
+        Source of all randomness: the same seed gives the same numbers, whatever the number of workers.
+    workers : int
+        Processes. With more than one, functions must be importable (no lambdas).
+    folder : str or Path, optional
+        Where each finished (draw, estimator) is written, in one step. A later call with the same folder reads it
+        instead of computing it, so an interrupted study goes on where it was, and estimators can be added.
+    progress : callable, optional
+        Called with (population, finished draws, all draws).
+
+    Returns
+    -------
+    xr.Dataset
+        ``estimate(estimator, draw, metric, subgroup)``, ``lower`` and ``upper`` (with ``level``, unclipped),
+        ``usable(estimator, draw)``, ``standard(draw, metric, subgroup)``, ``count(draw, metric, subgroup)``,
+        ``rows(draw, subgroup)``, ``truth(metric, subgroup)``, ``range_lower(metric)``, ``range_upper(metric)``.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to do, an entry is not an estimator, a function cannot be sent to a process, an answer has
+        not the form it must have, a process dies, or the folder holds records of another study.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), sections 3 and 5.1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.frequentist import no_pooling
+    >>> from bayesgroups.studies.populations import Population
+    >>> people = pd.DataFrame({"sex": ["f"] * 60 + ["m"] * 60, "wrong": [0, 1] * 30 + [1] * 60})
+    >>> wrong = bg.Metric("wrong", value="wrong", kind="rate")
+    >>> population = Population("people", people, {"sex": ("f", "m")}, (wrong,), rows=30, design="independent")
+    >>> found = study(population, {"standard": no_pooling.estimate, "pooled": bg.PartialPooling()}, draws=2, seed=1)
+    >>> found["estimator"].values.tolist()
+    ['standard', 'pooled (bayesian)', 'pooled (frequentist)']
+    """
+    _check(estimators, draws, workers)
+    job = _Job(population, dict(estimators), seed, None if folder is None else Path(folder), population.fingerprint())
+    truth = population.truth()
+    collected: dict[int, tuple[xr.Dataset, Answers]] = {}
+    if job.folder is not None:
+        job.folder.mkdir(parents=True, exist_ok=True)
+    if workers == 1:
+        for draw in range(draws):
+            collected[draw] = job.run(draw, truth)
+            _tell(progress, population, len(collected), draws)
+    else:
+        _check_sendable(job)
+        # Fresh processes: forked ones would inherit the threads and locks of this one.
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            futures = {pool.submit(partial(job.run, draw, truth)): draw for draw in range(draws)}
+            try:
+                for future in as_completed(futures):
+                    collected[futures[future]] = future.result()
+                    _tell(progress, population, len(collected), draws)
+            except BrokenProcessPool as problem:
+                raise InputError(
+                    "a worker process ended at once: for want of memory, or because a fresh process cannot import an "
+                    "estimator (scripts need `if __name__ == '__main__':`); what is in folder= is kept; try workers=1"
+                ) from problem
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    return _join([collected[draw] for draw in range(draws)], truth)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """All that a worker has to know."""
+
+    population: Population
+    estimators: dict[str, Entry]
+    seed: int
+    folder: Path | None
+    fingerprint: str
+
+    def run(self, draw: int, truth: xr.DataArray) -> tuple[xr.Dataset, Answers]:
+        """Answers to one draw by name; those on the disk are read, the others are computed and written."""
+        drawn = self.population.draw(draw, seed=self.seed, truth=truth)
+        found: Answers = {}
+        for name, entry in self.estimators.items():
+            identity = Identity(self.fingerprint, self.seed, draw, name, describe(entry))
+            place = None if self.folder is None else place_of(self.folder, identity)
+            known = None if place is None else read_answers(place, identity)
+            if known is None:
+                try:
+                    known = answers_of(name, entry, drawn, self.seed)
+                except Exception as problem:
+                    problem.add_note(f"estimator {name!r}, draw {draw} of population {self.population.name!r}")
+                    raise
+                if place is not None:
+                    write_answers(place, known, identity)
+            found |= known
+        return drawn.tally[["estimate", "count", "rows", "range_lower", "range_upper"]], found
+
+
+def describe(entry: Entry) -> str:
+    """What an entry is, as text: its word and settings, or the place of a function."""
+    if isinstance(entry, Estimator):
+        return as_json({"word": entry.word, **entry.settings()})
+    if isinstance(entry, partial):
+        return f"{describe(entry.func)} {as_json({'args': list(entry.args), **entry.keywords})}"
+    return f"{getattr(entry, '__module__', '')}.{getattr(entry, '__qualname__', type(entry).__qualname__)}"
+
+
+def answers_of(name: str, entry: Entry, drawn: Drawn, seed: int) -> Answers:
+    """The answers of one entry to one evaluation set: one, or both sides of an estimator.
+
+    Raises
+    ------
+    InputError
+        If a function returns something else than ``estimate``, ``lower`` and ``upper`` at every level.
+    """
+    tally = drawn.tally
+    if isinstance(entry, Estimator):
+        report = estimate(tally, entry, seed=seed)
+        table, usable = report["estimates"].to_dataset(), bool(report.attrs["usable"])
+        found = {}
+        for side in SIDES:
+            one = table.sel(approach=side)
+            found[f"{name} ({side})"] = Answer(
+                one["estimate"].transpose("metric", "subgroup").values,
+                one["lower_unclipped"].transpose("metric", "subgroup", "level").values,
+                one["upper_unclipped"].transpose("metric", "subgroup", "level").values,
+                usable or side == "frequentist",
+            )
+        return found
+    said = entry(tally)
+    if not isinstance(said, xr.Dataset) or not {"estimate", "lower", "upper"} <= set(said.data_vars):
+        raise InputError(f"estimator {name!r} must return a Dataset with estimate, lower and upper; got {said!r:.200}")
+    try:
+        bounds = [
+            said[side].sel(level=list(LEVELS)).transpose("metric", "subgroup", "level") for side in ("lower", "upper")
+        ]
+        point = said["estimate"].transpose("metric", "subgroup")
+    except (KeyError, ValueError) as problem:
+        raise InputError(
+            f"estimator {name!r}: dims must be metric, subgroup and level {LEVELS} ({problem})"
+        ) from problem
+    if point.shape != tally["estimate"].shape:
+        raise InputError(
+            f"estimator {name!r} returned {point.shape} estimates for a tally of {tally['estimate'].shape}"
+        )
+    return {name: Answer(point.values, bounds[0].values, bounds[1].values, True)}
+
+
+def _join(collected: list[tuple[xr.Dataset, Answers]], truth: xr.DataArray) -> xr.Dataset:
+    names = list(collected[0][1])
+
+    def stack(part: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        return np.array([[getattr(found[name], part) for _, found in collected] for name in names])
+
+    first = collected[0][0]
+    cell = ("metric", "subgroup")
+    tallied = {
+        new: (("draw", *dims), np.stack([tally[old].transpose(*dims).values for tally, _ in collected]))
+        for new, old, dims in (
+            ("standard", "estimate", cell),
+            ("count", "count", cell),
+            ("rows", "rows", ("subgroup",)),
+        )
+    }
+    data = {
+        "estimate": (("estimator", "draw", *cell), stack("estimate")),
+        "lower": (("estimator", "draw", *cell, "level"), stack("lower")),
+        "upper": (("estimator", "draw", *cell, "level"), stack("upper")),
+        "usable": (("estimator", "draw"), stack("usable").astype(np.int8)),
+        "truth": (cell, truth.transpose(*cell).values),
+        "range_lower": ("metric", first["range_lower"].values),
+        "range_upper": ("metric", first["range_upper"].values),
+        **tallied,
+    }
+    coordinates = {
+        "estimator": np.array(names), "draw": np.arange(len(collected)), "metric": first["metric"].values,
+        "subgroup": first["subgroup"].values, "level": np.array(LEVELS),
+    }  # fmt: skip
+    return xr.Dataset(data, coords=coordinates)
+
+
+def _check(estimators: Mapping[str, Entry], draws: int, workers: int) -> None:
+    if not estimators:
+        raise InputError("estimators= is empty; name at least one, as {'standard': no_pooling.estimate}")
+    for name, entry in estimators.items():
+        if isinstance(entry, type) or not (isinstance(entry, Estimator) or callable(entry)):
+            raise InputError(
+                f"estimator {name!r} is neither an Estimator with brackets nor a function of a tally: {entry!r}"
+            )
+    for word, number in (("draws", draws), ("workers", workers)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise InputError(f"{word}={number!r} must be a whole number, 1 or larger")
+
+
+def _check_sendable(job: _Job) -> None:
+    for name, entry in job.estimators.items():
+        try:
+            ForkingPickler.dumps(entry)
+        except Exception as problem:  # whatever the object raises when it is taken apart
+            raise InputError(
+                f"estimator {name!r} cannot be sent to another process; use a function of a module, or workers=1"
+            ) from problem
+
+
+def _tell(progress: Progress | None, population: Population, done: int, total: int) -> None:
+    if progress is not None:
+        progress(population.name, done, total)

@@ -1,0 +1,281 @@
+"""How close estimates are to the truth and how honest intervals: measures of a study, with Monte Carlo errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.studies.populations import SMALL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+SIZE_CLASSES = ("all", "small", "large")
+MEASURES = ("mae", "rmse", "bias", "variance", "coverage", "width", "relative_width", "interval_score")
+
+
+def interval_score(lower: FloatArray, upper: FloatArray, truth: FloatArray, level: float) -> FloatArray:
+    """Width of an interval plus 2 / alpha times the distance by which it misses the truth; smaller is better.
+
+    Parameters
+    ----------
+    lower, upper, truth : float arrays that broadcast
+    level : float
+        Nominal coverage 1 - alpha, strictly between 0 and 1.
+
+    Returns
+    -------
+    float array
+        In the units of the truth; NaN where a number is.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Notes
+    -----
+    Its mean is smallest for the quantiles alpha / 2 and 1 - alpha / 2 of what is believed. For Normal(0, s) and
+    these it is 2 s phi(z) / (alpha / 2), with z their distance from 0 in units of s.
+
+    References
+    ----------
+    Gneiting, Raftery (2007), Eq 43, doi:10.1198/016214506000001437.
+
+    Examples
+    --------
+    >>> interval_score(np.array([0.1, 0.3]), np.array([0.4, 0.4]), np.array([0.2, 0.2]), 0.95).round(6).tolist()
+    [0.3, 4.1]
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level={level} must lie strictly between 0 and 1")
+    outside = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
+    return np.asarray(upper - lower + 2 / (1 - level) * outside, dtype=np.float64)
+
+
+def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """A statistic of independent blocks of draws and its standard error by leaving out one draw at a time.
+
+    Parameters
+    ----------
+    statistic : callable
+        From the draws kept of every block to an array of numbers.
+    sizes : sequence of int
+        Draws of every block; blocks (populations) are independent of each other.
+
+    Returns
+    -------
+    pair of float arrays
+        The statistic of all draws, and its standard error; NaN where no block has two draws.
+
+    References
+    ----------
+    Efron, Stein (1981), doi:10.1214/aos/1176345462; for several samples, Arvesen (1969), doi:10.1214/aoms/1177697287.
+
+    Examples
+    --------
+    The standard error of a mean is that of the textbook, here sqrt(5 / 3 / 4).
+
+    >>> values = np.array([1.0, 2.0, 3.0, 4.0])
+    >>> mean, error = jackknife(lambda kept: values[kept[0]].mean(), [4])
+    >>> float(mean), round(float(error), 6)
+    (2.5, 0.645497)
+    """
+    everything = [np.arange(size) for size in sizes]
+    whole = np.asarray(statistic(everything), dtype=np.float64)
+    variance = np.zeros(whole.shape)
+    for block, size in enumerate(sizes):
+        if size < 2:
+            continue
+        left = np.stack(
+            [
+                statistic([*everything[:block], np.delete(everything[block], i), *everything[block + 1 :]])
+                for i in range(size)
+            ]
+        )
+        variance += (size - 1) / size * ((left - left.mean(axis=0)) ** 2).sum(axis=0)
+    error = np.sqrt(variance) if max(sizes) > 1 else np.full(whole.shape, np.nan)
+    return whole, np.asarray(error, dtype=np.float64)
+
+
+def compared(found: xr.Dataset) -> xr.DataArray:
+    """Where estimators are compared, (draw, metric, subgroup): all of them and the truth are defined.
+
+    An estimator that imputes is thus not held to subgroups where another has nothing to say.
+    """
+    answered = found["estimate"].notnull().all("estimator")  # noqa: PD004 (xarray)
+    return (answered & found["truth"].notnull()).transpose("draw", "metric", "subgroup")  # noqa: PD004
+
+
+def share_lost(found: xr.Dataset) -> pd.DataFrame:
+    """Share of the pairs of draw and subgroup with a truth that do not enter, by metric.
+
+    Returns
+    -------
+    pandas DataFrame
+        Rows: metrics. Columns: ``compared`` (lost because any estimator is undefined), then one per estimator (lost
+        because it is).
+    """
+    import pandas as pd
+
+    known = found["truth"].notnull()  # noqa: PD004 (xarray)
+    total = (known.sum("subgroup") * found.sizes["draw"]).values
+    lost = {"compared": 1 - compared(found).sum(["draw", "subgroup"]).values / total}
+    for name in found["estimator"].values.tolist():
+        answered = found["estimate"].sel(estimator=name).notnull() & known  # noqa: PD004
+        lost[name] = 1 - answered.sum(["draw", "subgroup"]).values / total
+    return pd.DataFrame(lost, index=pd.Index(found["metric"].values.tolist(), name="metric"))
+
+
+def cell_sums(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> xr.Dataset:
+    """Sums over the compared subgroups of every draw, from which all measures but bias and variance follow.
+
+    Parameters
+    ----------
+    found : xr.Dataset
+        From `bayesgroups.studies.resampling.study`.
+    reference : str
+        Name of the estimator that widths are relative to.
+    level : float
+        Level of the intervals.
+    clip : bool
+        Clip intervals to the range of the metric first, as reports do.
+
+    Returns
+    -------
+    xr.Dataset
+        Dims ``estimator, draw, metric, size_class``: ``pairs``, ``mae``, ``rmse`` (of squares), ``coverage``, ``width``,
+        ``relative_width``, ``interval_score``. A subgroup is small if at most 25 of its rows are in the draw. NaN
+        where an estimator has no interval.
+
+    Raises
+    ------
+    InputError
+        If the reference or the level is not in the study.
+    """
+    names = [str(name) for name in found["estimator"].values]
+    if reference not in names:
+        raise InputError(f"reference={reference!r} is not in the study; {near_misses(reference, names)}")
+    if not np.isclose(found["level"].values, level).any():
+        raise InputError(f"level={level} is not in the study; it has {found['level'].values.tolist()}")
+    truth = found["truth"].values
+    error, (lower, upper) = _errors(found), _bounds(found, level, clip)
+    width = upper - lower
+    with np.errstate(invalid="ignore", divide="ignore"):
+        relative = width / width[names.index(reference)]
+    # A metric without any scatter has intervals of no width; equal ones are equally wide.
+    relative = np.where((width == 0) & (width[names.index(reference)] == 0), 1.0, relative)
+    per_pair = {
+        "pairs": np.ones_like(error),
+        "mae": np.abs(error),
+        "rmse": error**2,
+        "coverage": np.where(np.isnan(lower), np.nan, (lower <= truth) & (truth <= upper)),
+        "width": width,
+        "relative_width": relative,
+        "interval_score": interval_score(lower, upper, truth, level),
+    }
+    members = np.stack([_members(found)[size_class] for size_class in SIZE_CLASSES], axis=-1)
+    dims = ("estimator", "draw", "metric", "size_class")
+    data = {name: (dims, np.where(members, values[..., None], 0.0).sum(axis=-2)) for name, values in per_pair.items()}
+    coordinates = {
+        "estimator": np.array(names), "draw": found["draw"].values, "metric": found["metric"].values,
+        "size_class": np.array(SIZE_CLASSES),
+    }  # fmt: skip
+    return xr.Dataset(data, coords=coordinates, attrs={"reference": reference, "level": level, "clip": int(clip)})
+
+
+def measures(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> pd.DataFrame:
+    """Every measure of every estimator, per metric and size class, with Monte Carlo standard errors.
+
+    Parameters
+    ----------
+    found, reference, level, clip
+        As in `cell_sums`.
+
+    Returns
+    -------
+    pandas DataFrame
+        Indexed by (metric, estimator, size_class), a column per measure and one ``<measure>_se``: the jackknife over
+        draws, because draws are independent and the subgroups of a draw are not. ``bias`` is the root of the mean over
+        pairs of the squared mean error of a subgroup over draws, ``variance`` the mean of the variances around these
+        means, so rmse^2 = bias^2 + variance. Widths, MAE, RMSE, bias and interval score are in units of the metric.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 2-4 and section 5.
+
+    Raises
+    ------
+    InputError
+        As `cell_sums`.
+    """
+    import pandas as pd
+
+    sums, error, members = (
+        cell_sums(found, reference=reference, level=level, clip=clip),
+        _errors(found),
+        _members(found),
+    )
+    names, metrics = found["estimator"].values.tolist(), found["metric"].values.tolist()
+
+    def statistic(kept: list[IntArray]) -> FloatArray:
+        total = sums.isel(draw=kept[0]).sum("draw", skipna=False)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = {name: total[name].values / total["pairs"].values for name in sums.data_vars if name != "pairs"}
+            mean["rmse"] = np.sqrt(mean["rmse"])
+            parts = [_bias_and_variance(error[:, kept[0]], members[name][kept[0]]) for name in SIZE_CLASSES]
+        mean["bias"] = np.sqrt(np.stack([part[0] for part in parts], axis=-1))
+        mean["variance"] = np.stack([part[1] for part in parts], axis=-1)
+        return np.stack([mean[measure] for measure in MEASURES])
+
+    value, se = jackknife(statistic, [found.sizes["draw"]])
+    index = pd.MultiIndex.from_product([metrics, names, SIZE_CLASSES], names=["metric", "estimator", "size_class"])
+    columns = {}
+    for i, measure in enumerate(MEASURES):
+        columns[measure] = value[i].transpose(1, 0, 2).ravel()
+        columns[f"{measure}_se"] = se[i].transpose(1, 0, 2).ravel()
+    return pd.DataFrame(columns, index=index)
+
+
+def _errors(found: xr.Dataset) -> FloatArray:
+    """Estimate minus truth, (estimator, draw, metric, subgroup)."""
+    values = found["estimate"].transpose("estimator", "draw", "metric", "subgroup").values
+    return np.asarray(values - found["truth"].transpose("metric", "subgroup").values, dtype=np.float64)
+
+
+def _bounds(found: xr.Dataset, level: float, clip: bool) -> tuple[FloatArray, FloatArray]:
+    at = int(np.argmin(np.abs(found["level"].values - level)))
+    lower, upper = (
+        found[side].transpose("estimator", "draw", "metric", "subgroup", "level").values[..., at]
+        for side in ("lower", "upper")
+    )
+    if clip:
+        least, most = found["range_lower"].values[:, None], found["range_upper"].values[:, None]
+        return np.clip(lower, least, most), np.clip(upper, least, most)
+    return lower, upper
+
+
+def _members(found: xr.Dataset) -> dict[str, BoolArray]:
+    """Which compared pairs (draw, metric, subgroup) are of which size."""
+    both = compared(found).values
+    small = (found["rows"].transpose("draw", "subgroup").values <= SMALL)[:, None, :]
+    return {"all": both, "small": both & small, "large": both & ~small}
+
+
+def _bias_and_variance(error: FloatArray, members: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Mean squared bias and mean variance over pairs, (estimator, metric), from (estimator, draw, metric, subgroup)."""
+    weight = members.sum(axis=0)
+    inside = np.where(members, error, 0.0)
+    mean = inside.sum(axis=1) / np.where(weight > 0, weight, 1)
+    square = (inside**2).sum(axis=1) / np.where(weight > 0, weight, 1)
+    total = weight.sum(axis=-1)
+    return (weight * mean**2).sum(axis=-1) / total, (weight * (square - mean**2)).sum(axis=-1) / total

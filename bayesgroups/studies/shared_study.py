@@ -1,0 +1,129 @@
+"""The shared study: every estimator on fifteen cells of three public data sets, and the bars beside.
+
+    python -m bayesgroups.studies.shared_study --data FOLDER --output FOLDER --workers 2
+
+FOLDER of the data holds ``diabetes``, ``adult`` and ``asr_commonvoice``. The other one gets a record of every (population,
+draw, estimator), so that an interrupted run goes on where it was and estimators can be added later without running the
+others again, and the tables ``score.csv``, ``cells.csv``, ``measures.csv``, ``worst.csv`` and ``score.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import xarray as xr
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.studies.entrants import BAYESIAN, REFERENCES, STANDARD, entrants
+from bayesgroups.studies.populations import Population
+from bayesgroups.studies.resampling import Entry, Progress, study
+from bayesgroups.studies.shared_cells import SEED, draws_of, populations
+from bayesgroups.studies.shared_tables import Tables, tables, write_tables
+
+PROGRAM = "python -m bayesgroups.studies.shared_study"
+
+
+def run(
+    chosen: Sequence[Population],
+    estimators: Mapping[str, Entry],
+    *,
+    draws: int | None = None,
+    seed: int = SEED,
+    workers: int = 1,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+) -> dict[str, xr.Dataset]:
+    """Run estimators on populations, each with its own folder of records.
+
+    Parameters
+    ----------
+    chosen : sequence of Population
+        Such as those of `bayesgroups.studies.shared_cells.populations`.
+    estimators : mapping
+        As in `bayesgroups.studies.resampling.study`.
+    draws : int, optional
+        Draws of every population; by default 20 of diabetes and 40 of the others.
+    seed, workers, folder, progress
+        As in `bayesgroups.studies.resampling.study`.
+
+    Returns
+    -------
+    dict of xr.Dataset
+        By name of the population.
+    """
+    return {
+        population.name: study(
+            population,
+            estimators,
+            draws=draws_of(population) if draws is None else draws,
+            seed=seed,
+            workers=workers,
+            folder=None if folder is None else folder / population.name.replace(" ", "_").replace(",", ""),
+            progress=progress,
+        )
+        for population in chosen
+    }
+
+
+def chosen_estimators(names: str | None) -> dict[str, Entry]:
+    """The estimators of a comma-separated list; the standard one always, all of them for ``None``.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+    """
+    known = entrants()
+    if names is None:
+        return known
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"estimator {name!r} is unknown; {near_misses(name, list(known))}")
+    return {name: entry for name, entry in known.items() if name == STANDARD or name in wanted}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study, print the score and write the tables."""
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Estimators on fifteen cells of three public data sets.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with diabetes, adult and asr_commonvoice")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
+    parser.add_argument("--draws", type=int, help="draws of every population (20 of diabetes and 40 of the others)")
+    parser.add_argument("--estimators", help=f"some of {', '.join((*REFERENCES, *BAYESIAN))}, separated by commas")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--no-differences", action="store_true", help="also run the control, where no subgroup differs")
+    given = parser.parse_args(arguments)
+    # Every process does small linear algebra; more threads than processes only get in each other's way.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    chosen = populations(given.data)
+    if given.no_differences:
+        chosen += [population.without_differences() for population in chosen]
+    found = run(
+        chosen, chosen_estimators(given.estimators), draws=given.draws, seed=given.seed, workers=given.workers,
+        folder=given.output / "records", progress=_say,
+    )  # fmt: skip
+    names = [population.name for population in chosen if not population.no_differences]
+    _finish({name: found[name] for name in names}, given.output)
+    if given.no_differences:
+        control = {name: one for name, one in found.items() if name not in names}
+        _finish(control, given.output / "no_differences")
+
+
+def _finish(found: dict[str, xr.Dataset], output: Path) -> None:
+    made: Tables = tables(found)
+    write_tables(made, output)
+    sys.stdout.write(made.markdown())
+
+
+def _say(population: str, done: int, total: int) -> None:
+    sys.stderr.write(f"{population}: {done} of {total}\n")
+
+
+if __name__ == "__main__":
+    main()
