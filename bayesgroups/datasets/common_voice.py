@@ -6,8 +6,6 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-import numpy as np
-
 from bayesgroups.datasets.local_files import read_columns, whole_numbers
 from bayesgroups.errors import InputError, near_misses
 

@@ -146,14 +146,14 @@ class Population:
         return replace(self, name=f"{self.name}, no differences", no_differences=True)
 
     def fingerprint(self) -> str:
-        """A digest of all that its draws depend on, in hexadecimal."""
+        """A digest of all that its draws depend on, in hexadecimal; ``fewest`` is about the truth alone."""
         from pandas import util
 
         hash_array: Any = util.hash_array  # its stub is a bare object
         digest = hashlib.sha256()
         for column in self.frame.columns:
             digest.update(hash_array(self.frame[column].to_numpy()).tobytes())
-        design = [self.name, self.rows, self.design, self.fewest, self.y_true, self.y_score, self.threshold]
+        design = [self.name, self.rows, self.design, self.y_true, self.y_score, self.threshold]
         described = [[str(name), list(levels)] for name, levels in self.by.items()]
         digest.update(as_json({"design": design, "by": described, "metrics": list(self.metric_names)}).encode())
         digest.update(as_json({"columns": list(self.frame.columns), "no_differences": self.no_differences}).encode())

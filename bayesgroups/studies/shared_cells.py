@@ -26,6 +26,8 @@ DIABETES_ROWS = 5_000
 SELECTED = 0.2
 ADULT_SHARES = (0.01, 0.032, 0.1)
 SPEAKER_SHARES = (0.032, 0.1, 0.32)
+FEWEST = 40
+"""Rows of a subgroup below which its value in the population is no truth; diabetes has a truth for all subgroups."""
 DIABETES_DRAWS, OTHER_DRAWS = 20, 40
 
 
@@ -57,7 +59,7 @@ class Cell:
     scored: NDArray[np.bool_]
 
 
-def populations(data_folder: str | Path) -> list[Population]:
+def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Population]:
     """The ten populations of the study.
 
     Parameters
@@ -65,6 +67,8 @@ def populations(data_folder: str | Path) -> list[Population]:
     data_folder : str or Path
         Folder with the folders ``diabetes`` (``diabetic_data.csv``), ``adult`` (``adult_llama.csv``) and
         ``asr_commonvoice`` (``clips.csv``), each file compressed or not.
+    fewest : int
+        Rows in the population that a subgroup needs to have a truth, for all but diabetes.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def populations(data_folder: str | Path) -> list[Population]:
 
     Notes
     -----
-    The truth is the value in the population, for subgroups with at least 40 rows; for diabetes, for all 32.
+    The truth is the value in the population, for diabetes of all 32 subgroups. Draws do not depend on ``fewest``.
 
     Examples
     --------
@@ -100,7 +104,9 @@ def populations(data_folder: str | Path) -> list[Population]:
     error = Metric("error", value="error", kind="rate")
     for share in ADULT_SHARES:
         rows = share_of(len(people), share)
-        found.append(Population(f"adult {share:.3g}", people, levels, (error,), rows=rows, design="independent"))
+        found.append(
+            Population(f"adult {share:.3g}", people, levels, (error,), rows=rows, design="independent", fewest=fewest)
+        )
     wer = Metric("wer", value="wer", lower=0.0)
     texts: tuple[Texts, ...] = ("raw", "normalised")
     for text in texts:
@@ -108,7 +114,7 @@ def populations(data_folder: str | Path) -> list[Population]:
         for share in SPEAKER_SHARES:
             rows, name = share_of(len(speakers), share), f"speech_{text} {share:.3g}"
             by = {"sex": SEXES, "age": SPEAKER_AGES}
-            found.append(Population(name, speakers, by, (wer,), rows=rows, design="independent"))
+            found.append(Population(name, speakers, by, (wer,), rows=rows, design="independent", fewest=fewest))
     return found
 
 

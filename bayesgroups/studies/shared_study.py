@@ -20,9 +20,10 @@ import xarray as xr
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.studies.entrants import BAYESIAN, REFERENCES, STANDARD, entrants
 from bayesgroups.studies.populations import Population
+from bayesgroups.studies.records import write
 from bayesgroups.studies.resampling import Entry, Progress, study
-from bayesgroups.studies.shared_cells import SEED, draws_of, populations
-from bayesgroups.studies.shared_tables import Tables, tables, write_tables
+from bayesgroups.studies.shared_cells import FEWEST, SEED, draws_of, populations
+from bayesgroups.studies.shared_tables import page, tables, write_tables
 
 PROGRAM = "python -m bayesgroups.studies.shared_study"
 
@@ -97,11 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--no-differences", action="store_true", help="also run the control, where no subgroup differs")
+    parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
+    parser.add_argument("--page", type=Path, help="Markdown page to write")
     given = parser.parse_args(arguments)
     # Every process does small linear algebra; more threads than processes only get in each other's way.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    chosen = populations(given.data)
+    chosen = populations(given.data, fewest=given.fewest)
     if given.no_differences:
         chosen += [population.without_differences() for population in chosen]
     found = run(
@@ -109,16 +112,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         folder=given.output / "records", progress=_say,
     )  # fmt: skip
     names = [population.name for population in chosen if not population.no_differences]
-    _finish({name: found[name] for name in names}, given.output)
-    if given.no_differences:
-        control = {name: one for name, one in found.items() if name not in names}
-        _finish(control, given.output / "no_differences")
-
-
-def _finish(found: dict[str, xr.Dataset], output: Path) -> None:
-    made: Tables = tables(found)
-    write_tables(made, output)
-    sys.stdout.write(made.markdown())
+    made = tables({name: found[name] for name in names})
+    control = {name: one for name, one in found.items() if name not in names}
+    parts = {given.output: made} | ({given.output / "no_differences": tables(control)} if control else {})
+    for folder, part in parts.items():
+        write_tables(part, folder)
+        sys.stdout.write(part.markdown())
+    if given.page is not None:
+        options = f"--seed {given.seed}" + ("" if given.draws is None else f" --draws {given.draws}")
+        options += "" if given.estimators is None else f" --estimators {given.estimators}"
+        options += "" if given.fewest == FEWEST else f" --fewest {given.fewest}"
+        options += " --no-differences" if given.no_differences else ""
+        write(
+            given.page, page(list(parts.values()), f"{PROGRAM} --data FOLDER --output FOLDER {options}", given.fewest)
+        )
 
 
 def _say(population: str, done: int, total: int) -> None:

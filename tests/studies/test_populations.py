@@ -80,6 +80,7 @@ def test_without_differences_every_subgroup_has_the_value_of_everyone() -> None:
 def test_fingerprints_tell_populations_apart() -> None:
     same = population().fingerprint()
     assert same == population().fingerprint()
+    assert same == population(fewest=3).fingerprint()  # the draws are the same
     frame = people().astype({"wrong": int})
     changed = frame.assign(loss=frame["loss"] + 1e-9)
     others = [

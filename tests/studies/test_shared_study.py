@@ -90,10 +90,16 @@ def test_tables_of_a_small_study() -> None:
 def test_the_command_writes_tables_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(shared_study, "populations", lambda folder: [population()])
+    monkeypatch.setattr(shared_study, "populations", lambda folder, fewest: [population(fewest=fewest)])
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     arguments = ["--data", "nowhere", "--output", str(tmp_path), "--draws", "2", "--estimators", "js,eb_morris"]
-    shared_study.main([*arguments, "--no-differences"])
+    page = tmp_path / "docs" / "page.md"
+    shared_study.main([*arguments, "--no-differences", "--page", str(page)])
+    text = page.read_text(encoding="utf-8")
+    assert "--draws 2 --estimators js,eb_morris --no-differences`" in text
+    assert "fewer than 40 rows" in text
+    assert "| people fnr | 1.00 |" in text
+    assert "## Where no subgroup differs" in text
     first = capsys.readouterr()
     assert first.out.startswith("**all cells**")
     assert "people: 2 of 2" in first.err
