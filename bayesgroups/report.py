@@ -92,7 +92,7 @@ def assemble(
         "seed": seed,
         "usable": int(usable(posterior.checks)),
         "notes": json.dumps(list(notes), ensure_ascii=False),
-        "versions": as_json(_versions()),
+        "versions": as_json(_versions(posterior.engine)),
         "created_at": created,
     }
     return tree
@@ -282,9 +282,10 @@ def _part(report: xr.DataTree, include: set[str]) -> xr.DataTree:
     return tree
 
 
-def _versions() -> dict[str, str]:
+def _versions(engine: str) -> dict[str, str]:
+    """Versions of what took part: the sampler's packages only where it ran."""
     found = {"bayesgroups": version("bayesgroups"), "numpy": np.__version__, "xarray": xr.__version__}
-    for package in ("pymc", "nutpie", "scipy"):
+    for package in ("pymc", "nutpie") if engine == "nuts" else ():
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -30,6 +30,7 @@ NOT_FOR_A_REPORT = {
     "rich",
     "jinja2",
     "h5netcdf",
+    "narwhals",
 }
 
 

@@ -43,7 +43,22 @@ Coordinates: ``subgroup`` holds one label per combination of levels, joined by "
 along ``subgroup``. All combinations of observed or declared levels are there, empty ones with count 0.
 """
 
+from typing import TYPE_CHECKING
+
 from bayesgroups.tallies.addition import add_tallies as add_tallies
 from bayesgroups.tallies.published import tally_from_counts as tally_from_counts
 from bayesgroups.tallies.published import tally_from_estimates as tally_from_estimates
-from bayesgroups.tallies.rows import tally as tally
+
+if TYPE_CHECKING:
+    from bayesgroups.tallies.rows import tally as tally
+
+__all__ = ["add_tallies", "tally", "tally_from_counts", "tally_from_estimates"]
+
+
+def __getattr__(name: str) -> object:
+    # Rows need a dataframe library, published tables do not: a process that only has counts starts without it.
+    if name == "tally":
+        from bayesgroups.tallies.rows import tally
+
+        return tally
+    raise AttributeError(f"module 'bayesgroups.tallies' has no attribute {name!r}")

@@ -11,7 +11,6 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.metrics import NAMES, named
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION, Description, assemble, describe
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups, check_attributes, cross
@@ -224,6 +223,10 @@ def _refuse(bad: NDArray[np.bool_], labels: Sequence[str], sentence: str) -> Non
 
 def _rate(name: str) -> Description:
     """A rate from counts; direction and reason of the metric of that name where there is one."""
+    if name == "rate":
+        return Description(name, "rate", 0.0, 1.0, False, "no trials")
+    from bayesgroups.metrics import NAMES, named  # expressions over rows: only where a metric of rows is named
+
     if name in NAMES and name not in ("auc", "mean", "f1"):
         known = named(name)
         return Description(name, "rate", 0.0, 1.0, known.larger_is_better, known.undefined)
