@@ -7,6 +7,7 @@ Where the tally analyses rows by cluster, clusters are resampled, see `bayesgrou
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 import numpy as np
@@ -23,6 +24,8 @@ FloatArray = NDArray[np.float64]
 Scheme = Literal["subgroup", "rows"]
 CHUNK = 2_000_000
 """Numbers held at once when scores are resampled."""
+BLOCK = 500
+"""Replicates that one thread draws at a time."""
 
 
 def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Scheme = "subgroup") -> xr.Dataset:
@@ -84,19 +87,7 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
         if "cluster_analysis" in tally and str(tally["cluster_analysis"].values[i]) != "ignore":
             values[:, i] = cluster_bootstrap.resample(tally.isel(metric=i), rng, draws, scheme)
             continue
-        rows, count, estimate = tally["rows"].values, tally["count"].values[i], tally["estimate"].values[i]
-        if "weight" in tally:
-            rows, count = np.round(count), np.round(count)
-        resampled = _denominators(rows, count, rng, draws, scheme)
-        if kind == "mean":
-            values[:, i] = _mean(estimate, tally["row_variance"].values[i], count, resampled, rng)
-        else:
-            share = np.nan_to_num(estimate)
-            share = share / (2 - share) if kind == "f1" else share
-            rate = values[:, i]
-            np.divide(rng.binomial(resampled, share), resampled, out=rate, where=resampled > 0)
-            if kind == "f1":
-                values[:, i] = 2 * rate / (1 + rate)
+        values[:, i] = _means(tally.isel(metric=i), rng, draws, scheme)
     coordinates = {
         "chain": [0],
         "draw": np.arange(draws),
@@ -111,6 +102,34 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
         coords=coordinates,
         attrs={"scheme": scheme},
     )
+
+
+def _means(tally: xr.Dataset, rng: np.random.Generator, draws: int, scheme: Scheme) -> FloatArray:
+    """Replicates (draw, subgroup) of one rate, F1 or mean."""
+    kind = str(tally["kind"].values)
+    rows, count, estimate = tally["rows"].values, tally["count"].values, tally["estimate"].values
+    row_variance = tally["row_variance"].values
+    if "weight" in tally:
+        rows, count = np.round(count), np.round(count)
+    share = np.nan_to_num(estimate)
+    share = share / (2 - share) if kind == "f1" else share
+    value = np.full((draws, len(rows)), np.nan)
+
+    def fill(block: FloatArray, source: np.random.Generator) -> None:
+        resampled = _denominators(rows, count, source, len(block), scheme)
+        if kind == "mean":
+            block[:] = _mean(estimate, row_variance, count, resampled, source)
+            return
+        np.divide(source.binomial(resampled, share), resampled, out=block, where=resampled > 0)
+        if kind == "f1":
+            np.divide(2 * block, 1 + block, out=block)
+
+    # Side by side, as NumPy draws without the interpreter's lock; each block has a source of its own, so the
+    # replicates do not depend on the number of threads.
+    blocks = [value[start : start + BLOCK] for start in range(0, draws, BLOCK)]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(fill, blocks, rng.spawn(len(blocks))))
+    return value
 
 
 def _denominators(
