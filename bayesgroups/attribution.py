@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
 from bayesgroups.levels import LEVELS
 from bayesgroups.report import check
+from bayesgroups.tallies.subgroups import attributes_of
 
 
 def variance_attribution(report: xr.DataTree) -> xr.Dataset:
@@ -20,7 +23,7 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
     Parameters
     ----------
     report : xr.DataTree
-        Of an estimator with variance components, `bayesgroups.CrossedEffects`.
+        Of an estimator with variance components that are all learned, ``bg.CrossedEffects(own_effects="learned")``.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
     >>> import bayesgroups as bg
     >>> who = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m"] * 3})
     >>> counts = bg.tally_from_counts([100, 110, 500, 520, 300, 310], [1000] * 6, who)
-    >>> shares = bg.variance_attribution(bg.estimate(counts, bg.CrossedEffects(), seed=1))
+    >>> shares = bg.variance_attribution(bg.estimate(counts, bg.CrossedEffects(own_effects="learned"), seed=1))
     >>> str(shares["share"].isel(metric=0).idxmax("component").values), bool(shares["share"].sum().round(6) == 1)
     ('race', True)
     """
@@ -65,7 +68,15 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
     posterior = report["posterior"].to_dataset()
     if "component_sd" not in posterior:
         raise InputError(
-            f"estimator {report.attrs['estimator']!r} has no variance components to attribute; use bg.CrossedEffects()"
+            f"estimator {report.attrs['estimator']!r} has no variance components to attribute; "
+            f"use bg.CrossedEffects(own_effects='learned')"
+        )
+    settings = json.loads(report.attrs["settings"])
+    own = ":".join(attributes_of(report["constant_data"].to_dataset()))
+    if settings.get("own_effects") == "fixed" and own not in posterior["component_sd"]["component"].values:
+        raise InputError(
+            f"the effects of single subgroups ({own}) have a fixed standard deviation in this report, so they have no share to "
+            f"learn; estimate with bg.CrossedEffects(own_effects='learned')"
         )
     sd = posterior["component_sd"]
     if "beta" in posterior and "covariate" in posterior["beta"].dims:

@@ -23,6 +23,7 @@ from bayesgroups.texts import as_json
 SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1
 APPROACHES = ("bayesian", "frequentist")
+EQUAL_TAILED, TO_THE_END = "equal_tailed", "equal_tailed_to_the_end"
 REQUIRED = {
     "estimates": ("estimate", "std_error", "lower", "upper", "interval_kind", "interval_method", "status"),
     "diagnostics": ("value", "threshold", "passed", "sentence"),
@@ -109,13 +110,18 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     Returns
     -------
     xr.Dataset
-        Dims ``approach, metric, subgroup, level``. The Bayesian estimate is the posterior mean, its interval equal-tailed.
+        Dims ``approach, metric, subgroup, level``. The Bayesian estimate is the posterior mean, its interval equal-tailed;
+        for a rate it reaches to the end of the range where no row, or every row, is a success. A logit never gets there, but the
+        rate of a small group of people does, and one limit that is given away makes the credible mass larger, not smaller.
         ``lower`` and ``upper`` are clipped to the range of the metric; ``lower_unclipped``, ``upper_unclipped`` are not.
     """
     mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values.reshape(-1, *tally["estimate"].shape)
     probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
     quantiles = np.quantile(mu, probabilities, axis=0)
     lower, upper = np.moveaxis(quantiles[: len(LEVELS)], 0, -1), np.moveaxis(quantiles[len(LEVELS) :], 0, -1)
+    none, every = _one_sided(tally)
+    lower = np.where(none[..., None], tally["range_lower"].values[:, None, None], lower)
+    upper = np.where(every[..., None], tally["range_upper"].values[:, None, None], upper)
     status = tally["status"].values.astype("<U10")
     answered = np.isfinite(mu).all(axis=0)
     bayesian = np.where((status == "undefined") & answered, "imputed", status)
@@ -132,7 +138,9 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
         "lower_unclipped": both(lower, reference["lower"], *bounded),
         "upper_unclipped": both(upper, reference["upper"], *bounded),
         "interval_kind": both(np.full(len(mu[0]), "credible"), reference["interval_kind"], "metric"),
-        "interval_method": both(np.full(len(mu[0]), "equal_tailed"), reference["interval_method"], "metric"),
+        "interval_method": both(
+            np.where(tally["kind"].values == "rate", TO_THE_END, EQUAL_TAILED), reference["interval_method"], "metric"
+        ),
         "status": both(bayesian, reference["status"], *cell),
         "reason": (cell, tally["reason"].values),
         "count": (cell, tally["count"].values),
@@ -148,6 +156,14 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
         **{name: ("subgroup", tally[name].values) for name in attributes_of(tally)},
     }
     return xr.Dataset(data, coords=coordinates)
+
+
+def _one_sided(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Where no row of a rate is a success, and where every row is one; (metric, subgroup)."""
+    count = tally["count"].transpose("metric", "subgroup").values
+    successes = tally["successes"].transpose("metric", "subgroup").values
+    seen = (tally["kind"].values == "rate")[:, None] & (count > 0)
+    return seen & (successes == 0), seen & (successes == count)
 
 
 def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str] | None = None) -> Path:

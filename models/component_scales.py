@@ -21,6 +21,8 @@ ROW_SHARE = 0.15
 """Scale of the prior of a component's standard deviation, as a share of the standard deviation of a row."""
 ESTIMATE_SHARE = 0.5
 """The same as a share of the spread of published estimates, whose rows are not known."""
+OWN_EFFECT = 0.8
+"""Standard deviation of a subgroup's own effect where it is fixed, as a share of that scale: the mean of its half-normal."""
 COEFFICIENT = 2.0
 """Prior standard deviation of a standardised covariate's coefficient, in units of the component scale."""
 DEGREES = 3.0

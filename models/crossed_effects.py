@@ -18,13 +18,16 @@ standard deviations of the components, s being ``component_scales``
     half_t         component_sd[m, k] ~ HalfStudentT(3, s)
     r2d2           tau[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
                    component_sd[m, k] = tau[m] sqrt(share[m, k])
+    fixed          the last component, the subgroup itself, has 0.8 s where there are others: few subgroups say little about
+                   what sets single ones apart, and a learned scale near 0 hides those that are
     covariates     beta[m, j] ~ Normal(0, 2 s), standardised over rows
 
 With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of their own.
 
 Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
 ``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z``,
-``z_share``, and with tasks ``z_component_sd``, ``z_tau``, ``z_beta``. ``alpha`` is ``overall`` before the link.
+``z_share``, ``z_tau``, and with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter.
+``alpha`` is ``overall`` before the link.
 
 References
 ----------
@@ -43,7 +46,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
-from .component_scales import COEFFICIENT, DEGREES, component_scales
+from .component_scales import COEFFICIENT, DEGREES, OWN_EFFECT, component_scales
 from .covariates import standardised
 from .likelihoods import observe_estimates, observe_successes
 from .scales import LOGIT_OVERALL_SCALE, natural_scale
@@ -54,6 +57,7 @@ from .variances import with_shrunk_variances
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Family = Literal["half_normal", "half_t", "r2d2"]
+OwnEffects = Literal["fixed", "learned"]
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
 
@@ -66,6 +70,7 @@ def build(
     covariates: Sequence[str] = (),
     prior: Family = "half_normal",
     tau_scale: float | None = None,
+    own_effects: OwnEffects = "fixed",
     tasks: bool = False,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
@@ -85,6 +90,8 @@ def build(
     tau_scale : float, optional
         Its scale, on the logit scale for binomial metrics and in the metric's units otherwise; by default
         ``component_scales``.
+    own_effects : {"fixed", "learned"}
+        Whether the standard deviation of the last of several components is fixed.
     tasks : bool
         Whether the metrics are tasks that share hyper-parameters and effects.
 
@@ -114,6 +121,8 @@ def build(
     """
     if prior not in get_args(Family):
         raise ValueError(f"prior must be one of {', '.join(get_args(Family))}; got {prior!r}")
+    if own_effects not in get_args(OwnEffects):
+        raise ValueError(f"own_effects must be one of {', '.join(get_args(OwnEffects))}; got {own_effects!r}")
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
     binomial = binomial_metrics(source, likelihood)
@@ -123,17 +132,21 @@ def build(
     estimates = normal_cells(source, ~binomial, natural["scale"].values)
     centre = np.where(binomial, 0.0, natural["centre"].values)
     width = np.where(binomial, LOGIT_OVERALL_SCALE, natural["scale"].values)
+    fixed = own_effects == "fixed" and len(components.names) > 1
+    learned = list(components.names[:-1] if fixed else components.names)
     coords = {
         "metric": tally["metric"].values,
         "subgroup": tally["subgroup"].values,
-        "component": list(components.names),
+        "component": learned,
     }
     fit = "task_fit" if tasks else "metric"  # what hyper-parameters run along
     coords |= {fit: source["metric"].values, "effect": _effect_labels(components)}
     with pm.Model(coords=coords) as model:
         alpha = pm.Normal("alpha", mu=centre, sigma=width, dims=fit)
-        spread = _component_sds(prior, scale, components, (fit, "component"))
-        eta = alpha[:, None] + _effects(components, spread, (fit, "effect"))
+        total = "z_tau" if fixed else _own("tau", fit)
+        spread = _component_sds(prior, scale, len(learned), (fit, "component"), total)
+        every = _with_own(spread, OWN_EFFECT * scale) if fixed else spread
+        eta = alpha[:, None] + _effects(components, every, (fit, "effect"))
         if covariates:
             x = standardised(source, covariates)
             model.add_coord("covariate", list(covariates))
@@ -145,25 +158,28 @@ def build(
             "mu", mu.reshape((tally.sizes["metric"], tally.sizes["subgroup"])), dims=("metric", "subgroup")
         )
         _report("overall", _own_scale(alpha, binomial), tally, fit, ("metric",))
-        _report("tau", pm.math.sqrt(pm.math.sum(spread**2, axis=1)), tally, fit, ("metric",))
+        _report("tau", pm.math.sqrt(pm.math.sum(every**2, axis=1)), tally, fit, ("metric",))
         _report("component_sd", spread, tally, fit, ("metric", "component"))
         observe_successes(counts, pm.math.invlogit(eta[counts.metric, counts.subgroup]))
         observe_estimates(estimates, eta[estimates.metric, estimates.subgroup])
     return model
 
 
-def _component_sds(prior: Family, scale: FloatArray, components: Subsets, dims: tuple[str, str]) -> Tensor:
-    """Standard deviations (metric, component)."""
-    number = len(components.names)
+def _component_sds(prior: Family, scale: FloatArray, number: int, dims: tuple[str, str], total_name: str) -> Tensor:
+    """Standard deviations (metric, component) of the components that learn theirs."""
     if prior == "half_normal":
         return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scale[:, None], dims=dims)
     if prior == "half_t":
         return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scale[:, None], dims=dims)
-    total = pm.HalfStudentT(_own("tau", dims[0]), nu=DEGREES, sigma=scale * np.sqrt(number), dims=dims[0])
+    total = pm.HalfStudentT(total_name, nu=DEGREES, sigma=scale * np.sqrt(number), dims=dims[0])
     share = (
         pm.Dirichlet("z_share", a=np.ones((len(scale), number)), dims=dims) if number > 1 else np.ones((len(scale), 1))
     )
     return total[:, None] * pm.math.sqrt(share)
+
+
+def _with_own(spread: Tensor, own: FloatArray) -> Tensor:
+    return pm.math.concatenate([spread, np.asarray(own)[:, None]], axis=1)
 
 
 def _own(name: str, fit: str) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.errors import InputError
+
+LEARNED = bg.CrossedEffects(own_effects="learned")
 
 WHO = pd.DataFrame({"race": list("aabbccdd"), "sex": ["f", "m"] * 4})
 LOGIT = {"race": np.repeat([-2.0, -0.7, 0.6, 1.5], 2), "sex": np.tile([-1.0, 1.0], 4)}
@@ -18,7 +23,7 @@ def counts(logit: np.ndarray, name: str = "fnr") -> xr.Dataset:
 
 
 def test_the_attribute_that_differs_has_the_share() -> None:
-    shares = bg.variance_attribution(bg.estimate(counts(LOGIT["race"]), bg.CrossedEffects(), seed=1)).isel(metric=0)
+    shares = bg.variance_attribution(bg.estimate(counts(LOGIT["race"]), LEARNED, seed=1)).isel(metric=0)
     assert float(shares["share"].sel(component="race")) > 0.8
     assert float(shares["probability_largest"].sel(component="race")) > 0.95
     assert float(shares["share"].sum()) == pytest.approx(1)
@@ -32,14 +37,14 @@ def test_a_covariate_takes_over_what_it_explains() -> None:
     x = np.repeat([1.3, -0.2, 0.4, 0.9, -1.5, 0.1, -0.8, 2.0], 400)
     rows = rows.assign(x=x, loss=5 + x + rng.normal(size=len(rows)))
     tally = bg.tally(rows, by=["race", "sex"], metrics=["mean"], loss="loss", features=["x"])
-    shares = bg.variance_attribution(bg.estimate(tally, bg.CrossedEffects(covariates=("x",), tau_scale=1.0), seed=1))
+    shares = bg.variance_attribution(bg.estimate(tally, replace(LEARNED, covariates=("x",), tau_scale=1.0), seed=1))
     assert shares["component"].values.tolist() == ["race", "sex", "race:sex", "x"]
     assert float(shares["share"].sel(component="x").item()) > 0.8
 
 
 def test_an_undefined_metric_has_no_shares() -> None:
     tally = bg.tally_from_counts({"fnr": [1] * 8, "ppv": [0] * 8}, {"fnr": [5] * 8, "ppv": [0] * 8}, WHO)
-    shares = bg.variance_attribution(bg.estimate(tally, bg.CrossedEffects(), seed=1))
+    shares = bg.variance_attribution(bg.estimate(tally, LEARNED, seed=1))
     assert shares["share"].sel(metric="ppv").isnull().all()  # noqa: PD003 (xarray)
     assert shares["probability_largest"].sel(metric="ppv").isnull().all()  # noqa: PD003 (xarray)
     assert shares["share"].sel(metric="fnr").notnull().all()  # noqa: PD004 (xarray)
@@ -51,3 +56,8 @@ def test_words_without_components_are_refused() -> None:
         bg.variance_attribution(report)
     with pytest.raises(bg.SchemaError):
         bg.variance_attribution(bg.tally_from_counts([1], [2], WHO.iloc[:1]))  # type: ignore[arg-type]
+
+
+def test_a_fixed_standard_deviation_has_no_share_to_learn() -> None:
+    with pytest.raises(InputError, match=r"\(race:sex\) have a fixed standard deviation .*own_effects='learned'"):
+        bg.variance_attribution(bg.estimate(counts(LOGIT["race"]), bg.CrossedEffects(), seed=1))

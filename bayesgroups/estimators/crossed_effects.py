@@ -34,6 +34,9 @@ class CrossedEffects(Estimator):
     tau_scale : float, optional
         Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.15 of the standard
         deviation of a row.
+    own_effects : {"fixed", "learned"}
+        Whether what sets a single subgroup apart has a known standard deviation, 0.8 of ``tau_scale``, or one that is
+        learned like those of the other components; with one attribute it is always learned.
     tasks : bool
         Whether the metrics of the tally are tasks (systems, say) that share hyper-parameters and effects.
     method : {"suremap", "marginal_likelihood"}
@@ -63,12 +66,14 @@ class CrossedEffects(Estimator):
     covariates: tuple[str, ...] = ()
     prior: Literal["half_normal", "half_t", "r2d2"] = "half_normal"
     tau_scale: float | None = None
+    own_effects: Literal["fixed", "learned"] = "fixed"
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
 
     def __post_init__(self) -> None:
         check_choice("CrossedEffects", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
         check_choice("CrossedEffects", "prior", self.prior, ("half_normal", "half_t", "r2d2"))
+        check_choice("CrossedEffects", "own_effects", self.own_effects, ("fixed", "learned"))
         check_choice("CrossedEffects", "method", self.method, ("suremap", "marginal_likelihood"))
         check_scale("CrossedEffects", "tau_scale", self.tau_scale)
         if self.order is not None and self.order < 0:
@@ -103,6 +108,7 @@ class CrossedEffects(Estimator):
             covariates=self.covariates,
             prior=self.prior,
             tau_scale=self.tau_scale,
+            own_effects=self.own_effects,
             tasks=self.tasks,
         )
 
@@ -118,5 +124,6 @@ class CrossedEffects(Estimator):
             covariates=self.covariates,
             prior=self.prior,
             tau_scale=self.tau_scale,
+            own_effects=self.own_effects,
             tasks=self.tasks,
         )

@@ -63,6 +63,10 @@ _INTERVALS = {
     "equal_tailed": (
         "equal-tailed posterior interval: given model and prior, the value lies in it with the stated chance"
     ),
+    "equal_tailed_to_the_end": (
+        "equal-tailed posterior interval, which reaches to the end of the range where no row, or every row, is a success: given "
+        "model and prior, the value lies in it with at least the stated chance"
+    ),
     "wilson": "Wilson's score interval of a proportion, from the rows of the subgroup alone",
     "jeffreys": "Jeffreys' interval of a proportion",
     "clopper_pearson": "the exact interval of Clopper and Pearson, which is conservative",

@@ -43,7 +43,7 @@ def frame() -> pd.DataFrame:
 def test_at_fixed_scales_the_posterior_mean_is_that_of_suremap(rates: xr.Dataset) -> None:
     """The log density is quadratic then, so one Newton step from anywhere ends at the mean."""
     sd = np.array([[0.05, 0.02, 0.04]])
-    model = pm.do(crossed_effects.build(rates, likelihood="normal"), {"component_sd": sd})
+    model = pm.do(crossed_effects.build(rates, likelihood="normal", own_effects="learned"), {"component_sd": sd})
     point: Any = model.initial_point()
     free = model.free_RVs
     gradient = np.asarray(model.compile_dlogp(free, mode=FAST)(point))
@@ -73,7 +73,7 @@ def test_at_fixed_scales_the_posterior_mean_is_that_of_suremap(rates: xr.Dataset
     [("half_normal", {"component_sd"}), ("half_t", {"component_sd"}), ("r2d2", {"tau", "z_share"})],
 )
 def test_priors_are_what_they_say(rates: xr.Dataset, prior: Any, latent: set[str]) -> None:
-    model = crossed_effects.build(rates, prior=prior, tau_scale=0.3)
+    model = crossed_effects.build(rates, prior=prior, tau_scale=0.3, own_effects="learned")
     assert {variable.name for variable in model.free_RVs} == latent | {"alpha", "z"}
     tau, each = pm.draw([model["tau"], model["component_sd"]], draws=2000, random_seed=1, mode=FAST)
     assert np.sqrt((np.asarray(each) ** 2).sum(axis=-1)) == pytest.approx(np.asarray(tau))
@@ -81,9 +81,32 @@ def test_priors_are_what_they_say(rates: xr.Dataset, prior: Any, latent: set[str
     assert median == pytest.approx(0.3 * {"half_normal": 0.6745, "half_t": 0.7649, "r2d2": 0.7649}[prior], rel=0.06)
 
 
+@pytest.mark.parametrize(
+    ("prior", "latent"),
+    [("half_normal", {"component_sd"}), ("half_t", {"component_sd"}), ("r2d2", {"z_tau", "z_share"})],
+)
+def test_the_effects_of_single_subgroups_have_a_known_spread(rates: xr.Dataset, prior: Any, latent: set[str]) -> None:
+    model = crossed_effects.build(rates, prior=prior, tau_scale=0.3)
+    assert {variable.name for variable in model.free_RVs} == latent | {"alpha", "z"}
+    assert model.coords["component"] == ("race", "sex")
+    tau, each, z, mu = pm.draw(
+        [model[name] for name in ("tau", "component_sd", "z", "mu")], draws=4000, random_seed=1, mode=FAST
+    )
+    assert np.asarray(tau) ** 2 == pytest.approx((np.asarray(each) ** 2).sum(axis=-1) + 0.24**2)
+    logit = np.log(np.asarray(mu) / (1 - np.asarray(mu)))[:, 0]
+    own = np.asarray(z)[:, 0, -rates.sizes["subgroup"] :]
+    # The slope of the predictor on the standard normal number of the subgroup itself.
+    assert ((logit - logit.mean(axis=0)) * own).mean() / own.var() == pytest.approx(0.24, abs=0.03)
+
+
+def test_a_choice_of_own_effects_that_does_not_exist_is_refused(rates: xr.Dataset) -> None:
+    with pytest.raises(ValueError, match="own_effects must be one of fixed, learned"):
+        crossed_effects.build(rates, own_effects="free")  # type: ignore[arg-type]
+
+
 def test_order_keeps_the_subgroup_itself(rates: xr.Dataset) -> None:
     assert crossed_effects.build(rates, order=0).coords["component"] == ("race:sex",)
-    assert crossed_effects.build(rates).coords["component"] == ("race", "sex", "race:sex")
+    assert crossed_effects.build(rates, own_effects="learned").coords["component"] == ("race", "sex", "race:sex")
     with pytest.raises(ValueError, match="order must be 0 or more"):
         crossed_effects.build(rates, order=-1)
 
@@ -131,7 +154,7 @@ def test_tasks_are_one_more_attribute(rates: xr.Dataset) -> None:
     model = crossed_effects.build(two, tasks=True)
     assert model.named_vars_to_dims["mu"] == ("metric", "subgroup")
     sd, tau = pm.draw([model["component_sd"], model["tau"]], random_seed=1, mode=FAST)
-    assert np.asarray(sd).shape == (2, 7)
+    assert np.asarray(sd).shape == (2, 6)
     assert np.asarray(sd)[0].tolist() == np.asarray(sd)[1].tolist()
     assert np.asarray(tau).shape == (2,)
     with pytest.raises(ValueError, match="tasks must be alike, but kind differs"):

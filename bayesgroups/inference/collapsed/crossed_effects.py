@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -13,7 +14,7 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.models.component_scales import COEFFICIENT, component_scales
+from bayesgroups.models.component_scales import COEFFICIENT, OWN_EFFECT, component_scales
 from bayesgroups.models.covariates import standardised
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, natural_scale
 from bayesgroups.models.subsets import subsets
@@ -21,6 +22,8 @@ from bayesgroups.models.tasks import stack
 from bayesgroups.models.variances import with_shrunk_variances
 
 FloatArray = NDArray[np.float64]
+
+OwnEffects = Literal["fixed", "learned"]
 
 SMALLEST_STD_ERROR = 1e-6
 """Floor of a standard error as a share of the metric's scale, as in `bayesgroups.models.cells`."""
@@ -36,6 +39,7 @@ def sample(
     covariates: Sequence[str] = (),
     prior: Family = "half_normal",
     tau_scale: float | None = None,
+    own_effects: OwnEffects = "fixed",
     tasks: bool = False,
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
@@ -52,7 +56,7 @@ def sample(
         Number of draws over all chains.
     binomial_likelihood : bool
         Binomial counts with a predictor of logits, or normal estimates with known variances.
-    order, covariates, prior, tau_scale, tasks
+    order, covariates, prior, tau_scale, own_effects, tasks
         As in `bayesgroups.models.crossed_effects.build`.
 
     Returns
@@ -81,7 +85,8 @@ def sample(
     wide = LOGIT_OVERALL_SCALE if binomial_likelihood else float(natural["scale"])
     x = np.asarray(standardised(source, covariates).values) if covariates else np.empty((source.sizes["subgroup"], 0))
     predictor = Predictor(components.cells, x, wide, COEFFICIENT * scale)
-    spread = Prior(prior, scale, len(components.names))
+    fixed = own_effects == "fixed" and len(components.names) > 1
+    spread = Prior(prior, scale, len(components.names), OWN_EFFECT * scale if fixed else None)
     names = ", ".join(str(metric) for metric in tally["metric"].values)
     rng = generator(seed, names, "crossed_effects")
     if binomial_likelihood:
@@ -98,7 +103,7 @@ def sample(
         found = engine.gaussian(predictor, np.where(known, z, centre) - centre, error, spread, rng, draws=draws)
         found.eta[:] += centre  # in place: with many subgroups a copy is most of the memory
         mu, overall = found.eta, centre + found.overall
-    laid_out = _lay_out(tally, mu, overall, found, components.names, covariates)
+    laid_out = _lay_out(tally, mu, overall, found, components.names[: spread.dimension], covariates)
     checks = (
         at_most("Pareto k-hat", names, found.k_hat, K_HAT, "the largest k-hat of the importance weights"),
         at_least("importance ESS", names, found.ess, IS_ESS, "the smallest effective number of weighted draws"),
@@ -126,7 +131,7 @@ def _lay_out(
         "mu": (("chain", "draw", "metric", "subgroup"), mu.reshape(*chains, metrics, subgroups)),
         "overall": (("chain", "draw", "metric"), along(overall)),
         "tau": (("chain", "draw", "metric"), along(tau)),
-        "component_sd": (("chain", "draw", "metric", "component"), along(found.tau)),
+        "component_sd": (("chain", "draw", "metric", "component"), along(found.tau[:, : len(components)])),
     }
     coordinates = {
         "chain": np.arange(chains[0]),

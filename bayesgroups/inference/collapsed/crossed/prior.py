@@ -32,19 +32,27 @@ FARTHEST = 6.0
 
 @dataclass(frozen=True)
 class Prior:
-    """Joint prior of ``components`` standard deviations; ``scale`` is in units of the linear predictor."""
+    """Joint prior of ``components`` standard deviations; ``scale`` is in units of the linear predictor.
+
+    With ``own`` the last one is known to be that, and the family is that of the others.
+    """
 
     family: Family
     scale: float
     components: int
+    own: float | None = None
 
     @property
     def dimension(self) -> int:
         """How many standard normal numbers it takes."""
-        return self.components
+        return self.components - (self.own is not None)
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations (draw, component) from standard normal numbers (draw, dimension)."""
+        learned = self._learned(u)
+        return learned if self.own is None else np.column_stack([learned, np.full(len(u), self.own)])
+
+    def _learned(self, u: FloatArray) -> FloatArray:
         from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
         u = np.clip(u, -FARTHEST, FARTHEST)
@@ -52,8 +60,8 @@ class Prior:
             return np.asarray(-self.scale * ndtri(0.5 * ndtr(-u)))
         if self.family == "half_t":
             return np.asarray(-self.scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))
-        total = -self.scale * math.sqrt(self.components) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))
-        behind = np.arange(self.components - 1, 0, -1)
+        total = -self.scale * math.sqrt(self.dimension) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))
+        behind = np.arange(self.dimension - 1, 0, -1)
         stick = betaincinv(1.0, behind, ndtr(u[:, 1:]))
         left = np.cumprod(np.column_stack([np.ones(len(u)), 1 - stick]), axis=1)
         share = left * np.column_stack([stick, np.ones(len(u))])
