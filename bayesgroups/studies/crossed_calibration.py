@@ -20,6 +20,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.models.component_scales import OWN_EFFECT
 from bayesgroups.studies.calibration import DRAWS, Draws, measure, ranks_as_csv
 from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
@@ -55,17 +56,18 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     --------
     >>> import numpy as np
     >>> truth, draws, quality = replication("normal", np.random.default_rng(1))
-    >>> list(truth) == list(draws), truth["tau[6]"].shape, draws["mu[0]"].shape, quality[0] < 0.7
+    >>> list(truth) == list(draws), truth["tau[5]"].shape, draws["mu[0]"].shape, quality[0] < 0.7
     (True, (1,), (999,), True)
     """
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_normal(len(design)))
+    tau[-1] = OWN_EFFECT * scale
     eta = np.full(len(n), overall)
     for position, cell in enumerate(design):
         eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
-    prior = Prior("half_normal", scale, len(design))
+    prior = Prior("half_normal", scale, len(design), tau[-1])
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
         found = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS)
@@ -82,7 +84,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
 
     truth = {"overall": np.array([overall]), "log_likelihood": fit(eta[None])}
     draws = {"overall": found.overall, "log_likelihood": fit(found.eta)}
-    for position in range(len(design)):
+    for position in range(prior.dimension):
         name = f"tau[{position}]"
         truth[name], draws[name] = tau[position, None], found.tau[:, position]
     for g, count in enumerate(COUNTS):

@@ -1,0 +1,171 @@
+"""The resampling experiments of the structured-regression paper on the diabetes data, and on synthetic truths.
+
+    python -m bayesgroups.studies.published_regression --data FOLDER --output FOLDER --page docs/examples/regression_paper.md
+
+Herlihy, Truong, Chouldechova and Dudik (2024): 5,000 admissions are drawn again and again from those a risk model did not see;
+standard estimates, James-Stein, empirical Bayes and structured regression answer, and are compared with the values of everybody.
+The output folder keeps a record of every draw, so that an interrupted run goes on; the page holds the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesgroups.datasets.synthetic import SyntheticModel, synthetic_metric
+from bayesgroups.feature_matrices import feature_matrix
+from bayesgroups.frequentist import complete_pooling, james_stein, no_pooling, partial_pooling, structured_regression
+from bayesgroups.frequentist.structured import lasso
+from bayesgroups.frequentist.structured.problems import metrics_of
+from bayesgroups.metrics import Metric
+from bayesgroups.studies.entrants import standard
+from bayesgroups.studies.populations import Population
+from bayesgroups.studies.records import write
+from bayesgroups.studies.resampling import Entry, study
+from bayesgroups.studies.scores import measures
+from bayesgroups.studies.shared_cells import SEED, populations
+
+FloatArray = NDArray[np.float64]
+PROGRAM = "python -m bayesgroups.studies.published_regression"
+
+ENTRANTS: Mapping[str, Entry] = {
+    "standard": standard,
+    "standard, own variance": partial(no_pooling.estimate, interval="separate_normal"),
+    "James-Stein": james_stein.estimate,
+    "empirical Bayes": partial(partial_pooling.estimate, interval="plug_in"),
+    "empirical Bayes, Morris": partial_pooling.estimate,
+    "structured regression": partial(structured_regression.estimate, seed=0),
+    "structured regression, residuals": partial(structured_regression.estimate, seed=0, errors="residual"),
+    "complete pooling": complete_pooling.estimate,
+}
+POINT = ("standard", "James-Stein", "empirical Bayes", "structured regression", "complete pooling")
+"""Estimators whose points differ; the others have another interval."""
+FRACTIONS = (1.0, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.001)
+"""Penalties of the bias-variance curve, as shares of the smallest one that keeps the intercept alone."""
+SYNTHETIC: tuple[SyntheticModel, ...] = ("age", "expl", "age+rc", "age.rc")
+SMALL = 25
+DRAWS = (20, 100)
+
+
+def synthetic_populations(diabetes: Population, admissions: pd.DataFrame) -> list[Population]:
+    """Populations with the rows of the diabetes data and means of known structure.
+
+    ``admissions`` has the columns that the truths depend on.
+    """
+    found = []
+    for model in SYNTHETIC:
+        made = synthetic_metric(admissions, model, by=list(diabetes.by), seed=SEED)
+        kind: Any = "mean" if model == "expl" else "rate"
+        metric = Metric("value", value="value", kind=kind)
+        frame = admissions[list(diabetes.by)].assign(value=made.values)
+        found.append(
+            Population(
+                f"synthetic {model}", frame, diabetes.by, (metric,), rows=diabetes.rows, design="stratified", fewest=1
+            )
+        )
+    return found
+
+
+def penalty_curve(population: Population, draws: int, seed: int = SEED) -> pd.DataFrame:
+    """Squared bias, variance and mean squared error of the weighted lasso along its penalty.
+
+    Returns
+    -------
+    pandas DataFrame
+        Columns ``metric``, ``size_class`` (``small``: at most 25 rows in the draw), ``fraction``, ``squared_bias``, ``variance``
+        and ``mse``, each relative to the mean squared error of the standard estimates of the same subgroups.
+    """
+    names, truth = population.metric_names, population.truth().values
+    errors = np.full((draws, len(names), len(FRACTIONS), truth.shape[1]), np.nan)
+    plain = np.full((draws, *truth.shape), np.nan)
+    rows = np.zeros((draws, truth.shape[1]))
+    for draw in range(draws):
+        tally = population.draw(draw, seed=seed).tally
+        x = feature_matrix(tally, None).values
+        rows[draw] = tally["rows"].values
+        for i, metric in enumerate(metrics_of(tally)):
+            some = metric.w > 0
+            largest = lasso.penalty_max(x[some], metric.z[some], metric.w[some])
+            lines = lasso.path(x[some], metric.z[some], metric.w[some], largest * np.array(FRACTIONS))
+            fitted = np.stack([line.at(x) for line in lines])
+            errors[draw, i] = np.where(some, fitted - truth[i], np.nan)
+            plain[draw, i] = np.where(some, metric.z - truth[i], np.nan)
+    small = rows.mean(axis=0) <= SMALL
+    found = []
+    for i, name in enumerate(names):
+        for size, members in (("small", small), ("large", ~small)):
+            error = errors[:, i][..., members]
+            # A subgroup that is never defined has no error to average.
+            error = error[..., np.isfinite(error).any(axis=(0, 1))]
+            reference = np.nanmean(plain[:, i][:, members] ** 2)
+            bias = np.nanmean(np.nanmean(error, axis=0) ** 2, axis=-1)
+            mse = np.nanmean(np.nanmean(error**2, axis=0), axis=-1)
+            for j, fraction in enumerate(FRACTIONS):
+                found.append(
+                    [name, size, fraction, bias[j] / reference, (mse[j] - bias[j]) / reference, mse[j] / reference]
+                )
+    return pd.DataFrame(found, columns=["metric", "size_class", "fraction", "squared_bias", "variance", "mse"])
+
+
+def run(data: Path, output: Path, draws: Sequence[int], workers: int) -> dict[str, pd.DataFrame]:
+    """All tables by name, one experiment after the other."""
+    from bayesgroups.datasets import load_diabetes
+    from bayesgroups.studies.readmission import score_held_back
+    from bayesgroups.studies.shared_cells import TRAINING_SEED
+
+    diabetes = next(one for one in populations(data) if one.name == "diabetes")
+    found = {}
+    for number in draws:
+        each = study(
+            diabetes, ENTRANTS, draws=number, workers=workers, seed=SEED, folder=output / "diabetes", progress=_say
+        )
+        found[f"diabetes {number}"] = measures(each, reference="standard")
+    found["penalty"] = penalty_curve(diabetes, max(draws))
+    admissions = score_held_back(load_diabetes(data / "diabetes"), TRAINING_SEED)
+    for population in synthetic_populations(diabetes, admissions):
+        name = population.name.removeprefix("synthetic ")
+        each = study(
+            population, ENTRANTS, draws=max(draws), workers=workers, seed=SEED,
+            folder=output / population.name.replace(" ", "_"), progress=_say,
+        )  # fmt: skip
+        found[name] = measures(each, reference="standard")
+    return found
+
+
+def _say(population: str, done: int, total: int) -> None:
+    sys.stderr.write(f"{population}: {done} of {total}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the experiments and write tables and page."""
+    from bayesgroups.studies.published_regression_page import page
+
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Experiments of the structured-regression paper.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with diabetes")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
+    parser.add_argument("--draws", type=int, nargs="+", default=list(DRAWS), help="numbers of draws")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--page", type=Path, help="Markdown page to write")
+    given = parser.parse_args(arguments)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    found = run(given.data, given.output, sorted(given.draws), given.workers)
+    for name, table in found.items():
+        write(given.output / f"{name.replace(' ', '_')}.csv", table.to_csv())
+    text = page(found, sorted(given.draws), f"{PROGRAM} --data FOLDER --output FOLDER")
+    sys.stdout.write(text)
+    if given.page is not None:
+        write(given.page, text)
+
+
+if __name__ == "__main__":
+    main()

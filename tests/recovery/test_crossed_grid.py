@@ -1,0 +1,52 @@
+"""The recorded grid of data sets for the exact engine of crossed effects, held to the gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesgroups.inference.verdicts import IS_ESS, K_HAT
+from bayesgroups.studies import crossed_grid
+
+RECORD = Path(__file__).parent / "records" / "crossed_grid.csv"
+
+
+@pytest.fixture(scope="module")
+def record() -> pd.DataFrame:
+    return pd.read_csv(RECORD)
+
+
+def test_the_grid_is_whole(record: pd.DataFrame) -> None:
+    settings = crossed_grid.settings()
+    assert len(record) == len(settings) >= 200
+    assert record["shape"].tolist() == ["x".join(map(str, each.shape)) for each in settings]
+
+
+def test_every_data_set_has_a_usable_answer(record: pd.DataFrame) -> None:
+    assert (record["usable"] == 1).all()
+    exact = record[record["inference"] == "collapsed"]
+    assert len(exact) >= 0.99 * len(record), "NUTS had to answer too often"
+    assert exact["k_hat"].max() <= K_HAT
+    assert exact["ess"].min() >= IS_ESS
+
+
+def test_a_line_can_be_made_again(record: pd.DataFrame) -> None:
+    position = 100
+    (line,) = crossed_grid.run([crossed_grid.settings()[position]])
+    kept = record.iloc[position]
+    assert line[:5] == kept[["shape", "rows", "overall", "spread", "likelihood"]].tolist()
+    assert float(str(line[5])) == pytest.approx(kept["k_hat"], abs=0.2)
+    assert np.log(float(str(line[6])) / kept["ess"]) == pytest.approx(0, abs=0.3)
+
+
+def test_the_command_writes_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = crossed_grid.settings()[:2]
+    monkeypatch.setattr(crossed_grid, "settings", lambda: few)
+    crossed_grid.main(["--output", str(tmp_path / "grid.csv")])
+    assert capsys.readouterr().out == "2 data sets, 2 answered by the exact engine, 2 within the gate\n"
+    assert pd.read_csv(tmp_path / "grid.csv").columns.tolist() == list(crossed_grid.HEADER)

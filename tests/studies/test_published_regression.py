@@ -1,0 +1,74 @@
+"""The experiments of the structured-regression paper, on a small population of known structure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesgroups.studies import published_regression, published_regression_page
+from bayesgroups.studies.populations import Population
+from bayesgroups.studies.resampling import study
+from bayesgroups.studies.scores import measures
+
+
+@pytest.fixture(scope="module")
+def population() -> Population:
+    rng = np.random.default_rng(1)
+    who = pd.DataFrame(
+        {"race": rng.choice(list("abc"), 4000, p=[0.7, 0.25, 0.05]), "sex": rng.choice(["f", "m"], 4000)}
+    )
+    chance = 0.2 + 0.3 * (who["race"] == "b")
+    frame = who.assign(readmitted=rng.random(4000) < 0.3, score=(rng.random(4000) < chance).astype(float))
+    return Population(
+        "small", frame, {"race": ("a", "b", "c"), "sex": ("f", "m")}, ("sel", "acc"), rows=300, design="stratified", fewest=1,
+        y_true="readmitted", y_score="score", threshold=0.5,
+    )  # fmt: skip
+
+
+def test_along_the_penalty_variance_rises_and_bias_falls(population: Population) -> None:
+    curve = published_regression.penalty_curve(population, 6)
+    assert set(curve["size_class"]) == {"small", "large"}
+    assert np.allclose(curve["squared_bias"] + curve["variance"], curve["mse"])
+    large = curve[(curve["metric"] == "sel") & (curve["size_class"] == "large")].sort_values("fraction")
+    assert large["squared_bias"].iloc[-1] > 3 * large["squared_bias"].iloc[0]
+    assert large["variance"].iloc[0] > 3 * large["variance"].iloc[-1]
+    # Almost without a penalty the fit is the standard estimate, whose error it is measured in.
+    assert large["mse"].iloc[0] == pytest.approx(1, abs=0.05)
+
+
+def test_synthetic_populations_have_means_of_known_structure(population: Population) -> None:
+    rng = np.random.default_rng(2)
+    people = pd.DataFrame(
+        {"race": rng.choice(["Caucasian", "Other"], 6000), "age": rng.choice(["20-39", "40-59"], 6000)}
+    )
+    people["number_diagnoses"] = rng.poisson(7, 6000)
+    base = replace(
+        population,
+        frame=people.assign(score=0.0, readmitted=0),
+        by={name: tuple(sorted(set(people[name]))) for name in ("race", "age")},
+    )
+    made = {one.name: one for one in published_regression.synthetic_populations(base, people)}
+    assert list(made) == [f"synthetic {model}" for model in published_regression.SYNTHETIC]
+    truth = made["synthetic age"].truth().isel(metric=0)
+    assert truth.values == pytest.approx(np.where(truth["age"] == "40-59", 0.05, 0.35), abs=0.05)
+
+
+@pytest.mark.filterwarnings("ignore:.*leave no residuals:UserWarning")
+def test_the_page_says_what_the_tables_say(population: Population) -> None:
+    found = study(population, published_regression.ENTRANTS, draws=2, seed=1)
+    table = measures(found, reference="standard")
+    tables = {"diabetes 2": table, "penalty": published_regression.penalty_curve(population, 2)}
+    one = measures(found.isel(metric=[0]).assign_coords(metric=["value"]), reference="standard")
+    tables |= dict.fromkeys(published_regression.SYNTHETIC, one)
+    text = published_regression_page.page(tables, [2], "the command")
+    assert "```sh\nthe command\n```" in text
+    standard = float(pd.to_numeric(table["mae"]).loc[("sel", "standard", "all")])
+    assert f"| sel | {standard:.4f} ± " in text
+    best = min(
+        published_regression.POINT, key=lambda name: float(pd.to_numeric(one["mae"]).loc[("value", name, "all")])
+    )
+    assert f"age: {best}, expl: {best}" in text
+    assert text.count("*Claim: ") == 5
