@@ -20,7 +20,7 @@ from bayesgroups.studies.calibration import DRAWS
 from bayesgroups.studies.crossed_calibration import COUNTS, LIKELIHOODS, SEED, cells, main, study
 
 RECORDS = Path(__file__).parent / "records"
-QUANTITIES = ["overall", "log_likelihood", *(f"tau[{k}]" for k in range(7)), *(f"mu[{n}]" for n in COUNTS)]
+QUANTITIES = ["overall", "log_likelihood", *(f"tau[{k}]" for k in range(6)), *(f"mu[{n}]" for n in COUNTS)]
 
 
 @cache

@@ -28,7 +28,7 @@ def test_the_grid_is_whole(record: pd.DataFrame) -> None:
 def test_every_data_set_has_a_usable_answer(record: pd.DataFrame) -> None:
     assert (record["usable"] == 1).all()
     exact = record[record["inference"] == "collapsed"]
-    assert len(exact) >= 0.99 * len(record), "NUTS had to answer too often"
+    assert len(exact) >= 0.97 * len(record), "NUTS had to answer too often"
     assert exact["k_hat"].max() <= K_HAT
     assert exact["ess"].min() >= IS_ESS
 

@@ -126,11 +126,12 @@ def binomial(
     for _ in range(ROUNDS):
         u = importance.mode(_likelihood(space(predictor, y, v, prior.largest), prior), u)
         y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0]))
-    found = importance.sample(_likelihood(space(predictor, y, v, prior.largest), prior), prior.dimension, rng, start=u)
+    wider = _Sites.around(predictor, k, n, y, v, prior, u)
+    found = importance.sample(lambda at: wider.log_marginal(prior.scales(at)), prior.dimension, rng, start=u)
 
     def weighed(number: int) -> tuple[FloatArray, Drawn, FloatArray, float]:
         tau = prior.scales(found.u[importance.resample(found.log_weight, number, rng)])
-        drawn, log_weight = _weighed(predictor, k, n, y, v, tau, prior.largest, rng)
+        drawn, log_weight = wider.weighed(k, n, tau, rng)
         return tau, drawn, log_weight, importance.pareto_k(log_weight)
 
     tau, drawn, log_weight, k_hat = weighed(CANDIDATES * draws)
@@ -155,38 +156,75 @@ def _moments(predictor: Predictor, prior: Prior, tau: FloatArray) -> sites.Momen
     return lambda y, v: space(predictor, y, v, prior.largest).moments(tau)
 
 
-def _weighed(
-    predictor: Predictor,
-    k: FloatArray,
-    n: FloatArray,
-    y: FloatArray,
-    v: FloatArray,
-    tau: FloatArray,
-    largest: float,
-    rng: np.random.Generator,
-) -> tuple[Drawn, FloatArray]:
-    """Draws of the predictor given ``tau`` (draw, component) and the sites, and their log weights given the counts.
+@dataclass(frozen=True)
+class _Sites:
+    """The sites and wider ones: what draws are made from, in the shares of each.
 
-    The likelihood of a count has longer tails than its site, so some draws are made from wider sites; all are weighed with the
-    mixture. A density of effects given tau is the prior's times the sites' over the marginal likelihood of the sites. Among
-    very many subgroups a wider draw is never likely, and no tail is long.
+    The likelihood of a count has longer tails than its site, so some draws are made from wider sites, and some standard
+    deviations are drawn as these would have them; all are weighed with the mixture. Among very many subgroups a wider draw
+    is never likely, and no tail is long.
     """
-    seen, own = n > 0, tau[:, -1]
-    widths, shares = (WIDTHS, SHARES) if seen.sum() <= MANY else ((1.0,), (1.0,))
-    spaces = [space(predictor, y, width * v, largest) for width in widths]
-    marginal = np.stack([each.log_marginal(tau) for each in spaces], axis=1)
-    ends = np.round(np.cumsum(shares) * len(tau)).astype(int)
-    parts = [each.draw(part, rng) for each, part in zip(spaces, np.split(tau, ends[:-1]), strict=True)]
-    drawn = parts[0] if len(parts) == 1 else _joined(parts)
-    shared = drawn.shared if seen.all() else drawn.shared[:, seen]
-    proposal = np.log(shares) - marginal
-    for block in chunks(len(tau), int(seen.sum()), CHUNK):
-        away = y[seen] - shared[block]
-        for column, width in enumerate(widths):
-            proposal[block, column] += _log_normal(away, width * v[seen] + own[block, None] ** 2)
-    exact = surrogate.log_likelihood(k[seen], n[seen], shared, own)
-    # The tau were drawn with the marginal likelihood of the first sites.
-    return drawn, exact - marginal[:, 0] - np.logaddexp.reduce(proposal, axis=1)
+
+    y: FloatArray
+    variances: list[FloatArray]
+    spaces: list[Space]
+    shares: tuple[float, ...]
+    level: FloatArray
+    """Log posterior of each at its own mode, which makes them comparable."""
+
+    @classmethod
+    def around(
+        cls,
+        predictor: Predictor,
+        k: FloatArray,
+        n: FloatArray,
+        y: FloatArray,
+        v: FloatArray,
+        prior: Prior,
+        mode: FloatArray,
+    ) -> _Sites:
+        few = (n > 0).sum() <= MANY
+        # A site fits a large count well; that of none, or of all, has one tail that only the prior ends.
+        scarce = 1 / (1 + np.minimum(k, n - k))
+        variances = [width**scarce * v for width in (WIDTHS if few else (1.0,))]
+        spaces = [space(predictor, y, each, prior.largest) for each in variances]
+        level = np.zeros(len(spaces))
+        for column, each in enumerate(spaces if few else ()):
+            own = importance.mode(_likelihood(each, prior), mode)
+            level[column] = each.log_marginal(prior.scales(own[None]))[0] - 0.5 * own @ own
+        return cls(y, variances, spaces, SHARES if few else (1.0,), level)
+
+    def log_marginal(self, tau: FloatArray) -> FloatArray:
+        """Log of the mixture of their marginal likelihoods, (draw,)."""
+        return self._mixed(self._marginals(tau))
+
+    def weighed(
+        self, k: FloatArray, n: FloatArray, tau: FloatArray, rng: np.random.Generator
+    ) -> tuple[Drawn, FloatArray]:
+        """Draws of the predictor given ``tau`` (draw, component), and their log weights given the counts.
+
+        A density of effects given tau is the prior's times the sites' over the marginal likelihood of the sites.
+        """
+        seen, own = n > 0, tau[:, -1]
+        marginal = self._marginals(tau)
+        ends = np.round(np.cumsum(self.shares) * len(tau)).astype(int)
+        parts = [each.draw(part, rng) for each, part in zip(self.spaces, np.split(tau, ends[:-1]), strict=True)]
+        drawn = parts[0] if len(parts) == 1 else _joined(parts)
+        shared = drawn.shared if seen.all() else drawn.shared[:, seen]
+        proposal = np.log(self.shares) - marginal
+        for block in chunks(len(tau), int(seen.sum()), CHUNK):
+            away = self.y[seen] - shared[block]
+            for column, variance in enumerate(self.variances):
+                proposal[block, column] += _log_normal(away, variance[seen] + own[block, None] ** 2)
+        exact = surrogate.log_likelihood(k[seen], n[seen], shared, own)
+        return drawn, exact - self._mixed(marginal) - np.logaddexp.reduce(proposal, axis=1)
+
+    def _marginals(self, tau: FloatArray) -> FloatArray:
+        return np.stack([each.log_marginal(tau) for each in self.spaces], axis=1)
+
+    def _mixed(self, marginal: FloatArray) -> FloatArray:
+        mixed: FloatArray = np.logaddexp.reduce(marginal - self.level + np.log(self.shares), axis=1)
+        return mixed
 
 
 def _joined(parts: Sequence[Drawn]) -> Drawn:
