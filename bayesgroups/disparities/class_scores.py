@@ -1,0 +1,147 @@
+"""Scores per class and subgroup: from confusion counts, from a tally, or from a report with its draws."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.errors import InputError, SchemaError, near_misses
+
+ClassMetric = Literal["tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"]
+_CELLS = ("subgroup", "label", "predicted")
+
+
+def confusion_scores(confusion: xr.DataArray, metric: ClassMetric = "tpr") -> xr.DataArray:
+    """Take a one-against-rest metric of every class in every subgroup from confusion counts.
+
+    Parameters
+    ----------
+    confusion : xr.DataArray
+        Rows by ``subgroup``, ``label`` (the true class) and ``predicted``, with the same classes in both; 0 or more, whole
+        or not. Other dims stay.
+    metric : {"tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"}
+        ``sel``: share of the rows that are given the class; ``acc``: share whose being of the class or not is told right.
+
+    Returns
+    -------
+    xr.DataArray
+        In [0, 1] along ``label`` and ``subgroup``, NaN where the denominator is 0 (nothing is added to the counts), with the
+        coordinate ``count``: the denominator, as `aggregate` wants it.
+
+    Raises
+    ------
+    InputError
+        If a dim is missing, the classes differ, a count is negative or not finite, or there is no such metric.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> counts = xr.DataArray(
+    ...     [[[8, 2], [1, 9]], [[3, 1], [0, 0]]],
+    ...     {"subgroup": ["a", "b"], "label": ["no", "yes"], "predicted": ["no", "yes"]},
+    ... )
+    >>> tpr = confusion_scores(counts)
+    >>> tpr.values.tolist(), tpr["count"].values.tolist()
+    ([[0.8, 0.75], [0.9, nan]], [[10.0, 4.0], [10.0, 0.0]])
+    """
+    counts = check_confusion(confusion).astype(np.float64)
+    if metric not in get_args(ClassMetric):
+        raise InputError(f"metric={metric!r} does not exist for a class; {near_misses(metric, get_args(ClassMetric))}")
+    labels = counts["label"].values
+    diagonal = counts.sel(predicted=xr.DataArray(labels, dims="label")).drop_vars("predicted")
+    actual = counts.sum("predicted")
+    given = counts.sum("label").rename(predicted="label")
+    rows = actual.sum("label")
+    tp, fn, fp = diagonal, actual - diagonal, given - diagonal
+    tn = rows - tp - fn - fp
+    numerator, denominator = {
+        "tpr": (tp, actual), "fnr": (fn, actual), "tnr": (tn, rows - actual), "fpr": (fp, rows - actual),
+        "ppv": (tp, given), "fdr": (fp, given), "npv": (tn, rows - given), "for": (fn, rows - given),
+        "f1": (2 * tp, 2 * tp + fp + fn), "sel": (given, rows + 0 * tp), "acc": (tp + tn, rows + 0 * tp),
+    }[metric]  # fmt: skip
+    scores = numerator / denominator.where(denominator > 0)
+    dims = [dim for dim in scores.dims if dim not in {"label", "subgroup"}]
+    scores = scores.transpose(*dims, "label", "subgroup")
+    return scores.rename(metric).assign_coords(count=denominator.transpose(*scores.dims))
+
+
+def check_confusion(confusion: xr.DataArray) -> xr.DataArray:
+    """Return confusion counts whose dims and values are as they should be, or say what is wrong."""
+    absent = [dim for dim in _CELLS if not isinstance(confusion, xr.DataArray) or dim not in confusion.dims]
+    if absent:
+        raise InputError(f"confusion counts must be an xarray.DataArray with dims {list(_CELLS)}; {absent} missing")
+    counts = confusion.assign_coords({dim: confusion[dim] for dim in _CELLS})
+    if counts["label"].values.tolist() != counts["predicted"].values.tolist():
+        raise InputError(
+            f"label and predicted have different classes: {counts['label'].values.tolist()} and "
+            f"{counts['predicted'].values.tolist()}; name all classes in both, in one order"
+        )
+    values = np.asarray(counts.values, dtype=np.float64)
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise InputError("confusion counts must be numbers of 0 or more; one is negative, NaN or infinite")
+    return counts
+
+
+def class_scores(
+    source: xr.Dataset | xr.DataTree, metric: ClassMetric = "tpr", *, side: str = "bayesian"
+) -> xr.DataArray:
+    """Collect the metrics of single classes, such as ``tpr[nurse]``, of a tally or a report.
+
+    Parameters
+    ----------
+    source : xr.Dataset or xr.DataTree
+        A tally (estimates), or a report (draws).
+    metric : str
+        The part before the bracket.
+    side : {"bayesian", "frequentist"}
+        Which draws of a report: ``/posterior`` or ``/bootstrap``.
+
+    Returns
+    -------
+    xr.DataArray
+        Along ``label`` and ``subgroup``, after ``chain`` and ``draw`` of a report, with the coordinate ``count``.
+
+    Raises
+    ------
+    InputError
+        If there are no such metrics, or the report has no such draws.
+    SchemaError
+        If the source is neither a tally nor a report.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> hits, trials = {"tpr[cat]": [8, 3], "tpr[dog]": [6, 5]}, {"tpr[cat]": [10, 4], "tpr[dog]": [9, 9]}
+    >>> tally = bg.tally_from_counts(hits, trials, pd.DataFrame({"sex": ["f", "m"]}))
+    >>> class_scores(tally).values.round(3).tolist()
+    [[0.8, 0.75], [0.667, 0.556]]
+    """
+    tally, values = _values(source, side)
+    names = {name: re.fullmatch(rf"{re.escape(metric)}\[(.*)\]", name) for name in map(str, values["metric"].values)}
+    labels = {name: found[1] for name, found in names.items() if found}
+    if not labels:
+        raise InputError(
+            f"no metric {metric}[...] of a class; there are {sorted(names)}; tally metrics=['{metric}[label]']"
+        )
+    chosen = values.sel(metric=list(labels)).assign_coords(count=tally["count"].sel(metric=list(labels)))
+    named = chosen.assign_coords(metric=list(labels.values())).rename(metric="label")
+    return named.transpose(..., "label", "subgroup").rename(metric)
+
+
+def _values(source: xr.Dataset | xr.DataTree, side: str) -> tuple[xr.Dataset, xr.DataArray]:
+    if isinstance(source, xr.Dataset):
+        if not {"estimate", "count"} <= set(source.data_vars) or "metric" not in source.dims:
+            raise SchemaError("this dataset is no tally; make one with bg.tally(), or give a report")
+        return source, source["estimate"]
+    if not isinstance(source, xr.DataTree) or "constant_data" not in source.children:
+        raise SchemaError(f"expected a tally or a report; got {type(source).__name__}")
+    groups = {"bayesian": "posterior", "frequentist": "bootstrap"}
+    if side not in groups:
+        raise InputError(f"side={side!r} does not exist; expected 'bayesian' or 'frequentist'")
+    if groups[side] not in source.children:
+        raise InputError(f"the report has no /{groups[side]}; take the other side, or estimate with a bootstrap")
+    return source["constant_data"].to_dataset(), source[groups[side]].to_dataset()["mu"]

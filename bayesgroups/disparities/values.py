@@ -1,0 +1,112 @@
+"""Numbers per subgroup, with or without draws, wherever they come from: the input of every measure of disparity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.disparities.cells import left_out
+from bayesgroups.errors import InputError
+from bayesgroups.report import check
+from bayesgroups.tallies.assembly import SCHEMA
+
+FloatArray = NDArray[np.float64]
+
+Approach = Literal["bayesian", "frequentist"]
+_GROUPS = {"bayesian": "posterior", "frequentist": "bootstrap"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A tally, and draws ``mu`` of its metrics, dims (sample, metric, subgroup), where there are any.
+
+    ``kind`` says what the draws are: ``posterior`` or ``bootstrap``, or ``plug_in`` without any.
+    """
+
+    tally: xr.Dataset
+    mu: FloatArray | None
+    kind: str
+
+
+@dataclass(frozen=True)
+class Values:
+    """One metric: ``y`` (sample, subgroup) of the subgroups in use, their denominators, labels of the others.
+
+    ``dropped`` counts the draws without a value in one of the subgroups; they are not in ``y``.
+    """
+
+    y: FloatArray
+    count: FloatArray
+    left_out: tuple[str, ...]
+    dropped: int
+
+
+def open_source(source: object, approach: Approach = "bayesian") -> Source:
+    """Find the tally and the draws.
+
+    Parameters
+    ----------
+    source : xr.Dataset or xr.DataTree
+        A tally or a report.
+    approach : {"bayesian", "frequentist"}
+        Of a report, its posterior or its bootstrap.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InputError
+        If the approach does not exist, or the report was made, or saved, without its draws.
+    SchemaError
+        If the source is neither a tally nor a report.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> tally = bg.tally_from_counts([1, 3], [10, 9], pd.DataFrame({"site": ["a", "b"]}))
+    >>> open_source(tally).kind, open_source(bg.estimate(tally, bg.NoPooling(), seed=1)).kind
+    ('plug_in', 'posterior')
+    """
+    if approach not in _GROUPS:
+        raise InputError(f"approach={approach!r} does not exist; choose 'bayesian' or 'frequentist'")
+    if isinstance(source, xr.Dataset) and source.attrs.get("schema") == SCHEMA:
+        return Source(source, None, "plug_in")
+    check(source)
+    assert isinstance(source, xr.DataTree), "checked"
+    group = _GROUPS[approach]
+    if group not in source.children:
+        mend = "ask bg.NoPooling(bootstrap=2000) for it" if group == "bootstrap" else "save the report with its draws"
+        raise InputError(f"the report has no group {group!r}, which approach={approach!r} needs; {mend}")
+    mu = source[group].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup").values
+    return Source(source["constant_data"].to_dataset(), mu.reshape(-1, *mu.shape[2:]), group)
+
+
+def values(source: Source, position: int) -> Values:
+    """Take one metric out of a source, with the subgroups whose rows say something of it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> tally = bg.tally_from_counts([1, 3, 0], [10, 9, 0], pd.DataFrame({"site": ["a", "b", "c"]}))
+    >>> found = values(open_source(tally), 0)
+    >>> found.y.shape, found.left_out
+    ((1, 2), ('c (no rows)',))
+    """
+    one = source.tally.isel(metric=position)
+    used = np.isfinite(one["estimate"].values)
+    y = one["estimate"].values[None] if source.mu is None else source.mu[:, position]
+    whole = np.isfinite(y[:, used]).all(axis=1)
+    return Values(
+        y=np.asarray(y[whole][:, used], dtype=np.float64),
+        count=np.asarray(one["count"].values[used], dtype=np.float64),
+        left_out=left_out(one, used),
+        dropped=int((~whole).sum()),
+    )
