@@ -1,0 +1,150 @@
+"""One-sided limits of a metric per subgroup, and the p-values that go with them.
+
+Arrays have the subgroup as their last axis. A limit is asked for by its critical value ``z``, the normal quantile of
+its level; exact limits take the level with that quantile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.intervals import means, proportions
+from bayesgroups.frequentist.intervals.interval import Interval
+
+FloatArray = NDArray[np.float64]
+
+OfRates = Literal["wald", "wilson", "jeffreys", "clopper_pearson"]
+OfMeans = Literal["pooled_t", "pooled_normal", "separate_normal"]
+Choice = Literal["auto"] | OfRates | OfMeans
+RATES: tuple[str, ...] = get_args(OfRates)
+MEANS: tuple[str, ...] = get_args(OfMeans)
+
+_PROPORTIONS: dict[str, Callable[[FloatArray, FloatArray, float], Interval]] = {
+    "wald": proportions.wald,
+    "wilson": proportions.wilson,
+    "jeffreys": proportions.jeffreys,
+    "clopper_pearson": proportions.clopper_pearson,
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a tally says of one metric: arrays of one shape (subgroup,), NaN where unknown.
+
+    ``variance`` is the squared standard error with the row variance pooled over subgroups, ``own_variance`` that of the
+    subgroup's own rows; ``freedom`` are the degrees of freedom of the pooled variance.
+    """
+
+    estimate: FloatArray
+    count: FloatArray
+    successes: FloatArray
+    variance: FloatArray
+    own_variance: FloatArray
+    freedom: float
+
+
+def limits(sample: Sample, interval: str, z: float) -> Interval:
+    """Lower and upper limits, each one-sided with critical value ``z``, not clipped.
+
+    Parameters
+    ----------
+    sample : Sample
+        One metric.
+    interval : str
+        One of `RATES` or `MEANS`.
+    z : float
+        Critical value; 1.645 for one-sided limits at 95 %.
+
+    Returns
+    -------
+    Interval
+        NaN where the metric is undefined.
+
+    Raises
+    ------
+    InputError
+        If the critical value is not positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> k, n = np.array([90.0, 27, 9, 2]), np.array([100.0, 30, 12, 2])
+    >>> nothing = np.full(4, np.nan)
+    >>> found = limits(Sample(k / n, n, k, nothing, nothing, np.nan), "wald", 1.64)
+    >>> found.upper.round(6).tolist(), found.lower.round(6).tolist()
+    ([0.9492, 0.989826, 0.955, 1.0], [0.8508, 0.810174, 0.545, 1.0])
+    """
+    if not 0 < z < 8:
+        raise InputError(f"critical value {z!r} must be larger than 0 and smaller than 8, such as 1.645")
+    level = NormalDist().cdf(z) - NormalDist().cdf(-z)
+    if interval == "wald":  # from the critical value itself: every digit of published limits comes back
+        with np.errstate(divide="ignore", invalid="ignore"):
+            half = z * np.sqrt(sample.estimate * (1 - sample.estimate) / sample.count)
+        return Interval(sample.estimate - half, sample.estimate + half)
+    if interval in _PROPORTIONS:
+        return _PROPORTIONS[interval](sample.successes, sample.count, level)
+    if interval == "pooled_t":
+        return means.pooled_t(sample.estimate, sample.variance, sample.freedom, level)
+    half = z * np.sqrt(sample.variance if interval == "pooled_normal" else sample.own_variance)
+    return Interval(sample.estimate - half, sample.estimate + half)
+
+
+def p_values(sample: Sample, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
+    """One-sided p-values of each subgroup against a standard.
+
+    Parameters
+    ----------
+    sample : Sample
+        One metric.
+    interval : str
+        The test is the one whose limits `limits` gives: the standard lies outside the limits at level 1 - a exactly
+        where the p-value is below a.
+    standard : float
+        Value of the metric.
+
+    Returns
+    -------
+    tuple of two arrays (subgroup,)
+        Of the hypothesis that the metric is at least the standard (small: it is below), and at most (small: above).
+        NaN where undefined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> k, n = np.array([17.0, 2.0]), np.array([20.0, 2.0])
+    >>> nothing = np.full(2, np.nan)
+    >>> below, above = p_values(Sample(k / n, n, k, nothing, nothing, np.nan), "clopper_pearson", 0.5)
+    >>> below.round(4).tolist(), above.round(4).tolist()
+    ([0.9998, 1.0], [0.0013, 0.25])
+    """
+    from scipy.special import betainc, ndtr, stdtr
+
+    m, n = sample.estimate, sample.count
+    defined = np.isfinite(m)
+    if interval in ("jeffreys", "clopper_pearson"):
+        k, rest = np.where(defined, sample.successes, 1.0), np.where(defined, n - sample.successes, 1.0)
+        add = 0.5 if interval == "jeffreys" else 0.0
+        c = min(max(standard, 0.0), 1.0)
+        upper_a, upper_b = (k + add, rest + add) if add else (k + 1, np.maximum(rest, 1e-300))
+        lower_a, lower_b = (k + add, rest + add) if add else (np.maximum(k, 1e-300), rest + 1)
+        # At the ends the limit is the end of the range, so that nothing can be shown beyond it.
+        below = np.where(rest == 0, 1.0, 1 - betainc(upper_a, upper_b, c))
+        above = np.where(k == 0, 1.0, betainc(lower_a, lower_b, c))
+        return np.where(defined, below, np.nan), np.where(defined, above, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = {
+            "wald": np.sqrt(m * (1 - m) / n),
+            "wilson": np.sqrt(np.full_like(m, max(standard * (1 - standard), 0.0)) / n),
+            "separate_normal": np.sqrt(sample.own_variance),
+        }.get(interval, np.sqrt(sample.variance))
+        distance = np.where(m == standard, 0.0, (m - standard) / error)
+    if interval == "pooled_t":
+        return stdtr(sample.freedom, distance), stdtr(sample.freedom, -distance)
+    return ndtr(distance), ndtr(-distance)

@@ -1,0 +1,234 @@
+"""Subgroups that overlap: every margin of a table of intersections, by adding up."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.tallies import add_tallies
+from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.subgroups import attributes_of, label
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+MARGINS_SCHEMA = "bayesgroups.margins"
+"""Not that of a tally: an estimator would count every row several times."""
+ALL = "(all)"
+"""Level of an attribute that a margin does not look at."""
+BY_METRIC = (
+    "pooled_variance", "pooled_df", "kind", "range_lower", "range_upper", "larger_is_better", "undefined_when", "ties",
+)  # fmt: skip
+BY_SUBGROUP = (
+    "rows", "count", "successes", "estimate", "row_variance", "sampling_variance", "bootstrap_variance", "status", "reason",
+)  # fmt: skip
+
+
+def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
+    """Tally every margin beside the intersections: women, Asian people and Asian women.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally of rows or counts over intersections.
+    order : int, optional
+        Most attributes that a margin looks at; by default all margins. The intersections themselves always stay.
+
+    Returns
+    -------
+    xr.Dataset
+        Variables of a tally along ``metric`` and ``subgroup``, margins of fewest attributes first and the intersections
+        last, with the level ``(all)`` where a margin does not look; ``attributes_crossed(subgroup)`` counts those that it
+        does; ``members(subgroup, cell)`` is 1 where an intersection (``cell``) is in a subgroup. Subgroups overlap, so
+        this is for `bayesgroups.certify` and its kin; an estimator refuses it. ``sampling_variance`` pools the row
+        variance over the margins of the same attributes; ``pooled_variance`` and ``pooled_df`` are those of the
+        intersections.
+
+    Raises
+    ------
+    InputError
+        If the order is below 1, an attribute has the level ``(all)``, or the tally holds published estimates.
+    SchemaError
+        If it is not a tally.
+
+    Notes
+    -----
+    Attributes with one level are crossed always. Sums add, so every margin is what a tally of the rows by those
+    attributes alone would say, at no more cost than the table has cells.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m"] * 2})
+    >>> table = bg.margins(bg.tally_from_counts([9, 5, 4, 2], [10, 10, 5, 5], who, metric="acc"))
+    >>> table["subgroup"].values[:4].tolist(), table["estimate"].values[0, :4].round(2).tolist()
+    (['a | (all)', 'b | (all)', '(all) | f', '(all) | m'], [0.7, 0.6, 0.87, 0.47])
+    """
+    by = _check(tally, order)
+    tables: dict[tuple[str, ...], xr.Dataset] = {tuple(by): tally}
+    varied = [name for name in by if len(np.unique(tally[name].values)) > 1]
+    fixed = [name for name in by if name not in varied]
+    for size in range(len(varied) - 1, 0, -1):
+        for chosen in itertools.combinations(varied, size):
+            missing = next(name for name in varied if name not in chosen)
+            parent = tuple(name for name in by if name in {*chosen, missing, *fixed})
+            tables[tuple(name for name in by if name in {*chosen, *fixed})] = collapse(tables[parent], missing)
+    highest = len(by) if order is None else order
+    kept = {
+        names: table
+        for names, table in sorted(
+            tables.items(), key=lambda item: (len(item[0]), [by.index(name) for name in item[0]])
+        )
+        if len(names) == len(by) or len(set(names) - set(fixed)) <= highest
+    }
+    return _join(tally, by, kept)
+
+
+def collapse(tally: xr.Dataset, attribute: str) -> xr.Dataset:
+    """Add a tally up over the levels of one attribute, whose level becomes ``(all)``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m"] * 2})
+    >>> counts = bg.tally_from_counts([9, 5, 4, 2], [10, 10, 5, 5], who)
+    >>> collapse(counts, "race")["successes"].values.tolist()
+    [[13.0, 7.0]]
+    """
+    levels = tally[attribute].values
+    return add_tallies([_part(tally, np.flatnonzero(levels == level), attribute) for level in dict.fromkeys(levels)])
+
+
+def overall(tally: xr.Dataset) -> FloatArray:
+    """Value of every metric (metric,) over all rows, whichever subgroup they are in.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> overall(bg.tally_from_counts([9, 1], [10, 10], pd.DataFrame({"site": ["a", "b"]}))).tolist()
+    [0.5]
+    """
+    table = tally
+    for name in attributes_of(tally):
+        table = collapse(table, name)
+    found: FloatArray = table["estimate"].values[:, 0]
+    return found
+
+
+def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) -> FloatArray:
+    """Values of margins from those of their intersections: means weighted by the rows that count.
+
+    Parameters
+    ----------
+    values : array (..., cell)
+        Draws or estimates per intersection; NaN is allowed where the weight is 0.
+    weights : array (cell,)
+        Denominators of the metric.
+    members : array (subgroup, cell)
+        Which intersections a margin has.
+
+    Returns
+    -------
+    array (..., subgroup)
+        NaN where a margin has no weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_means(np.array([0.9, 0.6, np.nan]), np.array([10.0, 20, 0]), np.array([[True, True, True]])).tolist()
+    [0.7]
+    """
+    share = members * weights
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = share / share.sum(axis=1, keepdims=True)
+    found: FloatArray = np.where(weights > 0, values, 0.0) @ share.T
+    return found
+
+
+def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, members: BoolArray) -> FloatArray:
+    """How sampling errors of margins share their rows, as a factor of their covariance.
+
+    Parameters
+    ----------
+    estimate, count : arrays (cell,)
+        Of the intersections.
+    pooled_variance : float
+        Row variance within intersections; pooled, so that saturated ones have some.
+    members : array (subgroup, cell)
+        Which intersections a margin has.
+
+    Returns
+    -------
+    array (subgroup, 2 * cell)
+        Its product with its transpose is the covariance: a margin errs with the rows of its intersections, and with how
+        many of its rows are in each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half = deviations(np.array([0.2, 0.8]), np.array([50.0, 50.0]), 0.16, np.array([[True, True], [True, False]]))
+    >>> (half @ half.T).round(6).tolist()  # of all 100 rows .25 / 100, of the first 50 rows .16 / 50
+    [[0.0025, 0.0016], [0.0016, 0.0032]]
+    """
+    value = np.where(count > 0, estimate, 0.0)
+    share = members * count
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = share.sum(axis=1, keepdims=True)
+        centre = weighted_means(estimate, count, members)[:, None]
+        root = np.where(members & (count > 0), np.sqrt(count) / total, 0.0)
+    found: FloatArray = np.concatenate([root * np.sqrt(pooled_variance), root * np.nan_to_num(value - centre)], axis=1)
+    return found
+
+
+def _check(tally: xr.Dataset, order: int | None) -> list[str]:
+    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
+        raise SchemaError(f"margins are taken of a tally from bg.tally() or its kin; got {type(tally).__name__}")
+    if order is not None and order < 1:
+        raise InputError(f"order={order!r} must be 1 or larger: the most attributes that a margin looks at")
+    by = attributes_of(tally)
+    for name in by:
+        if ALL in tally[name].values:
+            raise InputError(f"attribute {name!r} has the level {ALL!r}, which margins need for themselves; rename it")
+    if "estimate" in tally["kind"].values:
+        raise InputError("published estimates have no sums to add up to margins; give counts or rows")
+    return by
+
+
+def _part(tally: xr.Dataset, positions: NDArray[np.intp], attribute: str) -> xr.Dataset:
+    """Some subgroups with their score and cluster cells, as if the attribute had one level."""
+    part = tally.isel(subgroup=positions)
+    place = np.full(tally.sizes["subgroup"], -1)
+    place[positions] = np.arange(len(positions))
+    for cell, variable in (("score_cell", "score_subgroup"), ("cluster_cell", "cluster_subgroup")):
+        if cell in part.dims:
+            part = part.isel({cell: np.flatnonzero(place[part[variable].values] >= 0)})
+            part[variable] = (cell, place[part[variable].values])
+    names = attributes_of(tally)
+    columns = {name: part[name].values.astype(str) for name in names}
+    columns[attribute] = np.full(len(positions), ALL)
+    labels = [label(levels) for levels in zip(*columns.values(), strict=True)]
+    along: dict[str, object] = {name: ("subgroup", levels) for name, levels in columns.items()}
+    return part.assign_coords({"subgroup": labels, **along})
+
+
+def _join(tally: xr.Dataset, by: Sequence[str], tables: dict[tuple[str, ...], xr.Dataset]) -> xr.Dataset:
+    parts = [table[list(BY_SUBGROUP)] for table in tables.values()]
+    found = xr.concat(parts, dim="subgroup", data_vars="all", join="exact")
+    found = found.assign({name: tally[name] for name in BY_METRIC})
+    members = np.ones((found.sizes["subgroup"], tally.sizes["subgroup"]), dtype=bool)
+    for name in by:
+        mine = found[name].values[:, None]
+        members &= (mine == ALL) | (mine == tally[name].values)
+    crossed = [len(names) for names, table in tables.items() for _ in range(table.sizes["subgroup"])]
+    found["members"] = (("subgroup", "cell"), members.astype(np.int8))
+    found["attributes_crossed"] = ("subgroup", np.array(crossed))
+    cells = tally["subgroup"].values
+    return found.assign_coords(cell=cells).assign_attrs({**tally.attrs, "schema": MARGINS_SCHEMA})
