@@ -1,0 +1,128 @@
+"""Candidates from reports: performance and fairness of each system with the draws of its posterior or bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from bayesgroups.errors import InputError
+from bayesgroups.report import check
+
+_GROUPS = {"bayesian": "posterior", "frequentist": "bootstrap"}
+
+
+def points_from_reports(
+    reports: Mapping[str, xr.DataTree],
+    fairness: Callable[[xr.DataArray], xr.DataArray],
+    *,
+    performance: str | Callable[[xr.DataArray], xr.DataArray] = "acc",
+    side: Literal["bayesian", "frequentist"] = "bayesian",
+) -> xr.Dataset:
+    """Turn a report per system into candidates with draws.
+
+    Parameters
+    ----------
+    reports : mapping
+        A report per system under comparison, by its name.
+    fairness : callable
+        Takes the metrics ``(chain, draw, metric, subgroup)``, with the coordinates ``count(metric, subgroup)`` and
+        ``rows(subgroup)``, and returns a number per draw, larger the better: ``lambda values: 1 -
+        bg.aggregate(values.sel(metric="tpr"))``.
+    performance : str or callable
+        A metric, which is averaged over subgroups by their counts (all rows alike), or a function like ``fairness``.
+    side : {"bayesian", "frequentist"}
+        Draws of ``/posterior`` or of ``/bootstrap``.
+
+    Returns
+    -------
+    xr.Dataset
+        ``performance`` and ``fairness`` (chain, draw, candidate).
+
+    Raises
+    ------
+    InputError
+        If there is no report, a report has no such draws or metric, the numbers of draws differ, or a function returns
+        something else than a number per draw.
+    SchemaError
+        If a value is not a report.
+
+    Notes
+    -----
+    Draws of different reports are independent. Systems that were tested on the same rows are positively correlated in
+    truth, so that differences between them are known better than these draws say.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.tradeoffs import points_from_reports
+    >>> who = pd.DataFrame({"sex": ["f", "m"]})
+    >>> hits = {"plain": [700, 900], "debiased": [780, 800]}
+    >>> reports = {
+    ...     name: bg.estimate(bg.tally_from_counts(right, [1000, 1000], who, metric="acc"), bg.NoPooling(), seed=i)
+    ...     for i, (name, right) in enumerate(hits.items())
+    ... }
+    >>> points = points_from_reports(reports, lambda values: 1 - bg.aggregate(values.sel(metric="acc"), center="mean"))
+    >>> points.mean(("chain", "draw"))["fairness"].values.round(2).tolist()
+    [0.9, 0.99]
+    """
+    if not reports:
+        raise InputError("points_from_reports() got no report; give at least one, as {'name': report}")
+    if side not in _GROUPS:
+        raise InputError(f"side={side!r} does not exist; expected 'bayesian' or 'frequentist'")
+    columns = []
+    first: tuple[str, dict[str, int]] | None = None
+    for name, report in reports.items():
+        check(report)
+        if _GROUPS[side] not in report.children:
+            raise InputError(
+                f"report {name!r} has no /{_GROUPS[side]}; take the other side, or estimate with a bootstrap"
+            )
+        values = _values(report, _GROUPS[side])
+        sizes = {dim: values.sizes[dim] for dim in ("chain", "draw")}
+        if first is not None and first[1] != sizes:
+            raise InputError(f"reports {first[0]!r} and {name!r} have different draws: {first[1]} and {sizes}")
+        first = first or (name, sizes)
+        goals = {
+            "performance": _weighted(values, performance, name)
+            if isinstance(performance, str)
+            else performance(values),
+            "fairness": fairness(values),
+        }
+        columns.append({goal: _per_draw(one, goal, name, sizes) for goal, one in goals.items()})
+    return xr.Dataset(
+        {
+            goal: (("chain", "draw", "candidate"), np.stack([column[goal] for column in columns], axis=-1))
+            for goal in ("performance", "fairness")
+        },
+        {"candidate": np.array(list(reports), dtype=str)},
+        attrs={"side": side},
+    )
+
+
+def _values(report: xr.DataTree, group: str) -> xr.DataArray:
+    tally = report["constant_data"].to_dataset()
+    mu = report[group].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup")
+    return mu.assign_coords(count=tally["count"].variable, rows=tally["rows"].variable)
+
+
+def _weighted(values: xr.DataArray, metric: str, name: str) -> xr.DataArray:
+    """Mean over subgroups by their counts: the value over all rows."""
+    known = values["metric"].values.tolist()
+    if metric not in known:
+        raise InputError(f"report {name!r} has no metric {metric!r}; it has {known}. Tally it, or give performance=")
+    own = values.sel(metric=metric)
+    count = own["count"]
+    if not float(count.sum(skipna=False)) > 0:
+        raise InputError(f"report {name!r} has no counts of {metric!r} to average by; give performance= as a function")
+    return (own.where(count > 0, 0.0) * count).sum("subgroup") / count.sum()
+
+
+def _per_draw(one: object, goal: str, name: str, sizes: dict[str, int]) -> np.ndarray:
+    if not isinstance(one, xr.DataArray) or dict(one.sizes) != sizes:
+        found = dict(one.sizes) if isinstance(one, xr.DataArray) else type(one).__name__
+        raise InputError(f"{goal}= must give a number per draw, dims {sizes}; for report {name!r} it gave {found}")
+    return np.asarray(one.transpose("chain", "draw").values, dtype=np.float64)

@@ -1,0 +1,104 @@
+"""The study of published trade-offs: it runs on made-up files, and the committed page has the published numbers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesgroups as bg
+from bayesgroups.datasets import load_bios_runs
+from bayesgroups.studies.model_selection import candidates, main, plain_model, selections
+from bayesgroups.studies.model_selection_page import AGGREGATES, AUC, BEST, METHODS, NOTES
+from bayesgroups.tradeoffs import CRITERIA
+
+PAGE = Path(__file__).parents[2] / "docs" / "examples" / "model_selection.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made-up runs and counts in the form of the public files."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for method in [*METHODS.values(), "Vanilla"]:
+        for config in range(1 if method == "Vanilla" else 6):
+            for run in range(2):
+                at = 0.8 - 0.05 * config
+                goals = np.array([at, 1.3 - at] * 2) - 0.1 * rng.random(4)
+                rows.append([method, f"x={config}", f"{method}_{config}_{run}", *goals])
+    columns = ["method", "config", "run", "dev_performance", "dev_fairness", "test_performance", "test_fairness"]
+    path = tmp_path_factory.mktemp("bios")
+    pd.DataFrame(rows, columns=columns).to_csv(path / "bios_both_results.csv", index=False)
+    cells = [
+        ("9.00", split, group, true, said, rng.integers(0, 30))
+        for split in ("dev", "test") for group in range(4) for true in range(3) for said in range(3)
+    ]  # fmt: skip
+    names = ["epoch", "split", "group", "true_class", "pred_class", "count"]
+    pd.DataFrame(cells, columns=names).to_csv(path / "bios_both_confusion.csv", index=False)
+    return path
+
+
+def test_main_writes_the_page(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "docs" / "page.md"
+    main(["--data", str(folder), "--draws", "20", "--output", str(output)])
+    text = output.read_text(encoding="utf-8")
+    assert text.count("\n| ") == 3 + 4 + 28 + len(AGGREGATES)
+    assert "--draws 20 --seed 1" in text
+    assert str(folder) not in text
+    assert capsys.readouterr().out.strip() == text.strip()
+
+
+def test_selections_are_on_development_data(folder: Path) -> None:
+    runs = load_bios_runs(folder)
+    found = candidates(runs, draws=50)
+    lines = selections(found, plain_model(runs))
+    assert [line.criterion for line in lines[::4]] == list(CRITERIA)
+    by_hand = bg.select_model(found["Adv"].dev, test=found["Adv"].test)
+    line = next(line for line in lines if (line.criterion, line.method) == ("DTO", "Adv"))
+    assert by_hand is not None
+    assert line.dto == pytest.approx(100 * by_hand.test_dto)
+    assert 0 <= line.probability <= 1
+    assert np.isnan(line.published)
+
+
+def test_tables_are_complete() -> None:
+    assert list(BEST) == list(CRITERIA)
+    assert list(AUC) == list(METHODS)
+    assert {method for method, _ in BEST.values()} == set(METHODS)
+
+
+def rows(head: str) -> list[list[str]]:
+    section = PAGE.read_text(encoding="utf-8").split(f"## {head}\n")[1].split("\n## ")[0]
+    table = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    return table[1:]
+
+
+def test_the_committed_page_has_the_published_areas() -> None:
+    areas = {
+        row[0]: [float(re.split(" to ", value)[0]) for value in row[1:]] for row in rows("Area under the frontier")
+    }
+    for method, (published, ours, *_) in areas.items():
+        assert published == ours == round(100 * AUC[method], 2)
+    assert areas["INLP"][3] == 40.21
+    assert areas["DAdv"][5] + areas["A-Adv"][5] > 0.95
+    assert max(areas["DAdv"][5], areas["A-Adv"][5]) < 0.9
+
+
+def test_the_committed_page_has_the_published_selections() -> None:
+    table = [line.split("|")[1:-1] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    cells = {(row[0].strip(), row[1].strip()): [value.strip() for value in row[2:]] for row in table if len(row) == 9}
+    for criterion, (method, published) in BEST.items():
+        said, pipeline, *_ = cells[criterion, method]
+        assert float(said) == float(pipeline) == published
+        assert min(float(cells[criterion, name][1].rstrip(" \\*")) for name in METHODS) == published
+    assert float(cells["DTO", "INLP"][2]) == 47.48
+
+
+def test_the_committed_page_has_the_published_aggregates_and_its_notes() -> None:
+    found = rows("Aggregation from confusion counts")
+    assert [float(row[3]) for row in found] == list(AGGREGATES.values())
+    assert [row[3] for row in found] == [row[4] for row in found]
+    assert NOTES in PAGE.read_text(encoding="utf-8")
