@@ -1,0 +1,90 @@
+"""Metrics of a decision as rates: what counts as a success, of how many, from the four confusion cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, near_misses
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """The four cells, counts or shares of any one shape."""
+
+    tp: FloatArray
+    fn: FloatArray
+    fp: FloatArray
+    tn: FloatArray
+
+
+Cells = Callable[[Confusion], tuple[FloatArray, FloatArray]]
+
+# (successes, all others that count)
+_CELLS: dict[str, Cells] = {
+    "sel": lambda c: (c.tp + c.fp, c.fn + c.tn),
+    "acc": lambda c: (c.tp + c.tn, c.fp + c.fn),
+    "tpr": lambda c: (c.tp, c.fn),
+    "fnr": lambda c: (c.fn, c.tp),
+    "fpr": lambda c: (c.fp, c.tn),
+    "tnr": lambda c: (c.tn, c.fp),
+    "ppv": lambda c: (c.tp, c.fp),
+    "fdr": lambda c: (c.fp, c.tp),
+    "npv": lambda c: (c.tn, c.fn),
+    "for": lambda c: (c.fn, c.tn),
+    # F1 = 2 p / (1 + p) with p the share of true positives among all that are positive or selected.
+    "f1": lambda c: (c.tp, c.fp + c.fn),
+}
+METRICS: tuple[str, ...] = tuple(_CELLS)
+"""The metrics that have a threshold curve."""
+
+
+def check_metrics(metrics: Sequence[str] | str) -> list[str]:
+    """Names of metrics as a list.
+
+    Raises
+    ------
+    InputError
+        If there is none, one is named twice or has no curve.
+    """
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    if not names:
+        raise InputError("metrics= is empty; name at least one, as metrics=['tpr']")
+    for name in names:
+        if name not in METRICS:
+            raise InputError(f"metric {name!r} has no threshold curve; {near_misses(str(name), METRICS)}")
+        if names.count(name) > 1:
+            raise InputError(f"metrics= has {name!r} twice")
+    return names
+
+
+def counts(metric: str, cells: Confusion) -> tuple[FloatArray, FloatArray]:
+    """Successes and denominator of a metric; for F1 those of the rate it is a function of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.ones(1)
+    >>> cells = Confusion(2 * one, one, 3 * one, 4 * one)
+    >>> [float(part[0]) for part in counts("ppv", cells)]
+    [2.0, 5.0]
+    """
+    successes, others = _CELLS[metric](cells)
+    return successes, successes + others
+
+
+def value(metric: str, rate: FloatArray) -> FloatArray:
+    """The metric from its rate, increasing; the rate itself for all but F1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> value("f1", np.array([0.5])).round(4).tolist()
+    [0.6667]
+    """
+    return 2 * rate / (1 + rate) if metric == "f1" else rate

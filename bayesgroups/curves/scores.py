@@ -1,0 +1,143 @@
+"""Where a curve gets its scores: the score cells of a tally, which are all that any curve needs of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.auc_variances import score_cells
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Positives and negatives per subgroup and distinct score, sorted by both.
+
+    Attributes
+    ----------
+    names : array (subgroup,)
+        Labels of the subgroups.
+    attributes : dict of arrays (subgroup,)
+        Levels of each attribute.
+    subgroup, score, positives, negatives : arrays (cell,)
+        With weights the counts of a subgroup are divided by one number, so that they sum to its effective number of
+        rows, (sum w)^2 / sum w^2.
+    """
+
+    names: NDArray[np.str_]
+    attributes: dict[str, NDArray[np.str_]]
+    subgroup: IntArray
+    score: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+
+    @property
+    def size(self) -> int:
+        """Number of subgroups."""
+        return len(self.names)
+
+    def totals(self) -> tuple[FloatArray, FloatArray]:
+        """Positives and negatives of every subgroup."""
+        ones, zeros = (np.bincount(self.subgroup, weights=w, minlength=self.size) for w in self._classes())
+        return ones, zeros
+
+    def labels(self) -> dict[str, Any]:
+        """Coordinates along ``subgroup``."""
+        return {"subgroup": self.names, **{name: ("subgroup", values) for name, values in self.attributes.items()}}
+
+    def status(self) -> NDArray[np.str_]:
+        """What is missing in each subgroup: ``ok``, ``no rows``, ``no positives`` or ``no negatives``."""
+        ones, zeros = self.totals()
+        words = np.where(zeros == 0, "no negatives", "ok")
+        words = np.where(ones == 0, "no positives", words)
+        return np.asarray(np.where(ones + zeros == 0, "no rows", words))
+
+    def _classes(self) -> tuple[FloatArray, FloatArray]:
+        return self.positives, self.negatives
+
+
+def scores_of(
+    source: object,
+    by: Sequence[str] | Mapping[str, Sequence[object] | None] | None,
+    *,
+    y_true: str | None,
+    y_score: str | None,
+    positive: object,
+    weights: str | None,
+) -> Scores:
+    """Scores of a tally, or of rows through a tally.
+
+    Raises
+    ------
+    InputError
+        If a tally comes with columns, or keeps no scores; if rows come without columns or cannot be tallied; if a
+        score is not finite, or there is no row at all.
+    """
+    if isinstance(source, xr.Dataset) and source.attrs.get("schema") == SCHEMA:
+        if any(argument is not None for argument in (by, y_true, y_score, positive, weights)):
+            raise InputError("a tally knows its columns; leave by=, y_true=, y_score=, positive= and weights= out")
+        tally = source
+    else:
+        if by is None or y_true is None or y_score is None:
+            raise InputError("rows need by=, y_true= and y_score=, the columns of attributes, outcome and score")
+        from bayesgroups.tallies import tally as tally_rows
+
+        tally = tally_rows(
+            source, by, ["auc"], y_true=y_true, y_score=y_score, positive=positive, weights=weights
+        )  # fmt: skip
+    cells = score_cells(tally)
+    if len(cells.score) == 0:
+        raise InputError("no subgroup has a row; a curve needs some")
+    size = tally.sizes["subgroup"]
+    bad = ~np.isfinite(cells.score)
+    if bad.any():
+        worst = int(np.argmax(bad))
+        name = str(tally["subgroup"].values[cells.subgroup[worst]])
+        raise InputError(f"subgroup {name!r} has the score {cells.score[worst]}; scores must be finite")
+    weight = np.bincount(cells.subgroup, weights=cells.positives + cells.negatives, minlength=size)
+    squares = np.bincount(cells.subgroup, weights=cells.positive_squares + cells.negative_squares, minlength=size)
+    scale = np.divide(weight, squares, out=np.ones(size), where=squares > 0)[cells.subgroup]
+    attributes = {
+        str(name): values.values
+        for name, values in tally.coords.items()
+        if values.dims == ("subgroup",) and name != "subgroup"
+    }
+    return Scores(
+        tally["subgroup"].values, attributes, cells.subgroup.astype(np.intp), cells.score, scale * cells.positives,
+        scale * cells.negatives,
+    )  # fmt: skip
+
+
+def check_seed(seed: object) -> int:
+    """Refuse a seed that is not a whole number, 0 or larger.
+
+    Raises
+    ------
+    InputError
+        If it is not.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
+    return int(seed)
+
+
+def check_draws(draws: object) -> int:
+    """Refuse a number of draws below 100, from which no band can be read.
+
+    Raises
+    ------
+    InputError
+        If it is not a whole number, 100 or larger.
+    """
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 100:
+        raise InputError(f"draws must be a whole number, 100 or larger; got {draws!r}")
+    return int(draws)

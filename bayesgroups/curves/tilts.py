@@ -1,0 +1,240 @@
+"""Smooth differences between the score distributions of subgroups: location, spread and skewness, each with its own pooling.
+
+With q the distribution over bins that subgroups share and phi_1, phi_2, phi_3 the first polynomials of its normal scores, made
+orthonormal under q,
+
+    p[g, bin] ~ q[bin] exp(sum over j of theta[g, j] phi_j[bin]),   theta[g, j] ~ Normal(0, tau_j),   tau_j ~ HalfNormal(1/2).
+
+theta[g, 1] is a shift in standard deviations of the shared scores, and ranks are all that enters. The likelihood of
+theta is concave and taken for a normal one around its penalised maximum; tau is drawn from a grid.
+
+References
+----------
+Neyman (1937), smooth tests, doi:10.1080/03461238.1937.10404821; Anderson (1979), density ratios,
+doi:10.1093/biomet/66.1.17; Qin (1998), doi:10.1093/biomet/85.3.619.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+DEGREE = 3
+"""Polynomials: location, spread, skewness."""
+SCALE = 0.5
+"""Of the half-normal prior of tau."""
+FEWEST = 2
+"""Subgroups with rows below which none differ."""
+STEPS = 30
+"""Newton steps towards each penalised maximum."""
+FOLLOWING = 2
+"""Newton steps of a subgroup's tilts from their best value to that for a draw of the shared distribution."""
+TAUS = np.exp(np.linspace(np.log(2e-3), np.log(4.0), 80))
+"""Grid of tau."""
+LEAST = 1e-9
+"""Information about a direction that the bins cannot show, so that it can be inverted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tilts:
+    """Fit of all subgroups.
+
+    Attributes
+    ----------
+    basis : array (tilt, bin)
+        The polynomials.
+    information, score : arrays (subgroup, tilt, tilt) and (subgroup, tilt)
+        Normal likelihood: precision, and precision times mean.
+    best : array (subgroup, tilt)
+        Penalised maxima.
+    tau : array (draw, tilt)
+        Draws of the spread between subgroups.
+    """
+
+    basis: FloatArray
+    information: FloatArray
+    score: FloatArray
+    best: FloatArray
+    tau: FloatArray
+
+
+def centre(counts: FloatArray) -> FloatArray:
+    """The distribution over bins from which subgroups are taken to differ, (bin,).
+
+    The mean over subgroups, each with the weight n s / (n + s), s the median number of rows, so that the largest subgroup is
+    not the centre; a row spread over the bins is added.
+
+    Examples
+    --------
+    >>> centre(np.array([[4.0, 0.0], [0.0, 4.0]])).tolist()
+    [0.5, 0.5]
+    """
+    rows = counts.sum(axis=1)
+    some = rows > 0
+    bins = counts.shape[1]
+    if not some.any():
+        return np.full(bins, 1 / bins)
+    half = np.median(rows[some])
+    weight = half / (rows[some] + half)
+    total = (weight[:, None] * counts[some]).sum(axis=0) + 1 / bins
+    return np.asarray(total / total.sum(), dtype=np.float64)
+
+
+def polynomials(q: FloatArray) -> FloatArray:
+    """Polynomials of the normal scores of the bins, orthonormal under q: (tilt, bin), fewer where there are few bins.
+
+    Examples
+    --------
+    >>> q = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
+    >>> phi = polynomials(q)
+    >>> bool(np.allclose((phi * q) @ phi.T, np.eye(3), atol=1e-9)), bool(np.allclose(phi @ q, 0, atol=1e-9))
+    (True, True)
+    """
+    middle = np.cumsum(q) - q / 2
+    normal = np.array([NormalDist().inv_cdf(min(max(float(u), 1e-9), 1 - 1e-9)) for u in middle])
+    degree = min(DEGREE, len(q) - 1)
+    powers = np.stack([normal**power for power in range(degree + 1)], axis=1)
+    # Orthonormal columns of sqrt(q) x powers; the first is sqrt(q) itself, the constant.
+    columns, upper = np.linalg.qr(np.sqrt(q)[:, None] * powers)
+    columns = columns * np.sign(np.diag(upper))
+    return np.asarray((columns[:, 1:] / np.sqrt(q)[:, None]).T, dtype=np.float64)
+
+
+def tilted(q: FloatArray, basis: FloatArray, theta: FloatArray) -> FloatArray:
+    """Distributions q exp(theta . basis), normalised: q (..., bin) and theta (..., tilt) give (..., bin)."""
+    exponent = theta @ basis
+    found = q * np.exp(exponent - exponent.max(axis=-1, keepdims=True))
+    return np.asarray(found / found.sum(axis=-1, keepdims=True), dtype=np.float64)
+
+
+def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | None:
+    """Fit the tilts of all subgroups and draw their spread.
+
+    Parameters
+    ----------
+    counts : array (subgroup, bin)
+        Rows.
+    rng : numpy.random.Generator
+        Source of randomness.
+    draws : int
+        Number of draws.
+
+    Returns
+    -------
+    Tilts or None
+        ``None`` with fewer than two subgroups that have rows, or two bins.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> apart = np.stack([rng.multinomial(400, np.roll([0.1, 0.2, 0.4, 0.2, 0.1], i % 2)) for i in range(12)])
+    >>> alike = np.stack([rng.multinomial(400, [0.1, 0.2, 0.4, 0.2, 0.1]) for i in range(12)])
+    >>> [bool(np.median(fit(counts * 1.0, rng, 500).tau[:, 0]) > 0.1) for counts in (apart, alike)]
+    [True, False]
+    """
+    if ((counts.sum(axis=1) > 0).sum() < FEWEST) or counts.shape[1] < 3:
+        return None
+    q = centre(counts)
+    basis = polynomials(q)
+    best = np.stack([_maximum(q, basis, own) for own in counts])
+    information, score = [], []
+    for theta, own in zip(best, counts, strict=True):
+        gradient, precision = _derivatives(q, basis, own, theta)
+        information.append(precision)
+        score.append(gradient + precision @ theta)
+    some = counts.sum(axis=1) > 0
+    return with_spread(basis, np.stack(information), np.stack(score), best, some, rng, draws)
+
+
+def with_spread(
+    basis: FloatArray, information: FloatArray, score: FloatArray, best: FloatArray, some: NDArray[np.bool_],
+    rng: np.random.Generator, draws: int,
+) -> Tilts:  # fmt: skip
+    """Draw the spread between subgroups from their normal likelihoods; ``some`` (subgroup,) has those with rows."""
+    variances = np.linalg.inv(information[some])
+    values = np.einsum("gij,gj->gi", variances, score[some])
+    drawn = [_spread(values[:, j], variances[:, j, j], rng, draws) for j in range(len(basis))]
+    return Tilts(basis, information, score, best, np.stack(drawn, axis=1))
+
+
+def members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
+    """Draw the tilts of one subgroup for draws of the shared distribution.
+
+    Parameters
+    ----------
+    found : Tilts
+        From `fit`.
+    q : array (draw, bin)
+        Draws of the shared distribution; the tilts of a subgroup with rows follow them.
+    own : array (bin,)
+        Rows of the subgroup; one without has draws from the population.
+    subgroup : int
+        Its position.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array (draw, tilt)
+    """
+    theta = np.broadcast_to(found.best[subgroup], found.tau.shape)
+    prior = np.eye(len(found.basis)) / found.tau[:, None, :] ** 2
+    size = len(found.basis)
+    squares = (found.basis[:, None] * found.basis).reshape(size**2, -1)
+    precision = prior
+    for _ in range(FOLLOWING):
+        p = tilted(q, found.basis, theta)
+        mean = p @ found.basis.T
+        spread = (p @ squares.T).reshape(-1, size, size) - mean[:, :, None] * mean[:, None]
+        precision = own.sum() * spread + LEAST * np.eye(size) + prior
+        gradient = found.basis @ own - own.sum() * mean - theta / found.tau**2
+        step = np.linalg.solve(precision, gradient[..., None])[..., 0]
+        theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
+    root = np.linalg.inv(np.linalg.cholesky(precision))  # precision^-1 = root' root
+    return np.asarray(theta + np.einsum("dji,dj->di", root, rng.standard_normal(theta.shape)), dtype=np.float64)
+
+
+def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Gradient of the log likelihood and its information."""
+    p = tilted(q, basis, theta)
+    mean = basis @ p
+    spread = (basis * p) @ basis.T - np.outer(mean, mean)
+    return basis @ own - own.sum() * mean, own.sum() * spread + LEAST * np.eye(len(basis))
+
+
+def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:
+    return newton(lambda theta: _derivatives(q, basis, own, theta), len(basis))
+
+
+def newton(derivatives: Callable[[FloatArray], tuple[FloatArray, FloatArray]], size: int) -> FloatArray:
+    """Maximum of a concave log likelihood less the penalty of a normal prior with the standard deviation `SCALE`.
+
+    Examples
+    --------
+    >>> newton(lambda theta: (np.array([12.0]) - 4.0 * theta, np.array([[4.0]])), 1).round(6).tolist()
+    [1.5]
+    """
+    theta = np.zeros(size)
+    for _ in range(STEPS):
+        gradient, precision = derivatives(theta)
+        step = np.linalg.solve(precision + np.eye(size) / SCALE**2, gradient - theta / SCALE**2)
+        theta = theta + step * min(1.0, 1.0 / max(float(np.abs(step).max()), 1e-12))  # no step longer than 1
+        if np.abs(step).max() < 1e-9:
+            break
+    return theta
+
+
+def _spread(value: FloatArray, variance: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray:
+    """Draws of tau from value[g] ~ Normal(0, variance[g] + tau^2)."""
+    total = variance + TAUS[:, None] ** 2
+    log_density = -0.5 * (np.log(total) + value**2 / total).sum(axis=1)
+    log_density += -0.5 * (TAUS / SCALE) ** 2 + np.log(TAUS)  # the grid is even in log tau
+    weight = np.exp(log_density - log_density.max())
+    place = rng.choice(len(TAUS), size=draws, p=weight / weight.sum())
+    return np.asarray(TAUS[place] * np.exp(np.log(TAUS[1] / TAUS[0]) * (rng.random(draws) - 0.5)), dtype=np.float64)

@@ -1,0 +1,91 @@
+"""The record of coverage for the AUC, held to thresholds, and how it is made.
+
+python -m bayesgroups.studies.auc_coverage --output tests/recovery/records/auc_coverage.csv
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesgroups.errors import InputError
+from bayesgroups.studies.auc_coverage import SEED, answers, aucs, draw, law, study
+
+RECORD = Path(__file__).parent / "records" / "auc_coverage.csv"
+DESIGNS = ("alike", "apart", "excellent", "unequal")
+
+
+@cache
+def record() -> pd.DataFrame:
+    table = pd.read_csv(RECORD)
+    return table.set_index(["design", "interval", "size_class", "level"]).sort_index()
+
+
+def line(design: str, interval: str, size_class: str = "all", level: float = 0.95) -> pd.Series:
+    found: pd.Series = record().loc[design, interval, size_class, level]
+    return found
+
+
+def test_monte_carlo_errors_are_small() -> None:
+    table = record().reset_index()
+    unpooled = ~table["interval"].str.startswith("bayesian")
+    assert table.loc[unpooled & (table["size_class"] == "all"), "mc_error"].max() < 0.008
+    assert set(table["design"]) == set(DESIGNS)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("size_class", ["all", "small", "large"])
+@pytest.mark.parametrize("interval", ["newcombe", "logit_delong", "no_pooling_rate", "no_pooling_rate_calibrated"])
+def test_intervals_of_single_subgroups_cover(interval: str, size_class: str, design: str) -> None:
+    found = line(design, interval, size_class)
+    assert 0.92 <= found["coverage"] + 2 * found["mc_error"]
+    assert found["outside"] == 0
+    assert found["none"] == 0
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_normal_interval_does_not(design: str) -> None:
+    found = line(design, "wald_delong", "small")
+    assert found["coverage"] < 0.7
+    assert found["none"] > 0.2  # no width, or no variance
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_newcombe_is_narrower_than_the_logit_interval(design: str) -> None:
+    assert line(design, "newcombe")["width"] < line(design, "logit_delong")["width"]
+    assert line(design, "newcombe", "small")["width"] < 0.85 * line(design, "logit_delong", "small")["width"]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_empirical_bayes_covers_and_is_nearer_to_the_truth(design: str) -> None:
+    pooled, alone = line(design, "empirical_bayes_rate_calibrated"), line(design, "newcombe")
+    assert pooled["coverage"] > 0.93
+    assert pooled["width"] < 0.9 * alone["width"]
+    assert pooled["error"] < 0.8 * alone["error"]
+
+
+def test_where_the_bayesian_side_falls_short() -> None:
+    """The default spread of logits is too small for AUCs from .88 to .998; calibrated pairs mend half of it."""
+    for design in ("alike", "unequal"):
+        assert line(design, "bayesian_rate_calibrated")["coverage"] > 0.93
+    assert line("apart", "bayesian_rate_calibrated")["coverage"] > 0.91
+    excellent = [line("excellent", name)["coverage"] for name in ("bayesian_rate", "bayesian_rate_calibrated")]
+    assert excellent[0] < excellent[1]
+    assert excellent[1] > 0.87
+
+
+def test_the_code_makes_the_record() -> None:
+    """One evaluation set is answered by all the intervals of the record."""
+    rng = np.random.default_rng([SEED, 0, 0])
+    drawn = draw(law(rng.permutation(aucs()["alike"]), 1.0), rng)
+    names = [name for name, _, _ in answers(drawn, bayesian=True, seed=0)]
+    assert sorted(names) == sorted(set(record().reset_index()["interval"]))
+
+
+def test_few_replications_have_no_error() -> None:
+    with pytest.raises(InputError, match="replications=7 must be 8 or more, to have a Monte Carlo error"):
+        study(7)
