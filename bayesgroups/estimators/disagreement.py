@@ -1,0 +1,113 @@
+"""Disagreement feedback: critics say whether they disagree, never with which label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+
+@dataclass(frozen=True)
+class DisagreementModel(Estimator):
+    """Latent labels of critics with a stated prior, and bounds that need none as the reference.
+
+    For tallies of `bayesgroups.disagreement_tally` only. All metrics are fitted together.
+
+    Parameters
+    ----------
+    destination : float
+        Of the Bayesian side: parameter of the Dirichlet prior of the label that a disagreeing critic has in mind. 1 takes
+        every law for equally likely, less favours a single label, more an even spread. No data change it: vary it.
+    overall_scale, tau_scale : float, optional
+        Prior scales of the logits of disagreement rates: centre ~ Normal(0, overall_scale), spreads of subgroups and of
+        critics ~ HalfNormal(tau_scale); by default 1.5 and 0.5.
+    critics : bool
+        Give critics a leniency of their own where the tally has them, which needs NUTS; or take judgements for
+        independent, which has an exact engine.
+    form : {"sharp", "published"}
+        Of the frequentist side: the identified set, or the formulas of the paper, errors included.
+    resample : {"all", "judgements", "critics", "items"}
+        Of the frequentist side: what the bootstrap draws anew, by default all that the tally knows.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown or a number is not positive.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> bg.DisagreementModel(destination=0.5).settings()["destination"]
+    0.5
+    """
+
+    word: ClassVar[str] = "disagreement"
+
+    destination: float = 1.0
+    overall_scale: float | None = None
+    tau_scale: float | None = None
+    critics: bool = True
+    form: Literal["sharp", "published"] = "sharp"
+    resample: Literal["all", "judgements", "critics", "items"] = "all"
+
+    def __post_init__(self) -> None:
+        check_scale("DisagreementModel", "destination", self.destination)
+        check_scale("DisagreementModel", "overall_scale", self.overall_scale)
+        check_scale("DisagreementModel", "tau_scale", self.tau_scale)
+        check_choice("DisagreementModel", "form", self.form, ("sharp", "published"))
+        check_choice("DisagreementModel", "resample", self.resample, ("all", "judgements", "critics", "items"))
+
+    @property
+    def joint(self) -> bool:
+        """Always: every metric comes from the same shares and rates."""
+        return True
+
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+        """Bounds and their confidence sets, see `bayesgroups.frequentist.disagreement`."""
+        from bayesgroups.frequentist import disagreement
+
+        _check_tally(tally)
+        return disagreement.estimate(tally, seed=seed, form=self.form, resample=self.resample)
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.disagreement`."""
+        from bayesgroups.models import disagreement
+
+        _check_tally(tally)
+        return disagreement.build(
+            tally,
+            destination=self.destination,
+            overall_scale=self.overall_scale,
+            tau_scale=self.tau_scale,
+            critics=self.critics,
+        )
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
+        """Exact draws, see `bayesgroups.inference.collapsed.disagreement`; none with critics of their own."""
+        from bayesgroups.inference.collapsed import disagreement
+
+        _check_tally(tally)
+        if self.critics and "critic_agreements" in tally:
+            return None
+        return disagreement.sample(
+            tally,
+            seed=seed,
+            destination=self.destination,
+            overall_scale=self.overall_scale,
+            tau_scale=self.tau_scale,
+        )
+
+
+def _check_tally(tally: xr.Dataset) -> None:
+    if "agreements" not in tally:
+        raise InputError(
+            "DisagreementModel needs agreements and disagreements; make the tally with bg.disagreement_tally()"
+        )

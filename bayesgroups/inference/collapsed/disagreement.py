@@ -1,0 +1,163 @@
+"""Exact posterior of disagreement feedback: every factor of the model is drawn by itself.
+
+Given the tally, shares of labels, disagreement rates of each label and destinations of disagreement are independent: a
+Dirichlet posterior, the exact engine of partial pooling, and the prior.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.inference.collapsed import binomial
+from bayesgroups.inference.collapsed.partial_pooling import EDGE_MASS, GRID_ERROR, QUADRATURE_ERROR
+from bayesgroups.inference.posterior import CHAINS, Posterior, generator
+from bayesgroups.inference.verdicts import ESS, Check, at_least, at_most
+from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+
+FloatArray = NDArray[np.float64]
+
+
+def sample(
+    tally: xr.Dataset,
+    *,
+    seed: int,
+    draws: int = 4000,
+    destination: float = 1.0,
+    overall_scale: float | None = None,
+    tau_scale: float | None = None,
+) -> Posterior:
+    """Independent draws from the posterior of every metric of a tally of disagreement.
+
+    The same model as `bayesgroups.models.disagreement` without critics.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        From `bayesgroups.disagreement_tally`.
+    seed : int
+        Source of randomness.
+    draws : int
+        Number of draws over all chains.
+    destination : float
+        Parameter of the Dirichlet prior of where disagreement goes.
+    overall_scale, tau_scale : float, optional
+        Prior scales of the disagreement rates, on the logit scale; by default those of `bayesgroups.models.scales`.
+
+    Returns
+    -------
+    Posterior
+        ``mu(chain, draw, metric, subgroup)``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.disagreement import sample
+    >>> rows = pd.DataFrame({"sex": ["f"] * 6, "label": list("aabbcc"), "disagrees": [0, 1, 0, 0, 1, 0]})
+    >>> found = sample(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), seed=1)
+    >>> dict(found.draws.sizes), all(check.passed for check in found.checks)
+    ({'chain': 4, 'draw': 1000, 'metric': 13, 'subgroup': 1}, True)
+    """
+    disagree = tally["disagreements"].values
+    total = disagree + tally["agreements"].values
+    size, subgroups = total.shape
+    rate, found = np.empty((draws, size, subgroups)), []
+    for label, name in enumerate(tally["label"].values):
+        one = binomial.sample(
+            disagree[label], total[label], generator(seed, str(name), "disagreement rate"), draws=draws,
+            overall_scale=overall_scale or LOGIT_OVERALL_SCALE, tau_scale=tau_scale or LOGIT_TAU_SCALE,
+        )  # fmt: skip
+        rate[:, label] = one.mu
+        found.append(one)
+    rng = generator(seed, "", "disagreement shares")
+    shares = _dirichlet(rng, np.broadcast_to(JEFFREYS + total, (draws, size, subgroups)), axis=1)
+    sent = destinations(size, subgroups, destination, generator(seed, "", "disagreement destinations"), draws)
+    mu = metrics(tally, rate, shares, sent).reshape(CHAINS, draws // CHAINS, tally.sizes["metric"], subgroups)
+    coordinates = {
+        "chain": np.arange(CHAINS),
+        "draw": np.arange(draws // CHAINS),
+        "metric": tally["metric"].values,
+        "subgroup": tally["subgroup"].values,
+    }
+    laid_out = xr.Dataset({"mu": (("chain", "draw", "metric", "subgroup"), mu)}, coords=coordinates)
+    checks = [check for name in tally["metric"].values for check in _checks(str(name), draws, found)]
+    return Posterior(laid_out, tuple(checks), "collapsed")
+
+
+def destinations(size: int, subgroups: int, concentration: float, rng: np.random.Generator, draws: int) -> FloatArray:
+    """Draws of where disagreement goes, from the prior.
+
+    Returns
+    -------
+    array (draw, from, to, subgroup)
+        Sums to 1 over ``to``; 0 from a label to itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.collapsed.disagreement import destinations
+    >>> destinations(2, 1, 1.0, np.random.default_rng(1), 1)[0, :, :, 0].tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    found = np.zeros((draws, size, size, subgroups))
+    for label in range(size):
+        others = [to for to in range(size) if to != label]
+        law = np.full((draws, size - 1, subgroups), concentration)
+        found[:, label, others] = _dirichlet(rng, law, axis=1)
+    return found
+
+
+def metrics(tally: xr.Dataset, rate: FloatArray, shares: FloatArray, sent: FloatArray) -> FloatArray:
+    """Draws of every metric.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        Says what the metrics are.
+    rate, shares : arrays (draw, label, subgroup)
+        Disagreement rates and shares of labels.
+    sent : array (draw, from, to, subgroup)
+        Where disagreement goes.
+
+    Returns
+    -------
+    array (draw, metric, subgroup)
+    """
+    agree, disagree = (1 - rate) * shares, rate * shares
+    arrived = (sent * disagree[:, :, None]).sum(axis=1)
+    opportunity = agree / (agree + arrived)
+    stays = np.maximum(1 - shares - arrived, 0.0)
+    values = {
+        "calibration": 1 - rate,
+        "equal_opportunity": opportunity,
+        "overall_misclassification": 1 - opportunity,
+        "predictive_equality": disagree / (disagree + stays),
+    }
+    labels = tally["label"].values.tolist()
+    found = np.empty((len(rate), tally.sizes["metric"], rate.shape[-1]))
+    for i, (notion, label) in enumerate(zip(tally["notion"].values, tally["metric_label"].values, strict=True)):
+        own = str(notion)
+        found[:, i] = agree.sum(axis=1) if own == "accuracy_equality" else values[own][:, labels.index(label)]
+    return found
+
+
+def _dirichlet(rng: np.random.Generator, law: FloatArray, *, axis: int) -> FloatArray:
+    mass = np.maximum(rng.standard_gamma(law), np.finfo(np.float64).tiny)
+    return np.asarray(mass / mass.sum(axis=axis, keepdims=True), dtype=np.float64)
+
+
+def _checks(metric: str, draws: int, found: list[binomial.BinomialDraws]) -> list[Check]:
+    """The checks of the disagreement rates, the worst over labels; shares and destinations are exact."""
+    edge = max(one.surface.edge_mass for one in found)
+    grid = max(one.surface.interpolation_error for one in found)
+    error = max(one.quadrature_error for one in found)
+    return [
+        at_most("grid edge mass", metric, edge, EDGE_MASS, "the posterior mass at the edge of the grid"),
+        at_most("grid error", metric, grid, GRID_ERROR, "the numerical error of the grid"),
+        at_most(
+            "quadrature error", metric, error, QUADRATURE_ERROR, "the error of the integrals over subgroup effects"
+        ),
+        at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),
+    ]

@@ -1,0 +1,128 @@
+"""The experiment on disagreement feedback: it runs on made-up judgements, and the committed record says what it found."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesgroups.datasets import load_dressel_farid
+from bayesgroups.disagreement.rates import Bounds
+from bayesgroups.studies.disagreement import INDEFINITE, LEVELS, known_rates, main, of_attribute, panels, study
+from bayesgroups.studies.disagreement_page import PUBLISHED_ERRORS, READING, Panel, explained, figure
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "examples" / "disagreement.md"
+RECORD = ROOT / "tests" / "recovery" / "records" / "disagreement.csv"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made-up judgements in the form of the public files: 12 critics of 60 defendants per condition."""
+    rng, path, size = np.random.default_rng(1), tmp_path_factory.mktemp("data"), 60
+    decile = rng.integers(1, 11, size)
+    pd.DataFrame(
+        {
+            "id": np.arange(size),
+            "race": rng.integers(1, 4, size),
+            "sex": np.arange(size) % 2,
+            "age": 30,
+            "compas_decile_score": decile,
+            "two_year_recid": rng.integers(0, 2, size),
+        }
+    ).to_csv(path / "defendants_1000.csv", index=False)
+    rows = []
+    for condition in ("no_race", "race"):
+        for critic in range(12):
+            judged = (decile + rng.normal(scale=3.0, size=size) > 5.5).astype(int)
+            rows += [(condition, f"{condition}{critic}", i, judged[i]) for i in range(size)]
+    pd.DataFrame(rows, columns=["condition", "participant", "id", "prediction"]).to_csv(
+        path / "responses_long.csv", index=False
+    )
+    names = sorted({row[1] for row in rows})
+    pd.DataFrame({"participant": names, "gender": 0}).to_csv(path / "participants.csv", index=False)
+    return path
+
+
+def test_the_sharp_bounds_are_the_truth_and_the_erratum_explains_all(folder: Path) -> None:
+    lines = study(load_dressel_farid(folder, condition="race"), "race")
+    assert [(line.attribute, line.notion) for line in lines] == [(a, n) for a in LEVELS for n in INDEFINITE]
+    for line in lines:
+        assert line.critics > 6
+        assert (line.width, line.sharp_violated, line.sharp_violated_rates) == (0, 0, 0)
+        assert line.sharp_error < 1e-12
+        assert line.published_error > 0.01
+        assert line.turned_violated == line.turned_violated_rates == 0
+        assert (line.violated_rates > 0) == (line.notion == "overall_misclassification")
+    assert "explains 100 % of the violations" in explained(lines)
+
+
+def test_known_rates_by_hand() -> None:
+    rows = pd.DataFrame(
+        [("c", "Black", "low", "low"), ("c", "Black", "high", "low"), ("c", "White", "high", "high")],
+        columns=["participant", "race", "risk", "judged"],
+    )
+    nan = np.nan
+    expected = {
+        "equal_opportunity": [[[0.5, nan], [nan, 1.0]]],
+        "overall_misclassification": [[[0.5, nan], [nan, 0.0]]],
+        "predictive_equality": [[[nan, 0.0], [0.5, nan]]],
+    }
+    for notion in INDEFINITE:
+        np.testing.assert_array_equal(known_rates(rows, "race", ["c"], notion), expected[notion])
+
+
+def test_only_the_two_subgroups_take_part(folder: Path) -> None:
+    judgements = load_dressel_farid(folder)
+    assert set(judgements["race"]) == {"White", "Black", "Hispanic"}
+    assert set(of_attribute(judgements, "race")["race"]) == {"White", "Black"}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_main_writes_page_record_and_figures(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "docs" / "page.md"
+    main(["--data", str(folder), "--output", str(output), "--record", str(tmp_path / "lines.csv")])
+    text = output.read_text(encoding="utf-8")
+    assert capsys.readouterr().out == text
+    assert str(folder) not in text
+    assert text.count("\n| no_race | ") == 6 + 6 + 8
+    assert len((tmp_path / "lines.csv").read_text().splitlines()) == 1 + 12
+    for condition in ("no_race", "race"):
+        assert (output.parent / f"page_{condition}.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_panels_are_in_the_order_of_the_truth(folder: Path, tmp_path: Path) -> None:
+    found = panels(load_dressel_farid(folder))
+    assert len(found) == 6
+    for panel in found:
+        assert (np.diff(panel.truth) >= 0).all()
+        assert panel.published.lower.shape == panel.truth.shape
+    ends = Bounds(np.zeros(2), np.ones(2))
+    figure([Panel("one", np.ones(2), ends), Panel("two", np.ones(2), ends)], tmp_path / "figures" / "two.png")
+    assert (tmp_path / "figures" / "two.png").is_file()
+
+
+def test_the_record_holds_what_the_page_says() -> None:
+    with RECORD.open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 2 * 2 * 3
+    for line in lines:
+        assert int(line["critics"]) >= 390
+        assert float(line["sharp_violated"]) == float(line["sharp_violated_rates"]) == float(line["width"]) == 0
+        assert float(line["turned_violated"]) == float(line["turned_violated_rates"]) == 0
+        assert abs(100 * float(line["published_error"]) - PUBLISHED_ERRORS[line["notion"]]) < 4.5
+        share = float(line["published_error"]) / float(line["truth"])
+        assert 0.4 < share < 0.6
+        if line["notion"] == "overall_misclassification":
+            assert float(line["violated_rates"]) > 0.97
+            assert 0.02 < float(line["violated"]) < 0.08
+        else:
+            assert float(line["violated"]) == float(line["violated_rates"]) == 0
+    text = PAGE.read_text(encoding="utf-8")
+    assert READING in text
+    assert "The erratum explains 100 % of the violations." in text
+    for line in lines:
+        assert f"| {line['critics']} | {float(line['truth']):.3f} |" in text
