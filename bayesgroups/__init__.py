@@ -16,7 +16,23 @@ if TYPE_CHECKING:
     from bayesgroups import models as models
     from bayesgroups import plots as plots
     from bayesgroups.attribution import variance_attribution as variance_attribution
+    from bayesgroups.certification import certify as certify
+    from bayesgroups.certification import discoveries as discoveries
+    from bayesgroups.certification import fairness_definitions as fairness_definitions
+    from bayesgroups.certification import margins as margins
+    from bayesgroups.certification import ranks as ranks
+    from bayesgroups.certification import simultaneous_intervals as simultaneous_intervals
     from bayesgroups.comparison import compare as compare
+    from bayesgroups.curves import auc_intervals as auc_intervals
+    from bayesgroups.curves import calibration_curve as calibration_curve
+    from bayesgroups.curves import roc_curve as roc_curve
+    from bayesgroups.curves import threshold_curve as threshold_curve
+    from bayesgroups.disagreement import disagreement_bounds as disagreement_bounds
+    from bayesgroups.disagreement import disagreement_tally as disagreement_tally
+    from bayesgroups.disparities.aggregation import aggregate as aggregate
+    from bayesgroups.disparities.between_group_variance import between_group_variance as between_group_variance
+    from bayesgroups.disparities.disparity import disparity as disparity
+    from bayesgroups.disparities.reporting import reporting_checklist as reporting_checklist
     from bayesgroups.errors import BayesgroupsError as BayesgroupsError
     from bayesgroups.errors import InputError as InputError
     from bayesgroups.errors import MissingDependencyError as MissingDependencyError
@@ -24,8 +40,11 @@ if TYPE_CHECKING:
     from bayesgroups.errors import SchemaError as SchemaError
     from bayesgroups.estimation import estimate as estimate
     from bayesgroups.estimators import CompletePooling as CompletePooling
+    from bayesgroups.estimators import ConfusionModel as ConfusionModel
     from bayesgroups.estimators import CrossedEffects as CrossedEffects
+    from bayesgroups.estimators import DisagreementModel as DisagreementModel
     from bayesgroups.estimators import JamesStein as JamesStein
+    from bayesgroups.estimators import ModelBasedMetrics as ModelBasedMetrics
     from bayesgroups.estimators import NoPooling as NoPooling
     from bayesgroups.estimators import PartialPooling as PartialPooling
     from bayesgroups.estimators import StructuredRegression as StructuredRegression
@@ -40,6 +59,16 @@ if TYPE_CHECKING:
     from bayesgroups.tallies import tally as tally
     from bayesgroups.tallies import tally_from_counts as tally_from_counts
     from bayesgroups.tallies import tally_from_estimates as tally_from_estimates
+    from bayesgroups.tallies.auc_variances import auc_as_rate as auc_as_rate
+    from bayesgroups.tallies.auc_variances import with_auc_variance as with_auc_variance
+    from bayesgroups.tallies.score_histograms import auc_error_bound as auc_error_bound
+    from bayesgroups.tallies.score_histograms import bin_scores as bin_scores
+    from bayesgroups.tradeoffs.areas import auc_pfc as auc_pfc
+    from bayesgroups.tradeoffs.distances import distance_to_optimum as distance_to_optimum
+    from bayesgroups.tradeoffs.frontier import pareto_frontier as pareto_frontier
+    from bayesgroups.tradeoffs.reports import points_from_reports as points_from_reports
+    from bayesgroups.tradeoffs.selection import select_model as select_model
+    from bayesgroups.tradeoffs.uncertainty import compare_auc_pfc as compare_auc_pfc
 
 __version__ = "0.1.0"
 
@@ -52,15 +81,44 @@ _HOME = {
     "estimate": "estimation",
     "NoPooling": "estimators",
     "CompletePooling": "estimators",
+    "ConfusionModel": "estimators",
     "CrossedEffects": "estimators",
+    "DisagreementModel": "estimators",
     "JamesStein": "estimators",
+    "ModelBasedMetrics": "estimators",
     "PartialPooling": "estimators",
     "StructuredRegression": "estimators",
     "compare": "comparison",
     "variance_attribution": "attribution",
     "goodness_of_fit": "nested_models",
+    "disagreement_tally": "disagreement",
+    "disagreement_bounds": "disagreement",
+    "between_group_variance": "disparities.between_group_variance",
+    "disparity": "disparities.disparity",
+    "simultaneous_intervals": "certification",
+    "ranks": "certification",
+    "margins": "certification",
+    "fairness_definitions": "certification",
+    "discoveries": "certification",
+    "certify": "certification",
     "Population": "studies.populations",
     "study": "studies.resampling",
+    "auc_intervals": "curves",
+    "calibration_curve": "curves",
+    "roc_curve": "curves",
+    "threshold_curve": "curves",
+    "auc_as_rate": "tallies.auc_variances",
+    "with_auc_variance": "tallies.auc_variances",
+    "auc_error_bound": "tallies.score_histograms",
+    "bin_scores": "tallies.score_histograms",
+    "aggregate": "disparities.aggregation",
+    "reporting_checklist": "disparities.reporting",
+    "auc_pfc": "tradeoffs.areas",
+    "distance_to_optimum": "tradeoffs.distances",
+    "pareto_frontier": "tradeoffs.frontier",
+    "select_model": "tradeoffs.selection",
+    "points_from_reports": "tradeoffs.reports",
+    "compare_auc_pfc": "tradeoffs.uncertainty",
     "save_report": "report",
     "open_report": "report",
     "write_html": "html",
@@ -75,11 +133,14 @@ _MODULES = ("datasets", "frequentist", "metrics", "models", "plots")
 __all__ = [
     "BayesgroupsError",
     "CompletePooling",
+    "ConfusionModel",
     "CrossedEffects",
+    "DisagreementModel",
     "InputError",
     "JamesStein",
     "Metric",
     "MissingDependencyError",
+    "ModelBasedMetrics",
     "NoPooling",
     "NotUsableError",
     "PartialPooling",
@@ -88,21 +149,47 @@ __all__ = [
     "StructuredRegression",
     "__version__",
     "add_tallies",
+    "aggregate",
+    "auc_as_rate",
+    "auc_error_bound",
+    "auc_intervals",
+    "auc_pfc",
+    "between_group_variance",
+    "bin_scores",
+    "calibration_curve",
+    "certify",
     "compare",
+    "compare_auc_pfc",
     "datasets",
+    "disagreement_bounds",
+    "disagreement_tally",
+    "discoveries",
+    "disparity",
+    "distance_to_optimum",
     "estimate",
+    "fairness_definitions",
     "frequentist",
     "goodness_of_fit",
+    "margins",
     "metrics",
     "models",
     "open_report",
+    "pareto_frontier",
     "plots",
+    "points_from_reports",
+    "ranks",
+    "reporting_checklist",
+    "roc_curve",
     "save_report",
+    "select_model",
+    "simultaneous_intervals",
     "study",
     "tally",
     "tally_from_counts",
     "tally_from_estimates",
+    "threshold_curve",
     "variance_attribution",
+    "with_auc_variance",
     "write_html",
 ]
 

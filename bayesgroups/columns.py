@@ -28,11 +28,7 @@ def refuse_missing(frame: nw.DataFrame[Any], name: str, argument: str) -> None:
     """
     absent = missing_values(frame[name])
     if bool(absent.any()):
-        number = int(absent.cast(nw.Int64).sum())
-        raise InputError(
-            f"column {name!r} ({argument}=) has {number} missing value{'s' if number > 1 else ''}, "
-            f"the first in row {_first(absent)}; fill or drop these rows before the tally"
-        )
+        raise absence(name, argument, int(absent.cast(nw.Int64).sum()), _first(absent))
 
 
 def number(frame: nw.DataFrame[Any], name: str, argument: str) -> nw.Series[Any]:
@@ -53,12 +49,12 @@ def number(frame: nw.DataFrame[Any], name: str, argument: str) -> nw.Series[Any]
     refuse_missing(frame, name, argument)
     column = frame[name]
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        raise InputError(f"column {name!r} ({argument}=) must hold numbers; got {column.dtype} such as {column[0]!r}")
+        raise no_number(name, argument, column.dtype, column[0])
     found = column.cast(nw.Float64)
     finite = found.is_finite()
     if not bool(finite.all()):
         row = _first(~finite)
-        raise InputError(f"column {name!r} ({argument}=) must be finite; row {row} has {found[row]}")
+        raise infinity(name, argument, found[row], row)
     return found
 
 
@@ -73,7 +69,49 @@ def weights(frame: nw.DataFrame[Any], name: str) -> nw.Series[Any]:
     weight = number(frame, name, "weights")
     if bool((weight < 0).any()):
         row = _first(weight < 0)
-        raise InputError(f"column {name!r} (weights=) must not be negative; row {row} has {weight[row]}")
+        raise negative_weight(name, weight[row], row)
     if float(weight.sum()) == 0:
-        raise InputError(f"column {name!r} (weights=) is 0 in every row")
+        raise no_weight(name)
     return weight
+
+
+# What is said of a bad column, by engines that know the row and by those whose rows have no order (row is None).
+
+
+def absence(name: str, argument: str, number: int, row: int | None = None) -> InputError:
+    """A column has missing values."""
+    first = "" if row is None else f", the first in row {row}"
+    return InputError(
+        f"column {name!r} ({argument}=) has {number} missing value{'s' if number > 1 else ''}{first}; "
+        "fill or drop these rows before the tally"
+    )
+
+
+def absent_attribute(name: str, number: int, rows: int) -> InputError:
+    """An attribute has missing values, and nobody said what to do with them."""
+    return InputError(
+        f"attribute {name!r} is missing in {number} of {rows} rows; "
+        "say missing='level' to make them a subgroup of their own, or missing='drop' to leave them out"
+    )
+
+
+def no_number(name: str, argument: str, dtype: object, value: object) -> InputError:
+    """A column of numbers holds something else."""
+    return InputError(f"column {name!r} ({argument}=) must hold numbers; got {dtype} such as {value!r}")
+
+
+def infinity(name: str, argument: str, value: float, row: int | None = None) -> InputError:
+    """A column of finite numbers has one that is not."""
+    where = "a row" if row is None else f"row {row}"
+    return InputError(f"column {name!r} ({argument}=) must be finite; {where} has {value}")
+
+
+def negative_weight(name: str, value: float, row: int | None = None) -> InputError:
+    """A weight is negative."""
+    where = "a row" if row is None else f"row {row}"
+    return InputError(f"column {name!r} (weights=) must not be negative; {where} has {value}")
+
+
+def no_weight(name: str) -> InputError:
+    """All weights are 0."""
+    return InputError(f"column {name!r} (weights=) is 0 in every row")

@@ -26,6 +26,10 @@ class MissingDependencyError(BayesgroupsError, ImportError):
     """An optional package is needed; the message names the extra that installs it."""
 
 
+class EngineError(BayesgroupsError, RuntimeError):
+    """A dataframe engine gave up (a full disk, a killed worker); nothing was tallied, and the message says what it reported."""
+
+
 def near_misses(name: str, known: Iterable[str]) -> str:
     """Say which known names come close to a name that is not known.
 

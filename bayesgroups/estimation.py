@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -86,7 +87,9 @@ def estimate(
             notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
             fits.append(_nothing(one))
         else:
-            fits.append(_fit(one, estimator, seed, inference, notes))
+            fit = _fit(one, estimator, seed, inference, notes)
+            # A model that does not fit is no reason to sample it in another way.
+            fits.append(replace(fit, checks=(*fit.checks, *estimator.fit_checks(one, fit.draws))))
     notes += _ignored_clusters(tally)
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
@@ -164,9 +167,12 @@ def _nothing(tally: xr.Dataset) -> Posterior:
 
 def _join(fits: list[Posterior]) -> Posterior:
     """Fits of several metrics side by side."""
-    draws = xr.concat(
-        [fit.draws for fit in fits], dim="metric", join="exact", combine_attrs="drop", data_vars="all", coords="minimal"
-    )
+    draws = fits[0].draws  # what a joint fit has beside its metrics stays without them
+    if len(fits) > 1:
+        draws = xr.concat(
+            [fit.draws for fit in fits], dim="metric", join="exact", combine_attrs="drop", data_vars="all",
+            coords="minimal",
+        )  # fmt: skip
     draws = draws.transpose("chain", "draw", "metric", ...)
     stats = [fit.sample_stats for fit in fits if fit.sample_stats is not None]
     checks: tuple[Check, ...] = tuple(check for fit in fits for check in fit.checks)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from bayesgroups.columns import missing_values, number, refuse_missing, weights
+from bayesgroups.columns import absent_attribute, missing_values, number, refuse_missing, weights
 from bayesgroups.errors import InputError, MissingDependencyError, near_misses
 from bayesgroups.labels import add_labels
 from bayesgroups.roles import Roles, check_arguments
@@ -25,12 +25,13 @@ MISSING_LEVEL = "(missing)"
 class Rows:
     """Rows ready to be summed.
 
-    ``frame`` has the attributes as ``__by_0__`` ..., the expressions of `bayesgroups.metrics` as columns,
-    ``__weight__``, ``__cluster__`` and ``__feature_0__`` ... where asked. ``declared`` holds the levels that a
-    categorical column declares, observed or not; ``notes`` what was decided on the way (threshold, rows dropped ...).
+    ``frame``, a narwhals DataFrame (a LazyFrame where rows stay where they are), has the attributes as ``__by_0__`` ..., the
+    expressions of `bayesgroups.metrics` as columns, ``__weight__``, ``__cluster__`` and ``__feature_0__`` ... where asked.
+    ``declared`` holds the levels that a categorical column declares, observed or not; ``notes`` what was decided on the way
+    (threshold, rows dropped ...).
     """
 
-    frame: nw.DataFrame[Any]
+    frame: Any
     declared: dict[str, list[Any]]
     classes: tuple[str, ...]
     notes: dict[str, Any]
@@ -172,10 +173,7 @@ def _attributes(
         absent = missing_values(frame[name])
         absences = int(absent.cast(nw.Int64).sum())
         if absences and missing == "error":
-            raise InputError(
-                f"attribute {name!r} is missing in {absences} of {len(frame)} rows; "
-                "say missing='level' to make them a subgroup of their own, or missing='drop' to leave them out"
-            )
+            raise absent_attribute(name, absences, len(frame))
         if absences and missing == "drop":
             notes["rows_dropped"] = notes.get("rows_dropped", 0) + absences
             frame = frame.filter(~absent)

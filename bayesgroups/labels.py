@@ -26,7 +26,7 @@ def add_labels(
             refuse_missing(frame, name, argument)
             values += [value for value in frame[name].unique().to_list() if value not in values]
     thresholded = roles.threshold is not None or roles.selection_rate is not None
-    positive = _positive(values, roles) if (decides or thresholded) and values else None
+    positive = positive_label(values, roles) if (decides or thresholded) and values else None
     truth = decision = None
     if roles.y_true is not None:
         label = frame[roles.y_true]
@@ -57,8 +57,14 @@ def add_labels(
     return tuple(sorted({str(value) for value in values}))
 
 
-def _positive(values: Sequence[Any], roles: Roles) -> Any:
-    """The label that counts as positive."""
+def positive_label(values: Sequence[Any], roles: Roles) -> Any:
+    """The label that counts as positive.
+
+    Raises
+    ------
+    InputError
+        If there are more than two labels, or nothing says which of them is positive.
+    """
     columns = " and ".join(repr(name) for name in (roles.y_true, roles.y_pred) if name is not None)
     shown = ", ".join(repr(value) for value in sorted(values, key=str)[:5])
     if len(values) > 2:
@@ -81,13 +87,23 @@ def _positive(values: Sequence[Any], roles: Roles) -> Any:
 
 def _agreement(frame: nw.DataFrame[Any], y_true: str, y_pred: str) -> nw.Series[Any]:
     """Whether outcome and decision are the same label, for any number of classes."""
-    true, pred = (set(frame[name].unique().to_list()) for name in (y_true, y_pred))
+    check_common(y_true, set(frame[y_true].unique().to_list()), y_pred, set(frame[y_pred].unique().to_list()))
+    return (frame[y_true] == frame[y_pred]).cast(nw.Float64)
+
+
+def check_common(y_true: str, true: set[Any], y_pred: str, pred: set[Any]) -> None:
+    """Refuse outcomes and decisions (columns and their labels) that have no label in common.
+
+    Raises
+    ------
+    InputError
+        If they have none.
+    """
     if not true & pred:
         raise InputError(
             f"columns {y_true!r} (y_true=) and {y_pred!r} (y_pred=) have no label in common: "
             f"{sorted(map(str, true))[:3]} and {sorted(map(str, pred))[:3]}; give both the same labels"
         )
-    return (frame[y_true] == frame[y_pred]).cast(nw.Float64)
 
 
 def _fractional(values: Sequence[Any]) -> bool:

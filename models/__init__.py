@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import (
         complete_pooling,
+        confusion,
         crossed_effects,
+        disagreement,
         james_stein,
+        model_based_metrics,
         no_pooling,
         partial_pooling,
         scales,
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "complete_pooling", "crossed_effects", "james_stein", "no_pooling", "partial_pooling", "scales", "structured_regression",
+    "complete_pooling", "confusion", "crossed_effects", "disagreement", "james_stein", "model_based_metrics", "no_pooling",
+    "partial_pooling", "scales", "structured_regression",
 ]  # fmt: skip
 
 

@@ -39,6 +39,12 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No message is broken inside the path of a temporary folder."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+
 def bad(capsys: Captured, *arguments: object) -> str:
     """The one message of a command that is refused."""
     assert run([str(argument) for argument in arguments]) == 2

@@ -24,6 +24,7 @@ from bayesgroups import models
 from bayesgroups.estimators import ESTIMATORS, Estimator
 from bayesgroups.levels import LEVELS
 from bayesgroups.report import APPROACHES, SCHEMA, check
+from bayesgroups.tallies.score_moments import keep_scores
 
 ROOT = Path(__file__).parents[1]
 WORDS = [estimator.word for estimator in ESTIMATORS]
@@ -43,7 +44,11 @@ POSTERIOR = {
     "tau": ("chain", "draw", "metric"),
     "component_sd": ("chain", "draw", "metric", "component"),
     "beta": ("chain", "draw", "metric", "coefficient"),
+    "cell_share": ("chain", "draw", "subgroup", "outcome", "decision"),
+    "factor_overall": ("chain", "draw", "factor"),
+    "factor_sd": ("chain", "draw", "factor", "component"),
 }
+BESIDE = {"component", "coefficient", "factor", "outcome", "decision"}
 ESTIMATES = {
     "estimate": ("approach", *CELL),
     "std_error": ("approach", *CELL),
@@ -78,8 +83,45 @@ ROOT_ATTRIBUTES = {
 }  # fmt: skip
 
 
-def _tally() -> xr.Dataset:
-    return bg.tally_from_counts(SUCCESSES, TRIALS, SUBGROUPS)
+def _tally(word: str = "") -> xr.Dataset:
+    if word == "disagreement":
+        return _with_critics()
+    if word == "model_based_metrics":
+        return _with_scores()
+    return _with_cells() if word == "confusion" else bg.tally_from_counts(SUCCESSES, TRIALS, SUBGROUPS)
+
+
+def _with_scores() -> xr.Dataset:
+    """Rows for the one word that needs scores; the fourth subgroup has no positives."""
+    rng = np.random.default_rng(1)
+    counts = {1: [2, 100, 60, 0, 3, 1], 0: [58, 60, 70, 9, 10, 0]}
+    rows = pd.concat([SUBGROUPS.iloc[np.repeat(np.arange(6), sizes)].assign(y=y) for y, sizes in counts.items()])
+    rows["p"] = 1 / (1 + np.exp(0.5 - rows["y"] - rng.standard_normal(len(rows))))
+    names = [*METRICS, "auc"]
+    return keep_scores(bg.tally(rows, list(SUBGROUPS), names, y_true="y", y_score="p", threshold=0.5), cells=False)
+
+
+def _with_critics() -> xr.Dataset:
+    """Judgements for the one word about disagreement; the fourth subgroup has none, and two labels leave nothing open."""
+    cells = {
+        ("n", 0): [1, 70, 50, 0, 3, 0], ("n", 1): [1, 30, 9, 0, 0, 1],
+        ("y", 0): [5, 9, 8, 0, 1, 0], ("y", 1): [8, 6, 9, 0, 0, 1],
+    }  # fmt: skip
+    rows = [SUBGROUPS.iloc[np.repeat(np.arange(6), sizes)].assign(said=y, no=s) for (y, s), sizes in cells.items()]
+    found = bg.disagreement_tally(pd.concat(rows), list(SUBGROUPS), "said", "no")
+    return found.sel(metric=["fnr[y]", "acc"]).assign_coords(metric=METRICS)
+
+
+def _with_cells() -> xr.Dataset:
+    """Rows for the one word that needs outcome and decision together; the fourth subgroup has no positives."""
+    cells = {
+        (1, 1): [1, 70, 50, 0, 3, 0],
+        (1, 0): [1, 30, 9, 0, 0, 1],
+        (0, 1): [5, 9, 8, 1, 1, 0],
+        (0, 0): [8, 60, 9, 8, 0, 1],
+    }
+    rows = [SUBGROUPS.iloc[np.repeat(np.arange(6), sizes)].assign(y=y, d=d) for (y, d), sizes in cells.items()]
+    return bg.tally(pd.concat(rows), list(SUBGROUPS), METRICS, y_true="y", y_pred="d", confusion=True)
 
 
 def _mu(report: xr.DataTree) -> np.ndarray:
@@ -94,7 +136,7 @@ def estimator(request: pytest.FixtureRequest) -> type[Estimator]:
 
 @pytest.fixture(scope="module")
 def fitted(estimator: type[Estimator]) -> xr.DataTree:
-    return bg.estimate(_tally(), estimator(), seed=1)
+    return bg.estimate(_tally(estimator.word), estimator(), seed=1)
 
 
 @pytest.fixture
@@ -124,7 +166,7 @@ def test_a_word_has_a_file_in_every_room(word: str, place: str) -> None:
 
 
 def test_a_word_is_the_name_of_its_class(estimator: type[Estimator]) -> None:
-    assert re.sub(r"(?<!^)(?=[A-Z])", "_", estimator.__name__).lower() == estimator.word
+    assert re.sub(r"(?<!^)(?=[A-Z])", "_", estimator.__name__).lower().removesuffix("_model") == estimator.word
     assert getattr(bg, estimator.__name__) is estimator
     assert estimator.__module__ == f"bayesgroups.estimators.{estimator.word}"
 
@@ -160,8 +202,9 @@ def test_the_report_has_the_groups_of_the_schema(fitted: xr.DataTree) -> None:
 def test_the_root_says_what_was_done(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
     assert fitted.attrs["schema"] == SCHEMA
     assert fitted.attrs["estimator"] == estimator.word
-    # The one word without a closed form has a sampler of its own.
-    assert fitted.attrs["inference"] == ("gibbs" if estimator.word == "structured_regression" else "collapsed")
+    # The words without a closed form have samplers of their own.
+    own = estimator.word in ("structured_regression", "model_based_metrics")
+    assert fitted.attrs["inference"] == ("gibbs" if own else "collapsed")
     assert (fitted.attrs["seed"], fitted.attrs["usable"]) == (1, 1)
     assert json.loads(fitted.attrs["settings"]) == estimator().settings()
     assert "bayesgroups" in json.loads(fitted.attrs["versions"])
@@ -174,7 +217,7 @@ def test_the_posterior_is_laid_out_for_arviz(fitted: xr.DataTree) -> None:
         name: POSTERIOR[str(name)] for name in posterior.data_vars
     }
     # An attribute coordinate along subgroup would break az.summary.
-    assert set(posterior.coords) - {"component", "coefficient"} == {"chain", "draw", "metric", "subgroup"}
+    assert set(posterior.coords) - BESIDE == {"chain", "draw", "metric", "subgroup"}
     assert (posterior.sizes["chain"], posterior.sizes["draw"]) == (4, 1000)
     assert ((posterior["mu"] >= 0) & (posterior["mu"] <= 1)).all()
 
@@ -228,28 +271,28 @@ def test_the_diagnostics_carry_value_threshold_verdict_and_sentence(fitted: xr.D
         assert str(label).startswith(f"{metric}: ")
 
 
-def test_the_tally_is_kept_whole(fitted: xr.DataTree) -> None:
-    kept, given = fitted["constant_data"].to_dataset(), _tally()
+def test_the_tally_is_kept_whole(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
+    kept, given = fitted["constant_data"].to_dataset(), _tally(estimator.word)
     assert TALLY.items() <= {str(name): values.dims for name, values in kept.data_vars.items()}.items()
     assert kept.identical(given)
 
 
 def test_the_same_seed_gives_the_same_bytes(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
-    again = bg.estimate(_tally(), estimator(), seed=1)
+    again = bg.estimate(_tally(estimator.word), estimator(), seed=1)
     assert set(again.children) == set(fitted.children)
     for group in fitted.children:
         mine, theirs = fitted[group].to_dataset(), again[group].to_dataset()
         assert set(mine.variables) == set(theirs.variables)
         for name in mine.variables:
             assert mine[name].values.tobytes() == theirs[name].values.tobytes(), f"{group}/{name}"
-    other = bg.estimate(_tally(), estimator(), seed=2)
+    other = bg.estimate(_tally(estimator.word), estimator(), seed=2)
     assert not np.array_equal(_mu(other), _mu(fitted))
 
 
 def test_a_metric_has_the_same_draws_whichever_others_are_asked(
     fitted: xr.DataTree, estimator: type[Estimator]
 ) -> None:
-    alone = bg.estimate(_tally().sel(metric=["acc"]), estimator(), seed=1)
+    alone = bg.estimate(_tally(estimator.word).sel(metric=["acc"]), estimator(), seed=1)
     assert np.array_equal(_mu(alone)[:, :, 0], _mu(fitted)[:, :, METRICS.index("acc")])
 
 

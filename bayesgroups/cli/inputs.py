@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 from bayesgroups.cli.options import RowOptions
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.files import write_atomically
+
+if TYPE_CHECKING:
+    from bayesgroups.tallies.sources import Source
 
 
 def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
@@ -18,7 +21,8 @@ def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
     Parameters
     ----------
     data : Path
-        ``.csv``, ``.csv.gz``, ``.parquet``, or ``.nc`` as written by ``bayesgroups tally --output``.
+        ``.csv``, ``.csv.gz``, ``.parquet``, a pattern or directory of such files, or ``.nc`` as
+        written by ``bayesgroups tally --output``.
     rows : RowOptions
         What is in the rows; not for a tally, which has all that.
 
@@ -52,13 +56,15 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         raise InputError("name at least one metric, as --metric fnr")
     from bayesgroups.frames import open_frame
     from bayesgroups.tallies import tally
+    from bayesgroups.tallies.sources import Source, open_source
 
-    frame = open_frame(data)
-
+    source = open_source(data)  # None for a file that is best read whole
+    frame: Any = data if source is not None else open_frame(data)
+    positive = _label(source or Source(frame.lazy()), rows)
     return tally(
         frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, threshold=rows.threshold, selection_rate=rows.selection_rate,
-        positive=_label(frame, rows), features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
+        positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
         weights=rows.weights, missing=rows.missing,
     )  # fmt: skip
 
@@ -106,16 +112,19 @@ def open_tally(path: Path) -> xr.Dataset:
     )
 
 
-def _label(frame: Any, rows: RowOptions) -> object:
+def _label(source: Source, rows: RowOptions) -> object:
     """The positive label with the type it has in the file: 2 and not '2' in a column of numbers."""
+    import narwhals.stable.v2 as nw
+
     from bayesgroups.texts import level_text
 
     if rows.positive is None:
         return None
+    known = source.frame.collect_schema()
     for column in (rows.y_true, rows.y_pred):
-        if column is None or column not in frame.columns:
+        if column is None or column not in known:
             continue
-        for value in frame[column].unique().to_list():
+        for value in source.collect(source.frame.select(nw.col(column)).unique())[column].to_list():
             if level_text(value) == rows.positive:
                 return value
     return rows.positive

@@ -32,7 +32,7 @@ def tally(
     Parameters
     ----------
     data
-        Rows as .csv, .csv.gz or .parquet.
+        Rows as .csv, .csv.gz or .parquet, or a quoted pattern such as "rows/*.parquet".
     rows
         What is in the rows.
     output

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.inference.verdicts import Check
 
 Likelihood = Literal["auto", "binomial", "normal"]
 
@@ -42,6 +43,10 @@ class Estimator(ABC):
     def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
         """Bootstrap replicates of the frequentist side, see `bayesgroups.inference.bootstrap`; ``None`` where not asked for."""
         return None
+
+    def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
+        """Whether the model fits what it was fitted to, whichever engine made the draws; by default nothing is checked."""
+        return ()
 
     @property
     def joint(self) -> bool:

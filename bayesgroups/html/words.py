@@ -11,7 +11,9 @@ from typing import Any
 import xarray as xr
 
 from bayesgroups.models.component_scales import ROW_SHARE
+from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
+from bayesgroups.models.score_cells import EFFECT_SCALE
 from bayesgroups.readings import plain
 
 _METRICS = {
@@ -53,6 +55,18 @@ _ESTIMATORS = {
         "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "
         "strength from the subgroups that share some of its attributes."
     ),
+    "confusion": (
+        "Confusion cells: decision and outcome of every subgroup are modelled together, with effects of every subset of its "
+        "attributes, and every metric is computed from the same cells, so that the metrics agree with each other."
+    ),
+    "disagreement": (
+        "Disagreement feedback: critics say whether they disagree and not with which label, so that rates are known within "
+        "bounds; where in them a rate lies is a stated prior on the Bayesian side, and left open on the other."
+    ),
+    "model_based_metrics": (
+        "Model-based metrics: the score itself is modelled given outcome and subgroup, and every metric is computed from that "
+        "model, so that small subgroups borrow the shape of scores from large ones; the diagnostics say whether it fits."
+    ),
     "structured_regression": (
         "Structured regression: a subgroup is the sum of the effects of its features, its attributes among them, and an "
         "effect of its own; few of all these effects are expected to matter, and the others are pulled to nothing."
@@ -67,6 +81,10 @@ _INTERVALS = {
         "equal-tailed posterior interval, which reaches to the end of the range where no row, or every row, is a success: given "
         "model and prior, the value lies in it with at least the stated chance"
     ),
+    "delta": "normal interval with the standard error of the delta method, from the confusion cells of the subgroup alone",
+    "multinomial_bootstrap": "percentiles of a bootstrap of the subgroup's confusion cells",
+    "score_regression_fast": "percentiles of a bootstrap of the score regression, one Newton step per replicate; can be too short",
+    "score_regression_full": "percentiles of a bootstrap of the score regression; can be too short",
     "wilson": "Wilson's score interval of a proportion, from the rows of the subgroup alone",
     "jeffreys": "Jeffreys' interval of a proportion",
     "clopper_pearson": "the exact interval of Clopper and Pearson, which is conservative",
@@ -92,6 +110,10 @@ _INTERVALS = {
     ),
     "rblpr_residual": "bootstrap interval of lasso and partial ridge, with resampled residuals; can be too short",
     "cluster_robust": "Student's t interval with the cluster-robust variance of each subgroup, its clusters taken for independent",
+    "imbens_manski": (
+        "confidence set of Imbens and Manski for a value that is known within bounds only; the estimate is their middle"
+    ),
+    "bootstrap_normal": "normal interval with a bootstrap standard error from resampling critics and items",
     "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
 }
 
@@ -219,7 +241,10 @@ def model_words(report: xr.DataTree) -> list[str]:
         binomial = str(tally["kind"].values[i]) == "rate" and settings.get("likelihood", "auto") != "normal"
         binomial &= word not in _NORMAL
         own = {name: float(natural[name].values[i]) for name in ("centre", "scale", "tau_scale")}
+        binomial |= word in ("confusion", "disagreement")
         likelihood = "binomial likelihood" if binomial else "normal likelihood with known sampling variances"
+        if word == "model_based_metrics":
+            likelihood = "a functional of normal scores, in standard units, of each outcome"
         sentence = f"{likelihood}; {_priors(word, settings, own, binomial=binomial)}."
         said.setdefault(sentence, []).append(plain(str(metric)))
     return [f"{', '.join(metrics)}: {sentence}" for sentence, metrics in said.items()]
@@ -240,6 +265,12 @@ def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *,
         return f"subgroups are Normal(centre, tau), with flat priors of the centre and of the square of tau; {few}"
     if word == "crossed_effects":
         return _component_prior(settings)
+    if word == "confusion":
+        return _factor_prior(settings)
+    if word == "model_based_metrics":
+        return f"half-normal priors of scale {settings.get('effect_scale') or EFFECT_SCALE:g} on the standard deviations of effects"
+    if word == "disagreement":
+        return _destination_prior(settings)
     if word == "structured_regression":
         return _coefficient_prior(settings, own)
     if word != "partial_pooling":
@@ -262,6 +293,25 @@ def _component_prior(settings: Mapping[str, Any]) -> str:
     given = settings.get("tau_scale")
     scale = f"{given:.3g}" if given else f"{ROW_SHARE:g} of the standard deviation of a row"
     return f"{family} priors of scale {scale} on the standard deviations of the components"
+
+
+def _factor_prior(settings: Mapping[str, Any]) -> str:
+    given = settings.get("tau_scale")
+    scale = (
+        f"{given:.3g}" if given else f"{DECISION_SCALE:g} for decisions and {OUTCOME_SCALE:g} for outcomes given them"
+    )
+    return (
+        f"half-normal priors of scale {scale} on the standard deviations of the components of the logits of the cells"
+    )
+
+
+def _destination_prior(settings: Mapping[str, Any]) -> str:
+    overall, tau = settings.get("overall_scale") or LOGIT_OVERALL_SCALE, settings.get("tau_scale") or LOGIT_TAU_SCALE
+    return (
+        f"logits of disagreement are Normal(centre, tau), with priors centre ~ Normal(0, {overall:.3g}) and "
+        f"tau ~ HalfNormal({tau:.3g}); "
+        f"the label that a disagreeing critic has in mind has the prior Dirichlet({settings.get('destination', 1.0):.3g})"
+    )
 
 
 def _coefficient_prior(settings: Mapping[str, Any], own: Mapping[str, float]) -> str:

@@ -63,8 +63,8 @@ def sample(
     log_likelihood : bool
         Add the pointwise log likelihood of the observed nodes.
     keep_latent : bool
-        Keep variables that only serve the parametrisation: ``z``, ``z_...``, and variables other than ``mu`` along
-        ``subgroup``, ``binomial_metric`` or ``normal_metric``.
+        Keep variables that only serve the parametrisation: ``z``, ``z_...``, and variables other than ``mu`` and
+        ``cell_share`` along ``subgroup``, ``binomial_metric`` or ``normal_metric``.
 
     Returns
     -------
@@ -118,7 +118,9 @@ def _latent(model: pm.Model, name: str) -> bool:
     """Whether a variable only serves the parametrisation."""
     along = model.named_vars_to_dims.get(name, ())
     assembled = {"binomial_metric", "normal_metric", "subgroup"}
-    return name != "mu" and (name == "z" or name.startswith("z_") or not assembled.isdisjoint(along))
+    return name not in ("mu", "cell_share") and (
+        name == "z" or name.startswith("z_") or not assembled.isdisjoint(along)
+    )
 
 
 def _used(posterior: xr.Dataset) -> xr.Dataset:

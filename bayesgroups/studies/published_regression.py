@@ -134,7 +134,7 @@ def run(data: Path, output: Path, draws: Sequence[int], workers: int) -> dict[st
     for population in synthetic_populations(diabetes, admissions):
         name = population.name.removeprefix("synthetic ")
         each = study(
-            population, ENTRANTS, draws=max(draws), workers=workers, seed=SEED,
+            population, ENTRANTS, draws=min(draws), workers=workers, seed=SEED,
             folder=output / population.name.replace(" ", "_"), progress=_say,
         )  # fmt: skip
         found[name] = measures(each, reference="standard")

@@ -24,6 +24,8 @@ dims ``metric`` and ``subgroup`` (``feature``, ``score_cell``, ``cluster_cell`` 
     ``ok``, ``saturated`` (all rows agree), ``single`` (one row) or ``undefined`` (no row counts), and why.
 ``kind``, ``range_lower``, ``range_upper``, ``larger_is_better``, ``undefined_when``, ``ties`` (metric)
     What each metric is; the kinds are ``rate``, ``mean``, ``f1``, ``auc`` and ``estimate``.
+``cell_*`` (subgroup, outcome, decision)
+    Rows per confusion cell with ``confusion=True``, see `bayesgroups.tallies.confusion`.
 ``feature_mean`` (subgroup, feature)
     Means of the columns named by ``features=``.
 ``score_*`` (score_cell)
@@ -43,22 +45,24 @@ Coordinates: ``subgroup`` holds one label per combination of levels, joined by "
 along ``subgroup``. All combinations of observed or declared levels are there, empty ones with count 0.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bayesgroups.tallies.addition import add_tallies as add_tallies
 from bayesgroups.tallies.published import tally_from_counts as tally_from_counts
 from bayesgroups.tallies.published import tally_from_estimates as tally_from_estimates
 
 if TYPE_CHECKING:
+    from bayesgroups.tallies.addition import add_tallies as add_tallies
     from bayesgroups.tallies.rows import tally as tally
 
 __all__ = ["add_tallies", "tally", "tally_from_counts", "tally_from_estimates"]
 
 
+_HOME = {"tally": "rows", "add_tallies": "addition"}
+
+
 def __getattr__(name: str) -> object:
     # Rows need a dataframe library, published tables do not: a process that only has counts starts without it.
-    if name == "tally":
-        from bayesgroups.tallies.rows import tally
-
-        return tally
+    if name in _HOME:
+        return getattr(import_module(f"bayesgroups.tallies.{_HOME[name]}"), name)
     raise AttributeError(f"module 'bayesgroups.tallies' has no attribute {name!r}")

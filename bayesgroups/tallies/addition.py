@@ -15,7 +15,9 @@ from bayesgroups.tallies import sums
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.assembly import assemble, descriptions
 from bayesgroups.tallies.auc import ScoreCells
+from bayesgroups.tallies.confusion import add_cells
 from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.score_moments import carry
 from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_tally
 from bayesgroups.tallies.sums import Clusters, Features, Sums
 
@@ -39,7 +41,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     Raises
     ------
     InputError
-        If there is no tally, or attributes, metrics, settings or kinds of tally differ.
+        If there is no tally, or attributes, metrics, settings, kinds of tally or confusion cells differ.
 
     Examples
     --------
@@ -56,6 +58,10 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     first = parts[0]
     for other in parts[1:]:
         _check_alike(first, other)
+    if any("auc_as_rate" in json.loads(part.attrs["settings"]) for part in parts):
+        raise InputError(
+            "an AUC taken as a rate cannot be added; add the tallies first, then take bg.auc_as_rate() of the sum"
+        )
     if "estimate" in first["kind"].values:
         raise InputError(
             "tallies of published estimates have no sums to add; pool them with bg.CompletePooling() instead"
@@ -75,7 +81,8 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
         for one, low in zip(described, lowest, strict=True)
     ]
     settings["parts"] = len(parts)
-    return assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
+    found = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
+    return carry(parts, add_cells(found, parts, subgroups))
 
 
 def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
@@ -90,7 +97,7 @@ def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
     if first.get("feature", xr.DataArray([])).values.tolist() != other.get("feature", xr.DataArray([])).values.tolist():
         raise InputError("tallies have different features; make all of them alike")
     mine, theirs = json.loads(first.attrs["settings"]), json.loads(other.attrs["settings"])
-    for setting in ("threshold", "positive", "pooled_variance", "cluster_analysis"):
+    for setting in ("threshold", "positive", "pooled_variance", "cluster_analysis", "score_edges", "score_grid"):
         if mine.get(setting) != theirs.get(setting):
             raise InputError(
                 f"tallies were made with different {setting}: {mine.get(setting)} and {theirs.get(setting)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,17 +13,13 @@ from bayesgroups.errors import InputError
 from bayesgroups.frames import Rows
 from bayesgroups.metrics import Metric
 from bayesgroups.roles import Roles
-from bayesgroups.tallies import auc
+from bayesgroups.tallies import auc, expressions
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Clusters, Features, Sums
 from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
-
-
-def _expression(value: nw.Expr | str) -> nw.Expr:
-    return nw.col(value) if isinstance(value, str) else value
 
 
 def sum_rows(
@@ -36,27 +32,13 @@ def sum_rows(
     values ``low{i}`` and ``high{i}``; sums of features.
     """
     weighted = roles.weights is not None
-    weight = nw.col("__weight__") if weighted else nw.lit(1.0)
     frame = _with_values(rows.frame, metrics)
-    shifts = {f"shift{i}": np.array([shift]) for i, shift in enumerate(_check_values(frame, metrics))}
-    columns, aggregates = [], [nw.len().alias("rows")]
-    for i, metric in enumerate(metrics):
-        if metric.kind == "auc":
-            continue
-        counts, value = weight * nw.col(f"__c{i}__"), nw.col(f"__v{i}__")
-        parts = {"w": counts, "wv": counts * value}
-        if weighted:
-            parts["ww"] = weight * counts
-        if metric.kind == "mean":
-            # Deviations from the overall mean keep the sum of squares accurate however far the values lie from 0.
-            away = value - float(shifts[f"shift{i}"][0])
-            parts |= {"wv": counts * away, "wvv": counts * away * away}
-            aggregates += [nw.col(f"__m{i}__").min().alias(f"low{i}"), nw.col(f"__m{i}__").max().alias(f"high{i}")]
-        columns += [part.alias(f"__{name}{i}__") for name, part in parts.items()]
-        aggregates += [nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts]
-    for i in range(len(roles.features)):
-        columns.append((weight * nw.col(f"__feature_{i}__")).alias(f"__wf{i}__"))
-        aggregates.append(nw.col(f"__wf{i}__").sum().alias(f"feature{i}"))
+    means = _check_values(frame, metrics)
+    shifts = {f"shift{i}": np.array([shift]) for i, shift in enumerate(means)}
+    moments = expressions.moments(metrics, weighted, means)
+    features = expressions.features(len(roles.features), weighted)
+    columns = [*moments.columns, *features.columns]
+    aggregates = [nw.len().alias("rows"), *moments.aggregates, *features.aggregates]
     if roles.features and weighted:
         aggregates.append(nw.col("__weight__").sum().alias("feature_weight"))
     keys = [f"__by_{i}__" for i in range(len(roles.by))]
@@ -65,6 +47,9 @@ def sum_rows(
     order = sorted(range(len(found)), key=lambda j: tuple(str(value) for value in found[j]))
     table = {name: grouped[name].to_numpy().astype(np.float64)[order] for name in grouped.columns if name not in keys}
     if not weighted:
+        table |= {
+            f"w{i}": table["rows"] for i, metric in enumerate(metrics) if metric.kind != "auc" and metric.where is None
+        }
         table |= {f"w{name}": table[name] for name in list(table) if name[0] == "w" and name[1:].isdigit()}
         table["feature_weight"] = table["rows"]
     return [found[j] for j in order], table | shifts
@@ -72,24 +57,18 @@ def sum_rows(
 
 def _with_values(frame: nw.DataFrame[Any], metrics: Sequence[Metric]) -> nw.DataFrame[Any]:
     """Add whether each row counts (``__c``), its value (``__v``, 0 where it does not) and the same masked (``__m``)."""
-    columns = [column for i, metric in enumerate(metrics) if metric.kind != "auc" for column in _values(metric, i)]
+    columns = [
+        column for i, metric in enumerate(metrics) if metric.kind != "auc" for column in expressions.values(metric, i)
+    ]
     try:
         return frame.with_columns(*columns) if columns else frame
     except Exception:  # each dataframe engine has its own exceptions for a bad expression
         for i, metric in enumerate(metrics):
             try:
-                frame.with_columns(*_values(metric, i))
+                frame.with_columns(*expressions.values(metric, i))
             except Exception as problem:
                 raise InputError(f"metric {metric.name!r} cannot be computed on this frame: {problem}") from problem
         raise
-
-
-def _values(metric: Metric, i: int) -> list[nw.Expr]:
-    counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
-    value = _expression(metric.value).cast(nw.Float64)
-    # Rows that do not count may hold anything, even nothing.
-    masked = nw.when(counts > 0).then(value)
-    return [counts.alias(f"__c{i}__"), masked.otherwise(nw.lit(0.0)).alias(f"__v{i}__"), masked.alias(f"__m{i}__")]
 
 
 def _check_values(frame: nw.DataFrame[Any], metrics: Sequence[Metric]) -> list[float]:
@@ -121,17 +100,42 @@ def _check_values(frame: nw.DataFrame[Any], metrics: Sequence[Metric]) -> list[f
                 f"metric {metric.name!r} is missing in rows that count; fill or drop them, or narrow where="
             )
         low, high = float(found[f"low{i}"]), float(found[f"high{i}"])
-        if low < metric.lower or high > metric.upper or not np.isfinite([low, high]).all():
-            culprit = low if low < metric.lower or not np.isfinite(low) else high
-            raise InputError(
-                f"metric {metric.name!r} has the value {culprit}, outside its range [{metric.lower}, {metric.upper}]; "
-                "mend the column, or give the Metric its true range"
-            )
-        if metric.kind in ("rate", "f1") and (low < 0 or high > 1 or found[f"between{i}"] != 0):
-            raise InputError(f"metric {metric.name!r} is a rate but has values other than 0 and 1; use kind='mean'")
+        check_range(metric, float(found[f"n{i}"]), low, high, float(found[f"between{i}"]))
         shift = float(found[f"sum{i}"]) / float(found[f"n{i}"])
         shifts.append(shift if metric.kind == "mean" and np.isfinite(shift) else 0.0)
     return shifts
+
+
+def check_range(metric: Metric, count: float, low: float | None, high: float | None, between: float) -> float:
+    """Hold the extreme values of a metric against its range; return the lowest.
+
+    Parameters
+    ----------
+    metric : Metric
+        What promises a range.
+    count : float
+        Rows that count; nothing is promised where there are none.
+    low, high : float
+        Their extreme values.
+    between : float
+        Sum of value x (1 - value), 0 for values of 0 and 1 alone.
+
+    Raises
+    ------
+    InputError
+        If a value lies outside the range or is not finite, or a rate has values other than 0 and 1.
+    """
+    if not count or low is None or high is None:
+        return 0.0
+    if low < metric.lower or high > metric.upper or not np.isfinite([low, high]).all():
+        culprit = low if low < metric.lower or not np.isfinite(low) else high
+        raise InputError(
+            f"metric {metric.name!r} has the value {culprit}, outside its range [{metric.lower}, {metric.upper}]; "
+            "mend the column, or give the Metric its true range"
+        )
+    if metric.kind in ("rate", "f1") and (low < 0 or high > 1 or between != 0):
+        raise InputError(f"metric {metric.name!r} is a rate but has values other than 0 and 1; use kind='mean'")
+    return low
 
 
 def lay_out(
@@ -179,45 +183,25 @@ def _features(table: Mapping[str, FloatArray], roles: Roles, spread: Callable[[F
 
 
 def _grouped(
-    rows: Rows, roles: Roles, extra: str, aggregates: Iterable[Any], columns: Iterable[Any], subgroups: Subgroups
+    rows: Rows, roles: Roles, extra: str, parts: expressions.Parts, subgroups: Subgroups
 ) -> tuple[NDArray[np.intp], nw.DataFrame[Any]]:
     keys = [f"__by_{i}__" for i in range(len(roles.by))]
-    grouped = rows.frame.with_columns(*columns).group_by(*keys, extra).agg(*aggregates)
+    grouped = rows.frame.with_columns(*parts.columns).group_by(*keys, extra).agg(*parts.aggregates)
     found = zip(*[[level_text(value) for value in grouped[key].to_list()] for key in keys], strict=True)
     return subgroups.codes(list(found)), grouped
 
 
 def _scores(rows: Rows, roles: Roles, subgroups: Subgroups) -> auc.ScoreCells:
-    weight = nw.col("__weight__") if roles.weights is not None else nw.lit(1.0)
-    truth = nw.col("__y_true__")
-    columns = [
-        (weight * truth).alias("__p__"),
-        (weight * (1 - truth)).alias("__n__"),
-        (weight * weight * truth).alias("__pp__"),
-        (weight * weight * (1 - truth)).alias("__nn__"),
-        (nw.col("__y_score__") + 0.0).alias("__key__"),  # one zero: -0.0 and 0.0 are different keys in some engines
-    ]
-    parts = ("__p__", "__n__", "__pp__", "__nn__")
-    position, grouped = _grouped(rows, roles, "__key__", [nw.col(part).sum() for part in parts], columns, subgroups)
-    score, *sums = (grouped[name].to_numpy().astype(np.float64) for name in ("__key__", *parts))
+    parts = expressions.scores(roles.weights is not None)
+    position, grouped = _grouped(rows, roles, "__key__", parts, subgroups)
+    score, *sums = (grouped[name].to_numpy().astype(np.float64) for name in ("__key__", *expressions.SCORE_PARTS))
     return auc.sort_cells(auc.ScoreCells(position, score, *sums))
 
 
 def _clusters(rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Subgroups) -> Clusters:
     weighted = roles.weights is not None
-    weight = nw.col("__weight__") if weighted else nw.lit(1.0)
-    columns, aggregates = [], [nw.len().alias("rows")]
-    for i, metric in enumerate(metrics):
-        if metric.kind == "auc":
-            continue
-        counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
-        value = nw.when(counts > 0).then(_expression(metric.value).cast(nw.Float64)).otherwise(nw.lit(0.0))
-        columns += [(weight * counts).alias(f"__w{i}__"), (weight * counts * value).alias(f"__wv{i}__")]
-        aggregates += [nw.col(f"__w{i}__").sum().alias(f"w{i}"), nw.col(f"__wv{i}__").sum().alias(f"wv{i}")]
-        if weighted:
-            columns.append((weight * weight * counts).alias(f"__ww{i}__"))
-            aggregates.append(nw.col(f"__ww{i}__").sum().alias(f"ww{i}"))
-    position, grouped = _grouped(rows, roles, "__cluster__", aggregates, columns, subgroups)
+    parts = expressions.clusters(metrics, weighted)
+    position, grouped = _grouped(rows, roles, "__cluster__", parts, subgroups)
     labels = np.array(grouped["__cluster__"].to_list(), dtype=str)
     order = np.lexsort((labels, position))
     sums = {name: grouped[name].to_numpy().astype(np.float64)[order] for name in grouped.columns if name[0] in "rw"}

@@ -125,6 +125,8 @@ def assemble(
     if sums.weighted:
         data["weight"] = (both, sums.moments.weight)
     data |= _features(sums) | _scores(sums)
+    if settings.get("score_grid") is not None:
+        data["score_error_bound"] = ("subgroup", auc.error_bound(_cells(sums), len(sums.rows)))
     if sums.clusters is not None:
         data |= _clusters(sums, metrics, seen, cluster_analysis)
     coordinates = {"metric": np.array([metric.name for metric in metrics], dtype=str), **subgroups.coordinates()}

@@ -134,6 +134,29 @@ def statistics(cells: ScoreCells, subgroups: int, *, ties: float = 0.5) -> AucSt
     )
 
 
+def error_bound(cells: ScoreCells, subgroups: int) -> FloatArray:
+    """How far the AUC of scores that were rounded can be from that of the scores, (subgroup,).
+
+    Pairs of different cells keep their order; those of one cell count one half and may have been won or lost: half the share
+    of pairs in one cell. NaN where a class is empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.tallies.auc import ScoreCells, error_bound
+    >>> p, n = np.array([1.0, 3]), np.array([3.0, 1])
+    >>> error_bound(ScoreCells(np.zeros(2, dtype=np.intp), np.array([0.0, 0.5]), p, n, p, n), 1).tolist()
+    [0.1875]
+    """
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.bincount(cells.subgroup, weights=values, minlength=subgroups).astype(np.float64)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = total(cells.positives * cells.negatives) / (total(cells.positives) * total(cells.negatives))
+    return np.asarray(share / 2, dtype=np.float64)
+
+
 def _before(values: FloatArray, subgroup: NDArray[np.intp], totals: FloatArray) -> FloatArray:
     """Sum of ``values`` over the earlier cells of the same subgroup."""
     running = np.cumsum(values) - values

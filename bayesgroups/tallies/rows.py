@@ -16,6 +16,9 @@ from bayesgroups.roles import Roles
 from bayesgroups.tallies.aggregation import lay_out, sum_rows
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
 from bayesgroups.tallies.assembly import Description, assemble
+from bayesgroups.tallies.confusion import check_cells, with_cells
+from bayesgroups.tallies.pushdown import Declared, Pushed, push_down
+from bayesgroups.tallies.sources import is_stream
 from bayesgroups.tallies.subgroups import check_attributes, cross
 from bayesgroups.tallies.variances import Pooling
 from bayesgroups.texts import level_text
@@ -41,13 +44,16 @@ def tally(
     weights: str | None = None,
     missing: Missing = "error",
     pooled_variance: Pooling = "corrected",
+    confusion: bool = False,
 ) -> xr.Dataset:
     """Reduce rows to sufficient statistics per metric and intersectional subgroup.
 
     Parameters
     ----------
     frame : dataframe, str or Path
-        Rows: pandas, polars, pyarrow or any frame that narwhals knows, or the path of a CSV or Parquet file.
+        Rows: pandas, polars, pyarrow or any frame that narwhals knows, or the path of a CSV or Parquet file. Lazy frames
+        (DuckDB, polars, Dask, Spark), a directory or pattern of files such as ``"rows/*.parquet"`` (with DuckDB), and iterators
+        of frames are summed where they are: rows are never collected.
     by : sequence of str, or mapping
         Columns whose combinations are the subgroups. A mapping declares levels, ``{"age": ["18-34", "35-64"]}``
         (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them.
@@ -78,6 +84,8 @@ def tally(
         What to do with rows whose attribute is missing: refuse, make a level of them, or drop and count them.
     pooled_variance : {"corrected", "published", "published_rows"}
         How row variances are pooled, see `bayesgroups.tallies.variances.pooled`.
+    confusion : bool
+        Keep the rows per subgroup, outcome and decision, for `bayesgroups.ConfusionModel`; see `bayesgroups.tallies.confusion`.
 
     Returns
     -------
@@ -88,6 +96,8 @@ def tally(
     ------
     InputError
         If columns, labels, values or arguments cannot be used; the message names the culprit and the mend.
+    EngineError
+        If the engine of a lazy frame gives up, as on a full disk.
 
     References
     ----------
@@ -112,21 +122,23 @@ def tally(
     check_attributes(roles.by)
     _check_needs(wanted, roles)
     analysis = choose(cluster_analysis, cluster, pooled_variance)
-    opened = frames.open_frame(frame)
-    rows = frames.prepare(opened, roles, missing=missing, decides=any(_decides(metric) for metric in wanted))
+    if confusion:
+        check_cells(roles, analysis)
+    if confusion and is_stream(frame):
+        raise InputError(
+            "confusion=True counts cells of one frame, and frame= is an iterator of several; "
+            "tally them one by one and add them up with bg.add_tallies()"
+        )
+    decides = any(_decides(metric) for metric in wanted)
+    pushed = push_down(frame, roles, wanted, declared, missing, decides)
+    found = _of_memory(frame, roles, wanted, declared, missing, decides) if pushed is None else pushed
+    rows, subgroups = found.rows, found.subgroups
     for metric in wanted:
         label = class_of(metric)
         if label is not None and label not in rows.classes:
             raise InputError(
                 f"metric {metric.name!r}: no row has the label {label!r}; the labels are {list(rows.classes)}"
             )
-    keys, table = sum_rows(rows, roles, wanted)
-    known = {name: declared[name] if declared[name] is not None else rows.declared.get(name) for name in roles.by}
-    if missing == "level":
-        known = {name: None if levels is None else [*levels, frames.MISSING_LEVEL] for name, levels in known.items()}
-    subgroups = cross(roles.by, {name: [key[i] for key in keys] for i, name in enumerate(roles.by)}, known)
-    position = subgroups.codes([[level_text(value) for value in key] for key in keys])
-    sums = lay_out(table, position, len(subgroups.table), rows, roles, wanted, subgroups)
     settings = {
         "source": "rows",
         "y_true": y_true,
@@ -138,8 +150,27 @@ def tally(
         "weights": weights,
         **rows.notes,
     }
-    described = [_describe(metric, table.get(f"low{i}", np.zeros(1))) for i, metric in enumerate(wanted)]
-    return assemble(subgroups, described, sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings)
+    described = [_describe(metric, low) for metric, low in zip(wanted, found.lowest, strict=True)]
+    whole = assemble(
+        subgroups, described, found.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
+    )
+    return with_cells(whole, rows, roles, wanted, subgroups) if confusion else whole
+
+
+def _of_memory(
+    frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, decides: bool
+) -> Pushed:
+    """The sums of a frame in memory, prepared column by column."""
+    rows = frames.prepare(frames.open_frame(frame), roles, missing=missing, decides=decides)
+    keys, table = sum_rows(rows, roles, metrics)
+    known = {name: declared[name] if declared[name] is not None else rows.declared.get(name) for name in roles.by}
+    if missing == "level":
+        known = {name: None if levels is None else [*levels, frames.MISSING_LEVEL] for name, levels in known.items()}
+    subgroups = cross(roles.by, {name: [key[i] for key in keys] for i, name in enumerate(roles.by)}, known)
+    position = subgroups.codes([[level_text(value) for value in key] for key in keys])
+    sums = lay_out(table, position, len(subgroups.table), rows, roles, metrics, subgroups)
+    lowest = [float(np.nan_to_num(table.get(f"low{i}", np.zeros(1))).min()) for i in range(len(metrics))]
+    return Pushed(subgroups, sums, lowest, rows)
 
 
 def _names(names: Iterable[str], argument: str) -> tuple[str, ...]:
@@ -180,9 +211,9 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
             )
 
 
-def _describe(metric: Metric, lowest: FloatArray) -> Description:
+def _describe(metric: Metric, lowest: float) -> Description:
     lower = metric.lower
-    if metric.kind == "mean" and lower == -np.inf and not (lowest < 0).any():
+    if metric.kind == "mean" and lower == -np.inf and lowest >= 0:
         lower = 0.0  # a loss that is never negative is bounded below, as word error rates and absolute errors are
     return Description(
         metric.name, metric.kind, lower, metric.upper, metric.larger_is_better, metric.undefined, metric.ties

@@ -127,6 +127,16 @@ def auc_error_bound(tally: xr.Dataset) -> xr.DataArray:
     -----
     Attained when all pairs of every bin are ordered alike. About 1 / (2 bins) times the mean product of the two
     densities of the scores, in units of their range: 1,000 bins give about .001 or less.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import bayesgroups as bg
+    >>> rows = pd.DataFrame({"site": ["a"] * 4, "y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.7, 0.9]})
+    >>> exact = bg.tally(rows, by=["site"], metrics=["auc"], y_true="y", y_score="score")
+    >>> binned = bg.bin_scores(exact, np.array([0.0, 0.5, 1.0]))  # .6 shares a bin with .7 and .9
+    >>> bg.auc_error_bound(binned).values.tolist(), binned["estimate"].values.tolist()
+    ([0.25], [[0.75]])
     """
     cells, size = score_cells(tally), tally.sizes["subgroup"]
     half, strict = (statistics(cells, size, ties=ties).estimate for ties in (0.5, 0.0))

@@ -74,7 +74,7 @@ def add(first: Sums, second: Sums) -> Sums:
         weighted=first.weighted,
         scores=_add_scores(first.scores, second.scores),
         features=_add_features(first.features, second.features),
-        clusters=_add_clusters(first.clusters, second.clusters),
+        clusters=add_clusters(first.clusters, second.clusters),
     )
 
 
@@ -91,7 +91,7 @@ def _add_features(first: Features | None, second: Features | None) -> Features |
     return Features(first.names, first.total + second.total, first.weight + second.weight)
 
 
-def _add_clusters(first: Clusters | None, second: Clusters | None) -> Clusters | None:
+def add_clusters(first: Clusters | None, second: Clusters | None) -> Clusters | None:
     """Add the sums of clusters that occur in both parts."""
     if first is None or second is None:
         return None

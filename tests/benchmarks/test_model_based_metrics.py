@@ -44,7 +44,9 @@ def test_rows_cost_nothing_after_the_tally(residuals: str) -> None:
             seconds[size].append(time.process_time() - start)
     small, large = (min(seconds[size]) for size in (SMALL, LARGE))
     bins = [tally.sizes["score_bin"] for tally in tallies.values()]
-    print(f"\n{residuals}: {SMALL:,} rows {small:.2f} s ({bins[0]} bins), {LARGE:,} rows {large:.2f} s ({bins[1]} bins)")
+    print(
+        f"\n{residuals}: {SMALL:,} rows {small:.2f} s ({bins[0]} bins), {LARGE:,} rows {large:.2f} s ({bins[1]} bins)"
+    )
     if residuals == "normal":
         assert large < BAR * small
     else:  # the warp looks at every bin, of which there are at most 448 per cell

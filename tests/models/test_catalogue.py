@@ -34,6 +34,36 @@ def _module(word: str) -> Any:
     return import_module(f"bayesgroups.models.{word}")
 
 
+def _with_cells(tally: xr.Dataset) -> xr.Dataset:
+    size = tally.sizes["subgroup"]
+    classes = {"outcome": ["0", "1"], "decision": ["0", "1"]}
+    forms = xr.DataArray(1.0, coords={"metric": tally["metric"]}, dims=["metric"]).expand_dims(classes)
+    cells = xr.DataArray(5.0, coords={"subgroup": tally["subgroup"].values[:size]}, dims=["subgroup"]).expand_dims(
+        classes
+    )
+    return tally.assign(
+        cell_count=cells.transpose("subgroup", "outcome", "decision"),
+        cell_numerator=forms.transpose("metric", "outcome", "decision"),
+        cell_denominator=forms.transpose("metric", "outcome", "decision"),
+    )
+
+
+def _with_judgements(tally: xr.Dataset) -> xr.Dataset:
+    labels = {"label": ["a", "b"], "subgroup": tally["subgroup"].values}
+    counts = xr.DataArray(5.0, coords=labels, dims=["label", "subgroup"])
+    size = tally.sizes["metric"]
+    about = {"notion": ("metric", ["accuracy_equality"] * size), "metric_label": ("metric", ["all"] * size)}
+    return tally.assign(about).assign(agreements=counts, disagreements=counts)
+
+
+def _with_scores(tally: xr.Dataset) -> xr.Dataset:
+    cells = xr.DataArray(5.0, coords={"subgroup": tally["subgroup"]}, dims=["subgroup"])
+    cells = cells.expand_dims({"score_outcome": ["0", "1"]})
+    settings = '{"score_scale": "logit", "threshold": 0.5}'
+    scored = tally.sel(metric=["fnr", "auc"]).assign(score_count=cells, score_mean=cells / 5, score_variance=cells)
+    return scored.assign_attrs(settings=settings)
+
+
 def test_every_model_has_an_entry_and_the_other_way_round() -> None:
     assert sorted(_catalogue()) == WORDS
     assert set(WORDS) <= set(models.__all__)
@@ -49,7 +79,8 @@ def test_an_entry_is_complete(word: str) -> None:
 @pytest.mark.parametrize("word", WORDS)
 def test_parameters_are_those_of_the_model(word: str, mixed: xr.Dataset) -> None:
     mixed = mixed.assign_coords(site=mixed["subgroup"]).assign_attrs(by='{"by": ["site"]}')
-    model = _module(word).build(mixed)
+    special = {"confusion": _with_cells, "disagreement": _with_judgements, "model_based_metrics": _with_scores}
+    model = _module(word).build(special.get(word, lambda tally: tally)(mixed))
     along = {name: ", ".join(dims) for name, dims in model.named_vars_to_dims.items()}
     listed = re.findall(r"`(\w+)\((.+?)\)`", _catalogue()[word]["parameters"])
     assert all(along[name] == dims for name, dims in listed)

@@ -29,10 +29,12 @@ CANDIDATES = 2
 """Draws that are weighed for every draw that is kept, with a binomial likelihood."""
 MORE_CANDIDATES = 8
 """The same if their weights are not good."""
-WIDTHS = (1.0, 2.0, 6.0)
-"""Factors on the variances of the sites that draws are made from."""
+WIDE = 2.0
+"""Factor on the variances of the sites that some draws are made from."""
+WIDER = 3.0
+"""A further factor, for a count of nothing or of everything; counts of a few have less of it."""
 SHARES = (0.4, 0.3, 0.3)
-"""Share of the draws that each of them makes."""
+"""Share of the draws made from the sites, from wide ones and from wider ones."""
 FEW = 100
 """Subgroups up to which their own space is fast enough."""
 MANY = 400
@@ -184,9 +186,9 @@ class _Sites:
         mode: FloatArray,
     ) -> _Sites:
         few = (n > 0).sum() <= MANY
-        # A site fits a large count well; that of none, or of all, has one tail that only the prior ends.
+        # Every count has longer tails than its site; that of none, or of all, has one tail that only the prior ends.
         scarce = 1 / (1 + np.minimum(k, n - k))
-        variances = [width**scarce * v for width in (WIDTHS if few else (1.0,))]
+        variances = [v] if not few else [v, WIDE * v, WIDE * WIDER**scarce * v]
         spaces = [space(predictor, y, each, prior.largest) for each in variances]
         level = np.zeros(len(spaces))
         for column, each in enumerate(spaces if few else ()):

@@ -1,0 +1,123 @@
+"""Confusion cells: every metric of outcome and decision from one joint model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+
+@dataclass(frozen=True)
+class ConfusionModel(Estimator):
+    """Joint model of outcome and decision in every subgroup, and plug-in shares of the cells as its reference.
+
+    All metrics of the tally come from the same draws, ``report["posterior"]["cell_share"]``, so that they agree with each
+    other in every draw and none is undefined; so does any function of the cells of one's own.
+
+    Parameters
+    ----------
+    order : int, optional
+        Cross at most so many attributes, beside all of them together; by default every subset is a component.
+    tau_scale : float, optional
+        Scale of the priors of the components' standard deviations, on the logit scale; by default 0.3 for decisions and
+        0.25 for outcomes given a decision.
+    own_effects : {"fixed", "learned"}
+        Whether what sets a single subgroup apart has a known standard deviation, 0.8 of the scale, or a learned one; with one
+        attribute it is always learned.
+    correlated : bool
+        Whether effects are correlated across the factors of the model; sampled by NUTS.
+    score_offsets : bool
+        Whether the mean recalibrated scores of the subgroups inform their outcomes, where there are two classes and a score.
+    interval : {"delta", "multinomial_bootstrap"}
+        Of the frequentist side: normal with the standard error of the delta method, or percentiles of the multinomial
+        bootstrap.
+    bootstrap : int
+        Number of multinomial bootstrap replicates to keep in the report.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown, a scale is not positive, or a number is negative.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
+    >>> tally = bg.tally(rows, ["sex"], ["fnr", "acc"], y_true="y", y_pred="d", confusion=True)
+    >>> report = bg.estimate(tally, bg.ConfusionModel(), seed=1)
+    >>> report["posterior"]["cell_share"].sizes["outcome"], report.attrs["usable"]
+    (2, 1)
+    """
+
+    word: ClassVar[str] = "confusion"
+
+    order: int | None = None
+    tau_scale: float | None = None
+    own_effects: Literal["fixed", "learned"] = "fixed"
+    correlated: bool = False
+    score_offsets: bool = True
+    interval: Literal["delta", "multinomial_bootstrap"] = "delta"
+    bootstrap: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("ConfusionModel", "own_effects", self.own_effects, ("fixed", "learned"))
+        check_choice("ConfusionModel", "interval", self.interval, ("delta", "multinomial_bootstrap"))
+        check_scale("ConfusionModel", "tau_scale", self.tau_scale)
+        if self.order is not None and self.order < 0:
+            raise InputError(f"ConfusionModel: order={self.order} must be 0 or more, or None for every subset")
+        if self.bootstrap < 0:
+            raise InputError(f"ConfusionModel: bootstrap={self.bootstrap} must be 0 or larger")
+
+    @property
+    def joint(self) -> bool:
+        """All metrics come from the same cells."""
+        return True
+
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+        """Plug-in shares of the cells, see `bayesgroups.frequentist.confusion`."""
+        from bayesgroups.frequentist import confusion
+
+        return confusion.estimate(tally, interval=self.interval, seed=seed)
+
+    def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
+        """Multinomial bootstrap, see `bayesgroups.frequentist.confusion`."""
+        from bayesgroups.frequentist import confusion
+
+        return confusion.replicates(tally, seed=seed, draws=self.bootstrap) if self.bootstrap else None
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.confusion`."""
+        from bayesgroups.models import confusion
+
+        return confusion.build(
+            tally,
+            order=self.order,
+            tau_scale=self.tau_scale,
+            own_effects=self.own_effects,
+            correlated=self.correlated,
+            score_offsets=self.score_offsets,
+        )
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
+        """Exact draws of all metrics, see `bayesgroups.inference.collapsed.confusion`; none with correlations."""
+        if self.correlated:
+            return None
+        from bayesgroups.inference.collapsed import confusion
+
+        return confusion.sample(
+            tally,
+            seed=seed,
+            order=self.order,
+            tau_scale=self.tau_scale,
+            own_effects=self.own_effects,
+            score_offsets=self.score_offsets,
+        )

@@ -1,0 +1,135 @@
+"""Model-based metrics: the score is modelled, and every metric is a functional of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.inference.verdicts import Check
+
+
+@dataclass(frozen=True)
+class ModelBasedMetrics(Estimator):
+    """Hierarchical model of the score given outcome and subgroup, and a bootstrapped score regression as its reference.
+
+    The tally must keep scores: make it with ``auc`` among its metrics.
+
+    Parameters
+    ----------
+    order : int
+        Attributes are crossed at most so often in the effects on the score, beside an effect of every subgroup (Bayesian side
+        only); 0 for none of them.
+    covariates : tuple of str
+        Features of the tally whose subgroup means describe the scores.
+    effect_scale : float, optional
+        Half-normal scale of the standard deviations of effects, in pooled standard deviations of the score; by default 0.3.
+    residuals : {"auto", "normal", "skewed"}
+        Scores of one subgroup and outcome are normal on the modelling scale; normal after a warp common to all, which makes
+        them skewed and heavy-tailed; or whichever of the two the Bayesian information criterion prefers.
+    population : {"super", "finite"}
+        Whether outcomes are as frequent as in the population of each subgroup or as among its rows
+        (Bayesian side; the reference takes its rows).
+    method : {"fast", "full"}
+        Of the bootstrap of the frequentist side: one Newton step per replicate, or a fit of every replicate.
+    bootstrap : int
+        Number of its replicates, 2 or more.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown or a number is out of range.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> bg.ModelBasedMetrics(order=2).order
+    2
+    """
+
+    word: ClassVar[str] = "model_based_metrics"
+
+    order: int = 1
+    covariates: tuple[str, ...] = ()
+    effect_scale: float | None = None
+    residuals: Literal["auto", "normal", "skewed"] = "auto"
+    population: Literal["super", "finite"] = "super"
+    method: Literal["fast", "full"] = "fast"
+    bootstrap: int = 500
+
+    def __post_init__(self) -> None:
+        own = "ModelBasedMetrics"
+        check_choice(own, "residuals", self.residuals, ("auto", "normal", "skewed"))
+        check_choice(own, "population", self.population, ("super", "finite"))
+        check_choice(own, "method", self.method, ("fast", "full"))
+        check_scale(own, "effect_scale", self.effect_scale)
+        if isinstance(self.order, bool) or not isinstance(self.order, int) or self.order < 0:
+            raise InputError(f"{own}: order={self.order!r} must be a whole number, 0 or larger")
+        if isinstance(self.bootstrap, bool) or not isinstance(self.bootstrap, int) or self.bootstrap < 2:
+            raise InputError(f"{own}: bootstrap={self.bootstrap!r} must be a whole number, 2 or larger")
+        # A list, as settings come back from a file, is the same setting.
+        object.__setattr__(self, "covariates", tuple(self.covariates))
+
+    @property
+    def joint(self) -> bool:
+        """All metrics are functionals of one fit."""
+        return True
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by name."""
+        return super().settings() | {"covariates": list(self.covariates)}
+
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+        """The bootstrapped score regression, see `bayesgroups.frequentist.model_based_metrics`."""
+        from bayesgroups.frequentist import model_based_metrics
+
+        return model_based_metrics.estimate(
+            tally, residuals=self.residuals, method=self.method, replicates=self.bootstrap, seed=seed
+        )
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """The PyMC model, see `bayesgroups.models.model_based_metrics`."""
+        from bayesgroups.frequentist.score_inputs import is_skewed, with_scores
+        from bayesgroups.models import model_based_metrics
+
+        source = with_scores(tally)
+        return model_based_metrics.build(
+            source,
+            order=self.order,
+            covariates=self.covariates,
+            effect_scale=self._effect_scale(),
+            residuals="skewed" if is_skewed(source, self.residuals) else "normal",
+            population=self.population,
+        )
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        """Draws of all metrics, see `bayesgroups.inference.collapsed.model_based_metrics`."""
+        from bayesgroups.inference.collapsed import model_based_metrics
+
+        return model_based_metrics.sample(
+            tally,
+            seed=seed,
+            order=self.order,
+            covariates=self.covariates,
+            effect_scale=self._effect_scale(),
+            residuals=self.residuals,
+            population=self.population,
+        )
+
+    def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
+        """Whether the scores look as the model has them, and the metrics as they are observed."""
+        from bayesgroups.inference.score_checks import checks
+
+        return checks(tally, draws, residuals=self.residuals)
+
+    def _effect_scale(self) -> float:
+        from bayesgroups.models.score_cells import EFFECT_SCALE
+
+        return EFFECT_SCALE if self.effect_scale is None else self.effect_scale

@@ -1,0 +1,169 @@
+"""Confusion cells by plug-in: every metric at the observed shares of the cells, jointly over metrics."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Literal, get_args
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.answer import assemble, check_interval
+from bayesgroups.frequentist.intervals.interval import Interval, around
+from bayesgroups.levels import LEVELS
+
+FloatArray = NDArray[np.float64]
+
+Choice = Literal["delta", "multinomial_bootstrap"]
+
+DRAWS = 2000
+"""Replicates behind a percentile."""
+
+
+def estimate(tally: xr.Dataset, *, interval: Choice = "delta", seed: int = 0) -> xr.Dataset:
+    """Estimate every metric from the observed cells of each subgroup.
+
+    Estimand: the value of the metric in the population of each subgroup.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with confusion cells, see `bayesgroups.tallies.confusion`.
+    interval : {"delta", "multinomial_bootstrap"}
+        Normal with the standard error of the delta method, or percentiles of the multinomial bootstrap of the cells.
+    seed : int
+        Source of randomness of the bootstrap.
+
+    Returns
+    -------
+    xr.Dataset
+        As described in `bayesgroups.frequentist.answer`.
+
+    Raises
+    ------
+    InputError
+        If the interval does not exist, there are no cells, or a metric is no function of them.
+
+    Notes
+    -----
+    A metric is r = sum(N c) / sum(D c) over the cells c. With n rows and shares p its delta-method variance is
+    sum(p (N - r D)^2) / (n (sum(p D))^2), since N - r D has mean 0. For a rate that is r (1 - r) over its rows; it is 0
+    where all rows agree, which is flagged ``degenerate``.
+
+    References
+    ----------
+    Agresti (2013), "Categorical Data Analysis", section 16.1. Efron (1979), doi:10.1214/aos/1176344552.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.frequentist import confusion
+    >>> rows = pd.DataFrame({"sex": ["f"] * 10, "y": [1] * 6 + [0] * 4, "d": [1, 0] * 5})
+    >>> tally = bg.tally(rows, ["sex"], ["acc", "f1"], y_true="y", y_pred="d", confusion=True)
+    >>> found = confusion.estimate(tally)
+    >>> found["estimate"].values.ravel().round(3).tolist(), found["std_error"].values.ravel().round(3).tolist()
+    ([0.5, 0.545], [0.158, 0.181])
+    """
+    check_interval("confusion", interval, get_args(Choice))
+    cells, above, below = _arrays(tally)
+    value = _ratio(cells, above, below)
+    total = cells.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = above[:, None] - value[..., None] * below[:, None]
+        variance = (cells * away**2).sum(axis=-1) / (below @ cells.T) ** 2
+    std_error = np.sqrt(np.where(total > 0, variance, np.nan))
+    if interval == "delta":
+        intervals = [around(value, NormalDist().inv_cdf((1 + level) / 2) * std_error) for level in LEVELS]
+    else:
+        drawn = _resample(cells, above, below, seed, DRAWS)
+        intervals = [_percentiles(drawn, level, np.isfinite(value)) for level in LEVELS]
+    return assemble(tally, estimate=value, std_error=std_error, intervals=intervals, methods=[interval] * len(above))
+
+
+def replicates(tally: xr.Dataset, *, seed: int, draws: int = DRAWS) -> xr.Dataset:
+    """Multinomial bootstrap of the cells: all metrics of one replicate come from the same rows.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with confusion cells.
+    seed : int
+        Source of randomness.
+    draws : int
+        Number of replicates.
+
+    Returns
+    -------
+    xr.Dataset
+        ``mu(chain, draw, metric, subgroup)``, NaN where a replicate leaves a metric undefined, and
+        ``undefined_share(metric, subgroup)``.
+
+    Raises
+    ------
+    InputError
+        If there are no cells, or a metric is no function of them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.frequentist import confusion
+    >>> rows = pd.DataFrame({"sex": ["f"] * 10, "y": [1] * 6 + [0] * 4, "d": [1, 0] * 5})
+    >>> tally = bg.tally(rows, ["sex"], ["tpr", "fnr"], y_true="y", y_pred="d", confusion=True)
+    >>> mu = confusion.replicates(tally, seed=1, draws=100)["mu"]
+    >>> bool(np.allclose(mu.sum("metric", skipna=False).dropna("draw"), 1))
+    True
+    """
+    values = _resample(*_arrays(tally), seed, draws)
+    return xr.Dataset(
+        {
+            "mu": (("chain", "draw", "metric", "subgroup"), values[None]),
+            "undefined_share": (("metric", "subgroup"), np.isnan(values).mean(axis=0)),
+        },
+        coords={
+            "chain": [0], "draw": np.arange(draws), "metric": tally["metric"].variable,
+            "subgroup": tally["subgroup"].variable,
+        },
+        attrs={"scheme": "multinomial"},
+    )  # fmt: skip
+
+
+def _arrays(tally: xr.Dataset) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Cells (subgroup, cell) and the weights of numerator and denominator (metric, cell)."""
+    if "cell_count" not in tally:
+        raise InputError("confusion: the tally has no confusion cells; make it with bg.tally(..., confusion=True)")
+    forms = ("metric", "outcome", "decision")
+    above, below = (
+        tally[name].transpose(*forms).values.reshape(tally.sizes["metric"], -1)
+        for name in ("cell_numerator", "cell_denominator")
+    )
+    for name in tally["metric"].values[~np.isfinite(above).all(axis=1)]:
+        raise InputError(f"confusion: metric {str(name)!r} is no function of outcome and decision; leave it out")
+    cells = tally["cell_count"].transpose("subgroup", "outcome", "decision").values.reshape(tally.sizes["subgroup"], -1)
+    return cells, above, below
+
+
+def _ratio(cells: FloatArray, above: FloatArray, below: FloatArray) -> FloatArray:
+    """Metrics (..., metric, subgroup) of cells (..., subgroup, cell)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: FloatArray = np.swapaxes((cells @ above.T) / (cells @ below.T), -1, -2)
+    return found
+
+
+def _resample(cells: FloatArray, above: FloatArray, below: FloatArray, seed: int, draws: int) -> FloatArray:
+    """Replicates (draw, metric, subgroup); effective rows are rounded."""
+    rng = np.random.default_rng([seed, 0])
+    new = np.zeros((draws, *cells.shape))
+    for g, own in enumerate(cells):
+        if own.sum() > 0:
+            new[:, g] = rng.multinomial(max(round(own.sum()), 1), own / own.sum(), size=draws)
+    return _ratio(new, above, below)
+
+
+def _percentiles(drawn: FloatArray, level: float, known: NDArray[np.bool_]) -> Interval:
+    limits = np.full((2, *known.shape), np.nan)
+    limits[:, known] = np.nanquantile(drawn[:, known], [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return Interval(limits[0], limits[1])

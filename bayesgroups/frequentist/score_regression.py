@@ -1,0 +1,187 @@
+"""Regression of a score on outcome and features, location and log scale, and its bootstrap. Pure functions on arrays.
+
+    u_i ~ Normal(x_i . beta, exp(z_i . gamma)^2)
+
+Rows that share x and z enter by their number, sum and sum of squares, so a fit costs as much as there are kinds of rows. All
+functions take replicates: leading axes of the sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+RIDGE = 1e-6
+"""Penalty on the coefficients, per row: for features that no row of an outcome has."""
+CONVERGED = 1e-8
+MOST_ITERATIONS = 200
+SMALLEST_SD = 1e-3
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Kinds of rows: features ``x`` (kind, column) of the mean and ``z`` (kind, scale_column) of the log scale."""
+
+    x: FloatArray
+    z: FloatArray
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Rows of each kind, the sum of their scores and of their squares, (..., kind)."""
+
+    number: FloatArray
+    score: FloatArray
+    squares: FloatArray
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """``beta`` (..., column) and ``gamma`` (..., scale_column)."""
+
+    beta: FloatArray
+    gamma: FloatArray
+
+
+def fit(kinds: Kinds, totals: Totals) -> Coefficients:
+    """Maximum likelihood, by turns of weighted least squares for the mean and Fisher scoring for the log scale.
+
+    Parameters
+    ----------
+    kinds : Kinds
+        Features.
+    totals : Totals
+        Rows, of one sample or of several.
+
+    Returns
+    -------
+    Coefficients
+
+    References
+    ----------
+    Harvey (1976), "Estimating regression models with multiplicative heteroscedasticity", doi:10.2307/1913974.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.frequentist.score_regression import Kinds, Totals, fit
+    >>> kinds = Kinds(np.eye(2), np.ones((2, 1)))
+    >>> found = fit(kinds, Totals(np.array([2.0, 2.0]), np.array([2.0, 6.0]), np.array([4.0, 20.0])))
+    >>> found.beta.round(4).tolist(), np.exp(found.gamma).round(4).tolist()
+    ([1.0, 3.0], [1.0])
+    """
+    x, z = kinds.x, kinds.z
+    n = totals.number
+    rows = n.sum(axis=-1)
+    mean = totals.score.sum(axis=-1) / rows
+    variance = np.maximum(totals.squares.sum(axis=-1) / rows - mean**2, SMALLEST_SD**2)
+    gamma = np.zeros((*n.shape[:-1], z.shape[1]))
+    gamma[..., :] = (0.5 * np.log(variance))[..., None] * np.linalg.lstsq(z, np.ones(len(z)), rcond=None)[0]
+    penalty = RIDGE * rows[..., None, None] * np.eye(x.shape[1])
+    ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
+    beta = np.zeros((*n.shape[:-1], x.shape[1]))
+    for _ in range(MOST_ITERATIONS):
+        precision = np.exp(-2 * (gamma @ z.T))
+        normal = (x.T * (n * precision)[..., None, :]) @ x + penalty
+        right = (totals.score * precision) @ x
+        new = np.linalg.solve(normal, right[..., None])[..., 0]
+        away = _squares(totals, new @ x.T) * precision
+        score = (away - n) @ z
+        step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, score[..., None])[..., 0]
+        change = max(float(np.abs(new - beta).max()), float(np.abs(step).max()))
+        beta = new
+        gamma = np.maximum(gamma + np.clip(step, -1.0, 1.0), 3 * np.log(SMALLEST_SD))
+        if change < CONVERGED:
+            break
+    return Coefficients(beta, gamma)
+
+
+def one_step(kinds: Kinds, totals: Totals, found: Coefficients, replicates: Totals) -> Coefficients:
+    """The fast bootstrap: coefficients of replicates by one Newton step from those of the sample.
+
+    Parameters
+    ----------
+    kinds : Kinds
+        Features.
+    totals, found : Totals, Coefficients
+        The sample and its fit.
+    replicates : Totals
+        Sums (replicate, kind) over the rows of each replicate.
+
+    Returns
+    -------
+    Coefficients
+        (replicate, column) and (replicate, scale_column).
+
+    Notes
+    -----
+    theta + H^-1 sum_i (W_i - 1) grad_i, with H the observed information of the sample and W_i how often row i is in the
+    replicate. As the gradients of the sample sum to 0, only those of the replicate are needed.
+    """
+    x, z = kinds.x, kinds.z
+    precision, centre = np.exp(-2 * (z @ found.gamma)), x @ found.beta
+    gap = (totals.score - totals.number * centre) * precision
+    away = _squares(totals, centre) * precision
+    top = (x.T * (totals.number * precision)) @ x + RIDGE * totals.number.sum() * np.eye(x.shape[1])
+    corner = 2 * (x.T * gap) @ z
+    bottom = 2 * (z.T * away) @ z + RIDGE * totals.number.sum() * np.eye(z.shape[1])
+    information = np.block([[top, corner], [corner.T, bottom]])
+    own = np.concatenate([gap @ x, (away - totals.number) @ z])
+    gaps = (replicates.score - replicates.number * centre) * precision
+    squares = _squares(replicates, centre) * precision
+    gradient = np.concatenate([gaps @ x, (squares - replicates.number) @ z], axis=-1) - own
+    step = np.linalg.solve(information, gradient.T).T
+    size = x.shape[1]
+    return Coefficients(found.beta + step[:, :size], found.gamma + step[:, size:])
+
+
+def resample(
+    kind: NDArray[np.int64], kinds: int, score: FloatArray, weight: FloatArray, within: FloatArray, replicates: int,
+    rng: np.random.Generator,
+) -> Totals:  # fmt: skip
+    """Sums of bootstrap replicates of rows, drawn with replacement from all of them.
+
+    Parameters
+    ----------
+    kind : int array (bin,)
+        Kind of the rows of a bin, sorted.
+    kinds : int
+        How many there are.
+    score, weight, within : arrays (bin,)
+        Mean score of its rows, how many they are, and the variance of their scores about it.
+    replicates : int
+        Number of replicates.
+    rng : numpy Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Totals
+        (replicate, kind).
+    """
+    rows = int(np.rint(weight.sum()))
+    start = np.flatnonzero(np.diff(kind, prepend=-1))
+    found = np.zeros((3, replicates, kinds))
+    size = max(1, 4_000_000 // max(len(kind), 1))
+    values = np.stack([np.ones_like(score), score, score**2 + within])
+    for first in range(0, replicates, size):
+        block = slice(first, min(first + size, replicates))
+        times = rng.multinomial(rows, weight / weight.sum(), size=block.stop - first).astype(np.float64)
+        for i, value in enumerate(values):
+            found[i, block, kind[start]] = np.add.reduceat(times * value, start, axis=1).T
+    return Totals(*found)
+
+
+def sums(kind: NDArray[np.int64], kinds: int, score: FloatArray, weight: FloatArray, within: FloatArray) -> Totals:
+    """Sums of the sample itself, as `resample` has them of replicates."""
+    values = (weight, weight * score, weight * (score**2 + within))
+    return Totals(*(np.bincount(kind, weights=value, minlength=kinds) for value in values))
+
+
+def _squares(totals: Totals, centre: FloatArray) -> FloatArray:
+    """Sums of squared distances from a centre, (..., kind)."""
+    return np.maximum(totals.squares - 2 * centre * totals.score + totals.number * centre**2, 0.0)

@@ -1,0 +1,208 @@
+"""Posterior of model-based metrics by Gibbs sampling on the moments of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bayesgroups.frequentist.score_inputs import with_scores
+from bayesgroups.frequentist.score_laws import ScoreLaw, metric_of
+from bayesgroups.frequentist.score_shapes import Residuals, binned, fit
+from bayesgroups.frequentist.score_warps import Warp, apply, undo, warp
+from bayesgroups.inference import score_gibbs
+from bayesgroups.inference.collapsed import binomial
+from bayesgroups.inference.posterior import CHAINS, Posterior, generator, lay_out
+from bayesgroups.inference.score_effects import Design
+from bayesgroups.inference.score_gibbs import ScorePrior, Warped
+from bayesgroups.inference.verdicts import chain_checks, usable
+from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+from bayesgroups.models.score_cells import EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
+from bayesgroups.tallies.score_moments import kept
+
+FloatArray = NDArray[np.float64]
+
+Estimand = Literal["super", "finite"]
+
+DRAWS = 1000
+"""Draws per chain."""
+FIRST, LONGER = (300, 1), (600, 4)
+"""Iterations of warm-up and per draw: at first, and where the chains have not mixed."""
+
+
+def sample(
+    tally: xr.Dataset,
+    *,
+    seed: int,
+    order: int = 1,
+    covariates: Sequence[str] = (),
+    effect_scale: float = EFFECT_SCALE,
+    residuals: Residuals = "auto",
+    population: Estimand = "super",
+) -> Posterior:
+    """Draws of all metrics of the tally, as functionals of the same draws of the law of the score.
+
+    The same model as `bayesgroups.models.model_based_metrics`.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally that keeps scores, see `bayesgroups.frequentist.score_inputs.with_scores`.
+    seed : int
+        Source of randomness. A metric has the same draws whichever others are asked for.
+    order, covariates, effect_scale, residuals, population
+        As in `bayesgroups.models.model_based_metrics.build`.
+
+    Returns
+    -------
+    Posterior
+        A metric that is undefined in every subgroup is NaN.
+
+    Raises
+    ------
+    InputError
+        If the scores cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.model_based_metrics import sample
+    >>> rng = np.random.default_rng(1)
+    >>> rows = pd.DataFrame({"site": rng.choice(["a", "b", "c"], 600), "y": rng.integers(0, 2, 600)})
+    >>> rows["p"] = 1 / (1 + np.exp(0.5 - rows["y"] - rng.standard_normal(600)))
+    >>> counts = bg.tally(rows, ["site"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5)
+    >>> found = sample(counts, seed=1)
+    >>> found.draws["mu"].mean(["chain", "draw", "subgroup"]).values.round(1).tolist(), found.engine
+    ([0.5, 0.8], 'gibbs')
+    """
+    source = with_scores(tally)
+    scores = score_cells(source)
+
+    def attempt(tune: int, thin: int) -> Posterior:
+        found = laws(
+            source, scores, seed=seed, order=order, covariates=covariates, effect_scale=effect_scale, residuals=residuals,
+            population=population, tune=tune, thin=thin,
+        )  # fmt: skip
+        return _posterior(tally, found)
+
+    first = attempt(*FIRST)
+    return first if usable(first.checks) else attempt(*LONGER)
+
+
+def _posterior(tally: xr.Dataset, found: ScoreLaws) -> Posterior:
+    """Draws of every metric of the tally, and whether the chains can be trusted."""
+    known = np.isfinite(tally["estimate"].values).any(axis=1)
+    draws, checks = [], []
+    for i, name in enumerate(str(metric) for metric in tally["metric"].values):
+        mu, overall = found.metric(name, found.scores.cut)
+        if not known[i]:  # never a prior in disguise
+            mu, overall = np.full_like(mu, np.nan), np.full_like(overall, np.nan)
+        laid_out = lay_out(tally.isel(metric=[i]), mu.reshape(-1, mu.shape[-1]), {"overall": overall.ravel()})
+        draws.append(laid_out)
+        # Among rows, a subgroup without any has no prevalence, and so nothing to check.
+        answered = np.isfinite(mu).all(axis=(0, 1))
+        checks += chain_checks(laid_out.isel(subgroup=answered), name) if known[i] else []
+    joined = xr.concat(draws, dim="metric", join="exact", data_vars="all", coords="minimal", combine_attrs="drop")
+    return Posterior(joined.transpose("chain", "draw", "metric", ...), tuple(checks), "gibbs")
+
+
+@dataclass(frozen=True)
+class ScoreLaws:
+    """Draws of the law of the warped score of every subgroup, (chain, draw, subgroup), and of a typical one, (.., 1).
+
+    ``warps`` (chain, draw) takes scores in standard units to the scale of the laws.
+    """
+
+    law: ScoreLaw
+    typical: ScoreLaw
+    warps: Warp
+    scores: ScoreCells
+
+    def metric(self, name: str, cut: float) -> tuple[FloatArray, FloatArray]:
+        """Draws of a metric, (chain, draw, subgroup), and of its value in a typical subgroup, (chain, draw, 1).
+
+        ``cut`` is the threshold in standard units.
+        """
+        where = apply(self.warps, np.array([cut]))
+        mu = metric_of(name, self.law, where, link=self._score)
+        overall = metric_of(name, self.typical, where, link=self._score)
+        return mu, np.broadcast_to(overall, where.shape)
+
+    def _score(self, value: FloatArray) -> FloatArray:
+        return np.asarray(expit(self.scores.centre + self.scores.unit * undo(self.warps, value)), dtype=np.float64)
+
+
+def laws(
+    tally: xr.Dataset,
+    scores: ScoreCells,
+    *,
+    seed: int,
+    order: int = 1,
+    covariates: Sequence[str] = (),
+    effect_scale: float = EFFECT_SCALE,
+    residuals: Residuals = "auto",
+    population: Estimand = "super",
+    tune: int = 300,
+    thin: int = 1,
+) -> ScoreLaws:
+    """Draws of the laws of the score, from which every metric at every threshold follows.
+
+    Parameters
+    ----------
+    tally, scores
+        From `with_scores`, and its cells.
+    seed, order, covariates, effect_scale, residuals, population
+        As in `sample`.
+    tune, thin : int
+        Of the chains, see `bayesgroups.inference.score_gibbs.sample`.
+
+    Returns
+    -------
+    ScoreLaws
+    """
+    design = columns(tally, order, covariates, effect_scale)
+    own = Design(design.x, design.owner, design.fixed, len(design.names))
+    prior = ScorePrior(effect_scale, LOG_SD_SCALE, SPREAD_SCALE)
+    shape = shape_of(tally, scores)
+    skewed = residuals == "skewed" or (residuals == "auto" and shape.start.worth)
+    rng = generator(seed, "scores", "model_based_metrics")
+    found = score_gibbs.sample(
+        own, scores.count, scores.mean, scores.scatter, prior, rng, warped=shape if skewed else None, chains=CHAINS,
+        draws=DRAWS, tune=tune, thin=thin,
+    )  # fmt: skip
+    share, typical = _prevalence(scores, seed, population)
+    sigma = np.exp(found.hyper[..., :2])
+    return ScoreLaws(
+        ScoreLaw(share, found.mean[..., 0], found.mean[..., 1], found.sd[..., 0], found.sd[..., 1]),
+        ScoreLaw(typical[..., None], found.theta[..., :1], found.theta[..., 1:2], sigma[..., :1], sigma[..., 1:]),
+        warp(found.shape[..., 0], found.shape[..., 1]),
+        scores,
+    )
+
+
+def shape_of(tally: xr.Dataset, scores: ScoreCells) -> Warped:
+    """The rows of a tally in bins, and the warp that fits them best."""
+    bins = kept(tally)
+    assert bins is not None, "with_scores() attaches them"
+    rows = binned(bins, tally.sizes["subgroup"], scores.centre, scores.unit)
+    return Warped(rows, fit(rows))
+
+
+def _prevalence(scores: ScoreCells, seed: int, population: Estimand) -> tuple[FloatArray, FloatArray]:
+    rows, positives = scores.count.sum(axis=1), scores.count[:, 1]
+    if population == "finite":
+        with np.errstate(invalid="ignore"):
+            share = np.where(rows > 0, positives / rows, np.nan)
+        return share, np.asarray(positives.sum() / rows.sum())
+    rng = generator(seed, "prevalence", "model_based_metrics")
+    found = binomial.sample(
+        positives, rows, rng, draws=CHAINS * DRAWS, overall_scale=LOGIT_OVERALL_SCALE, tau_scale=LOGIT_TAU_SCALE
+    )
+    return found.mu.reshape(CHAINS, DRAWS, -1), found.overall.reshape(CHAINS, DRAWS)

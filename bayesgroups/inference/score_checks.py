@@ -1,0 +1,105 @@
+"""Whether a model of scores fits: the shape of their distribution, and the metrics that rest on it.
+
+Two checks per metric, the same whichever engine made the draws. `shape`: the probability integral transform of the rows, each
+cell with the mean and standard deviation of its own, may not be visibly far from uniform. `misfit`: what the model says of the
+metric, over all subgroups together, may be off by half a posterior standard deviation of a subgroup at most, beyond what chance
+explains (two standard errors); with more, intervals are about the wrong place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.score_inputs import is_skewed, rows_of, with_scores
+from bayesgroups.frequentist.score_shapes import LARGEST_DISTANCE, Residuals, distance, fit
+from bayesgroups.inference.verdicts import Check, at_most
+
+FloatArray = NDArray[np.float64]
+
+CHANCE = 1.36
+"""Quantile of the Kolmogorov distribution, times the root of the number of rows."""
+LARGEST_MISFIT = 0.5
+"""Posterior standard deviations of a typical subgroup."""
+
+
+def checks(tally: xr.Dataset, draws: xr.Dataset, *, residuals: Residuals) -> tuple[Check, ...]:
+    """Check the fit of every metric.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        What was fitted.
+    draws : xr.Dataset
+        With ``mu(chain, draw, metric, subgroup)``.
+    residuals : {"auto", "normal", "skewed"}
+        Setting of the estimator.
+
+    Returns
+    -------
+    tuple of Check
+        ``score shape`` and ``misfit`` of every metric that is defined somewhere.
+
+    References
+    ----------
+    Dawid (1984), the prequential approach, doi:10.2307/2981683, for the transform. The bounds are ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.inference.collapsed.model_based_metrics import sample
+    >>> from bayesgroups.inference.score_checks import checks
+    >>> rng = np.random.default_rng(1)
+    >>> rows = pd.DataFrame({"site": rng.choice(["a", "b"], 600), "y": rng.integers(0, 2, 600)})
+    >>> rows["p"] = 1 / (1 + np.exp(0.5 - rows["y"] - rng.standard_normal(600)))
+    >>> counts = bg.tally(rows, ["site"], ["auc"], y_true="y", y_score="p")
+    >>> [(check.name, check.passed) for check in checks(counts, sample(counts, seed=1).draws, residuals="auto")]
+    [('score shape', True), ('misfit', True)]
+    """
+    source = with_scores(tally)
+    rows = rows_of(source)
+    best, skewed = fit(rows), is_skewed(source, residuals)
+    normal, size = distance(rows, 0.0, 0.0)
+    warped, _ = distance(rows, best.epsilon, best.log_delta)
+    used, other = (warped, normal) if skewed else (normal, warped)
+    words = ("skewed", "normal") if skewed else ("normal", "skewed")
+    bound = LARGEST_DISTANCE + CHANCE / np.sqrt(max(size, 1.0))
+    remark = (
+        f"with {words[0]} scores the largest distance between fitted and observed distribution functions ({other:.3f} with "
+        f"{words[1]} ones)"
+    )
+    found: list[Check] = []
+    for i, name in enumerate(str(metric) for metric in tally["metric"].values):
+        if not np.isfinite(tally["estimate"].values[i]).any():
+            continue
+        if size > 0:
+            found.append(at_most("score shape", name, used, float(bound), remark))
+        mu = draws["mu"].sel(metric=name).transpose("chain", "draw", "subgroup").values
+        value = misfit(tally.isel(metric=i), mu.reshape(-1, mu.shape[-1]))
+        quantity = "what the model is off over all subgroups beyond chance, in posterior standard deviations of one,"
+        found.append(at_most("misfit", name, value, LARGEST_MISFIT, quantity))
+    return tuple(found)
+
+
+def misfit(one: xr.Dataset, mu: FloatArray) -> float:
+    """How far the model is off over all subgroups, beyond two standard errors, in posterior standard deviations of a subgroup.
+
+    Parameters
+    ----------
+    one : xr.Dataset
+        A tally without the dim ``metric``.
+    mu : array (draw, subgroup)
+        Draws of the metric.
+    """
+    estimate, count, variance = (one[name].values for name in ("estimate", "count", "sampling_variance"))
+    some = np.isfinite(estimate) & (count > 0) & np.isfinite(variance)
+    if not some.any():
+        return 0.0
+    weight = count[some] / count[some].sum()
+    gap = float(weight @ (estimate[some] - mu[:, some].mean(axis=0)))
+    error = float(np.sqrt(weight**2 @ variance[some]))
+    spread = float(np.average(mu[:, some].std(axis=0), weights=weight))
+    return max(abs(gap) - 2 * error, 0.0) / spread if spread > 0 else float("nan")

@@ -1,0 +1,268 @@
+"""Blocked Gibbs sampling of the law of a score by outcome and subgroup, from moments of cells.
+
+The model is that of `bayesgroups.models.model_based_metrics`. Blocks, each exact given the others or Hamiltonian:
+
+1. scales of the effects, with all effects integrated out (`score_effects`), given the variances;
+2. effects and means, exactly;
+3. hyper-parameters of the variances, with the variances integrated out (`score_variances`), given the means;
+4. variances, exactly, and sigma given them, which moves far where the spread is large and the block before it does not;
+5. with a warp of the scores (`bayesgroups.frequentist.score_warps`), its two parameters, with the effects integrated out,
+   by independent proposals about the best one; variances move along with the spread of the warped scores.
+
+Means and variances of a normal sample hardly depend on each other, so chains mix about as well as independent draws. The
+cost of an iteration depends on subgroups and columns, not on rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.score_shapes import PRIOR_SD, BinnedScores, Shape, warped_moments
+from bayesgroups.frequentist.score_warps import warp
+from bayesgroups.inference import hamiltonian, score_effects, score_variances
+from bayesgroups.inference.hamiltonian import State, Tuning
+from bayesgroups.inference.score_effects import Design
+
+FloatArray = NDArray[np.float64]
+
+INNER = 2
+"""Draws of means and variances per draw of the scales of effects, which cost most."""
+DEGREES = 6.0
+INFLATION = 1.3
+"""Of the t distribution that proposes warps, and of its covariance over that of the fit."""
+LARGEST_LOG = 8.0
+"""Logarithms of scales farther out than this are refused: they are not worth the rounding."""
+
+
+@dataclass(frozen=True)
+class ScorePrior:
+    """Scales of half-normal and normal priors, in units of the pooled standard deviation of scores.
+
+    ``effect``: half-normal of every standard deviation of effects; ``log_sd``: normal of log sigma about 0; ``spread``:
+    half-normal of the spread of log standard deviations.
+    """
+
+    effect: float
+    log_sd: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class ScoreDraws:
+    """Draws, chains first.
+
+    ``mean`` and ``sd`` (chain, draw, subgroup, outcome), the coefficients ``theta`` (.., column), ``scales`` (.., component),
+    ``hyper`` (.., 3): log sigma of both outcomes and log spread, and ``shape`` (.., 2): epsilon and log delta of the warp, 0
+    without one.
+    """
+
+    mean: FloatArray
+    sd: FloatArray
+    theta: FloatArray
+    scales: FloatArray
+    hyper: FloatArray
+    shape: FloatArray
+
+
+@dataclass(frozen=True)
+class Warped:
+    """Rows in bins, for a warp that is unknown, and where to look for it."""
+
+    rows: BinnedScores
+    start: Shape
+
+
+def sample(
+    design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,
+    rng: np.random.Generator, *, warped: Warped | None = None, chains: int = 4, draws: int = 1000, tune: int = 300,
+    thin: int = 1,
+) -> ScoreDraws:  # fmt: skip
+    """Markov chains whose law is the posterior.
+
+    Parameters
+    ----------
+    design : Design
+        Columns of the means.
+    count, mean, scatter : arrays (subgroup, outcome)
+        Rows of each cell, their mean score (anything finite where there are none) and sum of squared deviations from it.
+    prior : ScorePrior
+        Prior scales.
+    rng : numpy Generator
+        Source of randomness.
+    warped : Warped, optional
+        The same rows in bins, to sample a common warp of the scores; without it scores are normal as they are.
+    chains, draws, tune, thin : int
+        Chains, draws kept of each, iterations of warm-up, and iterations per draw.
+
+    Returns
+    -------
+    ScoreDraws
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.score_effects import Design
+    >>> from bayesgroups.inference.score_gibbs import ScorePrior, sample
+    >>> one = Design(np.eye(2)[None], np.array([-1, -1]), np.full(2, 3.0), 0)
+    >>> count, mean = np.array([[400.0, 100.0]]), np.array([[-1.0, 1.0]])
+    >>> found = sample(one, count, mean, count, ScorePrior(0.3, 0.5, 0.25), np.random.default_rng(1), draws=200)
+    >>> found.mean.mean(axis=(0, 1)).round(1).tolist(), found.sd.mean(axis=(0, 1)).round(1).tolist()
+    ([[-1.0, 1.0]], [[1.0, 1.0]])
+    """
+    kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, chains)
+    kernel.begin()
+    _, kernel.tuning = hamiltonian.warm_up(kernel.effect_density, kernel.state, tune, rng, between=kernel.rest)
+    kept: list[tuple[FloatArray, ...]] = []
+    for i in range(-(-draws // INNER) * thin):
+        kernel.step()
+        if (i + 1) % thin == 0:
+            kept += kernel.seen
+    return ScoreDraws(*(np.stack(part, axis=1)[:, :draws] for part in zip(*kept, strict=True)))
+
+
+class _Kernel:
+    """Where all chains are, and how they move."""
+
+    def __init__(
+        self, design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,
+        rng: np.random.Generator, warped: Warped | None, chains: int,
+    ) -> None:  # fmt: skip
+        self.design, self.prior, self.rng, self.warped = design, prior, rng, warped
+        self.count, self.observed, self.scatter = count, mean[None], scatter[None]
+        self.size = design.components + 2
+        self.chains = chains
+        rows, cells = np.maximum(count.sum(axis=0), 1.0), np.maximum((count > 1).sum(axis=0), 1)
+        # Steps that are stable even where the spread is next to nothing and sigma is as well known as all rows can tell.
+        narrow = 0.7 / np.sqrt(rows) + 0.1 * prior.spread / np.sqrt(cells)
+        spread = np.array([*np.minimum(narrow, prior.log_sd), 1.0 / np.sqrt(cells.sum()) + 0.3])
+        self.own_tuning = Tuning(np.full(chains, 0.5), spread)
+        self.seen: list[tuple[FloatArray, ...]] = []
+        self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.ones(self.size))
+
+    def begin(self) -> None:
+        """Scatter the chains about the prior."""
+        shape = (self.chains, *self.count.shape)
+        self.shape = np.zeros((self.chains, 2))
+        if self.warped is not None:
+            start = self.warped.start
+            self.walk = np.linalg.cholesky(np.linalg.inv(start.hessian)).T
+            self.shape = (
+                np.array([start.epsilon, start.log_delta]) + self.rng.standard_normal(self.shape.shape) @ self.walk
+            )
+            self.observed, self.scatter, self.slope = self._moments(self.shape)
+        freedom = np.maximum(self.count - 1, 0.0).sum(axis=0)
+        pooled = (self.scatter.sum(axis=1) + 1.0) / (freedom + 1.0)
+        noise = self.rng.standard_normal((self.chains, 3))
+        self.hyper = np.log(0.5 * self.prior.spread) + 0.3 * noise
+        self.hyper[:, :2] = 0.5 * np.log(pooled) + 0.1 * noise[:, :2] / np.sqrt(freedom + 1.0)
+        self.variance = pooled[:, None, :] * np.exp(0.1 * self.rng.standard_normal(shape))
+        log_scale = np.log(0.5 * self.prior.effect) + 0.5 * self.rng.standard_normal((self.chains, self.size))
+        self.state = hamiltonian.start(self.effect_density, log_scale)
+        self.state = self.rest(self.state)
+
+    def step(self) -> None:
+        """One iteration."""
+        state, _ = hamiltonian.step(self.effect_density, self.state, self.tuning, self.rng)
+        self.state = self.rest(state)
+
+    def rest(self, state: State) -> State:
+        """All blocks but the first; the density of the first is another one then."""
+        if self.warped is not None:
+            self._propose_warp(state)
+        log_scale, self.seen = state.point, []
+        for _ in range(INNER):
+            precision = self._precision()
+            solved = score_effects.solve(self.design, log_scale, self.observed, precision)
+            mean, theta = score_effects.draw(self.design, solved, log_scale, self.observed, precision, self.rng)
+            total = self.scatter + self.count * (self.observed - mean) ** 2
+            density = self._hyper_density(total)
+            moved, _ = hamiltonian.step(density, hamiltonian.start(density, self.hyper), self.own_tuning, self.rng)
+            self.hyper = moved.point
+            self.variance = score_variances.draw(self.hyper, self.count, total, self.rng)
+            self.hyper = score_variances.redraw_sigma(self.hyper, self.variance, self.prior.log_sd, self.rng)
+            self.seen.append((mean, np.sqrt(self.variance), theta, np.exp(log_scale), self.hyper, self.shape))
+        self.state = hamiltonian.start(self.effect_density, log_scale)
+        return self.state
+
+    def effect_density(self, log_scale: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log density of the log scales given the variances."""
+        inside = np.clip(log_scale, -4 * LARGEST_LOG, LARGEST_LOG)
+        solved = score_effects.solve(self.design, inside, self.observed, self._precision())
+        ratio = (np.exp(inside) / self.prior.effect) ** 2
+        value = np.where((inside == log_scale).all(axis=1), solved.value + self._scale_prior(inside), -np.inf)
+        return value, solved.gradient + 1 - ratio
+
+    def _scale_prior(self, log_scale: FloatArray) -> FloatArray:
+        return np.asarray((log_scale - 0.5 * (np.exp(log_scale) / self.prior.effect) ** 2).sum(axis=1))
+
+    def _moments(self, shape: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        assert self.warped is not None, "asked for with a warp only"
+        mean, scatter, slope = warped_moments(self.warped.rows, warp(shape[:, 0], shape[:, 1]))
+        cells = (len(shape), *self.count.shape)
+        return mean.reshape(cells), scatter.reshape(cells), slope
+
+    def _propose_warp(self, state: State) -> None:
+        """Propose a warp; variances and sigma keep their ratio to the pooled variance of warped scores."""
+        assert self.warped is not None, "called with a warp only"
+        start = self.warped.start
+        away = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
+        heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(away)))[:, None]
+        proposal = np.array([start.epsilon, start.log_delta]) + away * heavy
+        with np.errstate(all="ignore"):
+            observed, scatter, slope = self._moments(proposal)
+            ratio = scatter.sum(axis=(1, 2)) / self.scatter.sum(axis=(1, 2))
+        finite = np.isfinite(ratio) & np.isfinite(slope) & np.isfinite(observed).all(axis=(1, 2)) & (ratio > 0)
+        ratio, cell = np.where(finite, ratio, 1.0), finite[:, None, None]
+        observed, scatter = np.where(cell, observed, self.observed), np.where(cell, scatter, self.scatter)
+        variance = ratio[:, None, None] * self.variance
+        hyper = self.hyper + 0.5 * np.log(ratio)[:, None] * np.array([1.0, 1.0, 0.0])
+        effects = state.value - self._scale_prior(state.point)
+        now = effects + self._with_warp(self.shape, self.scatter, self.slope, self.variance, self.hyper)
+        effects = score_effects.solve(self.design, state.point, observed, self.count / variance).value
+        new = effects + self._with_warp(proposal, scatter, slope, variance, hyper)
+        chance = np.where(finite, new - now, -np.inf)
+        moved = np.log(self.rng.random(len(ratio))) < chance
+        cell = moved[:, None, None]
+        self.shape, self.hyper = (
+            np.where(moved[:, None], proposal, self.shape),
+            np.where(moved[:, None], hyper, self.hyper),
+        )
+        self.observed, self.scatter = np.where(cell, observed, self.observed), np.where(cell, scatter, self.scatter)
+        self.variance, self.slope = np.where(cell, variance, self.variance), np.where(moved, slope, self.slope)
+
+    def _with_warp(
+        self, shape: FloatArray, scatter: FloatArray, slope: FloatArray, variance: FloatArray, hyper: FloatArray
+    ) -> FloatArray:
+        """Log density of warp, variances and sigma over that of the proposal, the observed means left out.
+
+        The prior of the variances is one of their ratios to sigma, so it cancels when both move together.
+        """
+        assert self.warped is not None, "called with a warp only"
+        start = self.warped.start
+        spread = -0.5 * (np.maximum(self.count - 1, 0.0) * np.log(variance) + scatter / variance).sum(axis=(1, 2))
+        prior = (
+            0.5 * (shape**2).sum(axis=1) / PRIOR_SD**2 + 0.5 * (hyper[:, :2] ** 2).sum(axis=1) / self.prior.log_sd**2
+        )
+        off = shape - np.array([start.epsilon, start.log_delta])
+        squares = ((off @ start.hessian) * off).sum(axis=1) / INFLATION
+        proposed = -0.5 * (DEGREES + 2) * np.log1p(squares / DEGREES)
+        return np.asarray(spread + slope - prior - proposed, dtype=np.float64)
+
+    def _precision(self) -> FloatArray:
+        return np.asarray(self.count / self.variance, dtype=np.float64)
+
+    def _hyper_density(self, total: FloatArray) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+        prior = self.prior
+
+        def density(hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
+            value, gradient = score_variances.log_likelihood(hyper, self.count, total)
+            ratio = (np.exp(hyper[:, 2]) / prior.spread) ** 2
+            value = value - 0.5 * (hyper[:, :2] ** 2).sum(axis=1) / prior.log_sd**2 + hyper[:, 2] - 0.5 * ratio
+            gradient = gradient - np.column_stack([hyper[:, :2] / prior.log_sd**2, ratio - 1])
+            return value, gradient
+
+        return density

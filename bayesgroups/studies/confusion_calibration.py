@@ -1,0 +1,121 @@
+"""Whether the exact engine of the confusion model draws from the posterior: simulation-based calibration.
+
+    python -m bayesgroups.studies.confusion_calibration --output tests/recovery/records/sbc_confusion.csv
+
+Everything is drawn from the prior, the cells from the multinomial. Ranks are those of metrics, the files those of
+`bayesgroups.studies.calibration`; beside them it writes the k-hat and the effective number of draws of every fit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups import tallies
+from bayesgroups.errors import InputError
+from bayesgroups.inference.collapsed.confusion import metrics_of, sample
+from bayesgroups.models.component_scales import OWN_EFFECT
+from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE, shares, tree
+from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
+from bayesgroups.models.subsets import subsets
+from bayesgroups.studies.calibration import DRAWS, measure, ranks_as_csv
+from bayesgroups.studies.records import as_csv, rows_as_csv, write
+
+FloatArray = NDArray[np.float64]
+
+METRICS = ("sel", "acc", "fnr", "fpr", "ppv", "f1")
+WHO = pd.DataFrame(itertools.product("abc", "fm"), columns=["race", "sex"])
+ROWS = (0, 3, 12, 40, 150, 8)
+"""Rows of the subgroups."""
+REPLICATIONS = 300
+SEED = 20_241_123
+PER_CHAIN = (DRAWS + 1) // 4
+"""Draws are made in chains of equal length; the last one is left out."""
+
+
+def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, FloatArray], tuple[float, float]]:
+    """Truth and draws of the metrics of one simulated data set, and the k-hat and effective number of its fit.
+
+    Examples
+    --------
+    >>> truth, draws, quality = replication(np.random.default_rng(1))
+    >>> len(truth), draws["acc[40]"].shape, quality[0] < 0.7
+    (36, (999,), True)
+    """
+    form = _tally(np.ones((len(ROWS), 2, 2), dtype=np.int64))
+    components, cut = subsets(form), tree(form)
+    p = np.empty((3, len(ROWS)))
+    for i, scale in enumerate((DECISION_SCALE, OUTCOME_SCALE, OUTCOME_SCALE)):
+        eta = np.full(len(ROWS), LOGIT_OVERALL_SCALE * rng.standard_normal())
+        tau = scale * np.abs(rng.standard_normal(len(components.names)))
+        tau[-1] = OWN_EFFECT * scale
+        for sd, cells, size in zip(tau, components.cells, components.sizes, strict=True):
+            eta += sd * rng.standard_normal(size)[cells]
+        p[i] = 1 / (1 + np.exp(-eta))
+    share = shares(p, cut.paths)
+    counts = np.stack([rng.multinomial(n, own.ravel()) for n, own in zip(ROWS, share, strict=True)])
+    found = sample(_tally(counts.reshape(-1, 2, 2)), seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
+    k_hat, ess = (check.value for check in found.checks[:2])
+    mu = found.draws["mu"].values.reshape(-1, len(METRICS), len(ROWS))[:DRAWS]
+    right = metrics_of(form, share)
+    names = [(f"{metric}[{n}]", m, g) for m, metric in enumerate(METRICS) for g, n in enumerate(ROWS)]
+    truth = {name: float(right[g, m]) for name, m, g in names}
+    return truth, {name: mu[:, m, g] for name, m, g in names}, (k_hat, ess)
+
+
+def study(replications: int, seed: int) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float]]]:
+    """Ranks by quantity, 0 to `DRAWS`, and the quality of every fit.
+
+    Raises
+    ------
+    InputError
+        If there are no replications.
+    """
+    if replications < 1:
+        raise InputError(f"replications={replications} must be 1 or more")
+    found: dict[str, list[int]] = {}
+    qualities = []
+    for number in range(replications):
+        truth, draws, quality = replication(np.random.default_rng([seed, number]))
+        qualities.append(quality)
+        for name, value in truth.items():
+            found.setdefault(name, []).append(int((draws[name] < value).sum()))
+    return {name: np.array(values) for name, values in found.items()}, qualities
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study and write its three records."""
+    program = "python -m bayesgroups.studies.confusion_calibration"
+    parser = argparse.ArgumentParser(prog=program, description="Simulation-based calibration of the confusion model.")
+    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks and fits go beside it")
+    parser.add_argument("--replications", type=int, default=REPLICATIONS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    given = parser.parse_args(arguments)
+    ranks, fits = study(given.replications, given.seed)
+    output: Path = given.output
+    write(output, as_csv(measure("binomial", ranks, given.seed)))
+    write(output.with_name(f"{output.stem}_ranks{output.suffix}"), ranks_as_csv({"binomial": ranks}))
+    lines = [[i, round(k, 3), round(ess)] for i, (k, ess) in enumerate(fits)]
+    write(
+        output.with_name(f"{output.stem}_fits{output.suffix}"), rows_as_csv([["replication", "k_hat", "ess"], *lines])
+    )
+
+
+def _tally(counts: NDArray[np.int64]) -> xr.Dataset:
+    """A tally with these rows per subgroup, outcome and decision."""
+    subgroup, outcome, decision = (index.ravel() for index in np.indices(counts.shape))
+    at = np.repeat(np.arange(counts.size), counts.ravel())
+    rows = WHO.iloc[subgroup[at]].assign(y=outcome[at], d=decision[at])
+    levels = {name: sorted(set(WHO[name])) for name in WHO}
+    return tallies.tally(rows, levels, METRICS, y_true="y", y_pred="d", confusion=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""The joint study: the confusion model against words that see one metric, on the same evaluation sets.
+
+    python -m bayesgroups.studies.joint_study --data FOLDER --output FOLDER --record docs/examples/joint_model.csv
+
+Answers are kept in the output folder as they come, so that a run goes on where it was. The record has a line per population (and
+``all``), estimator and class of subgroups: geometric means over the cells (a metric of a population) of the mean absolute error
+and the interval score relative to crossed effects, and the coverage of 95 % intervals, a mean over cells. In every cell all
+estimators are held to the same pairs of draw and subgroup. Errors come from leaving out one draw at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import xarray as xr
+
+from bayesgroups.errors import InputError
+from bayesgroups.estimators import ConfusionModel, CrossedEffects, PartialPooling
+from bayesgroups.frequentist import crossed_effects
+from bayesgroups.studies.entrants import standard
+from bayesgroups.studies.joint_populations import joint_populations
+from bayesgroups.studies.ratios import overall
+from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.resampling import Entry, study
+from bayesgroups.studies.scores import SIZE_CLASSES, cell_sums
+from bayesgroups.studies.shared_cells import FEWEST, SEED, draws_of
+
+PROGRAM = "python -m bayesgroups.studies.joint_study"
+REFERENCE = "crossed_effects (bayesian)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the record; ratios are to `REFERENCE`, ``se`` is the jackknife error of the one before."""
+
+    population: str
+    estimator: str
+    size_class: str
+    mae: float
+    mae_se: float
+    interval_score: float
+    coverage: float
+    coverage_se: float
+    pairs: int
+    draws: int
+
+
+def entrants() -> dict[str, Entry]:
+    """Words that see one metric, and the joint model with each ingredient switched off in turn.
+
+    Examples
+    --------
+    >>> list(entrants())[-1]
+    'confusion_exchangeable'
+    """
+    return {
+        "standard": standard,
+        "suremap": partial(crossed_effects.estimate, method="suremap"),
+        "partial_pooling": PartialPooling(),
+        "crossed_effects": CrossedEffects(),
+        "confusion": ConfusionModel(),
+        "confusion_no_scores": ConfusionModel(score_offsets=False),
+        "confusion_learned": ConfusionModel(own_effects="learned"),
+        "confusion_exchangeable": ConfusionModel(order=0),
+    }
+
+
+def summarise(found: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) -> list[Line]:
+    """Lines of the record from the answers of every population.
+
+    Parameters
+    ----------
+    found : mapping
+        By population, from `bayesgroups.studies.resampling.study`.
+    reference : str
+        The estimator whose ratio is 1.
+
+    Returns
+    -------
+    list of Line
+    """
+    sums = {name: cell_sums(one, reference=reference) for name, one in found.items()}
+    lines = []
+    for name, part in {"all": sums, **{name: {name: one} for name, one in sums.items()}}.items():
+        table = overall(part, reference=reference)
+        for size in SIZE_CLASSES:
+            for estimator in table.index:
+                row = table.loc[estimator]
+                pairs = sum(
+                    float(one["pairs"].sel(size_class=size, estimator=estimator).sum()) for one in part.values()
+                )
+                mae, mae_se, score, coverage, coverage_se = (float(row[f"{key}_{size}{end}"]) for key, end in _COLUMNS)
+                draws = min(one.sizes["draw"] for one in part.values())
+                lines.append(
+                    Line(name, str(estimator), size, mae, mae_se, score, coverage, coverage_se, round(pairs), draws)
+                )
+    return lines
+
+
+_COLUMNS = (("mae", ""), ("mae", "_se"), ("interval_score", ""), ("coverage", ""), ("coverage", "_se"))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study and write its record."""
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="One joint model against one model per metric.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with diabetes, adult and compas")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the answers")
+    parser.add_argument("--record", type=Path, help="CSV file to write")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the draws (20 of diabetes, 40 of the others)"
+    )
+    parser.add_argument("--estimators", help=f"some of {', '.join(entrants())}, separated by commas")
+    parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
+    parser.add_argument("--seed", type=int, default=SEED)
+    given = parser.parse_args(arguments)
+    if not 0 < given.share <= 1:
+        raise InputError(f"--share {given.share} must lie in (0, 1]")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    names = list(entrants()) if given.estimators is None else given.estimators.split(",")
+    unknown = [name for name in names if name not in entrants()]
+    if unknown:
+        raise InputError(f"estimator {unknown[0]!r} is not one of {', '.join(entrants())}")
+    chosen = {name: entry for name, entry in entrants().items() if name in {*names, "crossed_effects"}}
+    found = {}
+    for population in joint_populations(given.data, fewest=given.fewest):
+        found[population.name] = study(
+            population, chosen, draws=max(2, math.floor(draws_of(population) * given.share)), seed=given.seed,
+            folder=given.output / population.name.replace(" ", "_"), progress=_say,
+        )  # fmt: skip
+    lines = summarise(found)
+    for line in lines:
+        if line.population == "all":
+            sys.stdout.write(f"{line.estimator:40s} {line.size_class:6s} {line.mae:.3f} {line.coverage:.3f}\n")
+    if given.record is not None:
+        write(given.record, as_csv(lines))
+
+
+def _say(population: str, done: int, total: int) -> None:
+    sys.stderr.write(f"{population}: {done} of {total}\n")
+
+
+if __name__ == "__main__":
+    main()

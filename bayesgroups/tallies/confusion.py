@@ -1,0 +1,237 @@
+"""The confusion cells of a tally: rows per subgroup, outcome and decision, and what every metric makes of them.
+
+``cell_count`` (subgroup, outcome, decision)
+    Rows; with weights, sums of weights scaled to the effective rows of the subgroup, (sum w)^2 / sum w^2.
+``cell_score``, ``cell_score_squares`` (subgroup, outcome, decision)
+    Sums of the score and of its square over the same rows, scaled the same way, where a score is given.
+``cell_weight``, ``cell_weight_squares`` (subgroup)
+    Sums of the weights and of their squares, with weights.
+``cell_numerator``, ``cell_denominator`` (metric, outcome, decision)
+    A metric is the sum of ``cell_numerator`` times the cells over that of ``cell_denominator`` times the cells; NaN for
+    a metric that is no such function, as an AUC.
+
+``outcome`` and ``decision`` are ``"0"`` and ``"1"`` (the positive class) when there are two classes to decide between, and
+the labels when there are more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.frames import Rows
+from bayesgroups.metrics import Metric
+from bayesgroups.roles import Roles
+from bayesgroups.tallies.analyses import ClusterAnalysis
+from bayesgroups.tallies.sources import taken
+from bayesgroups.tallies.subgroups import Subgroups, of_tally
+from bayesgroups.texts import level_text
+
+FloatArray = NDArray[np.float64]
+
+BINARY = ("0", "1")
+CELLS = ("subgroup", "outcome", "decision")
+SUMS = ("cell_count", "cell_score", "cell_score_squares")
+
+
+def with_cells(
+    tally: xr.Dataset, rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Subgroups
+) -> xr.Dataset:
+    """Add the confusion cells to the tally of the same rows.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        Of the rows.
+    rows, roles : Rows, Roles
+        The rows, and which column plays which part.
+    metrics : sequence of Metric
+        Those of the tally.
+    subgroups : Subgroups
+        Those of the tally.
+
+    Returns
+    -------
+    xr.Dataset
+        With the variables above.
+    """
+    positive = rows.notes.get("positive")
+    binary = positive is not None
+    labels = BINARY if binary else rows.classes
+    names = ("__y_true__", "__y_pred__") if binary else ("__label_true__", "__label_pred__")
+    weight = nw.col("__weight__") if roles.weights is not None else nw.lit(1.0)
+    parts = {"cell_count": weight}
+    if roles.y_score is not None:
+        score = nw.col("__y_score__")
+        parts |= {"cell_score": weight * score, "cell_score_squares": weight * score * score}
+    if roles.weights is not None:
+        parts["squares"] = weight * weight
+    keys = [f"__by_{i}__" for i in range(len(roles.by))]
+    frame = rows.frame.with_columns(*[part.alias(f"__cell_{name}__") for name, part in parts.items()])
+    sums = [nw.col(f"__cell_{name}__").sum().alias(name) for name in parts]
+    grouped = taken(frame.group_by(*keys, *names).agg(*sums))
+    levels = zip(*[[level_text(value) for value in grouped[key].to_list()] for key in keys], strict=True)
+    at = {label: i for i, label in enumerate(labels)}
+    place = [subgroups.codes(list(levels))]
+    for name in names:
+        values = grouped[name].to_list()
+        place.append(np.array([at[str(int(value)) if binary else str(value)] for value in values], dtype=np.intp))
+    found = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in parts}
+    for name, array in found.items():
+        np.add.at(array, tuple(place), grouped[name].to_numpy().astype(np.float64))
+    squares = found.pop("squares").sum(axis=(1, 2)) if roles.weights is not None else None
+    numerator, denominator = weights_of(metrics, labels, None if positive is None else _texts(rows.classes, positive))
+    forms = {"cell_numerator": numerator, "cell_denominator": denominator}
+    whole = tally.assign({name: (("metric", "outcome", "decision"), form) for name, form in forms.items()})
+    return _assign(whole, found, squares, labels)
+
+
+def weights_of(
+    metrics: Sequence[Metric], labels: Sequence[str], texts: Sequence[str] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """What every metric makes of the cells: numerators and denominators (metric, outcome, decision).
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        The value of each is looked at in every cell.
+    labels : sequence of str
+        Along outcome and decision.
+    texts : sequence of str, optional
+        The negative and the positive class as the rows call them, when the labels are ``"0"`` and ``"1"``.
+
+    Returns
+    -------
+    pair of arrays
+        NaN for a metric that needs more than outcome and decision.
+
+    Examples
+    --------
+    >>> from bayesgroups.metrics import named
+    >>> from bayesgroups.tallies.confusion import weights_of
+    >>> above, below = weights_of([named("ppv")], ["0", "1"], ["0", "1"])
+    >>> above[0].tolist(), below[0].tolist()
+    ([[0.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]])
+    """
+    number = len(labels)
+    outcome, decision = (index.ravel() for index in np.indices((number, number)))
+    columns: dict[str, Any] = {"__agrees__": (outcome == decision).astype(np.float64)}
+    if texts is not None:
+        columns |= {"__y_true__": outcome.astype(np.float64), "__y_pred__": decision.astype(np.float64)}
+    texts = labels if texts is None else texts
+    columns |= {
+        "__label_true__": [texts[i] for i in outcome.tolist()],
+        "__label_pred__": [texts[i] for i in decision.tolist()],
+    }
+    frame = nw.from_dict(columns, backend="pandas")
+    above, below = (np.full((len(metrics), number, number), np.nan) for _ in range(2))
+    for i, metric in enumerate(metrics):
+        if metric.kind == "auc":
+            continue
+        counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
+        value = nw.col(metric.value) if isinstance(metric.value, str) else metric.value
+        try:
+            seen = frame.with_columns(
+                __c__=counts, __v__=nw.when(counts > 0).then(value.cast(nw.Float64)).otherwise(nw.lit(0.0))
+            )
+        except Exception:  # a metric of other columns, for which each engine has its own exception
+            continue
+        weight, total = (
+            seen[name].to_numpy().astype(np.float64).reshape(number, number) for name in ("__c__", "__v__")
+        )
+        # F1 is 2 r / (1 + r) of the rate r that its rows average.
+        above[i], below[i] = (2 * total, weight + total) if metric.kind == "f1" else (total, weight)
+    return above, below
+
+
+def _texts(classes: Sequence[str], positive: str) -> list[str]:
+    """The negative and the positive label, as metrics of one class name them."""
+    others = [label for label in classes if label != positive]
+    return [others[0] if len(others) == 1 else f"not {positive}", positive]
+
+
+def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
+    """Refuse to count cells without outcomes and decisions, or where the cells of a cluster are not independent.
+
+    Raises
+    ------
+    InputError
+    """
+    if roles.y_true is None:
+        raise InputError("confusion=True needs y_true=, which is not given")
+    if roles.y_pred is None and roles.threshold is None and roles.selection_rate is None:
+        raise InputError(
+            "confusion=True needs y_pred= (or y_score= with threshold= or selection_rate=), which is not given"
+        )
+    if analysis != "ignore":
+        raise InputError(
+            f"confusion=True counts independent rows and cluster_analysis is {analysis!r}; leave cluster= out, or say "
+            "cluster_analysis='ignore'"
+        )
+
+
+def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgroups) -> xr.Dataset:
+    """Add the cells of the parts to the tally of the whole; nothing where no part has them.
+
+    Raises
+    ------
+    InputError
+        If some parts have cells and others do not, or their classes differ in kind.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> rows = pd.DataFrame({"sex": ["f", "m"], "y": [1, 0], "d": [1, 1]})
+    >>> part = bg.tally(rows, by=["sex"], metrics=["acc"], y_true="y", y_pred="d", confusion=True)
+    >>> bg.add_tallies([part, part])["cell_count"].sel(outcome="1", decision="1").values.tolist()
+    [2.0, 0.0]
+    """
+    having = ["cell_count" in part for part in parts]
+    if not any(having):
+        return whole
+    names = [name for name in SUMS if name in parts[0]]
+    if not all(having) or any([name for name in SUMS if name in part] != names for part in parts):
+        raise InputError("tallies differ in confusion= or in the score of their cells; make all of them alike")
+    labels = list(dict.fromkeys(str(label) for part in parts for label in part["outcome"].values))
+    labels = labels if len(labels) == 2 else sorted(labels)
+    found = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in names}
+    weighted = "cell_weight" in parts[0]
+    squares = np.zeros(len(subgroups.table))
+    for part in parts:
+        position = subgroups.codes(of_tally(part).table)
+        at = np.array([labels.index(str(label)) for label in part["outcome"].values])
+        total, own = (part[name].values if weighted else np.ones(1) for name in ("cell_weight", "cell_weight_squares"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            back = np.where(total > 0, own / total, 0.0)[:, None, None]
+        for name in names:
+            found[name][np.ix_(position, at, at)] += back * part[name].transpose(*CELLS).values
+        if weighted:
+            squares[position] += own
+    largest = max(parts, key=lambda part: part.sizes["outcome"])
+    if largest["outcome"].values.tolist() != labels:
+        raise InputError(f"no tally has all the classes {labels}; give every part all of them")
+    whole = whole.assign({name: largest[name] for name in ("cell_numerator", "cell_denominator")})
+    return _assign(whole, found, squares if weighted else None, labels)
+
+
+def _assign(
+    tally: xr.Dataset, sums: Mapping[str, FloatArray], squares: FloatArray | None, labels: Sequence[str]
+) -> xr.Dataset:
+    """The sums as variables, scaled to effective rows where there are weights."""
+    classes = {name: np.array(labels, dtype=str) for name in ("outcome", "decision")}
+    if squares is None:
+        return tally.assign({name: (CELLS, values) for name, values in sums.items()}).assign_coords(classes)
+    weight = sums["cell_count"].sum(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(squares > 0, weight / squares, 0.0)[:, None, None]
+    whole = tally.assign({name: (CELLS, scale * values) for name, values in sums.items()})
+    return whole.assign(cell_weight=("subgroup", weight), cell_weight_squares=("subgroup", squares)).assign_coords(
+        classes
+    )

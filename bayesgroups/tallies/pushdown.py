@@ -1,0 +1,345 @@
+"""The sums of a tally from rows that were reduced where they lie, in one part or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups import frames
+from bayesgroups.columns import no_weight
+from bayesgroups.errors import InputError
+from bayesgroups.labels import check_common, positive_label
+from bayesgroups.metrics import Metric
+from bayesgroups.roles import Roles, check_arguments
+from bayesgroups.tallies import auc, expressions
+from bayesgroups.tallies.aggregation import check_range
+from bayesgroups.tallies.keyed_cells import Cells
+from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.reduction import Reduced, Request, distinct, reduce_source
+from bayesgroups.tallies.selection import threshold_of
+from bayesgroups.tallies.sources import Source, is_stream, open_source
+from bayesgroups.tallies.subgroups import Subgroups, cross
+from bayesgroups.tallies.sums import Clusters, Features, Sums, add_clusters
+from bayesgroups.texts import level_text
+
+FloatArray = NDArray[np.float64]
+Declared = Mapping[str, Sequence[object] | None]
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """Sums over subgroups, the lowest value of each metric, and the rows as prepared, still where they are."""
+
+    subgroups: Subgroups
+    sums: Sums
+    lowest: list[float]
+    rows: frames.Rows
+
+
+def push_down(
+    frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: frames.Missing, decides: bool
+) -> Pushed | None:
+    """Take the sums of rows that are better left where they are.
+
+    Parameters
+    ----------
+    frame : object
+        As in `bayesgroups.tally`.
+    roles, metrics, declared, missing, decides
+        What is asked, as in `bayesgroups.frames.prepare`; ``declared`` has the levels of attributes where they are known.
+
+    Returns
+    -------
+    Pushed or None
+        ``None`` for a frame in memory or a small file, which `bayesgroups.frames` prepares.
+
+    Raises
+    ------
+    InputError
+        As for frames in memory.
+    EngineError
+        If an engine gives up.
+    """
+    if is_stream(frame):
+        return _of_stream(frame, roles, metrics, declared, missing, decides)
+    source = open_source(frame)
+    if source is None:
+        return None
+    check_arguments(roles)
+    request, notes = _request(source, roles, metrics, missing, decides)
+    known = {name: levels if levels is not None else _categories(source, name) for name, levels in declared.items()}
+    return _finish([reduce_source(source, request)], request, known, notes)
+
+
+def _of_stream(
+    stream: Any, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: frames.Missing, decides: bool
+) -> Pushed:
+    check_arguments(roles)
+    if roles.selection_rate is not None:
+        raise InputError(
+            "selection_rate= sets a threshold on all rows, but frames that come one by one are seen once; set threshold="
+        )
+    parts: list[Reduced] = []
+    request: Request | None = None
+    notes: dict[str, Any] = {}
+    known = dict(declared)
+    for number, chunk in enumerate(stream, start=1):
+        opened = nw.from_native(chunk, pass_through=True)
+        if not isinstance(opened, nw.DataFrame | nw.LazyFrame):
+            raise InputError(f"frame {number} of the iterator must be a dataframe; got {type(chunk).__name__}")
+        source = Source(opened.lazy())
+        try:
+            request, notes = _request(source, roles, metrics, missing, decides)
+            if number == 1:
+                known = {
+                    name: level if level is not None else _categories(source, name) for name, level in known.items()
+                }
+            parts.append(reduce_source(source, request))
+        except InputError as problem:
+            raise InputError(f"frame {number} of the iterator: {problem}") from problem
+    if request is None:
+        raise InputError("the iterator gave no frame; nothing can be tallied")
+    return _finish(parts, request, known, notes)
+
+
+def _request(
+    source: Source, roles: Roles, metrics: Sequence[Metric], missing: frames.Missing, decides: bool
+) -> tuple[Request, dict[str, Any]]:
+    threshold = roles.threshold
+    notes: dict[str, Any] = {"missing": missing}
+    if roles.selection_rate is not None:
+        found = threshold_of(source, roles, missing)
+        threshold, notes["selection_rate_attained"] = found.threshold, found.attained
+    if threshold is not None:
+        notes["threshold"] = threshold
+    request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold)
+    one = {"__truth__": [1], "__decision__": [1]}
+    table = _label_table(request, {key: one[key] for key in request.labels}, 1 if request.decides else None)
+    known = {i for i, metric in enumerate(metrics) if metric.kind != "auc" and _of_labels(metric, table) is not None}
+    rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in known)
+    return replace(request, of_rows=rest), notes
+
+
+def _categories(source: Source, name: str) -> list[Any] | None:
+    """The levels that a categorical column declares."""
+    if name in source.declared:
+        return source.declared[name]
+    dtype = source.frame.collect_schema().get(name)
+    if isinstance(dtype, nw.Enum):
+        return list(dtype.categories)
+    if isinstance(dtype, nw.Categorical) and source.engine in ("Dask", "pandas"):
+        categories = source.frame.to_native().dtypes[name].categories
+        return None if "__UNKNOWN_CATEGORIES__" in categories else [str(level) for level in categories]
+    return None
+
+
+def _label_table(request: Request, labels: Mapping[str, Sequence[Any]], positive: Any) -> nw.DataFrame[Any]:
+    """Cells of labels as a small frame with the columns that metrics of labels are made of."""
+    import pandas as pd
+
+    truth, decision = labels.get("__truth__"), labels.get("__decision__")
+    columns: dict[str, Any] = {"__cell__": np.arange(len(next(iter(labels.values()), ())))}
+    if truth is not None:
+        columns["__label_true__"] = pd.Series([str(label) for label in truth], dtype=object)
+        if positive is not None:
+            columns["__y_true__"] = np.array([float(label == positive) for label in truth])
+    if decision is not None:
+        yes = True if request.thresholded else positive
+        if yes is not None:
+            columns["__y_pred__"] = np.array([float(label == yes) for label in decision])
+        if not request.thresholded:
+            columns["__label_pred__"] = pd.Series([str(label) for label in decision], dtype=object)
+    if "__y_true__" in columns and "__y_pred__" in columns:
+        columns["__agrees__"] = (columns["__y_true__"] == columns["__y_pred__"]).astype(float)
+    elif truth is not None and decision is not None and not request.thresholded:
+        columns["__agrees__"] = np.array([float(a == b) for a, b in zip(truth, decision, strict=True)])
+    return nw.from_native(pd.DataFrame(columns), eager_only=True)
+
+
+def _of_labels(metric: Metric, table: nw.DataFrame[Any]) -> tuple[FloatArray, FloatArray] | None:
+    """Whether cells count and their values, if the metric is one of labels alone."""
+    if metric.kind not in ("rate", "f1"):
+        return None
+    try:
+        found = table.with_columns(*expressions.values(metric, 0))
+    except Exception:  # a column that cells of labels do not have
+        return None
+    counts, value = (found[name].to_numpy().astype(np.float64) for name in ("__c0__", "__v0__"))
+    return np.nan_to_num(counts), value
+
+
+def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, notes: dict[str, Any]) -> Pushed:
+    roles, metrics = request.roles, request.metrics
+    dropped = sum(part.dropped for part in parts)
+    rows = np.concatenate([part.cells.table["rows"] for part in parts])
+    if not rows.sum():
+        if dropped:
+            raise InputError("no rows are left after dropping those with a missing attribute")
+        raise InputError("the frame has no rows; nothing can be tallied")
+    if dropped:
+        notes["rows_dropped"] = int(dropped)
+    labels = {key: [label for part in parts for label in part.cells.labels[key]] for key in request.labels}
+    table = {name: np.concatenate([part.cells.table[name] for part in parts]) for name in parts[0].cells.table}
+    if request.weighted and not table["__weight__sum"].sum():
+        raise no_weight(str(roles.weights))
+    values = distinct(labels, request)
+    positive = positive_label(values, roles) if request.decides and values else None
+    if positive is None and roles.y_true is not None and roles.y_pred is not None:
+        check_common(roles.y_true, set(labels["__truth__"]), roles.y_pred, set(labels["__decision__"]))
+    if positive is not None:
+        notes["positive"] = level_text(positive)
+    subgroups, locate = _subgroups(parts, request, declared)
+    place = np.concatenate([locate(part.cells) for part in parts])
+    size = len(subgroups.table)
+
+    def add_up(cells: FloatArray) -> FloatArray:
+        return np.bincount(place, weights=cells, minlength=size).astype(np.float64)
+
+    outcomes = _label_table(request, labels, positive)
+    weight = table["__weight__sum"] if request.weighted else rows
+    squares = table["squares"] if request.weighted else rows
+    moments = Moments(*(np.zeros((len(metrics), size)) for _ in range(4)))
+    moments.mean[:] = np.nan
+    lowest = [0.0] * len(metrics)
+    for i, metric in enumerate(metrics):
+        if metric.kind == "auc":
+            continue
+        if i in request.of_rows:
+            lowest[i] = check_range(metric, *_promises(table, i))
+            if metric.kind == "mean":
+                _means(moments, i, table, place, request.weighted)
+                continue
+            w, ww, wv = table[f"w{i}"], table[f"ww{i}" if request.weighted else f"w{i}"], table[f"wv{i}"]
+        else:
+            found = _of_labels(metric, outcomes)
+            assert found is not None, "it was a metric of labels when it was asked for"
+            counts, value = found
+            used = value[counts > 0]
+            if len(used):
+                check_range(metric, float(counts.sum()), used.min(), used.max(), float((used * (1 - used)).sum()))
+            w, ww, wv = weight * counts, squares * counts, weight * counts * value
+        moments.weight[i], moments.weight_squares[i] = add_up(w), add_up(ww)
+        some = moments.weight[i] > 0
+        mean = add_up(wv)[some] / moments.weight[i][some]
+        moments.mean[i, some], moments.scatter[i, some] = mean, moments.weight[i][some] * mean * (1 - mean)
+    features = None
+    if roles.features:
+        total = np.stack([add_up(table[f"feature{i}"]) for i in range(len(roles.features))], axis=1)
+        features = Features(roles.features, total, add_up(weight))
+    grids = {part.grid for part in parts}
+    scores = _scores(parts, locate) if parts[0].scores is not None else None
+    if grids - {None}:
+        notes["score_grid"] = max(grid for grid in grids if grid is not None)
+    clusters = _clusters(parts, locate, metrics, request.weighted) if roles.cluster is not None else None
+    sums = Sums(add_up(rows), moments, request.weighted, scores, features, clusters)
+    classes = tuple(sorted({str(value) for value in values}))
+    return Pushed(subgroups, sums, lowest, frames.Rows(parts[0].frame, {}, classes, notes))
+
+
+Locate = Callable[[Cells], NDArray[np.intp]]
+
+
+def _subgroups(parts: Sequence[Reduced], request: Request, declared: Declared) -> tuple[Subgroups, Locate]:
+    """All combinations of levels, and a function that tells the subgroup of each cell."""
+    by, level = request.roles.by, request.missing == "level"
+    used = [[part.cells.keys[code] for code in np.unique(part.cells.code)] for part in parts]
+    keys = list(dict.fromkeys(key for part in used for key in part))
+    texted = {i for i in range(len(by)) if level and any(key[i] is None for key in keys)}
+
+    def plain(key: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(_text(value) if i in texted else value for i, value in enumerate(key))
+
+    ordered = sorted(dict.fromkeys(map(plain, keys)), key=lambda key: tuple(str(value) for value in key))
+    known = {name: declared[name] for name in by}
+    if level:
+        known = {name: None if levels is None else [*levels, frames.MISSING_LEVEL] for name, levels in known.items()}
+    subgroups = cross(by, {name: [key[i] for key in ordered] for i, name in enumerate(by)}, known)
+    place = {levels: i for i, levels in enumerate(subgroups.table)}
+
+    def locate(cells: Cells) -> NDArray[np.intp]:
+        # Keys that were dropped have no place, and no cell.
+        places = [place.get(tuple(level_text(value) for value in plain(key)), -1) for key in cells.keys]
+        return np.array(places, dtype=np.intp)[cells.code]
+
+    return subgroups, locate
+
+
+def _text(value: object) -> str:
+    return frames.MISSING_LEVEL if value is None else level_text(value)
+
+
+def _promises(table: Mapping[str, FloatArray], i: int) -> tuple[float, float | None, float | None, float]:
+    """How many rows count, their extremes, and what shows values between 0 and 1."""
+    low, high = table[f"low{i}"], table[f"high{i}"]
+    if np.isnan(low).all():
+        return 0.0, None, None, 0.0
+    between = table.get(f"between{i}", np.zeros(1))
+    return float(table[f"n{i}"].sum()), float(np.nanmin(low)), float(np.nanmax(high)), float(between.sum())
+
+
+def _means(moments: Moments, i: int, table: Mapping[str, FloatArray], place: NDArray[np.intp], weighted: bool) -> None:
+    """Moments of the values of rows: cells are put together by their means and scatters."""
+    size = moments.weight.shape[1]
+    some = table[f"w{i}"] > 0
+    place, w, wv, wvv = place[some], *(table[f"{name}{i}"][some] for name in ("w", "wv", "wvv"))
+    low, high, shift = (table[f"{name}{i}"][some] for name in ("low", "high", "shift"))
+
+    def add_up(values: FloatArray) -> FloatArray:
+        return np.bincount(place, weights=values, minlength=size).astype(np.float64)
+
+    # Cells with other shifts come from other parts; one middle for all of them keeps digits.
+    flat = low == high
+    mean = np.where(flat, low, wv / w + shift)
+    scatter = np.where(flat, 0.0, np.maximum(wvv - wv**2 / w, 0.0))
+    middle = float((w * mean).sum() / w.sum()) if len(w) else 0.0
+    moments.weight[i] = add_up(w)
+    moments.weight_squares[i] = add_up(table[f"ww{i}"][some]) if weighted else moments.weight[i]
+    used = moments.weight[i] > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centred = add_up(w * (mean - middle)) / moments.weight[i]
+    within = add_up(scatter + w * (mean - middle - np.nan_to_num(centred)[place]) ** 2)
+    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(lowest, place, low)
+    np.maximum.at(highest, place, high)
+    # Whatever rounding says: equal values have no scatter, different ones at least that of the two extremes.
+    with np.errstate(invalid="ignore"):
+        least = np.full(size, np.finfo(np.float64).tiny) if weighted else (highest - lowest) ** 2 / 2
+        alike = used & (lowest == highest)
+        moments.mean[i] = np.where(alike, lowest, np.where(used, centred + middle, np.nan))
+        moments.scatter[i] = np.where(used & ~alike, np.maximum(within, least), 0.0)
+
+
+def _scores(parts: Sequence[Reduced], locate: Locate) -> auc.ScoreCells:
+    given = [part.scores for part in parts if part.scores is not None]
+    place = np.concatenate([locate(cells) for cells in given])
+    score, *sums = (np.concatenate([cells.table[n] for cells in given]) for n in ("__key__", *expressions.SCORE_PARTS))
+    return auc.sort_cells(auc.ScoreCells(place, score, *sums))
+
+
+def _clusters(parts: Sequence[Reduced], locate: Locate, metrics: Sequence[Metric], weighted: bool) -> Clusters:
+    found: Clusters | None = None
+    for part in [part.clusters for part in parts]:
+        if part is None or not len(part.code):
+            continue
+        place, label = locate(part), np.array(part.labels["__cluster__"], dtype=str)
+        order = np.lexsort((label, place))
+        sums = {name: values[order] for name, values in part.table.items()}
+        nothing = np.full(len(order), np.nan)
+        squares = "ww" if weighted else "w"
+        cells = Clusters(
+            place[order],
+            label[order],
+            sums["rows"],
+            *(
+                np.stack([sums.get(f"{name}{i}", nothing) for i in range(len(metrics))])
+                for name in ("w", "wv", squares)
+            ),
+        )
+        found = cells if found is None else add_clusters(found, cells)
+    assert found is not None, "there are rows, and every row has a cluster"
+    return found

@@ -1,0 +1,374 @@
+"""Rows reduced where they lie: one group-by over attributes and labels, and one more each for scores and clusters.
+
+Outcome and decision are keys of the first group-by, so that its cells are few and hold all confusion matrices at once:
+every metric of labels is computed from the cells, whatever their number, and so is every verdict on labels. Values of rows
+(losses, features, scores, weights) come as sums with what is needed to check them: counts, extremes, and sums that are not
+finite where a value is not. Only when a check fails is a second question asked, to say what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.columns import absence, absent_attribute, negative_weight
+from bayesgroups.errors import BayesgroupsError, InputError
+from bayesgroups.frames import Missing
+from bayesgroups.labels import positive_label
+from bayesgroups.metrics import LOSS, Metric
+from bayesgroups.roles import Roles
+from bayesgroups.tallies import expressions, lazy_columns
+from bayesgroups.tallies.keyed_cells import Cells, read_cells
+from bayesgroups.tallies.lazy_columns import Number
+from bayesgroups.tallies.sources import Source
+
+FloatArray = NDArray[np.float64]
+
+MOST_CELLS = 2**21
+"""The largest answer of a group-by that is taken into memory."""
+CANCELLED = 1e-2
+"""Share of the sum of squares below which a scatter taken from it has lost digits, and is summed again around a mean."""
+OWN_MIDDLES = 32
+"""Cells that are summed again around their own mean; further ones around the mean of all."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of the rows; ``of_rows`` are the positions of the metrics that need more than labels."""
+
+    roles: Roles
+    metrics: Sequence[Metric]
+    of_rows: tuple[int, ...]
+    missing: Missing
+    decides: bool
+    threshold: float | None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.roles.weights is not None
+
+    @property
+    def thresholded(self) -> bool:
+        """Whether decisions come from scores."""
+        return self.threshold is not None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The keys of the first group-by after the attributes."""
+        truth = ("__truth__",) if self.roles.y_true is not None else ()
+        decided = self.thresholded or self.roles.y_pred is not None
+        return (*truth, "__decision__") if decided else truth
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """What is left of one source: sums by labels, by score and by cluster, and the frame of rows that were summed.
+
+    ``grid`` is the width to which scores were rounded down, if they were.
+    """
+
+    cells: Cells
+    scores: Cells | None
+    clusters: Cells | None
+    dropped: float
+    grid: float | None
+    frame: nw.LazyFrame[Any]
+
+
+def reduce_source(source: Source, request: Request) -> Reduced:
+    """Reduce the rows of one source.
+
+    Raises
+    ------
+    InputError
+        If a column cannot be used, as for frames in memory; rows are named where the engine keeps their order.
+    EngineError
+        If the engine gives up.
+    """
+    try:
+        return _reduce(source, request)
+    except BayesgroupsError:
+        raise
+    except Exception as problem:  # engines may look at the rows before they are asked for an answer
+        raise source.failure(problem) from problem
+
+
+def _reduce(source: Source, request: Request) -> Reduced:
+    roles = request.roles
+    numbers = lazy_columns.numbers(source, roles)
+    frame = lazy_columns.with_roles(source, request.roles, request.labels, request.threshold, numbers)
+    if request.of_rows and request.decides:
+        frame = _with_outcomes(frame, request, _likely_positive(source, frame, request))
+    elif request.of_rows:
+        frame = lazy_columns.with_label_texts(frame, roles)
+    cells, dropped = _attributes(_first_pass(source, frame, request, numbers), request)
+    if request.missing == "drop":
+        frame = frame.filter(*[~lazy_columns.absent(frame, f"__by_{i}__") for i in range(len(roles.by))])
+    rows = cells.table["rows"]
+    for number in numbers:
+        lazy_columns.check(source, frame, number, cells.table, rows)
+        if number.argument == "weights" and (cells.table[f"{number.column}low"] < 0).any():
+            raise negative_weight(number.name, float(cells.table[f"{number.column}low"].min()))
+    if roles.cluster is not None and cells.table["cluster_absent"].any():
+        raise absence(roles.cluster, "cluster", int(cells.table["cluster_absent"].sum()))
+    for key, labels in cells.labels.items():
+        gone = np.array([label is None for label in labels], dtype=bool)
+        if gone.any():
+            name, argument = (roles.y_true, "y_true") if key == "__truth__" else (roles.y_pred, "y_pred")
+            raise absence(str(name), argument, int(rows[gone].sum()))
+    _check_metrics(source, frame, cells.table, request)
+    if request.decides:
+        frame = _with_outcomes(frame, request, positive_label(distinct(cells.labels, request), roles))
+    elif not request.of_rows:
+        frame = lazy_columns.with_label_texts(frame, roles)
+    scores, grid = None, None
+    if any(metric.kind == "auc" for metric in request.metrics) and len(rows):
+        scores, grid = _scores(source, frame, request, cells.table)
+    clusters = None
+    if roles.cluster is not None:
+        clusters = _grouped(
+            source, frame, request, "__cluster__", expressions.clusters(request.metrics, request.weighted)
+        )
+    return Reduced(cells, scores, clusters, dropped, grid, frame)
+
+
+def distinct(labels: dict[str, list[Any]], request: Request) -> list[Any]:
+    """The labels there are, of outcome and decision together; decisions from scores have none."""
+    used = [key for key in labels if key == "__truth__" or not request.thresholded]
+    return list(dict.fromkeys(label for key in used for label in labels[key]))
+
+
+def _likely_positive(source: Source, frame: nw.LazyFrame[Any], request: Request) -> object:
+    """The positive label before labels were seen: there is one candidate only, and the cells confirm it."""
+    roles = request.roles
+    if roles.positive is not None:
+        return roles.positive
+    schema = frame.collect_schema()
+    names = [name for name in request.labels if name == "__truth__" or not request.thresholded]
+    if all(schema[name].is_numeric() or schema[name] == nw.Boolean for name in names):
+        return 1
+    seen = [
+        value for name in names for value in source.collect(frame.select(nw.col(name)).unique().head(9))[name].to_list()
+    ]
+    return positive_label(list(dict.fromkeys(seen)), roles)
+
+
+def _with_outcomes(frame: nw.LazyFrame[Any], request: Request, positive: object) -> nw.LazyFrame[Any]:
+    """Add outcome and decision as 0 or 1, and labels as texts."""
+    frame = lazy_columns.with_label_texts(frame, request.roles)
+    schema, columns = frame.collect_schema(), []
+    for key, name in (("__truth__", "__y_true__"), ("__decision__", "__y_pred__")):
+        if key in request.labels:
+            label = True if key == "__decision__" and request.thresholded else positive
+            columns.append(lazy_columns.equals(key, schema[key], label).cast(nw.Float64).alias(name))
+    frame = frame.with_columns(*columns)
+    if len(columns) == 2:
+        frame = frame.with_columns((nw.col("__y_true__") == nw.col("__y_pred__")).cast(nw.Float64).alias("__agrees__"))
+    return frame
+
+
+def _first_pass(source: Source, frame: nw.LazyFrame[Any], request: Request, numbers: Sequence[Number]) -> Cells:
+    """The group-by over attributes and labels; means are summed again around a middle where digits were lost."""
+    shifts: list[float | nw.Expr] = [0.0] * len(request.metrics)
+    cells = _sum(source, frame, request, numbers, shifts)
+    middles: dict[int, tuple[float, dict[tuple[Any, ...], float]]] = {}
+    for i in request.of_rows:
+        if request.metrics[i].kind != "mean":
+            continue
+        w, wv, wvv = (cells.table[f"{name}{i}"] for name in ("w", "wv", "wvv"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = wv / w
+            lost = (wvv - wv * mean < CANCELLED * wvv) & (cells.table[f"low{i}"] < cells.table[f"high{i}"])
+        if lost.any() and np.isfinite(wv).all():
+            keys = cells.whole_keys()
+            own = {keys[j]: float(mean[j]) for j in np.flatnonzero(lost)[:OWN_MIDDLES]}
+            middles[i] = float(wv.sum() / w.sum()), own
+            shifts[i] = _middle(frame, request, *middles[i])
+    if middles:
+        cells = _sum(source, frame, request, numbers, shifts)
+    for i in request.of_rows:
+        everywhere, own = middles.get(i, (0.0, {}))
+        cells.table[f"shift{i}"] = np.array([own.get(key, everywhere) for key in cells.whole_keys()])
+    return cells
+
+
+def _middle(
+    frame: nw.LazyFrame[Any], request: Request, everywhere: float, own: Mapping[tuple[Any, ...], float]
+) -> nw.Expr:
+    """The middle of each cell: its own where there is one."""
+    columns = [*(f"__by_{i}__" for i in range(len(request.roles.by))), *request.labels]
+    found: nw.Expr = nw.lit(everywhere)
+    for key, middle in own.items():
+        same = [
+            lazy_columns.absent(frame, name) if value is None else nw.col(name) == value
+            for name, value in zip(columns, key, strict=True)
+        ]
+        found = nw.when(*same).then(nw.lit(middle)).otherwise(found)
+    return found
+
+
+def _sum(
+    source: Source,
+    frame: nw.LazyFrame[Any],
+    request: Request,
+    numbers: Sequence[Number],
+    shifts: Sequence[float | nw.Expr],
+) -> Cells:
+    keys = [*(f"__by_{i}__" for i in range(len(request.roles.by))), *request.labels]
+    metrics = [metric if i in request.of_rows else _NOTHING for i, metric in enumerate(request.metrics)]
+    given = [column for i in request.of_rows for column in expressions.values(request.metrics[i], i)]
+    columns = (
+        [lazy_columns.absent(frame, "__cluster__").cast(nw.Float64).alias("__gone__")] if request.roles.cluster else []
+    )
+    aggregates = [nw.len().alias("rows")]
+    if request.roles.cluster is not None:
+        aggregates.append(nw.col("__gone__").sum().alias("cluster_absent"))
+    summed = _summed_losses(request)
+    for number in numbers:
+        if summed is None or number.column != "__loss__":
+            aggregates += lazy_columns.sums(number.column)
+    if request.weighted:
+        columns.append((nw.col("__weight__") * nw.col("__weight__")).alias("__squares__"))
+        aggregates.append(nw.col("__squares__").sum().alias("squares"))
+    moments = expressions.moments(metrics, request.weighted, shifts)
+    features = expressions.features(len(request.roles.features), request.weighted)
+    checks = _checks(request)
+    aggregates += [*moments.aggregates, *features.aggregates, *checks.aggregates]
+    try:
+        valued = frame.with_columns(*given) if given else frame
+        columns += [*moments.columns, *features.columns, *checks.columns]
+        query = (valued.with_columns(*columns) if columns else valued).group_by(*keys).agg(*aggregates)
+        grouped = source.collect(query.head(MOST_CELLS + 1))
+    except InputError:
+        raise
+    except Exception as problem:
+        _blame_metric(frame, request, problem)
+        raise
+    if len(grouped) > MOST_CELLS:
+        raise InputError(
+            f"attributes and labels have more than {MOST_CELLS} combinations; are by=, y_true= and y_pred= columns of "
+            "levels and labels? For a score use y_score= with threshold="
+        )
+    cells = read_cells(grouped, keys[: len(request.roles.by)], request.labels)
+    rows = cells.table["rows"]
+    for i in request.of_rows:
+        if request.metrics[i].where is None:
+            cells.table[f"n{i}"] = rows
+            if not request.weighted:
+                cells.table[f"w{i}"] = rows
+    if summed is not None:
+        same = {"count": "there", "sum": "wv", "low": "low", "high": "high"}
+        cells.table.update({f"__loss__{name}": cells.table[f"{known}{summed}"] for name, known in same.items()})
+    return cells
+
+
+def _summed_losses(request: Request) -> int | None:
+    """The metric whose sums are those that show whether losses are complete and finite, if there is one."""
+    for i in request.of_rows:
+        metric = request.metrics[i]
+        if metric.value is LOSS and metric.where is None and metric.kind == "mean" and not request.weighted:
+            return i
+    return None
+
+
+_NOTHING = Metric("nothing", value="", kind="auc")
+"""Keeps the place of a metric for which nothing is summed over rows."""
+
+
+def _checks(request: Request) -> expressions.Parts:
+    """What tells whether the values of metrics of rows are there and as promised."""
+    found = expressions.Parts([], [])
+    for i in request.of_rows:
+        counts, value, masked = nw.col(f"__c{i}__"), nw.col(f"__v{i}__"), nw.col(f"__m{i}__")
+        found.aggregates.append(masked.count().alias(f"there{i}"))
+        if request.metrics[i].where is not None:
+            found.aggregates.append(counts.sum().alias(f"n{i}"))
+        if request.metrics[i].kind != "mean":
+            found.columns.append((counts * value * (1 - value)).alias(f"__between{i}__"))
+            found.aggregates.extend(
+                [masked.min().alias(f"low{i}"), masked.max().alias(f"high{i}"),
+                 nw.col(f"__between{i}__").sum().alias(f"between{i}")]
+            )  # fmt: skip
+    return found
+
+
+def _blame_metric(frame: nw.LazyFrame[Any], request: Request, problem: Exception) -> None:
+    """Find the metric that cannot be computed, if one cannot; by names and types alone, since reading may be what failed."""
+    for i in request.of_rows:
+        metric = request.metrics[i]
+        try:
+            frame.with_columns(*expressions.values(metric, i)).collect_schema()
+        except Exception as culprit:  # each dataframe engine has its own exceptions for a bad expression
+            raise InputError(f"metric {metric.name!r} cannot be computed on this frame: {culprit}") from problem
+
+
+def _attributes(cells: Cells, request: Request) -> tuple[Cells, float]:
+    """Refuse or drop cells without an attribute; the rows dropped."""
+    rows, total = cells.table["rows"], float(cells.table["rows"].sum())
+    for i, name in enumerate(request.roles.by):
+        gone = np.array([key[i] is None for key in cells.keys], dtype=bool)[cells.code]
+        if gone.any() and request.missing == "error":
+            raise absent_attribute(name, int(rows[gone].sum()), int(total))
+    if request.missing != "drop":
+        return cells, 0.0
+    kept = np.array([None not in key for key in cells.keys], dtype=bool)[cells.code]
+    labels = {name: [v for v, keep in zip(values, kept, strict=True) if keep] for name, values in cells.labels.items()}
+    table = {name: values[kept] for name, values in cells.table.items()}
+    return Cells(cells.keys, cells.code[kept], table, labels), float(rows[~kept].sum())
+
+
+def _check_metrics(source: Source, frame: nw.LazyFrame[Any], table: dict[str, FloatArray], request: Request) -> None:
+    for i in request.of_rows:
+        metric, total = request.metrics[i], table[f"wv{i}"]
+        count = float(table[f"n{i}"].sum())
+        if not count:
+            continue
+        missing = float(table[f"there{i}"].sum()) < count
+        if not missing and np.isnan(total).any():
+            value = expressions.values(metric, i)
+            nan = nw.col(f"__v{i}__").is_nan().cast(nw.Float64)
+            missing = bool(source.collect(frame.with_columns(*value).select(nan.sum().alias("nan")))["nan"][0])
+        if missing:
+            raise InputError(
+                f"metric {metric.name!r} is missing in rows that count; fill or drop them, or narrow where="
+            )
+
+
+def _scores(
+    source: Source, frame: nw.LazyFrame[Any], request: Request, table: dict[str, FloatArray]
+) -> tuple[Cells, float | None]:
+    """Positives and negatives by score; scores are rounded down to a grid where there are more than can be held."""
+    parts = expressions.scores(request.weighted)
+    found = _grouped(source, frame, request, "__key__", parts, MOST_CELLS + 1)
+    if len(found.code) <= MOST_CELLS:
+        return found, None
+    width = grid_width(table["__y_score__low"].min(), table["__y_score__high"].max(), MOST_CELLS // len(found.keys))
+    lower = ((nw.col("__y_score__") / width).floor() * width + 0.0).alias("__key__")
+    gridded = expressions.Parts([*parts.columns[:-1], lower], parts.aggregates)
+    return _grouped(source, frame, request, "__key__", gridded), width
+
+
+def grid_width(low: float, high: float, most: int) -> float:
+    """The smallest power of two that parts the range of scores in at most ``most`` steps.
+
+    Examples
+    --------
+    >>> grid_width(0.0, 1.0, 1000)
+    0.001953125
+    """
+    return float(2.0 ** np.ceil(np.log2(max(high - low, np.finfo(np.float64).tiny) / max(most - 2, 1))))
+
+
+def _grouped(
+    source: Source, frame: nw.LazyFrame[Any], request: Request, extra: str, parts: expressions.Parts, most: int = 0
+) -> Cells:
+    keys = [f"__by_{i}__" for i in range(len(request.roles.by))]
+    query = frame.with_columns(*parts.columns).group_by(*keys, extra).agg(*parts.aggregates)
+    grouped = source.collect(query.head(most) if most else query)
+    return read_cells(grouped, keys, () if extra == "__key__" else (extra,))

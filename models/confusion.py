@@ -1,0 +1,190 @@
+"""Confusion cells: every metric of outcome and decision from one model of both.
+
+Per subgroup g the cells are a multinomial, cut into binomial factors f by ``confusion_tree``; with two classes
+
+    selected[g]            ~ Binomial(rows[g], sel[g])
+    true positives[g]      ~ Binomial(selected[g], ppv[g])
+    false negatives[g]     ~ Binomial(rows[g] - selected[g], for[g])
+
+and each factor has crossed effects, components k as in ``subsets``,
+
+    logit p[f, g] = alpha[f] + sum over k of factor_sd[f, k] effect[f, k, cell_k(g)] (+ slope[f] offset[f, g])
+    alpha ~ Normal(0, 1.5),   effect ~ Normal(0, 1),   factor_sd[f, k] ~ HalfNormal(s[f])
+    s = 0.3 for decisions, 0.25 for outcomes; the last of several components, the subgroup itself, has 0.8 s[f]
+    slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
+    correlated: the effects of one cell are correlated across factors, with one LKJ(2) matrix
+
+The shares of the cells are products of the p, and a metric is a ratio of two sums of shares.
+
+Parameters: ``mu(metric, subgroup)``, ``overall(metric)`` the metric where no effect is, ``cell_share(subgroup, outcome,
+decision)``, ``factor_sd(factor, component)``, ``factor_overall(factor)``, ``slope(factor_with_score)``; latent ``z`` and
+``z_partial``, from which correlations are made. ``alpha`` is ``factor_overall`` before the link.
+
+References
+----------
+Gelman (2006), doi:10.1214/06-BA117A. Lewandowski, Kurowicka and Joe (2009), doi:10.1016/j.jmva.2009.04.008. Platt (1999).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import xarray as xr
+from numpy.typing import NDArray
+
+from .cells import BinomialCells
+from .component_scales import OWN_EFFECT
+from .confusion_offsets import SLOPE_SCALE, offsets
+from .confusion_tree import Tree, factor_scales, share, tree
+from .likelihoods import observe_successes
+from .scales import LOGIT_OVERALL_SCALE
+from .subsets import Subsets, subsets
+
+FloatArray = NDArray[np.float64]
+Tensor = Any
+"""A PyTensor expression; PyMC carries no types."""
+
+CONCENTRATION = 2.0
+"""Of the LKJ prior of the correlations."""
+
+
+def build(
+    tally: xr.Dataset,
+    *,
+    order: int | None = None,
+    tau_scale: float | None = None,
+    own_effects: str = "fixed",
+    correlated: bool = False,
+    score_offsets: bool = True,
+) -> pm.Model:
+    """Build the model of all metrics of the tally; nothing is sampled here.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with confusion cells.
+    order : int, optional
+        Cross at most so many attributes, beside all of them together; by default every subset.
+    tau_scale : float, optional
+        Scale of the priors of the standard deviations of all factors, on the logit scale.
+    own_effects : {"fixed", "learned"}
+        Whether the standard deviation of the last of several components is fixed.
+    correlated : bool
+        Whether effects are correlated across factors.
+    score_offsets : bool
+        Whether the mean recalibrated scores of the subgroups inform the outcomes, where the cells have a score.
+
+    Returns
+    -------
+    pm.Model
+
+    Raises
+    ------
+    ValueError
+        If the tally has no cells, a metric is no function of them, or a setting does not exist.
+
+    Examples
+    --------
+    >>> counts = [[[5.0, 1.0], [2.0, 3.0]], [[9.0, 0.0], [1.0, 1.0]]]
+    >>> forms = ("metric", "outcome", "decision")
+    >>> tally = xr.Dataset(
+    ...     {"cell_count": (("subgroup", "outcome", "decision"), counts),
+    ...      "cell_numerator": (forms, [[[0.0, 0.0], [0.0, 1.0]]]), "cell_denominator": (forms, [[[0.0, 1.0], [0.0, 1.0]]])},
+    ...     coords={"metric": ["ppv"], "subgroup": ["f", "m"], "sex": ("subgroup", ["f", "m"]), "outcome": ["0", "1"],
+    ...             "decision": ["0", "1"]}, attrs={"by": '{"by": ["sex"]}'})
+    >>> [variable.name for variable in build(tally).free_RVs]
+    ['alpha', 'factor_sd', 'z']
+    """
+    if own_effects not in ("fixed", "learned"):
+        raise ValueError(f"own_effects must be one of fixed, learned; got {own_effects!r}")
+    found, components = tree(tally), subsets(tally, order)
+    scale = factor_scales(found, tau_scale)
+    fixed = own_effects == "fixed" and len(components.names) > 1
+    learned = components.names[:-1] if fixed else components.names
+    effect = [f"{name} {c}" for name, size in zip(components.names, components.sizes, strict=True) for c in range(size)]
+    coords = {
+        "metric": tally["metric"].values, "subgroup": tally["subgroup"].values, "factor": list(found.names),
+        "outcome": list(found.labels), "decision": list(found.labels), "component": list(learned), "effect": effect,
+    }  # fmt: skip
+    with pm.Model(coords=coords) as model:
+        alpha: Tensor = pm.Normal("alpha", sigma=LOGIT_OVERALL_SCALE, dims="factor")
+        spread: Tensor = pm.HalfNormal("factor_sd", sigma=scale[:, None], dims=("factor", "component"))
+        z: Tensor = pm.Normal("z", dims=("factor", "effect"))
+        if correlated:
+            model.add_coord(
+                "pair", [f"{one}, {other}" for i, one in enumerate(found.names) for other in found.names[:i]]
+            )
+            root = _correlation_root(len(found.names))
+            z = pm.math.sum(root[:, :, None] * z[None], axis=1)
+        every = pt.concatenate([spread, OWN_EFFECT * scale[:, None]], axis=1) if fixed else spread
+        eta = alpha[:, None] + _effects(components, every, z)
+        x = offsets(tally, components) if score_offsets else {}
+        if x:
+            eta = eta + _offsets(x, found, tally.sizes["subgroup"], model)
+        p: Tensor = pm.math.invlogit(eta)
+        cells = [[share(p, path) for path in row] for row in found.paths]
+        middle = [[share(pm.math.invlogit(alpha), path) for path in row] for row in found.paths]
+        pm.Deterministic(
+            "cell_share",
+            pt.stack([pt.stack(row, axis=-1) for row in cells], axis=-2),
+            dims=("subgroup", "outcome", "decision"),
+        )
+        pm.Deterministic("mu", _metrics(tally, cells), dims=("metric", "subgroup"))
+        pm.Deterministic("overall", _metrics(tally, middle), dims="metric")
+        pm.Deterministic("factor_overall", pm.math.invlogit(alpha), dims="factor")
+        factor, subgroup = np.nonzero(found.count > 0)
+        labels = [f"{found.names[f]} | {tally['subgroup'].values[g]}" for f, g in zip(factor, subgroup, strict=True)]
+        seen = found.count > 0
+        counts = BinomialCells(factor, subgroup, labels, found.successes[seen], found.count[seen])
+        observe_successes(counts, p[factor, subgroup])
+    return model
+
+
+def _correlation_root(number: int) -> Tensor:
+    """Cholesky factor of a correlation matrix with an LKJ prior, from partial correlations that are independent."""
+    pairs = [(i, j) for i in range(1, number) for j in range(i)]
+    shape = np.array([CONCENTRATION + (number - 2 - j) / 2 for _, j in pairs])
+    partial = 2 * pm.Beta("z_partial", alpha=shape, beta=shape, dims="pair") - 1
+    rows: list[list[Tensor]] = [[pt.constant(1.0)]]
+    for i in range(1, number):
+        row: list[Tensor] = []
+        left: Tensor = pt.constant(1.0)
+        for j in range(i):
+            row.append(partial[pairs.index((i, j))] * pt.sqrt(left))
+            left = left - row[j] ** 2
+        rows.append([*row, pt.sqrt(left)])
+    return pt.stack([pt.stack([*row, *[pt.constant(0.0)] * (number - len(row))]) for row in rows])
+
+
+def _effects(components: Subsets, spread: Tensor, z: Tensor) -> Tensor:
+    """Sum of the effects of every subgroup, (factor, subgroup)."""
+    start, total = 0, 0.0
+    for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
+        total = total + spread[:, k, None] * z[:, start + cells]
+        start += size
+    return total
+
+
+def _offsets(x: dict[str, FloatArray], found: Tree, subgroups: int, model: Any) -> Tensor:
+    """What the scores add to the predictor, (factor, subgroup)."""
+    model.add_coord("factor_with_score", list(x))
+    slope = pm.Normal("slope", sigma=SLOPE_SCALE, dims="factor_with_score")
+    return pt.stack(
+        [slope[list(x).index(name)] * x[name] if name in x else np.zeros(subgroups) for name in found.names]
+    )
+
+
+def _metrics(tally: xr.Dataset, cells: list[list[Tensor]]) -> Tensor:
+    """All metrics from the shares of the cells, (metric, ...)."""
+    rows = []
+    for i in range(tally.sizes["metric"]):
+        above, below = (tally[name].values[i] for name in ("cell_numerator", "cell_denominator"))
+        rows.append(_sum(above, cells) / _sum(below, cells))
+    return pt.stack(rows)
+
+
+def _sum(weights: FloatArray, cells: list[list[Tensor]]) -> Tensor:
+    return sum(float(weights[i, j]) * cells[i][j] for i, j in np.argwhere(weights != 0))

@@ -1,0 +1,206 @@
+"""Model-based metrics: a model of the score given outcome and subgroup, and every metric as a functional of it.
+
+For row i with outcome y in subgroup g, scores in standard units (see ``score_cells``) on the logit scale or their own,
+
+    score[i] ~ Normal(m[g, y], sd[g, y])
+    m[g, y] = intercept[y] + sum of effects of attributes + h[y] sum of their differences + b[g] + h[y] e[g],  h = -1/2, 1/2
+    intercept ~ Normal(0, 3),  effects of a component ~ Normal(0, its scale),  scales ~ HalfNormal(0.3)
+    sd[g, y]^2 ~ InverseGamma(df / 2, df sigma[y]^2 / 2),  df = 1 / (2 spread^2)
+    log sigma[y] ~ Normal(0, 0.5),  spread ~ HalfNormal(0.25)
+    outcomes in g ~ Binomial(rows, invlogit(alpha + tau z[g])),  alpha ~ Normal(0, 1.5),  tau ~ HalfNormal(0.5)
+
+With skewed residuals the same holds of warped scores, one warp for all of them (see ``score_warps``), with epsilon and
+log delta ~ Normal(0, 0.5). What is observed are sufficient: counts, means and sums of squares of scores by subgroup and
+outcome, or narrow bins of scores with a warp. ``mu`` and ``overall`` are metrics of these laws in closed form: with t the
+threshold, TPR = Phi((m[g, 1] - t) / sd[g, 1]), FPR likewise, AUC = Phi((m[g, 1] - m[g, 0]) / sqrt(sd[g, 1]^2 + sd[g, 0]^2)),
+and the others by Bayes' rule. ``overall`` is the metric where all effects are 0. Several metrics of one tally are functionals
+of one model; they are not independent of each other.
+
+Parameters: ``overall(metric)``, ``mu(metric, subgroup)``; latent ``z_intercept``, ``z_scale``, ``z_effect``, ``z_subgroup``,
+``z_log_sd``, ``z_spread``, ``z_variance``, ``z_alpha``, ``z_tau``, ``z_outcome``, ``z_warp``.
+
+What the priors imply if half of the rows are positive and the threshold is at the middle (quantiles):
+
+=============================================  ======  =====  =====  =====  ======
+quantity                                       2.5 %   25 %   50 %   75 %   97.5 %
+=============================================  ======  =====  =====  =====  ======
+scale of effects                               .01     .10    .20    .35    .67
+spread of log standard deviations              .008    .08    .17    .29    .56
+AUC of a typical subgroup                      .00     .04    .50    .96    1.00
+=============================================  ======  =====  =====  =====  ======
+
+References
+----------
+Miller, Gatys, Futoma and Fox (2021), model-based metrics. Herlihy et al. (2024), section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+from numpy.typing import NDArray
+
+from .cells import BinomialCells
+from .likelihoods import observe_successes
+from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+from .score_cells import CONTRAST, EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
+from .score_functionals import Scale, metric_of
+from .score_warps import WARP_SCALE, ScoreBins, Warp, log_density, score_bins, warp
+
+FloatArray = NDArray[np.float64]
+Tensor = Any
+"""A PyTensor expression; PyMC carries no types."""
+
+Residuals = Literal["normal", "skewed"]
+Estimand = Literal["super", "finite"]
+
+
+def build(
+    tally: xr.Dataset,
+    *,
+    order: int = 1,
+    covariates: Sequence[str] = (),
+    effect_scale: float = EFFECT_SCALE,
+    residuals: Residuals = "normal",
+    population: Estimand = "super",
+) -> pm.Model:
+    """Build the model of all metrics of the tally; nothing is sampled here.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally that keeps score moments, with dims ``metric`` and ``subgroup``.
+    order : int
+        Attributes are crossed at most so often in the effects, beside the effect of every subgroup; 0 for none.
+    covariates : sequence of str
+        Features of the tally whose subgroup means describe the scores.
+    effect_scale : float
+        Half-normal scale of the standard deviations of effects, in standard units.
+    residuals : {"normal", "skewed"}
+        Normal scores, or scores that are normal after a warp.
+    population : {"super", "finite"}
+        Whether the prevalence of outcomes is that of the population of a subgroup or of its rows.
+
+    Returns
+    -------
+    pm.Model
+        With ``mu(metric, subgroup)`` and ``overall(metric)``.
+
+    Raises
+    ------
+    ValueError
+        If the tally keeps no score moments, a metric is no functional of the score, or a setting is out of range.
+
+    Examples
+    --------
+    >>> cell = ("score_outcome", "subgroup")
+    >>> tally = xr.Dataset(
+    ...     {"score_count": (cell, [[30.0, 9.0], [20.0, 5.0]]), "score_mean": (cell, [[-1.0, -0.5], [1.5, 1.0]]),
+    ...      "score_variance": (cell, [[4.0, 3.0], [4.0, 5.0]])},
+    ...     coords={"metric": ["fnr"], "subgroup": ["a", "b"], "site": ("subgroup", ["a", "b"])},
+    ...     attrs={"settings": '{"score_scale": "logit", "threshold": 0.5}', "by": '{"by": ["site"]}'})
+    >>> [variable.name for variable in build(tally).observed_RVs]
+    ['score_mean', 'score_scatter', 'successes']
+    """
+    for name, value, choices in (
+        ("population", population, get_args(Estimand)),
+        ("residuals", residuals, get_args(Residuals)),
+    ):
+        if value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+    if not (math.isfinite(effect_scale) and effect_scale > 0):
+        raise ValueError(f"effect_scale must be a positive number; got {effect_scale!r}")
+    scores, design = score_cells(tally), columns(tally, order, covariates, effect_scale)
+    coords = {
+        "metric": tally["metric"].values,
+        "subgroup": tally["subgroup"].values,
+        "score_outcome": ["0", "1"],
+        "score_component": [*design.names, "subgroup", "subgroup:outcome"],
+        "score_column": np.arange(len(design.owner) - 2),
+        "score_effect": ["common", "difference"],
+        "score_hyper": ["all"],
+        "score_warp": ["epsilon", "log_delta"],
+    }
+    with pm.Model(coords=coords) as model:
+        intercept = pm.Normal("z_intercept", mu=0.0, sigma=design.fixed[:2], dims="score_outcome")
+        scale = pm.HalfNormal("z_scale", sigma=effect_scale, dims="score_component")
+        own = pm.Normal("z_subgroup", dims=("score_effect", "subgroup"))
+        mean = (
+            intercept[None, :]
+            + (scale[-2] * own[0])[:, None]
+            + (scale[-1] * own[1])[:, None] * np.array(CONTRAST)[None, :]
+        )
+        if len(design.owner) > 2:
+            effect = pm.Normal("z_effect", dims="score_column")
+            rest = design.owner[2:]
+            scaled = effect * pm.math.switch(rest >= 0, scale[np.maximum(rest, 0)], design.fixed[2:])
+            mean = mean + (design.x[..., 2:] * scaled[None, None, :]).sum(axis=-1)
+        log_sd = pm.Normal("z_log_sd", sigma=LOG_SD_SCALE, dims="score_outcome")
+        spread = pm.HalfNormal("z_spread", sigma=SPREAD_SCALE, dims="score_hyper")
+        df = 0.5 / spread[0] ** 2
+        sigma = pm.math.exp(log_sd)
+        rate = 0.5 * df * (sigma**2)[None, :]
+        variance = pm.InverseGamma("z_variance", alpha=0.5 * df, beta=rate, dims=("subgroup", "score_outcome"))
+        scale_of = _observe(scores, mean, variance, model, score_bins(tally, scores) if residuals == "skewed" else None)
+        prevalence, typical = _prevalence(scores, tally, population)
+        sd = pm.math.sqrt(variance)
+        cells = (prevalence, mean[:, 0], mean[:, 1], sd[:, 0], sd[:, 1])
+        centre = (typical, intercept[0], intercept[1], sigma[0], sigma[1])
+        names = [str(name) for name in tally["metric"].values]
+        mu = [metric_of(name, cells, scale_of) for name in names]
+        pm.Deterministic("mu", pm.math.stack(mu), dims=("metric", "subgroup"))
+        pm.Deterministic("overall", pm.math.stack([metric_of(name, centre, scale_of) for name in names]), dims="metric")
+    return model
+
+
+def _observe(scores: ScoreCells, mean: Tensor, variance: Tensor, model: Any, bins: ScoreBins | None) -> Scale:
+    """Add the likelihood of the scores; return the scale they are modelled on."""
+    cut = None if math.isnan(scores.cut) else scores.cut
+    if bins is not None:
+        one = warp(pm.Normal("z_warp", sigma=WARP_SCALE, dims="score_warp"))
+        pm.Potential("score_density", log_density(bins, one, mean, variance))
+        return Scale(None if cut is None else one.apply(cut), _probability(scores, one) if scores.logit else None)
+    some = np.nonzero(scores.count > 0)
+    if len(some[0]):
+        model.add_coord("score_cell", np.arange(len(some[0])))
+        sd = pm.math.sqrt(variance[some] / scores.count[some])
+        pm.Normal("score_mean", mu=mean[some], sigma=sd, observed=scores.mean[some], dims="score_cell")
+    several = np.nonzero((scores.count > 1) & (scores.scatter > 0))
+    if len(several[0]):
+        model.add_coord("score_spread_cell", np.arange(len(several[0])))
+        pm.Gamma(
+            "score_scatter",
+            alpha=0.5 * (scores.count[several] - 1),
+            beta=0.5 / variance[several],
+            observed=scores.scatter[several],
+            dims="score_spread_cell",
+        )
+    return Scale(cut, _probability(scores, None) if scores.logit else None)
+
+
+def _probability(scores: ScoreCells, one: Warp | None) -> Callable[[Tensor], Tensor]:
+    def back(value: Tensor) -> Tensor:
+        return pm.math.invlogit(scores.centre + scores.unit * (value if one is None else one.undo(value)))
+
+    return back
+
+
+def _prevalence(scores: ScoreCells, tally: xr.Dataset, population: Estimand) -> tuple[Tensor, Tensor]:
+    """Prevalence of every subgroup and of a typical one."""
+    rows = scores.count.sum(axis=1)
+    if population == "finite":
+        share = np.where(rows > 0, scores.count[:, 1] / np.maximum(rows, 1e-300), np.nan)
+        return share, float(scores.count[:, 1].sum() / rows.sum())
+    alpha = pm.Normal("z_alpha", sigma=LOGIT_OVERALL_SCALE, dims="score_hyper")
+    tau = pm.HalfNormal("z_tau", sigma=LOGIT_TAU_SCALE, dims="score_hyper")
+    eta = alpha[0] + tau[0] * pm.Normal("z_outcome", dims="subgroup")
+    some = np.flatnonzero(rows > 0)
+    labels = [f"outcome | {tally['subgroup'].values[i]}" for i in some]
+    counts = BinomialCells(np.zeros(len(some), dtype=np.int64), some, labels, scores.count[some, 1], rows[some])
+    observe_successes(counts, pm.math.invlogit(eta[some]))
+    return pm.math.invlogit(eta), pm.math.invlogit(alpha[0])

@@ -1,0 +1,66 @@
+"""Variances integrated out against quadrature."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import invgamma
+
+from bayesgroups.inference.score_variances import SMALLEST_SD, draw, log_likelihood, redraw_sigma
+
+HYPER = np.array([[-0.4, -0.1, -0.9], [0.2, -0.3, -1.4]])
+COUNT = np.array([[3.0, 0.0], [10.0, 20.0], [1.0, 5.0]])
+SCATTER = np.random.default_rng(0).gamma(3, 2, size=(2, 3, 2)) * (COUNT > 0)
+
+
+@pytest.mark.parametrize("chain", [0, 1])
+def test_value_is_the_integral_over_the_variances(chain: int) -> None:
+    df = 0.5 * np.exp(-2 * HYPER[chain, 2])
+    total = 0.0
+    for g, y in zip(*np.nonzero(COUNT), strict=True):
+        prior = invgamma(df / 2, scale=0.5 * df * np.exp(2 * HYPER[chain, y]))
+
+        def density(v: float, g: int = g, y: int = y, prior: invgamma = prior) -> float:
+            return float(prior.pdf(v) * v ** (-COUNT[g, y] / 2) * np.exp(-SCATTER[chain, g, y] / 2 / v))
+
+        total += np.log(quad(density, 0, np.inf)[0])
+    assert log_likelihood(HYPER, COUNT, SCATTER)[0][chain] == pytest.approx(total, rel=1e-6)
+
+
+def test_gradient_is_the_derivative() -> None:
+    _, gradient = log_likelihood(HYPER, COUNT, SCATTER)
+    for j, step in enumerate(1e-6 * np.eye(3)):
+        up, down = (log_likelihood(HYPER + sign * step, COUNT, SCATTER)[0] for sign in (1, -1))
+        np.testing.assert_allclose(gradient[:, j], (up - down) / 2e-6, rtol=1e-4, atol=1e-6)
+
+
+def test_draws_have_the_conditional_mean_and_a_floor() -> None:
+    hyper = np.repeat(HYPER[:1], 20_000, 0)
+    found = draw(hyper, COUNT, np.repeat(SCATTER[:1], 20_000, 0), np.random.default_rng(1))
+    df = 0.5 * np.exp(-2 * HYPER[0, 2])
+    shape, rate = 0.5 * (df + COUNT[1, 1]), 0.5 * (df * np.exp(2 * HYPER[0, 1]) + SCATTER[0, 1, 1])
+    assert found[:, 1, 1].mean() == pytest.approx(rate / (shape - 1), rel=0.02)
+    tiny = draw(np.full((1, 3), -20.0), np.full((1, 2), 1e6), np.zeros((1, 1, 2)), np.random.default_rng(1))
+    assert (tiny == SMALLEST_SD**2).all()
+
+
+def test_sigma_given_variances_has_its_conditional_law() -> None:
+    """A chain of it alone has the mean that quadrature gives."""
+    variance, log_sd, rng = np.array([[[0.8], [1.5], [0.6]]]) * np.ones((200, 1, 2)), 0.5, np.random.default_rng(1)
+    hyper = np.array([[0.0, 0.0, np.log(0.3)]]) * np.ones((200, 1))
+    kept = []
+    for i in range(300):
+        hyper = redraw_sigma(hyper, variance, log_sd, rng)
+        if i >= 20:
+            kept.append(hyper[:, :2])
+    df = 0.5 / 0.3**2
+    grid = np.linspace(-2, 2, 4001)
+    x = np.exp(2 * grid)
+    log_density = 3 * df / 2 * np.log(x) - 0.5 * df * x * (1 / variance[0, :, 0]).sum() - 0.5 * (grid / log_sd) ** 2
+    weight = np.exp(log_density - log_density.max())
+    mean = np.average(grid, weights=weight)
+    sd = np.sqrt(np.average((grid - mean) ** 2, weights=weight))
+    assert np.mean(kept) == pytest.approx(mean, abs=4 * sd / np.sqrt(10_000))
+    assert np.std(kept) == pytest.approx(sd, rel=0.03)
+    assert (hyper[:, 2] == np.log(0.3)).all()

@@ -1,0 +1,110 @@
+"""The record of model-based metrics on the readmission study, held to what its page says; and how its table is made.
+
+The record is made, in about ten minutes, by
+
+    python -m bayesgroups.studies.model_based --data FOLDER --output FOLDER
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from bayesgroups.studies import model_based
+from bayesgroups.studies.model_based import entrants, main, table
+
+RECORD = Path(__file__).parent / "records" / "model_based_metrics.csv"
+METRICS = ("sel", "acc", "fnr", "fpr", "ppv", "auc")
+MINE, PUBLISHED = "mbm (bayesian)", "mbm (frequentist)"
+
+
+@cache
+def record() -> dict[tuple[str, str, str], dict[str, float]]:
+    with RECORD.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    keys = ("estimator", "metric", "subgroups")
+    return {
+        (line["estimator"], line["metric"], line["subgroups"]): {
+            name: float(value) for name, value in line.items() if name not in keys
+        }
+        for line in lines
+    }
+
+
+def _mean(estimator: str, what: str, subgroups: str = "all") -> float:
+    values = [record()[estimator, metric, subgroups][what] for metric in METRICS]
+    return float(np.exp(np.mean(np.log(values))) if what == "ratio" else np.mean(values))
+
+
+def test_every_estimator_and_metric_is_there() -> None:
+    names = {name for name, _, _ in record()}
+    assert names >= {"standard", "eb_morris", "sr", "suremap", "mbm_normal", MINE, PUBLISHED}
+    assert set(record()) == {
+        (name, metric, which) for name in names for metric in METRICS for which in ("all", "small")
+    }
+    assert record()["standard", "sel", "all"]["pairs"] == 20 * 32
+
+
+def test_over_confidence_is_reproduced() -> None:
+    assert _mean(PUBLISHED, "coverage") < 0.8
+    assert _mean("eb_morris", "coverage") > 0.9
+    assert _mean(PUBLISHED, "width") < 0.8 * _mean("eb_morris", "width")
+
+
+def test_the_hierarchical_version_repairs_most_of_it_and_errs_least() -> None:
+    assert _mean(MINE, "coverage") > _mean(PUBLISHED, "coverage") + 0.1
+    assert _mean(MINE, "ratio") < 0.52
+    assert _mean(MINE, "ratio") < min(_mean(name, "ratio") for name in ("js", "eb_morris", "sr", "suremap", PUBLISHED))
+
+
+def test_normal_scores_are_biased() -> None:
+    assert abs(record()["mbm_normal", "sel", "all"]["bias"]) > 0.03
+    assert abs(record()[MINE, "sel", "all"]["bias"]) < 0.01
+
+
+def _found() -> xr.Dataset:
+    shape = (2, 3, 1, 2)
+    estimate = np.full(shape, 0.5) + 0.1 * np.arange(2)[:, None, None, None]
+    dims = ("estimator", "draw", "metric", "subgroup")
+    return xr.Dataset(
+        {
+            "estimate": (dims, estimate),
+            "lower": ((*dims, "level"), estimate[..., None] - 0.2),
+            "upper": ((*dims, "level"), estimate[..., None] + 0.7),
+            "standard": (dims[1:], estimate[0]),
+            "truth": (dims[2:], [[0.6, 0.9]]),
+            "rows": (("draw", "subgroup"), np.full((3, 2), [100.0, 10.0])),
+            "range_lower": ("metric", [0.0]),
+            "range_upper": ("metric", [1.0]),
+            "usable": (("estimator", "draw"), np.ones((2, 3))),
+        },
+        coords={"estimator": ["standard", "mbm (bayesian)"], "level": [0.95], "metric": ["sel"], "draw": range(3)},
+    )
+
+
+def test_the_table_counts_errors_bias_coverage_and_clipped_width() -> None:
+    found = table(_found()).set_index(["estimator", "subgroups"])
+    other = found.loc[("mbm (bayesian)", "all")]
+    assert other["mae"] == pytest.approx(0.15)
+    assert other["ratio"] == pytest.approx(0.15 / 0.25)
+    assert other["bias"] == pytest.approx((100 * 0.0 - 10 * 0.3) / 110)
+    assert other["width"] == pytest.approx(0.6)
+    assert found.loc[("standard", "small"), "pairs"] == 3
+    assert found.loc[("standard", "small"), "coverage"] == 1.0
+
+
+def test_the_command_writes_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(model_based, "populations", lambda folder: [None])
+    monkeypatch.setattr(model_based, "study", lambda population, entrants, **settings: _found())
+    main(["--data", str(tmp_path), "--output", str(tmp_path)])
+    assert len(pd.read_csv(tmp_path / model_based.RECORD)) == 4
+    assert "3 draws, 3 usable fits" in capsys.readouterr().out
+    assert list(entrants())[0] == "standard"  # noqa: RUF015
