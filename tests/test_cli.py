@@ -221,7 +221,7 @@ def test_files_that_are_something_else_are_told(rows: Path, tmp_path: Path, caps
     (tmp_path / "empty.csv").write_text("")
     assert "empty.csv' cannot be read as rows" in bad(capsys, "tally", tmp_path / "empty.csv", *asked)
     (tmp_path / "folder.csv").mkdir()
-    assert "folder.csv' cannot be read as rows" in bad(capsys, "tally", tmp_path / "folder.csv", *asked)
+    assert "folder.csv' names no file" in bad(capsys, "tally", tmp_path / "folder.csv", *asked)
 
 
 def test_tallies_and_reports_are_not_mixed_up(

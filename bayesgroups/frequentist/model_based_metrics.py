@@ -115,13 +115,13 @@ def estimate(
     centre = float((count * filled).sum() / count.sum())
     rows = binned(bins, size, centre, unit)
     warped = chosen(rows, residuals)
-    value, slope = apply_with_slope(warped, rows.arcsinh)
+    score, slope = apply_with_slope(warped, rows.arcsinh)
     spread = np.exp(2 * slope) * rows.within
     kinds = _kinds(source)
-    sample = score_regression.sums(rows.cell, rows.cells, value, rows.weight, spread)
+    sample = score_regression.sums(rows.cell, rows.cells, score, rows.weight, spread)
     found = score_regression.fit(kinds, sample)
     rng = stream(seed, "scores", "model_based_metrics")
-    drawn = score_regression.resample(rows.cell, rows.cells, value, rows.weight, spread, replicates, rng)
+    drawn = score_regression.resample(rows.cell, rows.cells, score, rows.weight, spread, replicates, rng)
     again = (
         score_regression.one_step(kinds, sample, found, drawn)
         if method == "fast"

@@ -94,7 +94,7 @@ def test_what_is_refused() -> None:
     tally = tally_of(rows_of(100))
     for setting in ("residuals", "method"):
         with pytest.raises(bg.InputError, match=f"{setting}='none' is not one of"):
-            model_based_metrics.estimate(tally, **{setting: "none"})
+            model_based_metrics.estimate(tally, **{setting: "none"})  # type: ignore[arg-type]
     with pytest.raises(bg.InputError, match="replicates=1 must be 2 or larger"):
         model_based_metrics.estimate(tally, replicates=1)
     with pytest.raises(bg.InputError, match="keeps no scores by outcome"):

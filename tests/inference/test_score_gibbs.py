@@ -60,9 +60,9 @@ def test_a_warp_is_found() -> None:
     scatter = np.bincount(cell, (x - mean[cell]) ** 2)
     start = fit(rows)
     assert start.worth
-    count, mean, scatter = (part.reshape(GROUPS, 2) for part in (count, mean, scatter))
+    n, middle, around = (part.reshape(GROUPS, 2) for part in (count, mean, scatter))
     found = sample(
-        DESIGN, count, mean, scatter, PRIOR, np.random.default_rng(1), warped=Warped(rows, start), draws=200, tune=200
+        DESIGN, n, middle, around, PRIOR, np.random.default_rng(1), warped=Warped(rows, start), draws=200, tune=200
     )
     epsilon, log_delta = found.shape[..., 0], found.shape[..., 1]
     assert abs(epsilon.mean() - 0.4) < 4 * epsilon.std()

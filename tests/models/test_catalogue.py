@@ -80,7 +80,7 @@ def test_an_entry_is_complete(word: str) -> None:
 def test_parameters_are_those_of_the_model(word: str, mixed: xr.Dataset) -> None:
     mixed = mixed.assign_coords(site=mixed["subgroup"]).assign_attrs(by='{"by": ["site"]}')
     special = {"confusion": _with_cells, "disagreement": _with_judgements, "model_based_metrics": _with_scores}
-    model = _module(word).build(special.get(word, lambda tally: tally)(mixed))
+    model = _module(word).build(special[word](mixed) if word in special else mixed)
     along = {name: ", ".join(dims) for name, dims in model.named_vars_to_dims.items()}
     listed = re.findall(r"`(\w+)\((.+?)\)`", _catalogue()[word]["parameters"])
     assert all(along[name] == dims for name, dims in listed)

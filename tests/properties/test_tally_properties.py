@@ -36,7 +36,8 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     n = draw(st.integers(1, 20))
     columns = {
         "g": st.sampled_from("abc"), "h": st.sampled_from("xy"), "y": st.integers(0, 1), "c": st.integers(0, 4),
-        "s": st.sampled_from([0.0, -0.0, 0.25, 0.5, 0.75, 1.0]), "v": st.integers(-400, 400).map(lambda v: v / 4), "w": st.sampled_from([0.5, 1.0, 3.0]),
+        "s": st.sampled_from([0.0, -0.0, 0.25, 0.5, 0.75, 1.0]), "v": st.integers(-400, 400).map(lambda v: v / 4),
+        "w": st.sampled_from([0.5, 1.0, 3.0]),
     }  # fmt: skip
     return pd.DataFrame({name: draw(st.lists(values, min_size=n, max_size=n)) for name, values in columns.items()})
 
