@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -74,6 +75,11 @@ def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: 
     posterior = Posterior(draws, tuple(checks), "collapsed")
     settings = bg.PartialPooling().settings()
     return assemble(given, posterior, reference, estimator="partial_pooling", settings=settings, seed=1, notes=notes)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """As many processes as there are processors, but one alone where time is measured."""
+    return 0 if config.option.markexpr == "benchmark" else len(os.sched_getaffinity(0))
 
 
 @pytest.fixture(name="make_tally")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -57,7 +58,8 @@ def page(found: Mapping[str, pd.DataFrame], draws: Sequence[int], command: str) 
 
 
 def _at(table: pd.DataFrame, metric: str, estimator: str, size: str, column: str) -> float:
-    return float(pd.to_numeric(table[column]).loc[(metric, estimator, size)])
+    place = table.index.to_list().index((metric, estimator, size))
+    return float(table[column].to_list()[place])
 
 
 def _metrics(table: pd.DataFrame) -> list[str]:
@@ -122,21 +124,29 @@ def _coverage_said(table: pd.DataFrame) -> str:
     return f"*Claim: standard and structured regression cover about what they promise.* Mean over the metrics, all / small: {said}."
 
 
+def _over_metrics(table: pd.DataFrame, column: str) -> dict[tuple[str, float], float]:
+    """The mean over the metrics, by size class and share of the penalty."""
+    values: dict[tuple[str, float], list[float]] = {}
+    for size, fraction, value in zip(table["size_class"], table["fraction"], table[column], strict=True):
+        values.setdefault((str(size), float(fraction)), []).append(float(value))
+    return {key: statistics.fmean(found) for key, found in values.items()}
+
+
 def _curve(table: pd.DataFrame) -> list[str]:
     lines = [
         "| penalty | small: squared bias | variance | sum | large: squared bias | variance | sum |",
         f"|{' --- |' * 7}",
     ]
-    mean = table.groupby(["fraction", "size_class"])[["squared_bias", "variance", "mse"]].mean()
+    parts = [_over_metrics(table, column) for column in ("squared_bias", "variance", "mse")]
     for fraction in sorted(set(table["fraction"]), reverse=True):
-        cells = [f"{float(value):.3f}" for size in ("small", "large") for value in mean.loc[(fraction, size)]]
+        cells = [f"{part[size, fraction]:.3f}" for size in ("small", "large") for part in parts]
         lines.append(f"| {fraction:g} | {' | '.join(cells)} |")
     return lines
 
 
 def _curve_said(table: pd.DataFrame) -> str:
-    mean = table.groupby(["size_class", "fraction"])["mse"].mean()
-    best = {size: float(mean.loc[size].idxmin()) for size in ("small", "large")}
+    mean = _over_metrics(table, "mse")
+    best = {size: min((key for key in mean if key[0] == size), key=mean.__getitem__)[1] for size in ("small", "large")}
     return (
         "*Claim: one penalty is about right for small and large subgroups alike, thanks to the weights.* The least sum is at "
         f"{best['small']:g} for small and at {best['large']:g} for large ones."

@@ -91,10 +91,10 @@ def _found() -> xr.Dataset:
 def test_the_table_counts_errors_bias_coverage_and_clipped_width() -> None:
     found = table(_found()).set_index(["estimator", "subgroups"])
     other = found.loc[("mbm (bayesian)", "all")]
-    assert other["mae"] == pytest.approx(0.15)
-    assert other["ratio"] == pytest.approx(0.15 / 0.25)
-    assert other["bias"] == pytest.approx((100 * 0.0 - 10 * 0.3) / 110)
-    assert other["width"] == pytest.approx(0.6)
+    assert other["mae"] == pytest.approx((0.05 + 0.35) / 2)
+    assert other["ratio"] == pytest.approx(0.2 / 0.25)
+    assert other["bias"] == pytest.approx(-(100 * 0.05 + 10 * 0.35) / 110)
+    assert other["width"] == pytest.approx(0.65)
     assert found.loc[("standard", "small"), "pairs"] == 3
     assert found.loc[("standard", "small"), "coverage"] == 1.0
 

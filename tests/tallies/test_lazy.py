@@ -50,7 +50,6 @@ LAZY: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 CHANGES: list[dict[str, Any]] = [
     {},
-    {"weights": "w"},
     {"weights": "w", "cluster_analysis": "mean"},
     {"cluster": None, "cluster_analysis": None, "pooled_variance": "published"},
     {"threshold": None, "selection_rate": 0.2},
@@ -60,7 +59,7 @@ CHANGES: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
-    return some_rows()
+    return some_rows(300)
 
 
 @pytest.mark.parametrize("kind", LAZY)
@@ -141,7 +140,7 @@ def test_more_scores_than_fit_are_put_on_a_grid(rows: pd.DataFrame, monkeypatch:
     assert (np.mod(found["score_value"], width) == 0).all()
     error = np.abs(found["estimate"].values - exact["estimate"].values)[0]
     assert (error <= found["score_error_bound"].values).all()
-    assert (found["score_error_bound"].values < 0.05).all()
+    assert (found["score_error_bound"].values < 0.1).all()
     assert "score_error_bound" not in exact
     both = bg.add_tallies([found, found])
     np.testing.assert_allclose(both["score_error_bound"], found["score_error_bound"])
@@ -154,7 +153,7 @@ def test_a_share_is_selected_without_all_scores(kind: str, monkeypatch: pytest.M
     monkeypatch.setattr(selection, "FEW", 5)
     monkeypatch.setattr(selection, "BINS", 8)
     rng = np.random.default_rng(5)
-    for score in (rng.normal(size=300), rng.normal(size=300).round(1) + 0.0, np.r_[rng.random(299), 1e300], np.zeros(300),
+    for score in (rng.normal(size=300).round(1) + 0.0, rng.normal(size=300), np.r_[rng.random(299), 1e300], np.zeros(300),
                   np.r_[-1.7e308, 1.7e308, rng.random(298)]):  # fmt: skip
         frame = pd.DataFrame({"g": "a", "s": score})
         for rate in (0.001, 0.5, 1.0):
@@ -200,7 +199,7 @@ def test_one_large_file_is_left_to_duckdb(rows: pd.DataFrame, tmp_path: Path, mo
 
 
 def test_parts_that_come_one_by_one_are_the_sum_of_their_tallies(rows: pd.DataFrame) -> None:
-    parts = [rows.iloc[:250], rows.iloc[250:]]
+    parts = [rows.iloc[:120], rows.iloc[120:]]
     added = bg.add_tallies([everything(part) for part in parts])
     found = everything(iter(parts))
     xr.testing.assert_allclose(found.drop_attrs(), added.drop_attrs(), rtol=1e-9)
