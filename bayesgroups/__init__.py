@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from bayesgroups import frequentist as frequentist
     from bayesgroups import metrics as metrics
     from bayesgroups import models as models
+    from bayesgroups import neighbours as neighbours
     from bayesgroups import plots as plots
+    from bayesgroups.analyses import run_analysis as run_analysis
     from bayesgroups.attribution import variance_attribution as variance_attribution
     from bayesgroups.certification import certify as certify
     from bayesgroups.certification import discoveries as discoveries
@@ -50,7 +52,11 @@ if TYPE_CHECKING:
     from bayesgroups.estimators import StructuredRegression as StructuredRegression
     from bayesgroups.html import write_html as write_html
     from bayesgroups.metrics import Metric as Metric
+    from bayesgroups.neighbours import report_from_draws as report_from_draws
+    from bayesgroups.neighbours import tally_from_estimator as tally_from_estimator
     from bayesgroups.nested_models import goodness_of_fit as goodness_of_fit
+    from bayesgroups.priors import prior_predictive as prior_predictive
+    from bayesgroups.priors import prior_sensitivity as prior_sensitivity
     from bayesgroups.report import open_report as open_report
     from bayesgroups.report import save_report as save_report
     from bayesgroups.studies.populations import Population as Population
@@ -63,6 +69,8 @@ if TYPE_CHECKING:
     from bayesgroups.tallies.auc_variances import with_auc_variance as with_auc_variance
     from bayesgroups.tallies.score_histograms import auc_error_bound as auc_error_bound
     from bayesgroups.tallies.score_histograms import bin_scores as bin_scores
+    from bayesgroups.tally_files import open_tally as open_tally
+    from bayesgroups.tally_files import save_tally as save_tally
     from bayesgroups.tradeoffs.areas import auc_pfc as auc_pfc
     from bayesgroups.tradeoffs.distances import distance_to_optimum as distance_to_optimum
     from bayesgroups.tradeoffs.frontier import pareto_frontier as pareto_frontier
@@ -119,8 +127,15 @@ _HOME = {
     "select_model": "tradeoffs.selection",
     "points_from_reports": "tradeoffs.reports",
     "compare_auc_pfc": "tradeoffs.uncertainty",
+    "prior_predictive": "priors",
+    "prior_sensitivity": "priors",
     "save_report": "report",
     "open_report": "report",
+    "save_tally": "tally_files",
+    "open_tally": "tally_files",
+    "tally_from_estimator": "neighbours.scikit_learn",
+    "report_from_draws": "neighbours.draws",
+    "run_analysis": "analyses",
     "write_html": "html",
     "BayesgroupsError": "errors",
     "InputError": "errors",
@@ -128,7 +143,7 @@ _HOME = {
     "NotUsableError": "errors",
     "SchemaError": "errors",
 }
-_MODULES = ("datasets", "frequentist", "metrics", "models", "plots")
+_MODULES = ("datasets", "frequentist", "metrics", "models", "neighbours", "plots")
 
 __all__ = [
     "BayesgroupsError",
@@ -173,20 +188,28 @@ __all__ = [
     "margins",
     "metrics",
     "models",
+    "neighbours",
     "open_report",
+    "open_tally",
     "pareto_frontier",
     "plots",
     "points_from_reports",
+    "prior_predictive",
+    "prior_sensitivity",
     "ranks",
+    "report_from_draws",
     "reporting_checklist",
     "roc_curve",
+    "run_analysis",
     "save_report",
+    "save_tally",
     "select_model",
     "simultaneous_intervals",
     "study",
     "tally",
     "tally_from_counts",
     "tally_from_estimates",
+    "tally_from_estimator",
     "threshold_curve",
     "variance_attribution",
     "with_auc_variance",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,10 @@ from bayesgroups.inference.verdicts import Check, nuts_checks, usable
 from bayesgroups.report import assemble
 from bayesgroups.tallies.assembly import SCHEMA
 
-Inference = Literal["auto", "collapsed", "nuts"]
+if TYPE_CHECKING:
+    from bayesgroups.inference.nuts import Backend
+
+Inference = Literal["auto", "collapsed", "nuts", "nuts_jax"]
 Progress = Callable[[str, int, int], None]
 
 DRAWS = 1000
@@ -43,9 +46,9 @@ def estimate(
     seed : int
         Source of all randomness: the same seed gives the same bytes of every array, and a metric has the same draws
         whichever other metrics are in the tally.
-    inference : {"auto", "collapsed", "nuts"}
-        ``collapsed`` is the exact engine, ``nuts`` samples the PyMC model; ``auto`` takes the exact engine where there
-        is one and its checks pass, and falls back to NUTS.
+    inference : {"auto", "collapsed", "nuts", "nuts_jax"}
+        ``collapsed`` is the exact engine, ``nuts`` samples the PyMC model, ``nuts_jax`` does so with JAX; ``auto`` takes the
+        exact engine where there is one and its checks pass, and falls back to NUTS.
     strict : bool
         Raise instead of returning a report that is not usable.
     progress : callable, optional
@@ -64,6 +67,8 @@ def estimate(
         If ``tally`` is not a tally.
     NotUsableError
         With ``strict=True``, if a diagnostic failed.
+    MissingDependencyError
+        With ``inference="nuts_jax"``, if JAX or nutpie is not installed.
 
     Examples
     --------
@@ -111,8 +116,8 @@ def _check_arguments(tally: object, estimator: object, seed: object, inference: 
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
-    if inference not in ("auto", "collapsed", "nuts"):
-        raise InputError(f"inference={inference!r} is not one of 'auto', 'collapsed', 'nuts'")
+    if inference not in get_args(Inference):
+        raise InputError(f"inference={inference!r} is not one of {', '.join(map(repr, get_args(Inference)))}")
 
 
 def _ignored_clusters(tally: xr.Dataset) -> list[str]:
@@ -128,7 +133,7 @@ def _ignored_clusters(tally: xr.Dataset) -> list[str]:
 def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inference, notes: list[str]) -> Posterior:
     """Fit one metric, falling back where asked and needed."""
     name = ", ".join(str(metric) for metric in tally["metric"].values)
-    if inference != "nuts":
+    if inference in ("auto", "collapsed"):
         exact = estimator.collapsed(tally, seed=seed)
         if exact is not None and (usable(exact.checks) or inference == "collapsed"):
             return exact
@@ -137,25 +142,30 @@ def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inferenc
                 f"{estimator.word} has no exact engine for metric {name!r}; use inference='auto' or 'nuts'"
             )
         notes.append(f"{name}: the exact engine did not pass its checks, so NUTS was run")
-    fit = _nuts(tally, estimator, seed, target_accept=0.9)
+    backend: Backend = "jax" if inference == "nuts_jax" else "default"
+    fit = _nuts(tally, estimator, seed, backend, target_accept=0.9)
     if not usable(fit.checks):
-        fit = _nuts(tally, estimator, seed, target_accept=0.99, tune=2000)
+        fit = _nuts(tally, estimator, seed, backend, target_accept=0.99, tune=2000)
         notes.append(f"{name}: NUTS was repeated with smaller steps")
     return fit
 
 
-def _nuts(tally: xr.Dataset, estimator: Estimator, seed: int, *, target_accept: float, tune: int = 1000) -> Posterior:
+def _nuts(
+    tally: xr.Dataset, estimator: Estimator, seed: int, backend: Backend, *, target_accept: float, tune: int = 1000
+) -> Posterior:
     from bayesgroups.inference import nuts
 
     tree = nuts.sample(
-        estimator.model(tally), seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept
-    )
+        estimator.model(tally), seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
+        backend=backend,
+    )  # fmt: skip
     draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
     stats = tree["sample_stats"].to_dataset()
     shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
     stats = stats[shared].expand_dims(metric=tally["metric"].values, axis=-1)
     names = [str(metric) for metric in tally["metric"].values]
-    return Posterior(draws, tuple(check for name in names for check in nuts_checks(tree, name)), "nuts", stats)
+    checks = tuple(check for name in names for check in nuts_checks(tree, name))
+    return Posterior(draws, checks, "nuts_jax" if backend == "jax" else "nuts", stats)
 
 
 def _nothing(tally: xr.Dataset) -> Posterior:

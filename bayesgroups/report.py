@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -24,6 +25,10 @@ SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1
 APPROACHES = ("bayesian", "frequentist")
 EQUAL_TAILED, TO_THE_END = "equal_tailed", "equal_tailed_to_the_end"
+SAMPLERS = {"nuts": ("pymc", "nutpie"), "nuts_jax": ("pymc", "nutpie", "jax")}
+"""Packages whose versions are told where they took part."""
+BLOCK = 2_000_000
+"""Draws that are summarised at once, so that a summary takes little memory beside the draws."""
 REQUIRED = {
     "estimates": ("estimate", "std_error", "lower", "upper", "interval_kind", "interval_method", "status"),
     "diagnostics": ("value", "threshold", "passed", "sentence"),
@@ -69,7 +74,7 @@ def assemble(
         Groups ``posterior``, ``sample_stats`` (where a sampler ran), ``bootstrap`` (where asked for), ``estimates``,
         ``diagnostics``, ``constant_data``.
     """
-    created = datetime.now(UTC).isoformat(timespec="seconds")
+    created = made_at()
     made_by = {
         "created_at": created,
         "modeling_interface": "bayesgroups",
@@ -99,6 +104,33 @@ def assemble(
     return tree
 
 
+def made_at() -> str:
+    """The time that a report made now carries: that of the clock, or ``SOURCE_DATE_EPOCH`` (seconds) where it is set.
+
+    Raises
+    ------
+    InputError
+        If ``SOURCE_DATE_EPOCH`` is not a whole number of seconds.
+
+    References
+    ----------
+    https://reproducible-builds.org/specs/source-date-epoch/
+
+    Examples
+    --------
+    >>> made_at().endswith("+00:00")
+    True
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    try:
+        moment = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise InputError(
+            f"the environment has SOURCE_DATE_EPOCH={given!r}, which is no whole number of seconds"
+        ) from None
+    return moment.isoformat(timespec="seconds")
+
+
 def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     """The table of both approaches: point estimates, standard errors and intervals at every level.
 
@@ -116,14 +148,12 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
         ``lower`` and ``upper`` are clipped to the range of the metric; ``lower_unclipped``, ``upper_unclipped`` are not.
     """
     mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values.reshape(-1, *tally["estimate"].shape)
-    probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
-    quantiles = np.quantile(mu, probabilities, axis=0)
-    lower, upper = np.moveaxis(quantiles[: len(LEVELS)], 0, -1), np.moveaxis(quantiles[len(LEVELS) :], 0, -1)
+    mean, error, lower, upper = _summaries(mu)
     none, every = _one_sided(tally)
     lower = np.where(none[..., None], tally["range_lower"].values[:, None, None], lower)
     upper = np.where(every[..., None], tally["range_upper"].values[:, None, None], upper)
     status = tally["status"].values.astype("<U10")
-    answered = np.isfinite(mu).all(axis=0)
+    answered = np.isfinite(mean)
     bayesian = np.where((status == "undefined") & answered, "imputed", status)
 
     def both(first: Any, second: xr.DataArray, *dims: str) -> tuple[tuple[str, ...], Any]:
@@ -133,11 +163,11 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     bounded = (*cell, "level")
     low, high = tally["range_lower"].values[:, None, None], tally["range_upper"].values[:, None, None]
     data: dict[str, Any] = {
-        "estimate": both(mu.mean(axis=0), reference["estimate"], *cell),
-        "std_error": both(mu.std(axis=0, ddof=1), reference["std_error"], *cell),
+        "estimate": both(mean, reference["estimate"], *cell),
+        "std_error": both(error, reference["std_error"], *cell),
         "lower_unclipped": both(lower, reference["lower"], *bounded),
         "upper_unclipped": both(upper, reference["upper"], *bounded),
-        "interval_kind": both(np.full(len(mu[0]), "credible"), reference["interval_kind"], "metric"),
+        "interval_kind": both(np.full(len(mean), "credible"), reference["interval_kind"], "metric"),
         "interval_method": both(
             np.where(tally["kind"].values == "rate", TO_THE_END, EQUAL_TAILED), reference["interval_method"], "metric"
         ),
@@ -156,6 +186,24 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
         **{name: ("subgroup", tally[name].values) for name in attributes_of(tally)},
     }
     return xr.Dataset(data, coords=coordinates)
+
+
+def _summaries(mu: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and standard deviation of draws (draw, metric, subgroup), and limits with the levels along a last axis."""
+    flat = mu.reshape(len(mu), -1)
+    probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
+    parts = max(1, -(-flat.size // BLOCK))
+    mean, error, quantiles = [], [], []
+    for block in np.array_split(np.arange(flat.shape[1]), parts):
+        if len(block):
+            part = flat[:, block[0] : block[-1] + 1]
+            mean.append(part.mean(axis=0))
+            error.append(part.std(axis=0, ddof=1))
+            quantiles.append(np.quantile(part, probabilities, axis=0))
+    shape = mu.shape[1:]
+    limits = np.concatenate(quantiles, axis=1).T.reshape(*shape, len(probabilities))
+    found = [np.concatenate(each).reshape(shape) for each in (mean, error)]
+    return found[0], found[1], limits[..., : len(LEVELS)], limits[..., len(LEVELS) :]
 
 
 def _one_sided(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -301,7 +349,7 @@ def _part(report: xr.DataTree, include: set[str]) -> xr.DataTree:
 def _versions(engine: str) -> dict[str, str]:
     """Versions of what took part: the sampler's packages only where it ran."""
     found = {"bayesgroups": version("bayesgroups"), "numpy": np.__version__, "xarray": xr.__version__}
-    for package in ("pymc", "nutpie") if engine == "nuts" else ():
+    for package in SAMPLERS.get(engine, ()):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -114,7 +114,7 @@ def test_every_page_is_in_a_table_of_contents() -> None:
 def test_the_reference_lists_the_public_names() -> None:
     text = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^ +(?:bayesgroups\.)?(\w+)$", text, re.MULTILINE))
-    modules = {"datasets", "frequentist", "metrics", "models", "plots"}
+    modules = {"datasets", "frequentist", "metrics", "models", "neighbours", "plots"}
     assert set(bg.__all__) - modules - {"__version__"} <= listed
     assert all(f"`bayesgroups.{module}`" in text for module in modules)
 

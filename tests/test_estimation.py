@@ -144,7 +144,9 @@ def test_a_failed_check_makes_a_report_unusable_and_strict_raises() -> None:
 def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    def nuts(tally: xr.Dataset, estimator: Any, seed: int, *, target_accept: float, tune: int = 1000) -> Posterior:
+    def nuts(
+        tally: xr.Dataset, estimator: Any, seed: int, _: str, *, target_accept: float, tune: int = 1000
+    ) -> Posterior:
         asked.append(target_accept)
         value = 1.5 if target_accept < 0.95 else 1.0
         draws = PartialPooling.collapsed(estimator, tally, seed=seed).draws

@@ -1,4 +1,4 @@
-"""The command line: ``bayesgroups demo | tally | estimate | compare``.
+"""The command line: a command for every public question.
 
 Exit codes: 0 all is well; 1 a report is not usable; 2 the input cannot be used; 130 interrupted. An error in
 the input is one message on stderr; anything else is a bug and shows its traceback.
@@ -7,13 +7,34 @@ the input is one message on stderr; anything else is a bug and shows its traceba
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 from rich.text import Text
 
 from bayesgroups import __version__
-from bayesgroups.cli import compare, demo, estimate, tally
+from bayesgroups.cli import (
+    aggregation,
+    analysis,
+    aucs,
+    certification,
+    compare,
+    counts,
+    curves,
+    demo,
+    disagreement,
+    disparities,
+    estimate,
+    explanations,
+    logs,
+    pages,
+    priors,
+    sample_sizes,
+    study,
+    tally,
+    tradeoffs,
+)
 from bayesgroups.cli.consoles import errors, protect_streams
 from bayesgroups.errors import BayesgroupsError, NotUsableError
 
@@ -38,14 +59,56 @@ Then with your own rows, one row per decision, as CSV or Parquet:
     bayesgroups estimate fnr.tally.nc --output fnr.nc --html fnr.html
     bayesgroups compare fnr.nc other.nc
 
+Then ask: how unequal, good enough for everyone, which model? Or keep a whole analysis as a file:
+
+    bayesgroups init analysis.toml
+    bayesgroups run analysis.toml
+
+Every question prints JSON with --json. Completion for your shell: bayesgroups --install-completion
+
 Exit codes: 0 fine, 1 a report is not usable, 2 the input cannot be used.
 """,
 )
-# In the order in which one needs them. Their modules import nothing heavy before they run.
-app.command(demo.demo, sort_key=1)
-app.command(tally.tally, sort_key=2)
-app.command(estimate.estimate, sort_key=3)
-app.command(compare.compare, sort_key=4)
+GROUPS = (
+    ("From rows to reports", (
+        demo.demo, tally.tally, estimate.estimate, compare.compare, pages.show, pages.write_html, pages.export,
+    )),
+    ("What do priors say?", (priors.prior_predictive, priors.prior_sensitivity)),
+    ("Whole analyses", (analysis.init, analysis.run, study.study)),
+    ("Other sources", (
+        counts.tally_from_counts, counts.tally_from_estimates, counts.add_tallies, logs.read_inspect, logs.read_lm_eval,
+    )),
+    ("How unequal are subgroups?", (
+        disparities.disparity, disparities.between_group_variance, disparities.posterior_variance,
+        explanations.goodness_of_fit, explanations.variance_attribution, certification.fairness_definitions,
+        certification.desiderata,
+    )),
+    ("Good enough for everyone?", (
+        certification.certify, certification.simultaneous_intervals, certification.ranks, certification.discoveries,
+        certification.margins,
+    )),
+    ("How many rows?", (
+        sample_sizes.rows_to_certify, sample_sizes.rows_to_narrow, sample_sizes.minimum_detectable_gap,
+        sample_sizes.probability_of_finding_worst,
+    )),
+    ("Thresholds and scores", (
+        curves.threshold_curve, curves.roc_curve, curves.calibration_curve, curves.auc_intervals, aucs.auc_as_rate,
+        aucs.with_auc_variance, aucs.bin_scores, aucs.auc_error_bound,
+    )),
+    ("Which model?", (
+        aggregation.aggregate, aggregation.reporting_checklist, tradeoffs.pareto_frontier,
+        tradeoffs.distance_to_optimum, tradeoffs.auc_pfc, tradeoffs.compare_auc_pfc, tradeoffs.select_model,
+    )),
+    ("Disagreement", (
+        disagreement.disagreement_tally, disagreement.disagreement_bounds, disagreement.disagreement_sets,
+    )),
+)  # fmt: skip
+"""The commands, in the order in which one needs them. Their modules import nothing heavy before they run."""
+for place, (title, commands) in enumerate(GROUPS):
+    group = Group(title, sort_key=place)
+    for position, command in enumerate(commands):
+        app.command(command, group=group, sort_key=position)
+app.register_install_completion_command()
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -68,8 +131,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     0
     """
     protect_streams()
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = app(list(sys.argv[1:] if arguments is None else arguments), exit_on_error=False, print_error=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _note
+            code = app(words, exit_on_error=False, print_error=False)
     except NotUsableError as problem:
         return _complain(problem, NOT_USABLE)
     except (BayesgroupsError, CycloptsError) as problem:
@@ -82,6 +148,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def main() -> None:
     """Run the command of this process and leave with its exit code."""
     sys.exit(run())
+
+
+def _note(message: Warning | str, *_: object, **__: object) -> None:
+    errors().print(Text(f"Note: {' '.join(str(message).split())}"))
 
 
 def _complain(problem: object, code: int) -> int:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Literal
 
+from cyclopts import Parameter
 from rich.text import Text
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def compare(
     *reports: Path,
     approach: Literal["bayesian", "frequentist"] = "bayesian",
     level: float = 0.95,
+    json: Annotated[bool, Parameter(negative=())] = False,
     show: int = 50,
 ) -> int:
     """Print several reports of the same metrics and subgroups side by side.
@@ -34,10 +33,14 @@ def compare(
         Which of the two answers of each report.
     level
         Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
+    json
+        Print JSON instead of tables.
     show
         Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
+    from bayesgroups.cli.inputs import report_of
+    from bayesgroups.cli.results import print_json
     from bayesgroups.comparison import compare as lay_side_by_side
     from bayesgroups.errors import InputError
     from bayesgroups.tables import comparison_summary, comparison_table
@@ -48,7 +51,11 @@ def compare(
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in reports]
     if len(set(names)) < len(names):
         raise InputError(f"report {next(name for name in names if names.count(name) > 1)!r} is named twice")
-    table = lay_side_by_side({name: _open(path) for name, path in zip(names, reports, strict=True)})
+    table = lay_side_by_side({name: report_of(path) for name, path in zip(names, reports, strict=True)})
+    broken = [str(name) for name in table["estimator"].values if not int(table["usable"].sel(estimator=name))]
+    if json:
+        print_json(table, "compare", usable=not broken)
+        return 1 if broken else 0
     console = consoles.output()
     for metric in table["metric"].values if show else ():
         shown = comparison_table(
@@ -62,17 +69,6 @@ def compare(
         console.print(shown)
         console.print()
     console.print(comparison_summary(table, level=level, approach=approach))
-    broken = [str(name) for name in table["estimator"].values if not int(table["usable"].sel(estimator=name))]
     if broken:
         console.print(Text(f"NOT usable: {', '.join(broken)}; the tables of these reports must not be relied on."))
     return 1 if broken else 0
-
-
-def _open(path: Path) -> xr.DataTree:
-    from bayesgroups.errors import SchemaError
-    from bayesgroups.report import open_report
-
-    try:
-        return open_report(path)
-    except SchemaError as problem:
-        raise SchemaError(f"file {str(path)!r}: {problem}") from problem

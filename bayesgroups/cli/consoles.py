@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.text import Text
 
 UNWRAPPED = 500
 """Columns of an output that is no terminal: wide enough that a table is not folded for a file."""
@@ -41,30 +40,50 @@ def protect_streams() -> None:
 
 @contextmanager
 def fitting() -> Iterator[Callable[[str, int, int], None]]:
-    """Show on stderr which metric is fitted: a bar in a terminal, otherwise one line per metric."""
+    """Show which metric is fitted and how long the rest will take: a bar on stderr, nothing where that is no terminal."""
+    with _bar("reading") as step:
+
+        def advance(metric: str, position: int, total: int) -> None:
+            step(f"fitting {metric}", position, total)
+
+        yield advance
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show how many of the parts of a long work are done: a bar on stderr, nothing where that is no terminal."""
+    with _bar(what) as step:
+
+        def advance(name: str, done: int, total: int) -> None:
+            step(f"{what} {name}", done, total)
+
+        yield advance
+
+
+@contextmanager
+def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
     console = errors()
     if not console.is_terminal:
-
-        def line(metric: str, position: int, total: int) -> None:
-            console.print(Text(f"fitting {metric} ({position + 1} of {total})"))
-
-        yield line
+        yield lambda description, done, total: None
         return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f}", markup=False),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("reading", total=None)
+        task = progress.add_task(first, total=1)
 
-        def advance(metric: str, position: int, total: int) -> None:
-            progress.update(task, description=f"fitting {metric}", completed=position, total=total)
+        def step(description: str, done: int, total: int) -> None:
+            progress.update(task, description=description, completed=done, total=total)
 
-        yield advance
+        yield step
 
 
 def _console(*, stderr: bool) -> Console:

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
-Word = Literal["partial_pooling", "no_pooling", "complete_pooling"]
+Word = Literal[
+    "no_pooling", "complete_pooling", "james_stein", "partial_pooling", "crossed_effects", "structured_regression",
+    "model_based_metrics", "confusion", "disagreement",
+]  # fmt: skip
+Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative=(), show_default=False)]
 
 
 def estimate(
@@ -22,11 +26,13 @@ def estimate(
     *,
     rows: RowOptions = ROWS,
     estimator: Word = "partial_pooling",
+    settings: Settings = (),
     seed: int = 0,
-    inference: Literal["auto", "collapsed", "nuts"] = "auto",
+    inference: Literal["auto", "collapsed", "nuts", "nuts_jax"] = "auto",
     level: float = 0.95,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     html: Path | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
     show: int = 50,
 ) -> int:
     r"""Estimate every metric in every subgroup, the Bayesian and the frequentist way.
@@ -46,34 +52,76 @@ def estimate(
     rows
         What is in the rows; leave these out for a tally.
     estimator
-        How subgroups inform one another: partly, not at all, or one value for all.
+        How subgroups inform one another; the documentation has a page for each.
+    settings
+        A setting of the estimator, as --set tau_scale=1 or --set interval=robust; repeat it for several.
     seed
         Source of all randomness.
     inference
-        collapsed is the exact engine, nuts samples; auto takes the exact one where its checks pass.
+        collapsed is the exact engine, nuts and nuts_jax sample; auto takes the exact one where its checks pass.
     level
         Level of the intervals shown: 0.5, 0.8, 0.9 or 0.95. The report has them all.
     output
         Write the report to this NetCDF file, which ArviZ can open.
     html
         Write the report to this page.
+    json
+        Print JSON instead of tables: estimates and diagnostics of both approaches.
     show
         Print at most so many subgroups per metric, the largest; 0 prints none.
     """
-    from bayesgroups import estimators
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.estimation import estimate as fit
+    from bayesgroups.estimators.named import estimator_named
     from bayesgroups.readings import check_level
 
     check_level(level)
-    words = {leaf.word: leaf for leaf in estimators.ESTIMATORS}
+    leaf = estimator_named(estimator, parsed(settings))
     with consoles.fitting() as progress:
-        report = fit(tally_of(data, rows), words[estimator](), seed=seed, inference=inference, progress=progress)
+        report = fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress)
+    if json:
+        return _as_json(report, output, html, level)
     console = consoles.output()
     show_report(console, report, level=level, show=show)
     save(console, report, output, html, level=level)
     return verdict(console, report)
+
+
+def parsed(settings: tuple[str, ...]) -> dict[str, object]:
+    """Settings as name=value, each value as TOML has it, or else as text.
+
+    Raises
+    ------
+    InputError
+        If one is not of that form or a name comes twice.
+    """
+    import tomllib
+
+    from bayesgroups.errors import InputError
+
+    found: dict[str, object] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set {setting!r} is not of the form name=value")
+        if name in found:
+            raise InputError(f"--set names {name!r} twice; give it once")
+        try:
+            found[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name] = text
+    return found
+
+
+def _as_json(report: xr.DataTree, output: Path | None, html: Path | None, level: float) -> int:
+    from bayesgroups.cli.results import print_text
+    from bayesgroups.tables.records import as_text
+    from bayesgroups.tables.report_documents import report_document
+
+    print_text(as_text(report_document(report)))
+    save(None, report, output, html, level=level)
+    return 0 if int(report.attrs["usable"]) else 1
 
 
 def show_report(console: Console, report: xr.DataTree, *, level: float, show: int) -> None:
@@ -92,7 +140,7 @@ def show_report(console: Console, report: xr.DataTree, *, level: float, show: in
 
 
 def save(
-    console: Console,
+    console: Console | None,
     report: xr.DataTree,
     output: Path | None,
     html: Path | None,
@@ -100,15 +148,19 @@ def save(
     level: float = 0.95,
     truth: xr.DataArray | None = None,
 ) -> None:
-    """Write what was asked for and say where."""
+    """Write what was asked for and say where, unless there is no console to say it on."""
+    said = []
     if output is not None:
         from bayesgroups.report import save_report
 
-        console.print(Text(f"Wrote the report to {save_report(report, output)}"))
+        said.append(f"Wrote the report to {save_report(report, output)}")
     if html is not None:
         from bayesgroups.html import write_html
 
-        console.print(Text(f"Wrote the page to {write_html(report, html, level=level, truth=truth)}"))
+        said.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth)}")
+    if console is not None:
+        for line in said:
+            console.print(Text(line))
 
 
 def verdict(console: Console, report: xr.DataTree) -> int:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-
 from bayesgroups.cli.options import RowOptions
-from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.files import write_atomically
+from bayesgroups.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
     from bayesgroups.tallies.sources import Source
 
 
@@ -45,7 +46,92 @@ def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
         raise InputError(
             f"{option} says what is in rows, but {str(data)!r} is a tally and already has that; leave it out"
         )
+    from bayesgroups.tally_files import open_tally
+
     return open_tally(data)
+
+
+def source_of(data: Path, rows: RowOptions) -> xr.Dataset | xr.DataTree:
+    """The report or the tally of a NetCDF file, or the tally of a file of rows.
+
+    Raises
+    ------
+    InputError
+        As `tally_of`.
+    SchemaError
+        If a NetCDF file holds neither.
+    """
+    if data.suffix.lower() != ".nc" or not data.is_file() or not _holds_report(data):
+        return tally_of(data, rows)
+    given = rows.given()
+    if given:
+        option = "--" + given[0].replace("_", "-")
+        raise InputError(f"{option} says what is in rows, but {str(data)!r} is a report and has that; leave it out")
+    return report_of(data)
+
+
+def auc_tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
+    """A tally with the scores that curves need: that of a NetCDF file, or of rows.
+
+    Raises
+    ------
+    InputError
+        As `tally_of`.
+    SchemaError
+        If a NetCDF file holds no tally.
+    """
+    if data.suffix.lower() == ".nc":
+        return tally_of(data, rows)
+    return tally_rows(data, replace(rows, metric=("auc",), y_pred=None, threshold=None, selection_rate=None))
+
+
+def report_of(path: Path) -> xr.DataTree:
+    """The report of a NetCDF file.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
+    SchemaError
+        If it holds no report; the message names the file.
+    """
+    from bayesgroups.errors import SchemaError
+    from bayesgroups.report import open_report
+
+    try:
+        return open_report(path)
+    except SchemaError as problem:
+        raise SchemaError(f"file {str(path)!r}: {problem}") from problem
+
+
+def table_of(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
+    """A small table, as CSV or Parquet, with the columns that are needed.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or lacks a column; the message names it and its nearest neighbour.
+    """
+    from bayesgroups.errors import near_misses
+    from bayesgroups.frames import open_frame
+
+    frame: pd.DataFrame = open_frame(path).to_pandas()
+    for column in needed:
+        if column not in frame.columns:
+            raise InputError(
+                f"file {str(path)!r} has no column {column!r}; {near_misses(column, map(str, frame.columns))}"
+            )
+    return frame
+
+
+def _holds_report(path: Path) -> bool:
+    import xarray as xr
+
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as root:
+            return bool(root.attrs.get("schema") == "bayesgroups.report")
+    except (OSError, ValueError):
+        return False
 
 
 def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
@@ -65,51 +151,8 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
-        weights=rows.weights, missing=rows.missing,
+        weights=rows.weights, missing=rows.missing, confusion=rows.confusion,
     )  # fmt: skip
-
-
-def save_tally(tally: xr.Dataset, path: Path) -> Path:
-    """Save a tally as NetCDF4, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
-    return write_atomically(path, lambda place: tally.to_netcdf(place, engine="h5netcdf"))
-
-
-def open_tally(path: Path) -> xr.Dataset:
-    """Open a tally saved by `save_tally`, into memory.
-
-    Raises
-    ------
-    InputError
-        If the file does not exist.
-    SchemaError
-        If it holds no tally, or one of a newer version.
-    """
-    from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
-
-    if not path.is_file():
-        raise InputError(f"file {str(path)!r} does not exist")
-    try:
-        with xr.open_dataset(path, engine="h5netcdf") as opened:
-            tally: xr.Dataset = opened.load()
-    except (OSError, ValueError) as problem:
-        raise SchemaError(f"file {str(path)!r} is not a NetCDF4 file: {problem}") from problem
-    found = tally.attrs.get("schema")
-    if found == "bayesgroups.report":
-        raise SchemaError(f"file {str(path)!r} is a report, not a tally; compare reports with 'bayesgroups compare'")
-    if found != SCHEMA:
-        raise SchemaError(f"file {str(path)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}")
-    if int(tally.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
-        raise SchemaError(f"file {str(path)!r} was written by a newer bayesgroups; update it")
-    texts = {name: tally[name].astype(str) for name in tally.variables if tally[name].dtype.kind == "O"}
-    return tally.assign_coords({name: text for name, text in texts.items() if name in tally.coords}).assign(
-        {name: text for name, text in texts.items() if name not in tally.coords}
-    )
 
 
 def _label(source: Source, rows: RowOptions) -> object:

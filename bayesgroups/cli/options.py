@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -47,6 +48,8 @@ class RowOptions:
         Column of sampling weights.
     missing
         What to do with rows whose attribute is missing.
+    confusion
+        Keep the cells of outcome and decision, for the estimator confusion.
     """
 
     by: Names = ()
@@ -63,6 +66,7 @@ class RowOptions:
     cluster_analysis: Literal["robust", "mean", "ignore"] | None = None
     weights: str | None = None
     missing: Literal["error", "level", "drop"] = "error"
+    confusion: Annotated[bool, Parameter(negative=())] = False
 
     def given(self) -> list[str]:
         """Names of the options that differ from their defaults."""
@@ -72,3 +76,27 @@ class RowOptions:
 
 ROWS = RowOptions()
 """No option given."""
+
+
+@Parameter(name="*", group="Answer")
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions:
+    """How the answer is shown and kept.
+
+    Parameters
+    ----------
+    json
+        Print JSON instead of tables: the same shape for every command, null and a reason for what is undefined.
+    output
+        Write the answer to this file: .nc for all of it, .json, or .csv for its largest table.
+    show
+        Print at most so many rows per table; 0 prints none.
+    """
+
+    json: Annotated[bool, Parameter(negative=())] = False
+    output: Annotated[Path | None, Parameter(alias="-o")] = None
+    show: int = 50
+
+
+ANSWER = AnswerOptions()
+"""Tables on the terminal, no file."""

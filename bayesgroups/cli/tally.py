@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.options import ROWS, RowOptions
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def tally(
@@ -16,6 +19,7 @@ def tally(
     *,
     rows: RowOptions = ROWS,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
     show: int = 50,
 ) -> int:
     r"""Count rows per metric and subgroup, and print the standard estimates.
@@ -37,19 +41,32 @@ def tally(
         What is in the rows.
     output
         Write the tally to this NetCDF file.
+    json
+        Print JSON instead of tables.
     show
         Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
-    from bayesgroups.cli.inputs import save_tally, tally_rows
+    from bayesgroups.cli.inputs import tally_rows
+    from bayesgroups.cli.results import print_json
     from bayesgroups.tables import tally_table
 
     found = tally_rows(data, rows)
     console = consoles.output()
-    for metric in found["metric"].values if show else ():
+    if json:
+        print_json(found, "tally", usable=None)
+    for metric in found["metric"].values if show and not json else ():
         console.print(tally_table(found, str(metric), limit=show))
         console.print()
-    if output is not None:
-        save_tally(found, output)
-        console.print(Text(f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"))
+    return 0 if output is None else wrote(found, output, quiet=json)
+
+
+def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:
+    """Write a tally and say what one can do with it; the exit code."""
+    from bayesgroups.cli import consoles
+    from bayesgroups.tally_files import save_tally
+
+    save_tally(tally, output)
+    if not quiet:
+        consoles.output().print(Text(f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"))
     return 0

@@ -261,7 +261,10 @@ def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interv
         lower = np.where(probability(lower, upper=True) < 0, edge(lower, start, upper=True), 0.0)
     high = start + np.sqrt(law(found, start).variance)
     for _ in range(DOUBLINGS):
-        high = np.where(probability(high, upper=False) >= 0, 2 * high, high)
+        inside = probability(high, upper=False) >= 0
+        if not inside.any():
+            break
+        high = np.where(inside, 2 * high, high)
     limit = edge(start, high, upper=False)
     known = law(found, np.zeros(start.shape)).variance > 0
     return Interval(np.where(known, lower, np.nan), np.where(known, np.maximum(limit, lower), np.nan))

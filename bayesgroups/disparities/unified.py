@@ -69,7 +69,7 @@ def tails(distance: FloatArray, level: float) -> Tails:
     # mean is 0, that is x1 = (mean^2 - (x2 - mean)^2) / (2 mean); the width x2 - mean is found by bisection.
     low = np.full(mean.shape, float(ndtri(1 - error)))
     high = np.full(mean.shape, float(ndtri(1 - error / 2)))
-    for _ in range(BISECTIONS):
+    for _ in range(BISECTIONS if near.any() else 0):
         middle = (low + high) / 2
         narrow = ndtr(middle) - ndtr(_lower(middle, inside)) < level
         low, high = np.where(narrow, middle, low), np.where(narrow, high, middle)

@@ -1,17 +1,23 @@
 """The No-U-Turn sampler: the one place of the package where a PyMC model is sampled.
 
-nutpie runs it when it is installed, PyMC's own sampler otherwise. Nothing is judged here; see ``verdicts``.
+nutpie runs it when it is installed, PyMC's own sampler otherwise; on request the model is compiled by JAX, for a graphics
+processor where there is one. Nothing is judged here; see ``verdicts``.
 """
 
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import xarray as xr
 
+from bayesgroups.errors import InputError, MissingDependencyError
+
 if TYPE_CHECKING:
     import pymc as pm
+
+Backend = Literal["default", "jax"]
+"""What compiles the model: what PyMC compiles with (numba), or JAX."""
 
 CORES = 2
 STATISTICS = (
@@ -43,6 +49,7 @@ def sample(
     progress: bool = False,
     log_likelihood: bool = False,
     keep_latent: bool = False,
+    backend: Backend = "default",
 ) -> xr.DataTree:
     """Draw from the posterior of a model; the same seed gives the same draws.
 
@@ -65,12 +72,22 @@ def sample(
     keep_latent : bool
         Keep variables that only serve the parametrisation: ``z``, ``z_...``, and variables other than ``mu`` and
         ``cell_share`` along ``subgroup``, ``binomial_metric`` or ``normal_metric``.
+    backend : {"default", "jax"}
+        What compiles the model. With ``jax`` nutpie samples and JAX computes density and gradient where JAX is set up to: on
+        a graphics processor if it has one. Draws differ from those of the default, not the posterior.
 
     Returns
     -------
     xr.DataTree
         ``posterior`` (``mu(chain, draw, metric, subgroup)``, ``overall``, ``tau`` and other hyper-parameters),
         ``sample_stats`` and ``observed_data`` if anything was observed; ``log_likelihood`` if asked for.
+
+    Raises
+    ------
+    InputError
+        If ``backend`` is neither of the two.
+    MissingDependencyError
+        If JAX or nutpie is asked for and not installed.
 
     References
     ----------
@@ -85,6 +102,7 @@ def sample(
     >>> dict(tree["posterior"].sizes)
     {'chain': 2, 'draw': 50}
     """
+    _check(backend)
     import pymc as pm
     from pytensor.configdefaults import config
 
@@ -104,6 +122,7 @@ def sample(
             var_names=None if observed else kept,
             nuts_sampler="nutpie" if find_spec("nutpie") else "pymc",
             target_accept=target_accept,
+            compile_kwargs={"mode": "JAX"} if backend == "jax" else None,
             # Judged in `verdicts`; here it would only warn.
             compute_convergence_checks=False,
         )
@@ -112,6 +131,16 @@ def sample(
     groups = {"posterior": _used(raw["posterior"].to_dataset()[kept]), "sample_stats": _statistics(raw)}
     groups |= {name: raw[name].to_dataset() for name in ("observed_data", "log_likelihood") if name in raw.children}
     return xr.DataTree.from_dict({name: group for name, group in groups.items() if group.data_vars})
+
+
+def _check(backend: str) -> None:
+    if backend not in get_args(Backend):
+        raise InputError(f"backend={backend!r} is not one of {', '.join(map(repr, get_args(Backend)))}")
+    missing = [name for name in ("jax", "nutpie") if backend == "jax" and find_spec(name) is None]
+    if missing:
+        raise MissingDependencyError(
+            f"sampling with JAX needs {' and '.join(missing)}; install what is missing with: pip install 'bayesgroups[jax]'"
+        )
 
 
 def _latent(model: pm.Model, name: str) -> bool:

@@ -1,5 +1,13 @@
-"""Pictures of reports: functions that return a `matplotlib.figure.Figure` and touch no global state."""
+"""Pictures of reports and of answers: functions that return matplotlib axes (`curves` a figure) and touch no global state."""
 
+from bayesgroups.plots.bounds_plot import disagreement_bounds as disagreement_bounds
+from bayesgroups.plots.calibration_plot import calibration_ranks as calibration_ranks
+from bayesgroups.plots.calibration_plot import coverage as coverage
+from bayesgroups.plots.certification_plot import certification as certification
 from bayesgroups.plots.curve_plots import curves as curves
+from bayesgroups.plots.disparity_plot import disparity_posterior as disparity_posterior
 from bayesgroups.plots.forest_plot import forest as forest
 from bayesgroups.plots.frontier_plot import frontier as frontier
+from bayesgroups.plots.heat_map_plot import heat_map as heat_map
+from bayesgroups.plots.prior_plot import prior_predictive as prior_predictive
+from bayesgroups.plots.shrinkage_plot import shrinkage as shrinkage

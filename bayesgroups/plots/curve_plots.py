@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.plots.forest_plot import BLUE, GREY, VERMILION
+from bayesgroups.plots.style import BLUE, GREY, VERMILION
 from bayesgroups.readings import percent
 
 if TYPE_CHECKING:

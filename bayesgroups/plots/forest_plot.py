@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
-from bayesgroups.readings import Order, Reading, Side, check_order, percent, read, whole
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.plots.style import BAND, BLUE, GREY, VERMILION, short
+from bayesgroups.readings import Order, Reading, Side, check_order, percent, plain, read, whole
+from bayesgroups.tallies.subgroups import attributes_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-# Okabe and Ito's blue and vermilion: told apart with any kind of colour vision, and by shape and dash too.
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#595959"
-_BAND = "#F3F4F6"
+# Told apart by shape and dash too.
 _STYLES = {"bayesian": (BLUE, "o", -0.19), "frequentist": (VERMILION, "D", 0.19)}
 
 
@@ -32,8 +33,10 @@ def forest(
     truth: xr.DataArray | None = None,
     order: Order = "size",
     limit: int | None = None,
+    subgroups: Sequence[str] | None = None,
+    group_by: str | None = None,
     width: float = 9.0,
-) -> Figure:
+) -> Axes:
     """Draw the intervals of both approaches for every subgroup.
 
     Per subgroup a circle with a solid line (Bayesian) above a diamond with a dashed line (frequentist); the
@@ -55,20 +58,25 @@ def forest(
         Largest subgroup first, largest Bayesian estimate first, or as tallied.
     limit : int, optional
         Draw only so many subgroups, the first in that order; all when left out.
+    subgroups : sequence of str, optional
+        Draw only these.
+    group_by : str, optional
+        An attribute: its levels stand one below the other, each with its subgroups in the order asked for.
     width : float
         Width of the figure in inches; the height follows from the number of subgroups.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        Not known to pyplot: show it in a notebook by returning it, or call ``figure.savefig``.
+    matplotlib.axes.Axes
+        Its figure is ``axes.figure``, which pyplot does not know: show it in a notebook by returning it, or call
+        ``axes.figure.savefig``.
 
     Raises
     ------
     SchemaError
         If the tree is not a report.
     InputError
-        If the report lacks the metric or the level, the order is unknown, the limit is not
+        If the report lacks the metric, the level, a subgroup or the attribute, the order is unknown, the limit is not
         positive, or the truth does not fit.
 
     References
@@ -80,8 +88,7 @@ def forest(
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> figure = forest(bg.estimate(counts, bg.PartialPooling(), seed=1))
-    >>> figure.axes[0].get_title(loc="left")
+    >>> forest(bg.estimate(counts, bg.PartialPooling(), seed=1)).get_title(loc="left")
     'fnr'
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -91,17 +98,27 @@ def forest(
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, or None for all subgroups; got {limit}")
     reading = read(report, metric, level=level, truth=truth)
-    rows = reading.order(order)[:limit]
-    figure = Figure(figsize=(width, 1.5 + 0.27 * max(len(rows), 3)), layout="constrained", facecolor="white")
+    rows = _chosen(report, reading.order(order), subgroups)[:limit]
+    rows, heads = _grouped(report, rows, group_by)
+    at = np.arange(len(rows), dtype=np.float64)
+    for place, _ in heads:  # a line of its own for the name of each level
+        at[place:] += 0.9
+    lines = float(at[-1]) + 1 if len(at) else 0.0
+    figure = Figure(figsize=(width, 1.5 + 0.27 * max(lines, 3)), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    _paint_rows(axes, reading, rows)
+    _paint_rows(axes, reading, rows, at)
+    for place, said in heads:
+        axes.text(
+            -0.01, at[place] - 0.9, said, transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=9,
+            fontweight="bold", parse_math=False,
+        )  # fmt: skip
     span = _span(reading, rows)
     axes.set_xlim(*span)
-    handles = [_paint_side(axes, side, rows, span) for side in (reading.bayesian, reading.frequentist)]
+    handles = [_paint_side(axes, side, rows, at, span) for side in (reading.bayesian, reading.frequentist)]
     if reading.truth is not None:
         (ticks,) = axes.plot(
-            reading.truth[rows], np.arange(len(rows)), linestyle="", marker="|", markersize=13,
+            reading.truth[rows], at, linestyle="", marker="|", markersize=13,
             markeredgewidth=1.6, color="black", label="truth", zorder=4,
         )  # fmt: skip
         handles.append(ticks)
@@ -110,7 +127,36 @@ def forest(
         handles.append(line)
     axes.set_title(reading.metric, loc="left", fontsize=12, fontweight="bold", parse_math=False)
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2), frameon=False, fontsize=9)
-    return figure
+    return axes
+
+
+def _chosen(report: xr.DataTree, rows: IntArray, subgroups: Sequence[str] | None) -> IntArray:
+    """The rows that are asked for, in their order."""
+    if subgroups is None:
+        return rows
+    names = [str(name) for name in report["estimates"].to_dataset()["subgroup"].values]
+    for name in subgroups:
+        if str(name) not in names:
+            raise InputError(f"the report has no subgroup {name!r}; {near_misses(str(name), names)}")
+    wanted = {names.index(str(name)) for name in subgroups}
+    return np.array([i for i in rows if int(i) in wanted], dtype=np.intp)
+
+
+def _grouped(report: xr.DataTree, rows: IntArray, attribute: str | None) -> tuple[IntArray, list[tuple[int, str]]]:
+    """Rows with those of one level together, and where each level begins."""
+    if attribute is None:
+        return rows, []
+    table = report["estimates"].to_dataset()
+    known = attributes_of(table)
+    if attribute not in known:
+        raise InputError(f"the report has no attribute {attribute!r}; {near_misses(attribute, known)}")
+    level = [str(table[attribute].values[i]) for i in rows]
+    ordered: list[int] = []
+    heads: list[tuple[int, str]] = []
+    for one in dict.fromkeys(level):
+        heads.append((len(ordered), short(f"{plain(attribute)}: {plain(one)}")))
+        ordered += [int(i) for i, own in zip(rows, level, strict=True) if own == one]
+    return np.array(ordered, dtype=np.intp), heads
 
 
 def _span(reading: Reading, rows: IntArray) -> tuple[float, float]:
@@ -126,10 +172,10 @@ def _span(reading: Reading, rows: IntArray) -> tuple[float, float]:
     return max(low - margin, lower - margin / 2), min(high + margin, upper + margin / 2)
 
 
-def _paint_side(axes: Axes, side: Side, rows: IntArray, span: tuple[float, float]) -> Artist:
+def _paint_side(axes: Axes, side: Side, rows: IntArray, at: FloatArray, span: tuple[float, float]) -> Artist:
     """Draw the intervals and the points of one approach and return the handle for the legend."""
     colour, marker, shift = _STYLES[side.approach]
-    place = np.arange(len(rows)) + shift
+    place = at + shift
     # An unbounded interval ends at the edge of the picture.
     outer = [np.clip(values[rows], *span) for values in (side.lower, side.upper)]
     inner = [np.clip(values[rows], *span) for values in (side.inner_lower, side.inner_upper)]
@@ -150,13 +196,13 @@ def _paint_side(axes: Axes, side: Side, rows: IntArray, span: tuple[float, float
     return points
 
 
-def _paint_rows(axes: Axes, reading: Reading, rows: IntArray) -> None:
+def _paint_rows(axes: Axes, reading: Reading, rows: IntArray, at: FloatArray) -> None:
     """Labels on the left, denominators and remarks on the right, bands to follow a row with the eye."""
     count = len(rows)
-    for i in range(0, count, 2):
-        axes.axhspan(i - 0.5, i + 0.5, color=_BAND, zorder=0, linewidth=0)
-    axes.set_ylim(count - 0.5, -0.5)
-    axes.set_yticks(np.arange(count), [reading.subgroups[i] for i in rows], fontsize=9, parse_math=False)
+    for middle in at[::2]:
+        axes.axhspan(middle - 0.5, middle + 0.5, color=BAND, zorder=0, linewidth=0)
+    axes.set_ylim((float(at[-1]) if count else 0.0) + 0.5, -0.5)
+    axes.set_yticks(at, [short(reading.subgroups[i]) for i in rows], fontsize=9, parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=9, top=count > 20, labeltop=count > 20)
     axes.spines[["left", "right", "top"]].set_visible(False)
@@ -164,7 +210,7 @@ def _paint_rows(axes: Axes, reading: Reading, rows: IntArray) -> None:
     remarks = reading.remarks()
     right = axes.get_yaxis_transform()
     axes.text(1.06, -0.65, "n", transform=right, ha="right", va="bottom", fontsize=9, color=GREY)
-    for place, i in enumerate(rows):
+    for place, i in zip(at, rows, strict=True):
         axes.text(1.06, place, whole(float(reading.count[i])), transform=right, ha="right", va="center", fontsize=9)
         if remarks[i]:
             axes.text(

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.plots.style import SEQUENCE
 from bayesgroups.tradeoffs.areas import Within, auc_pfc
 from bayesgroups.tradeoffs.curves import curve
 from bayesgroups.tradeoffs.points import goals, mean_points, pair, read_points, without_unknown
@@ -17,10 +18,7 @@ from bayesgroups.tradeoffs.uncertainty import frontier_band
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, each with a marker of its own.
-_STYLES = (("#0072B2", "o"), ("#D55E00", "D"), ("#009E73", "s"), ("#CC79A7", "^"), ("#595959", "v"), ("#E69F00", "P"))
 _LEVEL = 0.95
 
 
@@ -32,7 +30,7 @@ def frontier(
     within: Within | None = None,
     utopia: tuple[float, float] = (1.0, 1.0),
     width: float = 7.0,
-) -> Figure:
+) -> Axes:
     """Draw fairness against performance.
 
     Faint markers are candidates, full ones those that no other of the method beats, joined by lines from the anchor on.
@@ -56,8 +54,9 @@ def frontier(
 
     Returns
     -------
-    matplotlib.figure.Figure
-        Not known to pyplot: show it in a notebook by returning it, or call ``figure.savefig``.
+    matplotlib.axes.Axes
+        Its figure is ``axes.figure``, which pyplot does not know: show it in a notebook by returning it, or call
+        ``axes.figure.savefig``.
 
     Raises
     ------
@@ -74,15 +73,15 @@ def frontier(
     >>> import pandas as pd
     >>> from bayesgroups.plots import frontier
     >>> points = pd.DataFrame({"performance": [0.8, 0.7, 0.6], "fairness": [0.6, 0.9, 0.7]})
-    >>> figure = frontier({"debiased": points}, anchor=0.5, shade="debiased", within={"fairness": 0.75})
-    >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
+    >>> axes = frontier({"debiased": points}, anchor=0.5, shade="debiased", within={"fairness": 0.75})
+    >>> axes.get_xlabel(), axes.get_ylabel()
     ('performance', 'fairness')
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    if not 1 <= len(methods) <= len(_STYLES):
-        raise InputError(f"a frontier plot has room for 1 to {len(_STYLES)} methods; got {len(methods)}")
+    if not 1 <= len(methods) <= len(SEQUENCE):
+        raise InputError(f"a frontier plot has room for 1 to {len(SEQUENCE)} methods; got {len(methods)}")
     if shade is not None and shade not in methods:
         raise InputError(f"shade={shade!r} is none of the methods; {near_misses(shade, methods)}")
     if within is not None and shade is None:
@@ -92,10 +91,10 @@ def frontier(
     figure = Figure(figsize=(width, 0.75 * width), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for (name, table), (colour, marker) in zip(tables.items(), _STYLES, strict=False):
+    for (name, table), (colour, marker) in zip(tables.items(), SEQUENCE, strict=False):
         _paint(axes, name, table, start, colour, marker)
     if shade is not None:
-        colour = _STYLES[list(tables).index(shade)][0]
+        colour = SEQUENCE[list(tables).index(shade)][0]
         _fill(axes, mean_points(tables[shade]), start, within, pair(utopia, "utopia"), colour)
     axes.plot(*start, linestyle="", marker="X", markersize=8, color="black", label="anchor", zorder=4)
     axes.set_xlabel("performance")
@@ -103,7 +102,7 @@ def frontier(
     axes.grid(color="#E5E7EB", lw=0.6)
     axes.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    return figure
+    return axes
 
 
 def _paint(axes: Axes, name: str, table: xr.Dataset, start: tuple[float, float], colour: str, marker: str) -> None:

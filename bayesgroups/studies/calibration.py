@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,8 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed import binomial, gaussian
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
 FloatArray = NDArray[np.float64]
@@ -153,7 +156,9 @@ LIKELIHOODS: dict[str, Callable[[np.random.Generator], tuple[Draws, Draws]]] = {
 }
 
 
-def ranks(likelihood: str, replications: int = REPLICATIONS, seed: int = SEED) -> dict[str, NDArray[np.int64]]:
+def ranks(
+    likelihood: str, replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE
+) -> dict[str, NDArray[np.int64]]:
     """The rank of every true value among the draws, 0 to `DRAWS`.
 
     Parameters
@@ -164,6 +169,8 @@ def ranks(likelihood: str, replications: int = REPLICATIONS, seed: int = SEED) -
         Simulated data sets; each has its own stream, so that more of them leave the first ones as they were.
     seed : int
         Source of randomness.
+    executor : Executor
+        Where replications are computed and kept.
 
     Returns
     -------
@@ -185,13 +192,25 @@ def ranks(likelihood: str, replications: int = REPLICATIONS, seed: int = SEED) -
         raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, LIKELIHOODS))}")
     if replications < 1:
         raise InputError(f"replications={replications} must be 1 or more")
+    name, work = f"ranks of partial pooling, {likelihood}", partial(_ranks_of_one, likelihood, seed)
+    return by_quantity(executor.run(name, work, replications, settings={"seed": seed, "draws": DRAWS}))
+
+
+def _ranks_of_one(likelihood: str, seed: int, number: int) -> dict[str, int]:
     stream = list(LIKELIHOODS).index(likelihood)
-    found: dict[str, list[int]] = {}
-    for replication in range(replications):
-        truth, draws = LIKELIHOODS[likelihood](np.random.default_rng([seed, stream, replication]))
-        for name, value in truth.items():
-            found.setdefault(name, []).append(int((draws[name] < value).sum()))
-    return {name: np.array(values) for name, values in found.items()}
+    truth, draws = LIKELIHOODS[likelihood](np.random.default_rng([seed, stream, number]))
+    return {name: int((draws[name] < value).sum()) for name, value in truth.items()}
+
+
+def by_quantity(found: Sequence[dict[str, int]]) -> dict[str, NDArray[np.int64]]:
+    """Ranks of many replications, in an array (replication,) for every quantity.
+
+    Examples
+    --------
+    >>> by_quantity([{"tau": 3}, {"tau": 1}])
+    {'tau': array([3, 1])}
+    """
+    return {name: np.array([ranks[name] for ranks in found]) for name in found[0]}
 
 
 def measure(likelihood: str, found: dict[str, NDArray[np.int64]], seed: int = SEED) -> list[Calibration]:
@@ -250,8 +269,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks go beside it")
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
     given = parser.parse_args(arguments)
-    found = {likelihood: ranks(likelihood, given.replications, given.seed) for likelihood in LIKELIHOODS}
+    with executor(given) as run:
+        found = {name: ranks(name, given.replications, given.seed, executor=run) for name in LIKELIHOODS}
     lines = [line for likelihood, each in found.items() for line in measure(likelihood, each, given.seed)]
     beside = given.output.with_name(f"{given.output.stem}_ranks{given.output.suffix}")
     write(given.output, as_csv(lines))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,9 @@ from bayesgroups.models.component_scales import OWN_EFFECT
 from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE, shares, tree
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.subsets import subsets
-from bayesgroups.studies.calibration import DRAWS, measure, ranks_as_csv
+from bayesgroups.studies.calibration import DRAWS, by_quantity, measure, ranks_as_csv
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
 FloatArray = NDArray[np.float64]
@@ -70,7 +73,9 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
     return truth, {name: mu[:, m, g] for name, m, g in names}, (k_hat, ess)
 
 
-def study(replications: int, seed: int) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float]]]:
+def study(
+    replications: int, seed: int, *, executor: Executor = HERE
+) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float]]]:
     """Ranks by quantity, 0 to `DRAWS`, and the quality of every fit.
 
     Raises
@@ -80,14 +85,14 @@ def study(replications: int, seed: int) -> tuple[dict[str, NDArray[np.int64]], l
     """
     if replications < 1:
         raise InputError(f"replications={replications} must be 1 or more")
-    found: dict[str, list[int]] = {}
-    qualities = []
-    for number in range(replications):
-        truth, draws, quality = replication(np.random.default_rng([seed, number]))
-        qualities.append(quality)
-        for name, value in truth.items():
-            found.setdefault(name, []).append(int((draws[name] < value).sum()))
-    return {name: np.array(values) for name, values in found.items()}, qualities
+    work = partial(_ranks_of_one, seed)
+    found = executor.run("ranks of the confusion model", work, replications, settings={"seed": seed, "draws": DRAWS})
+    return by_quantity([ranks for ranks, _, _ in found]), [(k_hat, ess) for _, k_hat, ess in found]
+
+
+def _ranks_of_one(seed: int, number: int) -> tuple[dict[str, int], float, float]:
+    truth, draws, (k_hat, ess) = replication(np.random.default_rng([seed, number]))
+    return {name: int((draws[name] < value).sum()) for name, value in truth.items()}, float(k_hat), float(ess)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -97,8 +102,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks and fits go beside it")
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
     given = parser.parse_args(arguments)
-    ranks, fits = study(given.replications, given.seed)
+    with executor(given) as run:
+        ranks, fits = study(given.replications, given.seed, executor=run)
     output: Path = given.output
     write(output, as_csv(measure("binomial", ranks, given.seed)))
     write(output.with_name(f"{output.stem}_ranks{output.suffix}"), ranks_as_csv({"binomial": ranks}))

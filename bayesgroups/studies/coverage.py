@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,9 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.levels import LEVELS
+from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.designs import Design, designs
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import as_csv, write
 
 FloatArray = NDArray[np.float64]
@@ -59,7 +63,7 @@ class Coverage:
     seed: int
 
 
-def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
+def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[Coverage]:
     """Measure coverage and width of every interval in every design.
 
     Parameters
@@ -69,6 +73,8 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
         `designs.BAYESIAN_THINNING`, but in no fewer than 2.
     seed : int
         Source of randomness; every design has its own stream.
+    executor : Executor
+        Where designs are tried, each of them a piece, and their lines kept.
 
     Returns
     -------
@@ -89,11 +95,14 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
     """
     if replications < 2:
         raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    lines: list[Coverage] = []
-    for position, design in enumerate(designs()):
-        rng = np.random.default_rng([seed, position])
-        lines += _measure(design, max(replications // design.thinning, 2), rng, seed)
-    return lines
+    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
+    found = executor.run("coverage of intervals", work, len(list(designs())), settings=settings)
+    return [Coverage(**line) for lines in found for line in lines]
+
+
+def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
+    design, rng = list(designs())[position], np.random.default_rng([seed, position])
+    return [asdict(line) for line in _measure(design, max(replications // design.thinning, 2), rng, seed)]
 
 
 def _measure(design: Design, replications: int, rng: np.random.Generator, seed: int) -> list[Coverage]:
@@ -136,8 +145,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
     given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed)))
+    with executor(given) as run:
+        found = study(given.replications, given.seed, executor=run)
+    write(given.output, as_csv(found))
 
 
 if __name__ == "__main__":

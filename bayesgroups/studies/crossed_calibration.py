@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,9 @@ from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.component_scales import OWN_EFFECT
-from bayesgroups.studies.calibration import DRAWS, Draws, measure, ranks_as_csv
+from bayesgroups.studies.calibration import DRAWS, Draws, by_quantity, measure, ranks_as_csv
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
 FloatArray = NDArray[np.float64]
@@ -93,7 +96,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
 
 
 def study(
-    likelihood: str, replications: int, seed: int
+    likelihood: str, replications: int, seed: int, *, executor: Executor = HERE
 ) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float]]]:
     """Ranks by quantity, 0 to `DRAWS`, and the quality of every fit.
 
@@ -106,17 +109,20 @@ def study(
         raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, LIKELIHOODS))}")
     if replications < 1:
         raise InputError(f"replications={replications} must be 1 or more")
-    found: dict[str, list[int]] = {}
-    qualities = []
-    for number in range(replications):
-        rng = np.random.default_rng([seed, LIKELIHOODS.index(likelihood), number])
-        truth, draws, quality = replication(likelihood, rng)
-        qualities.append(quality)
-        for name, value in truth.items():
-            # Draws that are taken twice, and a component that is 0 in both, tie; chance breaks the tie.
-            below, even = int((draws[name] < value).sum()), int((draws[name] == value).sum())
-            found.setdefault(name, []).append(below + int(rng.integers(0, even + 1)))
-    return {name: np.array(values) for name, values in found.items()}, qualities
+    name, work = f"ranks of crossed effects, {likelihood}", partial(_ranks_of_one, likelihood, seed)
+    found = executor.run(name, work, replications, settings={"seed": seed, "draws": DRAWS})
+    return by_quantity([ranks for ranks, _, _ in found]), [(k_hat, ess) for _, k_hat, ess in found]
+
+
+def _ranks_of_one(likelihood: str, seed: int, number: int) -> tuple[dict[str, int], float, float]:
+    rng = np.random.default_rng([seed, LIKELIHOODS.index(likelihood), number])
+    truth, draws, (k_hat, ess) = replication(likelihood, rng)
+    ranks = {}
+    for name, value in truth.items():
+        # Draws that are taken twice, and a component that is 0 in both, tie; chance breaks the tie.
+        below, even = int((draws[name] < value).sum()), int((draws[name] == value).sum())
+        ranks[name] = below + int(rng.integers(0, even + 1))
+    return ranks, float(k_hat), float(ess)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -126,8 +132,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks and fits go beside it")
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
     given = parser.parse_args(arguments)
-    found = {likelihood: study(likelihood, given.replications, given.seed) for likelihood in LIKELIHOODS}
+    with executor(given) as run:
+        found = {name: study(name, given.replications, given.seed, executor=run) for name in LIKELIHOODS}
     lines = [line for likelihood, (each, _) in found.items() for line in measure(likelihood, each, given.seed)]
     fits = [
         [likelihood, i, round(k, 3), round(ess)]

@@ -2,7 +2,7 @@
 
     python -m bayesgroups.studies.meta_metrics --output tests/recovery/records/between_group_variance.csv
 
-takes about three minutes on one core, most of it for posteriors with a binomial likelihood.
+takes about four minutes on one core, most of it for posteriors with a binomial likelihood.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SUBGROUPS = 100
 REPLICATIONS = 1000
 BOOTSTRAP = 500
 NORMAL_POSTERIORS = 250
-BINOMIAL_POSTERIORS = 40
+BINOMIAL_POSTERIORS = 150
 LEVEL = 0.95
 SEED = 20_220_621
 CHUNK = 25

@@ -1,7 +1,8 @@
 """The page of meta-metrics: published numbers beside ours, from the records of `meta_metrics` and `meta_metric_bias`.
 
 python -m bayesgroups.studies.meta_metrics_page --variances tests/recovery/records/between_group_variance.csv
-    --bias tests/recovery/records/meta_metric_bias.csv --output docs/examples/meta_metrics.md
+    --bias tests/recovery/records/meta_metric_bias.csv
+    --shortest tests/recovery/records/shortest_intervals.csv --output docs/examples/meta_metrics.md
 """
 
 from __future__ import annotations
@@ -14,6 +15,17 @@ from pathlib import Path
 import pandas as pd
 
 from bayesgroups.disparities.between_group_variance import between_group_variance
+from bayesgroups.studies.meta_metrics_samples import FIGURES, estimates, replicates, sample_table
+from bayesgroups.studies.meta_metrics_words import (
+    BOUND,
+    CLASSIC,
+    DESIGNS,
+    INTRODUCTION,
+    PICTURES,
+    POSTERIOR,
+    READING,
+    WEIGHTED,
+)
 from bayesgroups.studies.published_meta_metrics import COVERAGE, EXAMPLES, LEVELS
 from bayesgroups.studies.records import write
 from bayesgroups.tallies import tally_from_counts
@@ -28,59 +40,16 @@ PUBLISHED = {
 REFERENCE = "double_corrected, percentile (published)"
 DRAWS = 4000
 COLUMNS = (5, 25, 50, 100, 150)
-INTRODUCTION = (
-    "# Meta-metrics: published results and ours\n\n"
-    "Lum, Zhang and Bower (2022, doi:10.1145/3531146.3533105) show that measures of disparity grow with sampling noise, and "
-    "correct the variance between subgroups. This page repeats their simulations and their example, and adds estimators that "
-    "they point to. Made by\n\n"
-    "```sh\n"
-    "python -m bayesgroups.studies.meta_metrics --output variances.csv\n"
-    "python -m bayesgroups.studies.meta_metric_bias --output bias.csv\n"
-    "python -m bayesgroups.studies.meta_metrics_page --variances variances.csv --bias bias.csv --output meta_metrics.md\n"
-    "```\n\n"
-    "The two records lie under `tests/recovery/records`.\n"
-)
-DESIGNS = (
-    "100 subgroups share 5,000 rows, 50 each or 10 to 90; true rates are all 0.8, or 0.1 to 0.9, which go with the sizes. The "
-    "truth is the variance of the 100 true rates, 0 or 0.05496. {replications} simulations, 500 bootstrap replicates, 95 % "
-    "intervals; Monte Carlo errors of the shares are at most {error:.1f} points."
-)
-READING = (
-    "`corrected, unified` covers within a point of 95 % in all four designs, the two without any variance included. It has 60 and "
-    "55 % of the length of the double-corrected bootstrap there, the same length in the third design, and is 4 % longer in the "
-    "fourth, where the bootstrap falls short of its level: to cover 95 and not 93 %, a normal interval must be 8 % longer. The "
-    "bootstrap covers nearly always where the variance is 0, because it is cut off there: its lower end lies on the truth. That "
-    "is no caution that pays elsewhere; its upper end is too far out, for a replicate has the noise of two samples. A two-sided "
-    "interval that gives 2.5 % to either end covers 97.5 % at 0, where only one end can miss; `unified` gives all 5 % to that end."
-)
-"""What the numbers show; a test holds the record to it."""
-CLASSIC = (
-    "Intervals for tau^2 are for another estimand, the variance of a population of subgroups, so in the designs with unequal "
-    "rates, whose subgroups are fixed, they are wide and cover more than 95 %. With each subgroup's own sampling variance they "
-    "cover too little at 0: rates near 1 look exact, get large weights, and the weighted spread grows. With the pooled one they "
-    "hold (`variances=`, which is why that is the default). Sidik and Jonkman's interval never holds 0."
-)
-POSTERIOR = (
-    "Equal-tailed intervals of a posterior cannot cover a variance that is exactly 0, for they leave out 2.5 % next to it; the "
-    "upper limits do. A posterior of the variance of these subgroups is drawn towards what its model takes subgroups for: normal, "
-    "or normal logits, with sizes that tell nothing. In the last two designs rates are spread evenly and, in the last one, go "
-    "with the sizes; there the binomial posterior is too low. The normal one takes the variance of each rate's own rows as known, "
-    "which is why it is too high."
-)
-WEIGHTED = (
-    "Mean of the raw estimate less the truth, times 10,000. Estimates without weights (`corrected`, `he` with own variances) have "
-    "no bias. Weighted ones do where weights go with rates: `dl` is off by up to half of the truth, 549.6, where rates differ "
-    "widely, so for rates `corrected` and `he` are the safe choice.\n"
-)
+LOWEST_SHOWN = ("0.1", "0.3", "0.5", "0.7", "0.9")
 
 
-def page(variances: Sequence[Row], bias: Sequence[Row]) -> str:
+def page(variances: Sequence[Row], bias: Sequence[Row], shortest: Sequence[Row]) -> str:
     """Write the page.
 
     Parameters
     ----------
-    variances, bias : sequences of mappings
-        Lines of the two records.
+    variances, bias, shortest : sequences of mappings
+        Lines of the three records.
 
     Returns
     -------
@@ -98,18 +67,26 @@ def page(variances: Sequence[Row], bias: Sequence[Row]) -> str:
         "## Every method\n\n" + READING + "\n",
         methods_table(variances),
         "Coverage in percent and, in brackets, mean length relative to the double-corrected bootstrap as published. Posteriors "
-        "are of fewer simulations (250 normal, 40 binomial), so their shares are less exact.\n",
+        f"are of fewer simulations ({_posteriors(variances)}), so their shares are less exact.\n",
         CLASSIC + "\n",
         POSTERIOR + "\n",
+        "## How short can it be?\n\n" + BOUND + "\n",
+        shortest_table(shortest),
+        "Coverage in percent, and mean length times 10,000, of simulations other than those above.\n",
         "## Bias of the estimates\n\n" + WEIGHTED,
         bias_of_variances(variances),
         "## Bias by number of subgroups (figure 2)\n\nAll true rates are 0.9, so that there is no disparity; 5,000 rows are "
         "shared evenly. Mean over 1,000 simulations. As in the authors' programs, and not as in their table 1, the ratio is of "
-        "max + 0.05 to min + 0.05, and the entropy has alpha = 0.5. Other true rates are in the record.\n",
+        "max + 0.05 to min + 0.05, and the entropy has alpha = 0.5.\n",
         noise_table(bias),
+        "The picture has rates that are evenly spaced from the lowest to 0.9; the table their bias with 100 subgroups.\n",
+        "![Bias of six measures of disparity by number of subgroups](meta_metrics_2.svg)\n",
+        spread_table(bias),
+        *_pictures(),
         "## Incomes (figure 6)\n\nDecisions of the authors' boosted trees for 14,653 people. `median`: of the double-corrected "
         "replicates, which the authors print as the estimate; the estimate itself, their equation 2, is beside it. Ours have "
         f"{DRAWS:,} replicates, theirs 500. `unified` is our interval without resampling.\n",
+        "![Variances of the income example with their intervals](meta_metrics_6.svg)\n",
         incomes_table(),
         "Where a subgroup has a handful of rows (14 and 16 people of race Other and Amer-Indian-Eskimo with a high income, 6 of "
         "the oldest), the discrete law of its rate shows in the ends of bootstrap intervals. Subgroups of which all rows agree "
@@ -199,6 +176,65 @@ def noise_table(bias: Sequence[Row]) -> str:
     return _table(["measure", *(f"{number} subgroups" for number in COLUMNS)], rows)
 
 
+def spread_table(bias: Sequence[Row]) -> str:
+    """Bias of the measures with 100 subgroups, by lowest true rate.
+
+    Returns
+    -------
+    str
+        Markdown, a line per measure.
+    """
+    rows = []
+    for name in dict.fromkeys(line["measure"] for line in bias):
+        found = {
+            line["lowest"]: float(line["mean"]) - float(line["truth"])
+            for line in bias
+            if line["measure"] == name and line["subgroups"] == "100"
+        }
+        rows.append([name, *(f"{found[low]:.5f}" for low in LOWEST_SHOWN)])
+    return _table(["measure", *(f"rates from {low}" for low in LOWEST_SHOWN)], rows)
+
+
+def shortest_table(shortest: Sequence[Row]) -> str:
+    """What the lengths of intervals are and could be.
+
+    Returns
+    -------
+    str
+        Markdown, a line per interval and level.
+    """
+    designs = list(dict.fromkeys(line["design"] for line in shortest))
+    rows = []
+    for name, level in dict.fromkeys((line["interval"], line["level"]) for line in shortest):
+        cells = []
+        for design in designs:
+            line = next(
+                each for each in shortest if (each["design"], each["interval"], each["level"]) == (design, name, level)
+            )
+            covers = "" if name == "least" else f"{100 * float(line['coverage']):.1f}, "
+            cells.append(f"{covers}{10_000 * float(line['length']):.1f}")
+        rows.append([name, f"{100 * float(level):.0f} %", *cells])
+    return _table(["interval", "level", *designs], rows)
+
+
+def _pictures() -> list[str]:
+    """Figures 3 to 5 with their numbers."""
+    parts = []
+    for number, text in PICTURES.items():
+        parts += [text, f"![Variances in the four designs](meta_metrics_{number}.svg)\n"]
+        if number == 3:
+            parts.append(sample_table(estimates(), FIGURES[number]))
+    return [*parts, sample_table(replicates(), FIGURES[5])]
+
+
+def _posteriors(variances: Sequence[Row]) -> str:
+    found = {
+        kind: next(line["replications"] for line in variances if line["method"].startswith(f"{kind} posterior"))
+        for kind in ("normal", "binomial")
+    }
+    return ", ".join(f"{number} {kind}" for kind, number in found.items())
+
+
 def incomes_table() -> str:
     """The example of section 6, published and ours.
 
@@ -244,16 +280,17 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page."""
     program = "python -m bayesgroups.studies.meta_metrics_page"
-    parser = argparse.ArgumentParser(prog=program, description="The page of meta-metrics, from two records.")
+    parser = argparse.ArgumentParser(prog=program, description="The page of meta-metrics, from three records.")
     parser.add_argument("--variances", type=Path, required=True, help="the record of meta_metrics")
     parser.add_argument("--bias", type=Path, required=True, help="the record of meta_metric_bias")
+    parser.add_argument("--shortest", type=Path, required=True, help="the record of shortest_intervals")
     parser.add_argument("--output", type=Path, required=True, help="the Markdown file to write")
     given = parser.parse_args(arguments)
     records = []
-    for path in (given.variances, given.bias):
+    for path in (given.variances, given.bias, given.shortest):
         with path.open(encoding="utf-8", newline="") as file:
             records.append(list(csv.DictReader(file)))
-    write(given.output, page(records[0], records[1]))
+    write(given.output, page(*records))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import xarray as xr
 from bayesgroups.datasets.bios import Split, load_bios_confusion, load_bios_runs
 from bayesgroups.disparities.aggregation import aggregate
 from bayesgroups.disparities.class_scores import confusion_scores
+from bayesgroups.studies import model_selection_figures as figures
+from bayesgroups.studies import pictures
 from bayesgroups.studies.model_selection_page import (
     AGGREGATES,
     ANCHOR,
@@ -27,6 +29,7 @@ from bayesgroups.studies.model_selection_page import (
     THRESHOLDS,
     AggregateLine,
     AreaLine,
+    Pictures,
     SelectionLine,
     page,
 )
@@ -164,6 +167,30 @@ def fairness_of_checkpoints(path: str | Path, split: Split) -> xr.DataArray:
     return aggregate(rate, group_power="sum_gap", class_power="quadratic_mean", center=centre)
 
 
+def draw(
+    runs: pd.DataFrame, found: Mapping[str, Candidates], counts: xr.DataArray, output: Path, *, seed: int
+) -> Pictures:
+    """Draw the figures beside the page and make the tables that go with them."""
+    by_iteration = figures.iterations(runs)
+    points = figures.posterior_points(counts, seed=seed)
+    plain = figures.plug_in(counts)
+    files = {name: f"{output.stem}_{name}.svg" for name in ("3", "4", "5", "posterior")}
+    with pictures.style():
+        drawn = {
+            "3": figures.iteration_figure(by_iteration),
+            "4": figures.methods_figure({name: one.test_draws for name, one in found.items()}, ANCHOR),
+            "5": figures.parts_figure(found["INLP"].test, ANCHOR),
+            "posterior": figures.posterior_figure(points, plain),
+        }
+    pictures.save({files[name]: figure for name, figure in drawn.items()}, output.parent)
+    return Pictures(
+        figures.iteration_rows(by_iteration),
+        figures.part_rows({name: one.test for name, one in found.items()}, ANCHOR),
+        figures.posterior_rows(points, plain),
+        files,
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the comparison and write its page."""
     program = "python -m bayesgroups.studies.model_selection"
@@ -175,6 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     runs = load_bios_runs(given.data)
     found = candidates(runs, draws=given.draws, seed=given.seed)
+    drawn = draw(runs, found, load_bios_confusion(given.data, "test"), given.output, seed=given.seed)
     text = page(
         areas(found),
         selections(found, plain_model(runs)),
@@ -183,6 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tried=settings_tried(found),
         draws=given.draws,
         seed=given.seed,
+        pictures=drawn,
     )
     write(given.output, text)
     print(text)  # noqa: T201

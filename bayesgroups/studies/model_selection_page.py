@@ -37,6 +37,13 @@ NOTES = (
     "and so no interval. DAdv and A-Adv cannot be told apart by their areas."
 )
 """What the page says about its numbers; a test holds the committed page to it."""
+POSTERIOR = (
+    "Fairness from counts alone is some 10 points lower. A gap in a profession of which a subgroup has a handful of people is "
+    "in part chance, and sums of gaps add chance up over 28 professions. The model takes the logit rates of the four "
+    "subgroups of a profession for draws from one normal law and leaves as much of their gaps as the counts support. The "
+    "order of the checkpoints is the same."
+)
+"""What the posterior shows."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +88,19 @@ class AggregateLine:
     plain: float
 
 
+@dataclass(frozen=True)
+class Pictures:
+    """Lines of the tables that go with the figures, and the names of the files beside the page, by figure."""
+
+    iterations: Sequence[str]
+    parts: Sequence[str]
+    posterior: Sequence[str]
+    files: Mapping[str, str]
+
+
 def page(
     areas: Sequence[AreaLine], selections: Sequence[SelectionLine], aggregates: Sequence[AggregateLine], *,
-    plain: tuple[float, float], tried: Mapping[str, int], draws: int, seed: int,
+    plain: tuple[float, float], tried: Mapping[str, int], draws: int, seed: int, pictures: Pictures,
 ) -> str:  # fmt: skip
     """Write the comparison as a Markdown page."""
     settings = ", ".join(f"{name} {number}" for name, number in tried.items())
@@ -109,6 +126,30 @@ def page(
             f"{line.probability_best:.2f} |"
             for line in areas
         ),
+        "",
+        "## Frontiers and parts of their areas",
+        "",
+        f"![Candidates and frontiers of the four methods]({pictures.files['4']})",
+        "",
+        "*Figure 4. Test data; faint: all settings, full: the efficient ones, with 95 % bands from seeds, from the anchor on.*",
+        "",
+        f"![Area under the frontier of INLP, whole and in part]({pictures.files['5']})",
+        "",
+        "*Figure 5. The frontier of INLP on test data and the part of its area that meets each constraint.*",
+        "",
+        "Whole and partial areas in percent (`within=`), with the performance that is integrated over:",
+        "",
+        *pictures.parts,
+        "",
+        "## INLP by iteration",
+        "",
+        f"![Performance, fairness and distance of INLP by iteration]({pictures.files['3']})",
+        "",
+        "*Figure 3. Development data. INLP removes one direction after the other; every iteration is a setting to select.*",
+        "",
+        "In percent; bold: the smallest distance to (1, 1).",
+        "",
+        *pictures.iterations,
         "",
         "## Seven criteria",
         "",
@@ -136,6 +177,20 @@ def page(
             f"{line.plain:.6f} |"
             for line in aggregates
         ),
+        "",
+        "## A frontier with a posterior",
+        "",
+        "Checkpoints of the plain model as candidates. Each is a report of `bg.estimate(tally, bg.PartialPooling())` on "
+        "the test data, a metric per profession and its four subgroups pooled; "
+        "`bayesgroups.tradeoffs.points_from_reports` makes points of the "
+        "draws, with the accuracy and the fairness of the experiments as functions of them. In percent, with 95 % intervals. "
+        "P(efficient): probability that no other checkpoint is better in both.",
+        "",
+        *pictures.posterior,
+        "",
+        f"![Checkpoints with their posterior]({pictures.files['posterior']})",
+        "",
+        POSTERIOR,
         "",
         "## What to make of it",
         "",

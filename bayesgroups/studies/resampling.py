@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -19,12 +17,15 @@ from bayesgroups.estimation import estimate
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.levels import LEVELS
 from bayesgroups.studies.answers import Answer, Answers, Identity, place_of, read_answers, write_answers
+from bayesgroups.studies.execution import Executor, Progress
 from bayesgroups.studies.populations import Drawn, Population
 from bayesgroups.texts import as_json
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 Reference = Callable[[xr.Dataset], xr.Dataset]
 Entry = Estimator | Reference
-Progress = Callable[[str, int, int], None]
 
 SIDES = ("bayesian", "frequentist")
 
@@ -35,7 +36,7 @@ def study(
     *,
     draws: int,
     seed: int,
-    workers: int = 1,
+    workers: int | Client = 1,
     folder: str | Path | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
@@ -53,8 +54,9 @@ def study(
         Evaluation sets. The first ones are the same however many there are.
     seed : int
         Source of all randomness: the same seed gives the same numbers, whatever the number of workers.
-    workers : int
-        Processes. With more than one, functions must be importable (no lambdas).
+    workers : int or dask.distributed.Client
+        Processes, or the client of a cluster. With more than one, functions must be importable (no lambdas); with a
+        cluster, ``folder`` must be one that all its workers reach.
     folder : str or Path, optional
         Where each finished (draw, estimator) is written, in one step. A later call with the same folder reads it
         instead of computing it, so an interrupted study goes on where it was, and estimators can be added.
@@ -72,7 +74,9 @@ def study(
     ------
     InputError
         If there is nothing to do, an entry is not an estimator, a function cannot be sent to a process, an answer has
-        not the form it must have, a process dies, or the folder holds records of another study.
+        not the form it must have, or the folder holds records of another study.
+    EngineError
+        If processes or workers keep dying.
 
     References
     ----------
@@ -94,31 +98,12 @@ def study(
     _check(estimators, draws, workers)
     job = _Job(population, dict(estimators), seed, None if folder is None else Path(folder), population.fingerprint())
     truth = population.truth()
-    collected: dict[int, tuple[xr.Dataset, Answers]] = {}
     if job.folder is not None:
         job.folder.mkdir(parents=True, exist_ok=True)
-    if workers == 1:
-        for draw in range(draws):
-            collected[draw] = job.run(draw, truth)
-            _tell(progress, population, len(collected), draws)
-    else:
+    if workers != 1:
         _check_sendable(job)
-        # Fresh processes: forked ones would inherit the threads and locks of this one.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            futures = {pool.submit(partial(job.run, draw, truth)): draw for draw in range(draws)}
-            try:
-                for future in as_completed(futures):
-                    collected[futures[future]] = future.result()
-                    _tell(progress, population, len(collected), draws)
-            except BrokenProcessPool as problem:
-                raise InputError(
-                    "a worker process ended at once: for want of memory, or because a fresh process cannot import an "
-                    "estimator (scripts need `if __name__ == '__main__':`); what is in folder= is kept; try workers=1"
-                ) from problem
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    return _join([collected[draw] for draw in range(draws)], truth)
+    collected = Executor(workers, progress=progress).run(population.name, partial(job.run, truth=truth), draws)
+    return _join(collected, truth)
 
 
 @dataclass(frozen=True)
@@ -234,7 +219,7 @@ def _join(collected: list[tuple[xr.Dataset, Answers]], truth: xr.DataArray) -> x
     return xr.Dataset(data, coords=coordinates)
 
 
-def _check(estimators: Mapping[str, Entry], draws: int, workers: int) -> None:
+def _check(estimators: Mapping[str, Entry], draws: int, workers: int | Client) -> None:
     if not estimators:
         raise InputError("estimators= is empty; name at least one, as {'standard': no_pooling.estimate}")
     for name, entry in estimators.items():
@@ -242,9 +227,9 @@ def _check(estimators: Mapping[str, Entry], draws: int, workers: int) -> None:
             raise InputError(
                 f"estimator {name!r} is neither an Estimator with brackets nor a function of a tally: {entry!r}"
             )
-    for word, number in (("draws", draws), ("workers", workers)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise InputError(f"{word}={number!r} must be a whole number, 1 or larger")
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+        raise InputError(f"draws={draws!r} must be a whole number, 1 or larger")
+    Executor(workers)  # refuses what it cannot use
 
 
 def _check_sendable(job: _Job) -> None:
@@ -255,8 +240,3 @@ def _check_sendable(job: _Job) -> None:
             raise InputError(
                 f"estimator {name!r} cannot be sent to another process; use a function of a module, or workers=1"
             ) from problem
-
-
-def _tell(progress: Progress | None, population: Population, done: int, total: int) -> None:
-    if progress is not None:
-        progress(population.name, done, total)

@@ -19,9 +19,10 @@ import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.studies.entrants import BAYESIAN, REFERENCES, STANDARD, entrants
+from bayesgroups.studies.execution import Progress
 from bayesgroups.studies.populations import Population
 from bayesgroups.studies.records import write
-from bayesgroups.studies.resampling import Entry, Progress, study
+from bayesgroups.studies.resampling import Entry, study
 from bayesgroups.studies.shared_cells import FEWEST, SEED, draws_of, populations
 from bayesgroups.studies.shared_tables import page, tables, write_tables
 

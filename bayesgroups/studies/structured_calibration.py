@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -21,7 +22,9 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError
 from bayesgroups.inference.gibbs import CoefficientPrior, Prior, coefficient_scales, sample
 from bayesgroups.models.sparsity import global_scale
-from bayesgroups.studies.calibration import DRAWS, Draws, measure, ranks_as_csv
+from bayesgroups.studies.calibration import DRAWS, Draws, by_quantity, measure, ranks_as_csv
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import as_csv, write
 
 FloatArray = NDArray[np.float64]
@@ -106,7 +109,9 @@ def replication(kind: Prior, rng: np.random.Generator) -> tuple[Draws, Draws]:
     return truth, quantities(drawn_intercept, found.tau.ravel()[:DRAWS], drawn)
 
 
-def ranks(kind: Prior, replications: int = REPLICATIONS, seed: int = SEED) -> dict[str, NDArray[np.int64]]:
+def ranks(
+    kind: Prior, replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE
+) -> dict[str, NDArray[np.int64]]:
     """The rank of every true value among the draws, 0 to `DRAWS`.
 
     Parameters
@@ -117,6 +122,8 @@ def ranks(kind: Prior, replications: int = REPLICATIONS, seed: int = SEED) -> di
         Simulated data sets; each has its own stream, so that more of them leave the first ones as they were.
     seed : int
         Source of randomness.
+    executor : Executor
+        Where replications are computed and kept.
 
     Returns
     -------
@@ -137,13 +144,13 @@ def ranks(kind: Prior, replications: int = REPLICATIONS, seed: int = SEED) -> di
         raise InputError(f"prior={kind!r} is not one of {', '.join(map(repr, get_args(Prior)))}")
     if replications < 1:
         raise InputError(f"replications={replications} must be 1 or more")
-    stream = get_args(Prior).index(kind)
-    found: dict[str, list[int]] = {}
-    for number in range(replications):
-        truth, draws = replication(kind, np.random.default_rng([seed, stream, number]))
-        for name, value in truth.items():
-            found.setdefault(name, []).append(int((draws[name] < value).sum()))
-    return {name: np.array(values) for name, values in found.items()}
+    name, work = f"ranks of structured regression, {kind}", partial(_ranks_of_one, kind, seed)
+    return by_quantity(executor.run(name, work, replications, settings={"seed": seed, "draws": DRAWS}))
+
+
+def _ranks_of_one(kind: Prior, seed: int, number: int) -> dict[str, int]:
+    truth, draws = replication(kind, np.random.default_rng([seed, get_args(Prior).index(kind), number]))
+    return {name: int((draws[name] < value).sum()) for name, value in truth.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -153,8 +160,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks go beside it")
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
     given = parser.parse_args(arguments)
-    found = {kind: ranks(kind, given.replications, given.seed) for kind in get_args(Prior)}
+    with executor(given) as run:
+        found = {kind: ranks(kind, given.replications, given.seed, executor=run) for kind in get_args(Prior)}
     lines = [line for kind, each in found.items() for line in measure(kind, each, given.seed)]
     beside = given.output.with_name(f"{given.output.stem}_ranks{given.output.suffix}")
     write(given.output, as_csv(lines))

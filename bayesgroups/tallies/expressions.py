@@ -33,8 +33,10 @@ def weight_of(weighted: bool) -> nw.Expr:
 
 def values(metric: Metric, i: int) -> list[nw.Expr]:
     """Whether each row counts (``__c``), its value (``__v``, 0 where it does not) and the same masked (``__m``)."""
-    counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
     value = _value(metric)
+    if metric.where is None:  # a mask that hides nothing costs engines a pass over the rows
+        return [nw.lit(1.0).alias(f"__c{i}__"), value.alias(f"__v{i}__"), value.alias(f"__m{i}__")]
+    counts = metric.where.cast(nw.Float64)
     # Rows that do not count may hold anything, even nothing.
     masked = nw.when(counts > 0).then(value)
     return [counts.alias(f"__c{i}__"), masked.otherwise(nw.lit(0.0)).alias(f"__v{i}__"), masked.alias(f"__m{i}__")]

@@ -114,12 +114,13 @@ def absent(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
 
 
 def sums(column: str) -> list[nw.Expr]:
-    """What tells whether a column is complete and finite."""
-    found = nw.col(column)
-    return [
-        found.count().alias(f"{column}count"), found.sum().alias(f"{column}sum"),
-        found.min().alias(f"{column}low"), found.max().alias(f"{column}high"),
-    ]  # fmt: skip
+    """What tells whether a column is complete and finite: a sum is finite only of finite numbers."""
+    return [nw.col(column).count().alias(f"{column}count"), nw.col(column).sum().alias(f"{column}sum")]
+
+
+def extremes(column: str) -> list[nw.Expr]:
+    """The smallest and the largest number of a column."""
+    return [nw.col(column).min().alias(f"{column}low"), nw.col(column).max().alias(f"{column}high")]
 
 
 def check(
@@ -134,7 +135,7 @@ def check(
     """
     column = number.column
     whole = (table[f"{column}count"] == rows).all()
-    if whole and all(np.isfinite(table[f"{column}{name}"]).all() for name in ("sum", "low", "high")):
+    if whole and np.isfinite(table[f"{column}sum"]).all():
         return
     ordered = source.engine == "polars"
     if ordered:

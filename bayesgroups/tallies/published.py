@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -185,11 +186,12 @@ def _subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]:
     if frame.isna().to_numpy().any():
         raise InputError("subgroups= has a missing attribute value; name it, or leave the row out")
     keys = [tuple(level_text(value) for value in key) for key in zip(*columns, strict=True)]
-    twice = [key for key in keys if keys.count(key) > 1]
-    if twice:
-        raise InputError(f"subgroups= has the subgroup {' | '.join(twice[0])!r} twice; add its rows up first")
+    known = Counter(keys)
+    if len(known) < len(keys):
+        twice = next(key for key in keys if known[key] > 1)
+        raise InputError(f"subgroups= has the subgroup {' | '.join(twice)!r} twice; add its rows up first")
     full = cross(by, dict(zip(by, columns, strict=True)), {}, sort=False)
-    ordered = (*keys, *(key for key in full.table if key not in set(keys)))
+    ordered = (*keys, *(key for key in full.table if key not in known))
     return Subgroups(tuple(by), ordered), np.arange(len(keys), dtype=np.intp)
 
 

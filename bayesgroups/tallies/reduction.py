@@ -230,9 +230,12 @@ def _sum(
     if request.roles.cluster is not None:
         aggregates.append(nw.col("__gone__").sum().alias("cluster_absent"))
     summed = _summed_losses(request)
+    ranked = any(metric.kind == "auc" for metric in request.metrics)
     for number in numbers:
         if summed is None or number.column != "__loss__":
             aggregates += lazy_columns.sums(number.column)
+            if number.column == "__weight__" or (number.column == "__y_score__" and ranked):
+                aggregates += lazy_columns.extremes(number.column)
     if request.weighted:
         columns.append((nw.col("__weight__") * nw.col("__weight__")).alias("__squares__"))
         aggregates.append(nw.col("__squares__").sum().alias("squares"))
@@ -263,7 +266,7 @@ def _sum(
             if not request.weighted:
                 cells.table[f"w{i}"] = rows
     if summed is not None:
-        same = {"count": "there", "sum": "wv", "low": "low", "high": "high"}
+        same = {"count": "there", "sum": "wv"}
         cells.table.update({f"__loss__{name}": cells.table[f"{known}{summed}"] for name, known in same.items()})
     return cells
 

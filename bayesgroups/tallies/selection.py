@@ -38,7 +38,9 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
         frame = frame.filter(*[~lazy_columns.absent(frame, f"__by_{i}__") for i in range(len(roles.by))])
     frame = frame.select(nw.col("__y_score__"))
     score = nw.col("__y_score__")
-    whole = source.collect(frame.select(nw.len().alias("rows"), *lazy_columns.sums("__y_score__")))
+    whole = source.collect(
+        frame.select(nw.len().alias("rows"), *lazy_columns.sums("__y_score__"), *lazy_columns.extremes("__y_score__"))
+    )
     table = {name: whole[name].cast(nw.Float64).to_numpy() for name in whole.columns}
     rows = int(table["rows"][0])
     if not rows:

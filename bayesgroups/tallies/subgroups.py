@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
@@ -28,7 +29,7 @@ class Subgroups:
     by: tuple[str, ...]
     table: tuple[tuple[str, ...], ...]
 
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """One label per subgroup, levels joined by `SEPARATOR`."""
         return [label(levels) for levels in self.table]

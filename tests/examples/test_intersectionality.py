@@ -35,13 +35,15 @@ def record() -> pd.DataFrame:
 
 def test_the_page_has_the_tables_that_the_code_makes(example: ModuleType) -> None:
     text = (DOCS / "intersectionality.md").read_text(encoding="utf-8")
-    for line in (*example.published_rows(), *example.trend_rows(read_points(RECORD))):
+    made = read_points(RECORD)
+    for line in (*example.published_rows(), *example.own_rows(made), *example.trend_rows(made)):
         assert line in text
     for part in (
         example.HEAD,
         example.AFTER_PUBLISHED,
         example.BEFORE_REQUIREMENTS,
         example.BEFORE_FIGURES,
+        example.BEFORE_TRENDS,
         example.FOOT,
     ):
         assert part.strip() in text

@@ -7,7 +7,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.plots import forest
@@ -16,13 +18,19 @@ MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]
 
 
+def _figure(axes: Axes) -> Figure:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
 def _labels(report: xr.DataTree, **settings: str) -> list[str]:
-    axes = forest(report, order=settings["order"]).axes[0]  # type: ignore[arg-type]
+    axes = forest(report, order=settings["order"])  # type: ignore[arg-type]
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
 def _texts(report: xr.DataTree) -> list[str]:
-    return [text.get_text() for text in forest(report).axes[0].texts]
+    return [text.get_text() for text in forest(report).texts]
 
 
 def test_every_subgroup_has_a_row_with_its_size(report: xr.DataTree) -> None:
@@ -41,7 +49,7 @@ def test_rows_are_sorted(report: xr.DataTree) -> None:
 
 
 def test_points_and_intervals_are_those_of_the_report(report: xr.DataTree) -> None:
-    axes = forest(report, metric="acc", level=0.9, order="tally").axes[0]
+    axes = forest(report, metric="acc", level=0.9, order="tally")
     estimates = report["estimates"].to_dataset().sel(metric="acc", level=0.9)
     for position, approach in enumerate(("bayesian", "frequentist")):
         own = estimates.sel(approach=approach)
@@ -55,30 +63,30 @@ def test_points_and_intervals_are_those_of_the_report(report: xr.DataTree) -> No
 def test_statuses_are_marked(report: xr.DataTree) -> None:
     said = _texts(report)
     assert {"no rows; imputed (Bayesian)", "one row", "all rows agree"} <= set(said)
-    hollow = [line for line in forest(report).axes[0].lines if line.get_markerfacecolor() == "white"]
+    hollow = [line for line in forest(report).lines if line.get_markerfacecolor() == "white"]
     assert sum(np.size(line.get_xdata()) for line in hollow) == 1
 
 
 def test_approaches_differ_in_more_than_colour(report: xr.DataTree) -> None:
-    axes = forest(report).axes[0]
+    axes = forest(report)
     markers = {str(line.get_marker()) for line in axes.lines}
     assert {"o", "D"} <= markers
 
 
 def test_a_truth_is_drawn_and_named(report: xr.DataTree, truth: xr.DataArray) -> None:
-    figure = forest(report, truth=truth)
+    figure = _figure(forest(report, truth=truth))
     assert "truth" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_a_limit_draws_the_first(report: xr.DataTree) -> None:
-    assert len(forest(report, limit=2).axes[0].get_yticks()) == 2
+    assert len(forest(report, limit=2).get_yticks()) == 2
     with pytest.raises(InputError, match="limit must be at least 1, or None for all subgroups; got 0"):
         forest(report, limit=0)
 
 
 def test_labels_are_no_formulas(make_report: MakeReport, make_tally: MakeTally) -> None:
     tally = make_tally({"income": [r"$\frac", "$5$", "<b>", "a\nb"]})
-    figure = forest(make_report(tally))
+    figure = _figure(forest(make_report(tally)))
     figure.savefig(io.BytesIO(), format="svg")
     assert r"a\x0ab" in [label.get_text() for label in figure.axes[0].get_yticklabels()]
 
@@ -90,7 +98,7 @@ def test_a_metric_that_is_undefined_everywhere_is_drawn_empty(report: xr.DataTre
         estimates[name] = xr.full_like(estimates[name], np.nan)
     blank["estimates"] = xr.DataTree(estimates)
     del blank["posterior"]
-    forest(blank).savefig(io.BytesIO(), format="png")
+    _figure(forest(blank)).savefig(io.BytesIO(), format="png")
 
 
 def test_unbounded_intervals_end_at_the_edge(report: xr.DataTree) -> None:
@@ -98,7 +106,7 @@ def test_unbounded_intervals_end_at_the_edge(report: xr.DataTree) -> None:
     estimates = report["estimates"].to_dataset()
     estimates["upper"] = estimates["upper"].where(estimates["approach"] == "bayesian", np.inf)
     wide["estimates"] = xr.DataTree(estimates)
-    figure = forest(wide)
+    figure = _figure(forest(wide))
     figure.savefig(io.BytesIO(), format="png")
     assert np.isfinite(figure.axes[0].get_xlim()).all()
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
@@ -18,12 +20,18 @@ A = pd.DataFrame({"performance": [0.8, 0.7, 0.6], "fairness": [0.6, 0.9, 0.7]})
 B = A - 0.05
 
 
+def _figure(axes: Axes) -> Figure:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
 def texts(figure: Any) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_candidates_and_curves_are_drawn() -> None:
-    figure = frontier({"a": A, "b": B}, anchor=0.5)
+    figure = _figure(frontier({"a": A, "b": B}, anchor=0.5))
     axes = figure.axes[0]
     assert texts(figure) == ["a", "b", "anchor"]
     candidates, curve = axes.lines[0], axes.lines[1]
@@ -35,7 +43,7 @@ def test_candidates_and_curves_are_drawn() -> None:
 
 @pytest.mark.parametrize("within", [None, {"performance": 0.6}, {"fairness": 0.75}, {"dto": 0.4}])
 def test_the_shaded_area_is_the_area(within: Any) -> None:
-    figure = frontier({"a": A, "b": B}, anchor=0.5, shade="b", within=within)
+    figure = _figure(frontier({"a": A, "b": B}, anchor=0.5, shade="b", within=within))
     area = float(bg.auc_pfc(B, anchor=0.5, within=within))
     assert f"area {area:.4f}" in texts(figure)
     outlines = [np.asarray(path.vertices, dtype=float) for path in figure.axes[0].collections[0].get_paths()]
@@ -48,9 +56,9 @@ def test_draws_give_a_band() -> None:
     noise = np.random.default_rng(1).normal(0, 0.01, (2, 1, 100, 3))
     dims = ("chain", "draw", "candidate")
     points = xr.Dataset({goal: (dims, A[goal].to_numpy() + noise[i]) for i, goal in enumerate(A)})
-    axes = frontier({"a": points}, anchor=0.5).axes[0]
+    axes = frontier({"a": points}, anchor=0.5)
     assert len(axes.collections) == 1
-    assert len(frontier({"a": A}, anchor=0.5).axes[0].collections) == 0
+    assert len(frontier({"a": A}, anchor=0.5).collections) == 0
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

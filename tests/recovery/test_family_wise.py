@@ -96,3 +96,11 @@ def test_the_study_repeats_itself(tmp_path: Path) -> None:
 def test_too_few_replications() -> None:
     with pytest.raises(InputError, match="replications=99 must be 100 or more"):
         study(replications=99)
+
+
+def test_the_page_shows_the_record() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "certify.md").read_text(encoding="utf-8")
+    for (statement, method, correction), (error, mc_error) in record().items():
+        said = " | ".join(word.replace("_", " ") for word in (statement, method, correction))
+        line = next(line for line in page.splitlines() if line.startswith(f"| {said} |"))
+        assert line.endswith(f"| {100 * error:.1f} ± {100 * mc_error:.1f} |")

@@ -81,7 +81,7 @@ def test_the_code_makes_the_record(prior: Prior) -> None:
 
 def test_the_command_writes_a_line_per_quantity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {quantity: recorded_ranks()["laplace", quantity] for quantity in QUANTITIES}
-    monkeypatch.setattr(structured_calibration, "ranks", lambda kind, replications, seed: found)
+    monkeypatch.setattr(structured_calibration, "ranks", lambda kind, replications, seed, *, executor: found)
     main(["--output", str(tmp_path / "sbc.csv"), "--replications", "3", "--seed", "7"])
     assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + 2 * len(QUANTITIES)
     assert (tmp_path / "sbc_ranks.csv").read_text(encoding="utf-8").startswith("likelihood,quantity,0,1,")

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
-from bayesgroups.datasets import load_bios_runs
+from bayesgroups.datasets import load_bios_confusion, load_bios_runs
 from bayesgroups.studies.model_selection import candidates, main, plain_model, selections
-from bayesgroups.studies.model_selection_page import AGGREGATES, AUC, BEST, METHODS, NOTES
+from bayesgroups.studies.model_selection_figures import iteration_rows, iterations, posterior_points
+from bayesgroups.studies.model_selection_page import AGGREGATES, ANCHOR, AUC, BEST, METHODS, NOTES, POSTERIOR
 from bayesgroups.tradeoffs import CRITERIA
 
 PAGE = Path(__file__).parents[2] / "docs" / "examples" / "model_selection.md"
@@ -45,7 +46,13 @@ def test_main_writes_the_page(folder: Path, tmp_path: Path, capsys: pytest.Captu
     output = tmp_path / "docs" / "page.md"
     main(["--data", str(folder), "--draws", "20", "--output", str(output)])
     text = output.read_text(encoding="utf-8")
-    assert text.count("\n| ") == 3 + 4 + 28 + len(AGGREGATES)
+    steps = iteration_rows(iterations(load_bios_runs(folder)))
+    parts, posterior = 1 + len(METHODS), 1 + 1
+    assert text.count("\n| ") == 3 + 4 + 28 + len(AGGREGATES) + len(steps) - 1 + parts + posterior
+    assert all(line in text for line in steps)
+    drawn = sorted(path.name for path in output.parent.glob("*.svg"))
+    assert drawn == ["page_3.svg", "page_4.svg", "page_5.svg", "page_posterior.svg"]
+    assert all(f"({name})" in text for name in drawn)
     assert "--draws 20 --seed 1" in text
     assert str(folder) not in text
     assert capsys.readouterr().out.strip() == text.strip()
@@ -102,3 +109,34 @@ def test_the_committed_page_has_the_published_aggregates_and_its_notes() -> None
     assert [float(row[3]) for row in found] == list(AGGREGATES.values())
     assert [row[3] for row in found] == [row[4] for row in found]
     assert NOTES in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_committed_page_has_its_figures_and_their_numbers() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for name in ("3", "4", "5", "posterior"):
+        assert f"(model_selection_{name}.svg)" in text
+        assert (PAGE.parent / f"model_selection_{name}.svg").is_file()
+    parts = {
+        row[0]: [float(value.split(" ")[0]) for value in row[1:]] for row in rows("Frontiers and parts of their areas")
+    }
+    for method, (whole, *some) in parts.items():
+        assert whole == round(100 * AUC[method], 2)
+        assert max(some) < whole
+    assert POSTERIOR in text
+    found = rows("A frontier with a posterior")
+    plain, drawn = ([float(row[i].split(" ")[0]) for row in found] for i in (3, 4))
+    gain = np.subtract(drawn, plain)
+    assert (gain > 9).all()
+    assert (gain < 13).all()
+    assert np.argsort(plain).tolist() == np.argsort(drawn).tolist()
+    assert [row[5] for row in found][-1] == "1.00"
+
+
+def test_a_checkpoint_becomes_a_candidate_with_draws(folder: Path) -> None:
+    points = posterior_points(load_bios_confusion(folder, "test"), seed=3)
+    assert points["candidate"].values.tolist() == ["epoch 9"]
+    right = load_bios_confusion(folder, "test").sel(epoch="9.00")
+    share = sum(float(right.sel(label=k, predicted=k).sum()) for k in right["label"].values) / float(right.sum())
+    assert float(points["performance"].mean()) == pytest.approx(share, abs=0.02)
+    area = bg.auc_pfc(points, anchor=ANCHOR)
+    assert area.dims == ("chain", "draw")

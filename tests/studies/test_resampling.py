@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.errors import InputError
+from bayesgroups.errors import EngineError, InputError
 from bayesgroups.frequentist import partial_pooling
 from bayesgroups.studies import entrants, resampling
 from bayesgroups.studies.resampling import Entry, study
@@ -88,7 +88,7 @@ def test_a_process_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> Non
     absent.__module__, absent.__qualname__ = module.__name__, "absent"
     monkeypatch.setattr(module, "absent", absent, raising=False)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    with pytest.raises(InputError, match=r"a worker process ended at once: .* try workers=1"):
+    with pytest.raises(EngineError, match=r"every process ends that computes piece 0 .* try workers=1"):
         study(population(), {"absent": absent}, draws=1, seed=1, workers=2)
 
 

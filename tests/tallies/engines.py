@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -26,6 +29,14 @@ def need(package: str) -> None:
     if importlib.util.find_spec(package) is None:
         assert "CI" not in os.environ, f"{package} is missing, and CI installs it"
         pytest.skip(f"{package} is not installed")
+
+
+@contextmanager
+def root_on_path() -> Iterator[None]:
+    """Let processes that start now find the modules of the tests, however the tests were started."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parents[2]))
+        yield
 
 
 def some_rows(n: int = 600) -> pd.DataFrame:

@@ -13,9 +13,9 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.errors import EngineError, InputError
-from tests.tallies.engines import MISS_COST, assert_same, everything, need, some_rows
+from tests.tallies.engines import MISS_COST, assert_same, everything, need, root_on_path, some_rows
 
-FEW = ["fnr", "f1", "auc", "mean", MISS_COST]
+FEW = ["fnr", "auc", "mean", MISS_COST]
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +31,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from distributed import Client
 
     with (
+        root_on_path(),
         dask.config.set({"distributed.scheduler.allowed-failures": 1, "distributed.worker.memory.terminate": False}),
         Client(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=str(tmp_path_factory.mktemp("dask")),
         ) as found,
     ):
@@ -47,8 +48,16 @@ def spark() -> Iterator[Any]:
     need("pyspark")
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.host", "127.0.0.1").getOrCreate()
+    settings: dict[str, bool | float | int | str | None] = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        # A few rows are read sooner by an interpreter than by code that is compiled for them.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
@@ -58,7 +67,8 @@ def spark() -> Iterator[Any]:
 def test_dask(rows: pd.DataFrame) -> None:
     import dask.dataframe as dd
 
-    assert_same(everything(dd.from_pandas(rows, npartitions=2), metrics=FEW), everything(rows, metrics=FEW))
+    changes: dict[str, Any] = {"metrics": FEW, "by": ["race"]}  # Dask takes long to plan long queries
+    assert_same(everything(dd.from_pandas(rows, npartitions=2), **changes), everything(rows, **changes))
 
 
 @pytest.mark.usefixtures("client")

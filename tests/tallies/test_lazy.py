@@ -228,7 +228,7 @@ def test_any_frame_gives_the_same_tally_everywhere(frame: pd.DataFrame, weights:
 def test_the_command_line_takes_patterns(rows: pd.DataFrame, tmp_path: Path) -> None:
     need("duckdb")
     from bayesgroups.cli import run
-    from bayesgroups.cli.inputs import open_tally
+    from bayesgroups.tally_files import open_tally
 
     verdicts = rows.assign(y=rows["y"] + 1, p=rows["visits"] % 2 + 1)
     for i in range(2):

@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.tallies import subgroups
 
 EVERY = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "fdr", "for", "f1", "auc", "mean"]
 
@@ -225,3 +226,19 @@ def test_huge_counts_and_tiny_variances() -> None:
     assert np.isfinite(counts["bootstrap_variance"].values).all()
     tiny = bg.tally_from_estimates([0.1, 0.2], [1e-300, 1e-300], pd.DataFrame({"g": ["a", "b"]}))
     assert tiny["sampling_variance"].values.ravel().tolist() == [1e-300, 1e-300]
+
+
+def test_many_published_subgroups_are_named_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty thousand once took minutes: every label was made anew for every subgroup."""
+    named: list[str] = []
+    whole = subgroups.label
+
+    def label(levels: Any) -> str:
+        named.append(whole(levels))
+        return named[-1]
+
+    monkeypatch.setattr(subgroups, "label", label)
+    who = pd.DataFrame({"site": np.arange(500).astype(str)})
+    bg.tally_from_estimates(np.zeros(500), np.ones(500), who)
+    bg.tally_from_counts(np.zeros(500), np.ones(500), who)
+    assert len(named) == 1000

@@ -76,7 +76,7 @@ def sample(
     >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
     >>> found = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
     >>> found.draws["component_sd"].sizes["component"], [check.passed for check in found.checks]
-    (3, [True, True])
+    (2, [True, True])
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)

@@ -79,8 +79,8 @@ def sample(
     >>> rows["p"] = 1 / (1 + np.exp(0.5 - rows["y"] - rng.standard_normal(600)))
     >>> counts = bg.tally(rows, ["site"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5)
     >>> found = sample(counts, seed=1)
-    >>> found.draws["mu"].mean(["chain", "draw", "subgroup"]).values.round(1).tolist(), found.engine
-    ([0.5, 0.8], 'gibbs')
+    >>> found.draws["mu"].mean(["chain", "draw", "subgroup"]).values.round(2).tolist(), found.engine
+    ([0.47, 0.73], 'gibbs')
     """
     source = with_scores(tally)
     scores = score_cells(source)

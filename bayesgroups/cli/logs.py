@@ -1,0 +1,67 @@
+"""Evaluation logs as rows: ``bayesgroups read-inspect | read-lm-eval``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Target = Annotated[Path, Parameter(alias="-o")]
+
+
+def read_inspect(log: Path, *, output: Target) -> int:
+    """Turn a log of Inspect into rows, one per sample.
+
+    For example:
+
+        bayesgroups read-inspect run.eval --output rows.csv
+        bayesgroups tally rows.csv --by metadata_language --metric mean --loss score --cluster item
+
+    Parameters
+    ----------
+    log
+        The log (.eval, .json).
+    output
+        The rows (.csv).
+    """
+    from bayesgroups.neighbours import read_inspect as read
+
+    return _rows(read(log), output)
+
+
+def read_lm_eval(samples: Path, *, output: Target, filter: str | None = None) -> int:
+    """Turn samples of lm-evaluation-harness into rows, one per document.
+
+    For example:
+
+        bayesgroups read-lm-eval samples_xcopa.jsonl --output rows.csv
+
+    Parameters
+    ----------
+    samples
+        The samples (.jsonl).
+    output
+        The rows (.csv).
+    filter
+        Which filter's answers, where there are several.
+    """
+    from bayesgroups.neighbours import read_lm_eval as read
+
+    return _rows(read(samples, filter=filter), output)
+
+
+def _rows(frame: pd.DataFrame, output: Path) -> int:
+    from bayesgroups.cli import consoles
+    from bayesgroups.errors import InputError
+    from bayesgroups.files import write_atomically
+
+    if output.suffix.lower() != ".csv":
+        raise InputError(f"file {str(output)!r}: rows are written as .csv; give it this ending")
+    write_atomically(output, lambda place: frame.to_csv(place, index=False, lineterminator="\n"))
+    consoles.output().print(Text(f"Wrote {len(frame)} rows to {output}: {', '.join(map(str, frame.columns))}"))
+    return 0

@@ -1,0 +1,118 @@
+"""Reports that are there: ``bayesgroups show | write-html | export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def show(
+    data: Path,
+    *,
+    level: float = 0.95,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    show: int = 50,
+) -> int:
+    """Print a report or a tally that was saved.
+
+    For example:
+
+        bayesgroups show fnr.nc
+
+    Parameters
+    ----------
+    data
+        A report or a tally (.nc).
+    level
+        Level of the intervals shown: 0.5, 0.8, 0.9 or 0.95.
+    json
+        Print JSON instead of tables.
+    show
+        Print at most so many subgroups per metric, the largest; 0 prints none.
+    """
+    import xarray as xr
+
+    from bayesgroups.cli import consoles
+    from bayesgroups.cli.estimate import show_report, verdict
+    from bayesgroups.cli.inputs import source_of
+    from bayesgroups.cli.options import ROWS
+    from bayesgroups.cli.results import print_json, print_text
+    from bayesgroups.readings import check_level
+    from bayesgroups.tables import report_document, tally_table
+    from bayesgroups.tables.records import as_text
+
+    check_level(level)
+    source = source_of(data, ROWS)
+    console = consoles.output()
+    if isinstance(source, xr.DataTree):
+        if json:
+            print_text(as_text(report_document(source)))
+            return 0 if int(source.attrs["usable"]) else 1
+        show_report(console, source, level=level, show=show)
+        return verdict(console, source)
+    if json:
+        print_json(source, "tally", usable=None)
+    for metric in source["metric"].values if show and not json else ():
+        console.print(tally_table(source, str(metric), limit=show))
+        console.print()
+    return 0
+
+
+def write_html(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], level: float = 0.95) -> int:
+    """Write a saved report as one page that needs nothing else.
+
+    For example:
+
+        bayesgroups write-html fnr.nc --output fnr.html
+
+    The exit code is 1 when the report is not usable.
+
+    Parameters
+    ----------
+    report
+        A report (.nc).
+    output
+        The page.
+    level
+        Level of the intervals shown.
+    """
+    from bayesgroups.cli import consoles
+    from bayesgroups.cli.estimate import save, verdict
+    from bayesgroups.cli.inputs import report_of
+
+    opened = report_of(report)
+    console = consoles.output()
+    save(console, opened, None, output, level=level)
+    return verdict(console, opened)
+
+
+def export(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], level: float = 0.95) -> int:
+    """Write the estimates of a report as a tidy table, one row per metric and subgroup.
+
+    For example:
+
+        bayesgroups export fnr.nc --output fnr.csv
+
+    The exit code is 1 when the report is not usable.
+
+    Parameters
+    ----------
+    report
+        A report (.nc).
+    output
+        The table (.csv, .parquet, .json; .html and .tex with Great Tables).
+    level
+        Level of the intervals.
+    """
+    from bayesgroups.cli import consoles
+    from bayesgroups.cli.estimate import verdict
+    from bayesgroups.cli.inputs import report_of
+    from bayesgroups.neighbours.exports import export_report
+
+    opened = report_of(report)
+    export_report(opened, output, level=level)
+    console = consoles.output()
+    console.print(f"Wrote the table to {output}", markup=False)
+    return verdict(console, opened)

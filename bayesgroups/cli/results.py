@@ -1,0 +1,131 @@
+"""What every question prints: a table per metric, or the one shape of JSON, and a file where one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from bayesgroups.cli.options import AnswerOptions
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesgroups.tables.answers import Column
+
+
+def publish(
+    answer: xr.Dataset,
+    question: str,
+    wanted: AnswerOptions,
+    *,
+    rows: str | None,
+    columns: Mapping[str, Column],
+    source: xr.Dataset | xr.DataTree | None = None,
+    remark: str | None = None,
+    notes: Sequence[str] = (),
+) -> int:
+    """Print an answer, as tables or as JSON, and write it where asked.
+
+    Parameters
+    ----------
+    answer : xr.Dataset
+        What the public function gave.
+    question : str
+        Name of the function.
+    wanted : AnswerOptions
+        How to show it.
+    rows : str or None
+        The dim along which a table runs; one table per combination of the other dims.
+    columns : mapping
+        Headings and variables, as in `bayesgroups.tables.answer_table`.
+    source : tally or report, optional
+        What was asked; a report that is not usable makes the answer not usable.
+    remark : str, optional
+        Variable with texts for footnotes.
+    notes : sequence of str
+        Lines below the tables.
+
+    Returns
+    -------
+    int
+        The exit code: 1 when the report behind the answer is not usable.
+    """
+    from bayesgroups.cli.consoles import output
+
+    usable = _usable(source)
+    if wanted.output is not None:
+        from bayesgroups.tables.answer_files import save_answer
+
+        save_answer(answer, question, wanted.output, usable=usable)
+    if wanted.json:
+        print_json(answer, question, usable=usable)
+    else:
+        console = output()
+        for table in _tables(answer, rows, columns, wanted.show, remark):
+            console.print(table)
+            console.print()
+        for line in notes:
+            console.print(Text(line))
+    if wanted.output is not None and not wanted.json:
+        output().print(Text(f"Wrote the answer to {wanted.output}"))
+    return _verdict(usable, wanted)
+
+
+def print_json(answer: xr.Dataset, question: str, *, usable: bool | None) -> None:
+    """Print the one shape of JSON."""
+    from bayesgroups.tables.records import answer_document, as_text
+
+    print_text(as_text(answer_document(answer, question, usable=usable)))
+
+
+def print_text(text: str) -> None:
+    """Print text as it is, with no folding and no markup."""
+    import sys
+
+    sys.stdout.write(text + "\n")
+
+
+def _tables(
+    answer: xr.Dataset, rows: str | None, columns: Mapping[str, Column], show: int, remark: str | None
+) -> list[object]:
+    """One table per combination of dims beside the one of the rows."""
+    import itertools
+
+    from bayesgroups.tables.answers import answer_table
+
+    used = [name for column in columns.values() for name in ((column,) if isinstance(column, str) else column)]
+    used = [name for name in dict.fromkeys([*used, *([remark] if remark else [])]) if name in answer]
+    held = {head: column for head, column in columns.items() if all(name in used for name in _names(column))}
+    part = answer[used]
+    others = [str(dim) for dim in part.dims if dim != rows]
+    if not show:
+        return []
+    found: list[object] = []
+    for labels in itertools.product(*(part[dim].values for dim in others)):
+        at = dict(zip(others, labels, strict=True))
+        said = remark if remark in used else None
+        title = ", ".join(str(label) for label in labels)
+        found.append(answer_table(part.sel(at), rows, held, title=title, remark=said, limit=show))
+    return found
+
+
+def _names(column: Column) -> tuple[str, ...]:
+    return (column,) if isinstance(column, str) else tuple(column)
+
+
+def _usable(source: xr.Dataset | xr.DataTree | None) -> bool | None:
+    import xarray as xr
+
+    return bool(int(source.attrs["usable"])) if isinstance(source, xr.DataTree) else None
+
+
+def _verdict(usable: bool | None, wanted: AnswerOptions) -> int:
+    if usable is not False:
+        return 0
+    from bayesgroups.cli.consoles import errors
+
+    if not wanted.json:
+        errors().print(Text("NOT usable: the report failed its diagnostics, so this answer must not be relied on."))
+    return 1

@@ -1,0 +1,81 @@
+"""An estimator by its word and settings, as files and command lines name it."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.estimators.base import Estimator
+
+
+def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> Estimator:
+    """Make the estimator of a word, with settings by name.
+
+    Parameters
+    ----------
+    word : str
+        Such as ``"partial_pooling"``.
+    settings : mapping, optional
+        Values by the names that the class of the word has; lists stand for tuples.
+
+    Returns
+    -------
+    Estimator
+
+    Raises
+    ------
+    InputError
+        If there is no such word or setting (the message has the nearest), or a value is of another type or not allowed.
+
+    Examples
+    --------
+    >>> estimator_named("partial_pooling", {"tau_scale": 1})
+    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, interval='morris')
+    >>> estimator_named("partial_pooling", {"tau_scal": 1.0})
+    Traceback (most recent call last):
+    bayesgroups.errors.InputError: partial_pooling has no setting 'tau_scal'; did you mean 'tau_scale'?
+    """
+    from bayesgroups.estimators import ESTIMATORS
+
+    words: dict[str, Any] = {leaf.word: leaf for leaf in ESTIMATORS}
+    if word not in words:
+        raise InputError(f"estimator {word!r} does not exist; {near_misses(word, words)}")
+    leaf = words[word]
+    hints = typing.get_type_hints(leaf)
+    known = {field.name: hints[field.name] for field in dataclasses.fields(leaf)}
+    values = {}
+    for name, value in (settings or {}).items():
+        if name not in known:
+            raise InputError(f"{word} has no setting {name!r}; {near_misses(name, known)}")
+        values[name] = _fitting(word, name, value, known[name])
+    made: Estimator = leaf(**values)
+    return made
+
+
+def _fitting(word: str, name: str, value: object, hint: Any) -> object:
+    """A value as the type of its field has it."""
+    kinds = typing.get_args(hint) if not _is_literal(hint) and typing.get_origin(hint) is not tuple else (hint,)
+    kinds = kinds or (hint,)
+    choices = [choice for kind in kinds if _is_literal(kind) for choice in typing.get_args(kind)]
+    if isinstance(value, str) and value in choices:
+        return value
+    for kind in kinds:
+        if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        if kind in (int, str, bool) and type(value) is kind:
+            return value
+        if typing.get_origin(kind) is tuple and isinstance(value, list | tuple):
+            return tuple(value)
+    wanted = [repr(choice) for choice in choices] + [
+        getattr(kind, "__name__", str(kind)) for kind in kinds if not _is_literal(kind)
+    ]
+    raise InputError(
+        f"{word}: {name}={value!r} is not one of {', '.join(part for part in wanted if part != 'NoneType')}"
+    )
+
+
+def _is_literal(hint: Any) -> bool:
+    return typing.get_origin(hint) is Literal

@@ -1,0 +1,168 @@
+"""The hyper-priors of every word as log densities of the draws that a report keeps.
+
+What is scaled are the priors that a person sets: of the centre and of the spreads. The population of subgroups is part of
+the model and stays. Densities are those of the parameters that the models are written in: logits for binomial likelihoods.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.models.cells import binomial_metrics
+from bayesgroups.models.component_scales import COEFFICIENT, DEGREES, component_scales
+from bayesgroups.models.confusion_offsets import SLOPE_SCALE
+from bayesgroups.models.confusion_tree import factor_scales, tree
+from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
+from bayesgroups.models.tasks import stack
+from bayesgroups.models.variances import with_shrunk_variances
+
+FloatArray = NDArray[np.float64]
+
+_NO_DENSITY = {
+    "james_stein": "its priors of the centre and of the squared spread are flat, and a flat prior to any power is the same",
+    "disagreement": (
+        "where disagreement goes is known from the prior alone, whatever the data; the bounds say what any other prior could do"
+    ),
+    "model_based_metrics": "the report keeps the metrics and not the parameters of the scores, which the priors are of",
+}
+_HORSESHOE = "the report does not keep the local scales of the horseshoe"
+
+
+@dataclass(frozen=True)
+class LogPrior:
+    """Log prior density of the draws of one metric.
+
+    Attributes
+    ----------
+    value : array (draw,) or (draw, subgroup) or None
+        Up to a constant; with ``subgroup`` where every subgroup has a prior of its own and nothing is shared.
+    reason : str
+        Why there is none; empty where there is.
+    """
+
+    value: FloatArray | None
+    reason: str = ""
+
+
+def log_prior(report: xr.DataTree, metric: str) -> LogPrior:
+    """Log density of the hyper-priors of one metric at the draws of its posterior.
+
+    Parameters
+    ----------
+    report : xr.DataTree
+        A report.
+    metric : str
+        One of its metrics.
+
+    Returns
+    -------
+    LogPrior
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> log_prior(bg.estimate(counts, bg.PartialPooling(), seed=1), "fnr").value.shape
+    (4000,)
+    >>> log_prior(bg.estimate(counts, bg.JamesStein(), seed=1), "fnr").reason[:10]
+    'its priors'
+    """
+    word = str(report.attrs["estimator"])
+    if word in _NO_DENSITY:
+        return LogPrior(None, _NO_DENSITY[word])
+    tally = report["constant_data"].to_dataset()
+    settings: dict[str, Any] = json.loads(str(report.attrs["settings"]))
+    posterior = report["posterior"].to_dataset().stack(sample=("chain", "draw"), create_index=False)
+    binomial = bool(binomial_metrics(tally.sel(metric=[metric]), settings.get("likelihood", "auto"))[0])
+    own = natural_scale(tally.sel(metric=[metric])).isel(metric=0)
+    one = posterior.sel(metric=metric)
+    if not np.isfinite(one["mu"].values).any():
+        return LogPrior(None, "the metric is undefined in every subgroup")
+    if word in ("no_pooling", "complete_pooling"):
+        drawn = one["mu"].transpose("sample", "subgroup").values if word == "no_pooling" else one["overall"].values
+        return LogPrior(_beta(drawn) if binomial else _normal(drawn, own["centre"], WEAK * own["scale"]))
+    if word == "confusion":
+        return LogPrior(_confusion(posterior, tally, settings))
+    if word == "structured_regression":
+        return _structured(one, settings, own)
+    if word not in ("partial_pooling", "crossed_effects"):
+        return LogPrior(None, f"the priors of {word.replace('_', ' ')} are not known here")
+    wide = settings.get("overall_scale") or (LOGIT_OVERALL_SCALE if binomial else float(own["scale"]))
+    if word == "partial_pooling":
+        scale = settings.get("tau_scale") or (LOGIT_TAU_SCALE if binomial else float(own["tau_scale"]))
+        return LogPrior(_centre(one, own, wide, binomial=binomial) + _half_normal(one["tau"].values, scale))
+    source = with_shrunk_variances(stack(tally) if settings.get("tasks") else tally.sel(metric=[metric]))
+    own = natural_scale(source).isel(metric=0)
+    wide = LOGIT_OVERALL_SCALE if binomial else float(own["scale"])
+    scale = float(component_scales(source, np.array([binomial]), settings.get("tau_scale"))[0])
+    return LogPrior(_centre(one, own, wide, binomial=binomial) + _components(one, settings, scale))
+
+
+def _components(one: xr.Dataset, settings: dict[str, Any], scale: float) -> FloatArray:
+    """Of the components' standard deviations and of the coefficients of covariates."""
+    spread = np.asarray(one["component_sd"].transpose("sample", "component").values, dtype=np.float64)
+    family = settings.get("prior", "half_normal")
+    if family == "half_normal":
+        found = _half_normal(spread, scale).sum(axis=1)
+    elif family == "half_t":
+        found = _half_t(spread, scale).sum(axis=1)
+    else:  # the split of the total is uniform, so that only the total has a density that changes
+        found = _half_t(np.sqrt((spread**2).sum(axis=1)), scale * np.sqrt(spread.shape[1]))
+    if "beta" in one and "covariate" in one["beta"].dims:
+        beta = one["beta"].transpose("sample", "covariate").values
+        found = found + _normal(beta, 0.0, COEFFICIENT * scale).sum(axis=1)
+    return np.asarray(found)
+
+
+def _confusion(posterior: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any]) -> FloatArray:
+    """Of centres, spreads and slopes of all factors, which all metrics share."""
+    scales = np.asarray(factor_scales(tree(tally), settings.get("tau_scale")), dtype=np.float64)
+    spread = posterior["factor_sd"].transpose("sample", "factor", "component").values
+    centre = _logit(posterior["factor_overall"].transpose("sample", "factor").values)
+    found = _normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
+    found = found + _half_normal(spread, scales[:, None]).sum(axis=(1, 2))
+    if "slope" in posterior:
+        found = found + _normal(posterior["slope"].transpose("sample", ...).values, 0.0, SLOPE_SCALE).sum(axis=1)
+    return np.asarray(found)
+
+
+def _structured(one: xr.Dataset, settings: dict[str, Any], own: xr.Dataset) -> LogPrior:
+    if settings.get("prior") != "laplace":
+        return LogPrior(None, _HORSESHOE)
+    overall = _normal(one["overall"].values, own["centre"], own["scale"])
+    return LogPrior(overall + _half_normal(one["tau"].values, float(own["tau_scale"]) / np.sqrt(2)))
+
+
+def _centre(one: xr.Dataset, own: xr.Dataset, wide: float, *, binomial: bool) -> FloatArray:
+    overall = np.asarray(one["overall"].values, dtype=np.float64)
+    return _normal(_logit(overall), 0.0, wide) if binomial else _normal(overall, own["centre"], wide)
+
+
+def _normal(x: FloatArray, centre: xr.DataArray | float, scale: xr.DataArray | float) -> FloatArray:
+    return np.asarray(-0.5 * ((x - float(centre)) / float(scale)) ** 2)
+
+
+def _half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
+    return np.asarray(-0.5 * (x / scale) ** 2)
+
+
+def _half_t(x: FloatArray, scale: float) -> FloatArray:
+    return np.asarray(-0.5 * (DEGREES + 1) * np.log1p((x / scale) ** 2 / DEGREES))
+
+
+def _beta(p: FloatArray) -> FloatArray:
+    """Of rates that stand alone, as a density of the logit, in which the ends are far away."""
+    inside = np.clip(p, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
+    return np.asarray(JEFFREYS * (np.log(inside) + np.log1p(-inside)))
+
+
+def _logit(p: FloatArray) -> FloatArray:
+    inside = np.clip(p, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
+    return np.asarray(np.log(inside) - np.log1p(-inside))

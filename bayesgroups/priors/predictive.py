@@ -1,0 +1,123 @@
+"""What an estimator believes before it sees the data, in units of the metric."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.estimators.base import Estimator
+from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.subgroups import attributes_of
+
+FloatArray = NDArray[np.float64]
+
+
+def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draws: int = 1000) -> xr.Dataset:
+    """Draw what the priors of an estimator imply for the subgroups of a tally.
+
+    Estimand: the joint prior of the values of all subgroups, and of the estimates one would then see in as many rows as
+    the tally has. The outcomes in the tally are not used, only its subgroups, counts and scales.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        From `bayesgroups.tally` or its kin.
+    estimator : Estimator
+        The word with its settings, such as ``bg.PartialPooling(tau_scale=1.0)``.
+    seed : int
+        Source of randomness.
+    draws : int
+        How many.
+
+    Returns
+    -------
+    xr.Dataset
+        ``mu(draw, metric, subgroup)``, values of the subgroups; ``predicted(draw, metric, subgroup)``, estimates of them from
+        as many rows, NaN where there are none or the spread of rows is not known; ``worst``, ``gap (draw, metric)``, the worst
+        value and the distance of the largest from the smallest; ``overall(draw, metric)`` and the other hyper-parameters
+        that the model has; ``observed(metric, subgroup)``, the estimates of the tally, to compare with.
+
+    Raises
+    ------
+    InputError
+        If arguments are of the wrong kind, or the priors of the word are flat, so that nothing can be drawn from them.
+    SchemaError
+        If ``tally`` is not a tally.
+
+    References
+    ----------
+    Gabry, Simpson, Vehtari, Betancourt, Gelman (2019), Visualization in Bayesian workflow, https://doi.org/10.1111/rssa.12378.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> wide, narrow = (bg.prior_predictive(counts, bg.PartialPooling(tau_scale=s), seed=1) for s in (1.0, 0.1))
+    >>> bool(wide["gap"].median() > 5 * narrow["gap"].median())
+    True
+    """
+    import logging
+
+    import pymc as pm
+
+    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
+        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+    if not isinstance(estimator, Estimator):
+        raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
+        raise InputError(f"draws must be a whole number, 1 or larger; got {draws!r}")
+    if estimator.word == "james_stein":
+        raise InputError(
+            "the priors of james_stein are flat, so nothing can be drawn from them; see bg.PartialPooling()"
+        )
+    model = estimator.model(tally)
+    wanted = [v.name for v in (*model.free_RVs, *model.deterministics) if _kept(v.name, model.named_vars_to_dims)]
+    logger = logging.getLogger("pymc")
+    level = logger.level
+    logger.setLevel(logging.WARNING)  # it names every variable that it draws
+    try:
+        tree = pm.sample_prior_predictive(
+            draws, model=model, var_names=wanted, random_seed=seed, compile_kwargs={"mode": "FAST_COMPILE"}
+        )
+    finally:
+        logger.setLevel(level)
+    found: xr.Dataset = tree["prior"].to_dataset().isel(chain=0, drop=True)
+    found.attrs = {}  # they carry the time
+    mu = np.asarray(found["mu"].transpose("draw", "metric", "subgroup").values, dtype=np.float64)
+    larger = tally["larger_is_better"].values.astype(bool)
+    worst = np.where(larger, np.nanmin(mu, axis=2), np.nanmax(mu, axis=2))
+    observed = np.asarray(tally["estimate"].transpose("metric", "subgroup").values, dtype=np.float64)
+    return found.assign(
+        predicted=(("draw", "metric", "subgroup"), _predicted(mu, tally, np.random.default_rng([seed, draws]))),
+        worst=(("draw", "metric"), worst),
+        gap=(("draw", "metric"), np.nanmax(mu, axis=2) - np.nanmin(mu, axis=2)),
+        observed=(("metric", "subgroup"), observed),
+        range_lower=("metric", tally["range_lower"].values),
+        range_upper=("metric", tally["range_upper"].values),
+    ).assign_coords({n: ("subgroup", tally[n].values) for n in attributes_of(tally)}).assign_attrs(
+        {"estimator": estimator.word, "seed": seed}
+    )  # fmt: skip
+
+
+def _kept(name: str, dims: dict[str, tuple[str | None, ...]]) -> bool:
+    """Values of subgroups and hyper-parameters, not the latent numbers that they are made of."""
+    return name == "mu" or (name in ("overall", "tau", "component_sd", "factor_sd") and bool(dims.get(name)))
+
+
+def _predicted(mu: FloatArray, tally: xr.Dataset, rng: np.random.Generator) -> FloatArray:
+    """Estimates of values ``mu`` (draw, metric, subgroup) from as many rows as there are."""
+    found = np.full(mu.shape, np.nan)
+    for m, kind in enumerate(tally["kind"].values):
+        count = np.asarray(tally["count"].values[m], dtype=np.float64)
+        if str(kind) == "rate":
+            rows = np.round(np.nan_to_num(count)).astype(np.int64)
+            seen = rows > 0
+            p = np.clip(mu[:, m, seen], 0.0, 1.0)
+            found[:, m, seen] = rng.binomial(rows[seen], p) / rows[seen]
+        else:
+            spread = np.sqrt(np.asarray(tally["sampling_variance"].values[m], dtype=np.float64))
+            found[:, m] = mu[:, m] + spread * rng.standard_normal(mu[:, m].shape)
+    return found

@@ -1,0 +1,201 @@
+"""Pieces of a study, one after the other, on processes of this machine or on a Dask cluster: the same answers everywhere.
+
+A piece is a number; whatever it needs of chance it takes from a stream of its own, so that neither the order of pieces nor
+the place where they run changes an answer. Answers that were kept in a `bayesgroups.studies.journal.Journal` are not
+computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesgroups.errors import EngineError, InputError
+from bayesgroups.studies.journal import Journal, file_name
+from bayesgroups.texts import as_json
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of what is computed, the number of pieces that are done, and of all."""
+
+FRUITLESS = 2
+"""Pieces in a row that may end the process that they have for themselves, before it is the process that is at fault."""
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Where the pieces of a study are computed, where their answers are kept, and who is told.
+
+    Attributes
+    ----------
+    workers : int or dask.distributed.Client
+        Processes of this machine, or the client of a cluster. Pieces of a process that dies are computed again.
+    folder : Path, optional
+        Where answers are written as they come; those found there are not computed again.
+    progress : callable, optional
+        Called with a name, the number of pieces done so far (those found in the folder first), and of all.
+
+    Raises
+    ------
+    InputError
+        If ``workers`` is neither a whole number from 1 on nor a client.
+
+    Examples
+    --------
+    >>> from bayesgroups.studies.execution import Executor
+    >>> Executor().run("squares", lambda piece: piece**2, 4)
+    [0, 1, 4, 9]
+    """
+
+    workers: int | Client = 1
+    folder: Path | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        count = self.workers if isinstance(self.workers, int) else 1
+        known = isinstance(self.workers, int) or hasattr(self.workers, "scheduler_info")
+        if isinstance(self.workers, bool) or not known or count < 1:
+            raise InputError(
+                f"workers={self.workers!r} must be a whole number, 1 or larger, or a dask.distributed.Client"
+            )
+
+    def run[Answer](
+        self,
+        name: str,
+        work: Callable[[int], Answer],
+        pieces: int,
+        *,
+        settings: Mapping[str, object] | None = None,
+    ) -> list[Answer]:
+        """Compute the answer of every piece, wherever it is done.
+
+        Parameters
+        ----------
+        name : str
+            What is computed; it names the file in the folder.
+        work : callable
+            From the number of a piece, 0 to ``pieces`` - 1, to its answer, which depends on nothing else. To be sent to
+            processes or a cluster it must be a function of a module, or a `functools.partial` of one. To be kept, its answers
+            must be made of what JSON has: numbers, texts, lists and mappings.
+        pieces : int
+            How many.
+        settings : mapping, optional
+            What else an answer depends on, such as the seed: answers in the folder to other settings are refused.
+
+        Returns
+        -------
+        list
+            Answers in the order of their pieces, the same whatever the workers.
+
+        Raises
+        ------
+        InputError
+            If answers in the folder are of another study, or cannot be read or written.
+        EngineError
+            If workers keep dying.
+        """
+        journal = None
+        if self.folder is not None:
+            journal = Journal(self.folder / file_name(name), as_json({"name": name, **(settings or {})}))
+        known = {} if journal is None else journal.read()
+        answers: dict[int, Any] = {piece: answer for piece, answer in known.items() if piece < pieces}
+        tell = None if self.progress is None else partial(self.progress, name)
+        if tell is not None and answers:
+            tell(len(answers), pieces)
+
+        def finished(piece: int, answer: Answer) -> None:
+            if journal is not None:
+                journal.add(piece, answer)
+            answers[piece] = answer
+            if tell is not None:
+                tell(len(answers), pieces)
+
+        left = [piece for piece in range(pieces) if piece not in answers]
+        if not isinstance(self.workers, int):
+            _on_cluster(work, left, self.workers, finished)
+        elif self.workers == 1:
+            for piece in left:
+                finished(piece, work(piece))
+        else:
+            _on_processes(work, left, self.workers, finished)
+        return [answers[piece] for piece in range(pieces)]
+
+
+HERE = Executor()
+"""One piece after the other in this process, with nothing kept."""
+
+
+def _on_processes[Answer](
+    work: Callable[[int], Answer], pieces: list[int], workers: int, finished: Callable[[int, Answer], None]
+) -> None:
+    """Where a process dies, those pieces that may have killed it get one of their own each, which tells which it was."""
+    left, deadly, fruitless = list(pieces), list[int](), 0
+
+    def done(piece: int, answer: Answer) -> None:
+        finished(piece, answer)
+        left.remove(piece)
+
+    while left and fruitless < FRUITLESS:
+        width = min(workers, len(left))
+        try:
+            _pool(work, left, width, done)
+        except BrokenProcessPool:
+            for piece in left[: width + 1]:
+                try:
+                    _pool(work, [piece], 1, done)
+                    fruitless = 0
+                except BrokenProcessPool:
+                    left.remove(piece)
+                    deadly.append(piece)
+                    fruitless += 1
+                    if fruitless == FRUITLESS:
+                        break
+    if deadly:
+        raise EngineError(
+            f"every process ends that computes piece {deadly[0]} (from 0 on): for want of memory, or because a fresh "
+            "process cannot import what it runs (scripts need `if __name__ == '__main__':`); what was kept stays; try workers=1"
+        )
+
+
+def _pool[Answer](
+    work: Callable[[int], Answer], pieces: Iterable[int], workers: int, finished: Callable[[int, Answer], None]
+) -> None:
+    # Fresh processes: forked ones would inherit the threads and locks of this one.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(work, piece): piece for piece in pieces}
+        try:
+            for future in as_completed(futures):
+                finished(futures[future], future.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _on_cluster[Answer](
+    work: Callable[[int], Answer], pieces: list[int], client: Client, finished: Callable[[int, Answer], None]
+) -> None:
+    """The scheduler gives pieces of dead workers to others, until it finds that a piece kills whoever takes it."""
+    import distributed
+
+    # Large work is a node of the graph, and is made again where a worker dies with it.
+    futures = client.map(_run, pieces, work=work, pure=False, key="bayesgroups-piece") if pieces else []
+    place = {future.key: piece for piece, future in zip(pieces, futures, strict=True)}
+    try:
+        for future in distributed.as_completed(futures):
+            finished(place[future.key], future.result())
+    except distributed.KilledWorker as problem:
+        raise EngineError(f"workers of the cluster keep dying; what was kept stays: {problem}") from problem
+    finally:
+        client.cancel(futures)
+
+
+def _run[Answer](piece: int, work: Callable[[int], Answer]) -> Answer:
+    return work(piece)

@@ -1,0 +1,112 @@
+"""Answers of a study as they come, a line of JSON each, so that an interrupted study goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayesgroups.errors import InputError
+
+
+@dataclass(frozen=True)
+class Journal:
+    """A file of answers, and what they are answers to.
+
+    A process that is stopped while it writes leaves a line without an end, which is not read, and whose piece is computed
+    again. Floats are written so that they come back as they were.
+
+    Attributes
+    ----------
+    path : Path
+        The file, made with its folder when the first answer comes.
+    identity : str
+        The study with its settings, such as design and seed: answers to another one are refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = Journal(Path(folder) / "rank.jsonl", "rank, seed 1")
+    ...     journal.add(2, {"rank": 17})
+    ...     journal.read()
+    {2: {'rank': 17}}
+    """
+
+    path: Path
+    identity: str
+
+    def read(self) -> dict[int, Any]:
+        """Read the answers by piece; none where there is no file.
+
+        Raises
+        ------
+        InputError
+            If the file is no journal, or the journal of another study.
+        """
+        if not self.path.is_file():
+            return {}
+        try:
+            lines = self.path.read_bytes().split(b"\n")[:-1]
+            known = [json.loads(line) for line in lines]
+            found = {int(line["piece"]): line["answer"] for line in known[1:]}
+            identity = known[0]["journal"] if known else self.identity
+        except (OSError, ValueError, TypeError, KeyError) as problem:
+            raise InputError(
+                f"journal {str(self.path)!r} cannot be read ({problem}); delete it, and it is made again"
+            ) from problem
+        if identity != self.identity:
+            raise InputError(
+                f"journal {str(self.path)!r} is of another study ({identity}, and not {self.identity}); "
+                "choose another folder, or delete it"
+            )
+        return found
+
+    def add(self, piece: int, answer: Any) -> None:
+        """Write one answer at the end.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        line = json.dumps({"piece": piece, "answer": answer}) + "\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+b") as file:
+                end = _whole(file)
+                head = json.dumps({"journal": self.identity}) + "\n" if end == 0 else ""
+                file.truncate(end)
+                file.write((head + line).encode())
+        except OSError as problem:
+            reason = problem.strerror or str(problem)
+            raise InputError(f"journal {str(self.path)!r} cannot be written: {reason}") from problem
+
+
+def file_name(name: str) -> str:
+    """A file name for what is computed, readable and different for different names.
+
+    Examples
+    --------
+    >>> file_name("ranks of partial pooling, normal")
+    'ranks_of_partial_pooling_normal_cd0b4d25.jsonl'
+    """
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:60]
+    return f"{plain}_{hashlib.sha256(name.encode()).hexdigest()[:8]}.jsonl"
+
+
+def _whole(file: Any) -> int:
+    """The end of the last whole line."""
+    size = int(file.seek(0, 2))
+    at = size
+    while at > 0:
+        start = max(at - 4096, 0)
+        file.seek(start)
+        found = file.read(at - start).rfind(b"\n")
+        if found >= 0:
+            return start + int(found) + 1
+        at = start
+    return 0

@@ -1,0 +1,353 @@
+"""Every public question has a command, every command one shape of JSON, and every error one message."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+from bayesgroups import tally_files
+from bayesgroups.cli import GROUPS, app, inputs, results, run
+from bayesgroups.cli.options import AnswerOptions
+from bayesgroups.cli.results import publish
+from bayesgroups.tables import answer_schema, report_schema
+
+Captured = pytest.CaptureFixture[str]
+NOT_ASKED_FOR = {
+    "Metric": "an expression, which only a program can write",
+    "points_from_reports": "takes a function",
+    "save_tally": "every command that makes a tally",
+    "open_tally": "every command that takes one",
+    "save_report": "estimate --output",
+    "open_report": "every command that takes one",
+    "tally_from_estimator": "takes a fitted model",
+    "report_from_draws": "takes draws in memory",
+    "run_analysis": "run",
+    "Population": "study",
+}
+"""Public names without a command of their own, and why or where."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows, small tables, tallies and reports to ask."""
+    place = tmp_path_factory.mktemp("questions")
+    random = np.random.default_rng(3)
+    size = 160
+    rows = pd.DataFrame(
+        {
+            "race": random.choice(["A", "B"], size),
+            "sex": random.choice(["Female", "Male"], size),
+            "outcome": random.integers(0, 2, size),
+            "risk": random.random(size).round(2),
+        }
+    )
+    rows.to_csv(place / "rows.csv", index=False)
+    by = ["race", "sex"]
+    tally = bg.tally(rows, by, ["fnr"], y_true="outcome", y_score="risk", threshold=0.5)
+    bg.save_tally(tally, place / "t.nc")
+    bg.save_tally(bg.tally(rows, by, "auc", y_true="outcome", y_score="risk"), place / "auc.nc")
+    bg.save_report(bg.estimate(tally, bg.PartialPooling(), seed=1), place / "r.nc")
+    crossed = bg.estimate(tally, bg.CrossedEffects(own_effects="learned"), seed=1)
+    bg.save_report(crossed, place / "x.nc")
+    names = ["subgroup", "label", "predicted"]
+    cells = pd.MultiIndex.from_product([["f", "m"], ["cat", "dog"], ["cat", "dog"]], names=names).to_frame(index=False)
+    cells.assign(count=[8, 2, 3, 9, 4, 4, 1, 10]).to_csv(place / "confusion.csv", index=False)
+    points = {"performance": [0.8, 0.75, 0.7], "fairness": [0.6, 0.8, 0.85]}
+    pd.DataFrame({"candidate": list("abc"), **points}).to_csv(place / "models.csv", index=False)
+    for name, gain in (("plain", 0.0), ("fair", 0.05)):
+        runs = {
+            "strength": [1, 1, 2, 2],
+            "performance": [0.8, 0.81, 0.7, 0.71],
+            "fairness": [0.6, 0.62, 0.8, 0.82 + gain],
+        }
+        pd.DataFrame(runs).to_csv(place / f"{name}.csv", index=False)
+    judged = {"race": rows["race"], "label": np.where(rows["outcome"], "hire", "no"), "disagrees": rows["risk"] > 0.7}
+    pd.DataFrame(judged).astype({"disagrees": int}).to_csv(place / "judgements.csv", index=False)
+    d = bg.disagreement_tally(place / "judgements.csv", by=["race"], label="label", disagrees="disagrees")
+    bg.save_tally(d, place / "d.nc")
+    counts = {
+        "site": list("abc"),
+        "successes": [1, 30, 9],
+        "trials": [2, 100, 60],
+        "estimate": [0.5, 0.3, 0.15],
+        "se": [0.3, 0.05, 0.05],
+    }
+    pd.DataFrame(counts).to_csv(place / "counts.csv", index=False)
+    return place
+
+
+QUESTIONS = [
+    "disparity r.nc --measure gini",
+    "disparity t.nc --measure variance --corrected",
+    "between-group-variance t.nc --method reml",
+    "posterior-variance r.nc",
+    "goodness-of-fit t.nc --formula 1 --formula race",
+    "variance-attribution x.nc",
+    "fairness-definitions t.nc",
+    "desiderata t.nc",
+    "certify r.nc --standard 0.3",
+    "simultaneous-intervals r.nc",
+    "ranks r.nc",
+    "discoveries r.nc --reference rest",
+    "margins t.nc",
+    "rows-to-certify t.nc --standard 0.6 --assume r.nc",
+    "rows-to-narrow t.nc",
+    "minimum-detectable-gap t.nc",
+    "probability-of-finding-worst t.nc --factor 2",
+    "threshold-curve auc.nc --at 0.5 --draws 100",
+    "roc-curve auc.nc --at 0.1 --draws 100",
+    "calibration-curve auc.nc --bins 2 --draws 100",
+    "auc-intervals auc.nc",
+    "auc-error-bound auc.nc",
+    "aggregate confusion.csv --group-power max_gap --class-power none",
+    "reporting-checklist confusion.csv",
+    "pareto-frontier models.csv",
+    "pareto-frontier plain.csv --by strength --draws 20",
+    "distance-to-optimum models.csv",
+    "auc-pfc models.csv --anchor 0.3 1",
+    "select-model models.csv --criterion P@F+5% --vanilla a",
+    "compare-auc-pfc plain.csv fair.csv --by strength --draws 20 --anchor 0.3 1",
+    "disagreement-bounds d.nc --notion calibration",
+    "disagreement-bounds d.nc --notion calibration --across subgroups",
+    "disagreement-sets d.nc --notion equal_opportunity --draws 50",
+    "disagreement-sets d.nc --notion equal_opportunity --draws 50 --kind credible",
+    "prior-sensitivity r.nc",
+    "study rows.csv --by sex --metric fnr --y-true outcome --y-score risk --threshold 0.5 --rows 60 --draws 2",
+]
+
+
+def words(line: str, folder: Path) -> list[str]:
+    return [str(folder / word) if word.endswith((".nc", ".csv")) else word for word in line.split()]
+
+
+_OPENED: dict[Any, Any] = {}
+
+
+def opened_once(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Files are read once for all questions, which takes most of the time otherwise."""
+
+    def opened(path: Path, *more: Any) -> Any:
+        if path.suffix != ".nc":
+            return read(path, *more)
+        if path not in _OPENED:
+            _OPENED[path] = read(path, *more)
+        return _OPENED[path]
+
+    return opened
+
+
+@pytest.mark.parametrize("line", QUESTIONS)
+def test_a_question_prints_a_table_and_the_one_shape_of_json(
+    line: str, folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published: list[str] = []
+
+    def in_all_forms(answer: xr.Dataset, question: str, wanted: AnswerOptions, **more: Any) -> int:
+        for form in (AnswerOptions(), AnswerOptions(json=True, output=folder / "answer.nc")):
+            assert publish(answer, question, form, **more) == 0
+            published.append(capsys.readouterr().out)
+        return 0
+
+    monkeypatch.setattr(results, "publish", in_all_forms)
+    monkeypatch.setattr(inputs, "source_of", opened_once(inputs.source_of))
+    monkeypatch.setattr(inputs, "report_of", opened_once(inputs.report_of))
+    monkeypatch.setattr(tally_files, "open_tally", opened_once(tally_files.open_tally))
+    assert run(words(line, folder)) == 0
+    assert capsys.readouterr().err == ""
+    table, text = published
+    assert "─" in table
+    document = json.loads(text)
+    jsonschema.validate(document, answer_schema(), cls=jsonschema.Draft202012Validator)
+    assert document["question"].split("_")[0] in {*line.split(maxsplit=1)[0].split("-"), "confidence", "credible"}
+    assert document["tables"]
+    for part in document["tables"]:
+        for record in part["records"]:
+            missing = {name for name in part["values"] if record[name] is None}
+            assert missing == set(record.get("nulls", {}))
+    with xr.open_dataset(folder / "answer.nc", engine="h5netcdf") as stored:
+        assert stored.data_vars
+
+
+def test_every_public_question_has_a_command() -> None:
+    there = {command.__name__ for _, commands in GROUPS for command in commands}
+    functions = {name for name in bg.__all__ if inspect.isfunction(getattr(bg, name))}
+    assert functions - there - set(NOT_ASKED_FOR) == set()
+    assert set(NOT_ASKED_FOR) & there == set()
+
+
+def test_every_command_has_help_and_an_example() -> None:
+    for _, commands in GROUPS:
+        for command in commands:
+            text = inspect.getdoc(command) or ""
+            name = command.__name__.replace("_", "-")
+            assert f"bayesgroups {name}" in text, name
+            for parameter in inspect.signature(command).parameters:
+                assert f"\n{parameter}\n    " in text, f"{name}: {parameter} is not explained"
+
+
+def test_a_report_is_json_of_its_schema(folder: Path, capsys: Captured) -> None:
+    for asked in (["show", "r.nc"], ["estimate", "t.nc", "--estimator", "no_pooling"]):
+        assert run([*words(" ".join(asked), folder), "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        jsonschema.validate(document, report_schema(), cls=jsonschema.Draft202012Validator)
+    assert run([*words("compare r.nc r.nc", folder)[:2], "--json"]) == 0
+    jsonschema.validate(json.loads(capsys.readouterr().out), answer_schema())
+    for name in ("show t.nc", "tally rows.csv --by sex --metric acc --y-true outcome --y-score risk --threshold 0.5"):
+        assert run([*words(name, folder), "--json"]) == 0
+        jsonschema.validate(json.loads(capsys.readouterr().out), answer_schema())
+
+
+def test_tallies_of_other_sources(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    target = tmp_path / "x.nc"
+    lines = [
+        "tally-from-counts counts.csv --by site --metric fnr",
+        "tally-from-estimates counts.csv --by site --std-error se --lower 0 --upper 1",
+        "add-tallies t.nc t.nc",
+        "auc-as-rate auc.nc",
+        "with-auc-variance auc.nc --variance delong",
+        "bin-scores auc.nc --bins 20",
+        "disagreement-tally judgements.csv --by race --label label --disagrees disagrees",
+    ]
+    for line in lines:
+        assert run([*words(line, folder), "-o", str(target)]) == 0
+        assert "Wrote the tally" in capsys.readouterr().out
+        assert bg.open_tally(target)["estimate"].size > 0
+    assert float(bg.open_tally(target)["rows"].sum()) == 160
+    assert run(words("estimate", folder) + [str(target), "--estimator", "disagreement", "--show", "1"]) == 0
+
+
+def test_patterns_of_files_are_summed_where_they_are(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    rows = pd.read_csv(folder / "rows.csv")
+    for i, part in enumerate((rows[:50], rows[50:])):
+        part.to_csv(tmp_path / f"part{i}.csv", index=False)
+        part.to_parquet(tmp_path / f"part{i}.parquet", index=False)
+    asked = ["--by", "sex", "--metric", "acc", "--y-true", "outcome", "--y-score", "risk", "--threshold", "0.5"]
+    printed = []
+    for source in (folder / "rows.csv", tmp_path / "*.csv", tmp_path / "*.parquet"):
+        assert run(["tally", str(source), *asked]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+
+
+def test_answers_are_written_in_three_forms(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    asked = words("rows-to-certify t.nc --standard 0.01", folder)
+    for name in ("a.json", "a.csv", "a.nc"):
+        assert run([*asked, "--output", str(tmp_path / name)]) == 0
+    assert "Wrote the answer to" in capsys.readouterr().out
+    document = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    assert any(
+        set(record.get("nulls", {}).values()) == {"infinite"}
+        for table in document["tables"]
+        for record in table["records"]
+    )
+    with (tmp_path / "a.csv").open(encoding="utf-8") as file:
+        assert {"metric", "subgroup", "needed"} <= set(next(csv.reader(file)))
+
+
+def test_settings_reach_the_estimator(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    asked = [*words("estimate t.nc", folder), "--show", "0", "-o", str(tmp_path / "r.nc")]
+    assert run([*asked, "--set", "tau_scale=1", "--set", "interval=robust"]) == 0
+    settings = json.loads(bg.open_report(tmp_path / "r.nc").attrs["settings"])
+    assert (settings["tau_scale"], settings["interval"]) == (1.0, "robust")
+    assert run(words("export", folder) + [str(tmp_path / "r.nc"), "-o", str(tmp_path / "r.csv")]) == 0
+    assert len(pd.read_csv(tmp_path / "r.csv")) == 4
+    capsys.readouterr()
+
+
+def test_an_answer_of_a_report_that_is_not_usable_says_so(
+    report: xr.DataTree, tmp_path: Path, capsys: Captured
+) -> None:
+    report.attrs["usable"] = 0
+    bg.save_report(report, tmp_path / "r.nc")
+    asked = ["disparity", str(tmp_path / "r.nc"), "--measure", "gini"]
+    assert run(asked) == 1
+    assert "NOT usable" in capsys.readouterr().err
+    assert run([*asked, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["usable"] is False
+
+
+BAD: list[tuple[str, str]] = [
+    ("disparity nowhere.nc", "nowhere.nc' does not exist"),
+    ("disparity rows.csv", "name at least one column"),
+    ("disparity r.nc --by race", "--by says what is in rows"),
+    ("disparity t.nc --output x.txt", "x.txt': an answer is written as .nc, .json, .csv"),
+    ("posterior-variance t.nc", "not a report of bayesgroups"),
+    ("variance-attribution r.nc", "variance components"),
+    ("goodness-of-fit t.nc --formula 1", "two or more models"),
+    ("goodness-of-fit t.nc --formula 1 --formula rase", "did you mean 'race'"),
+    ("desiderata t.nc --definition equality_gp", "did you mean 'equality_gap'"),
+    ("threshold-curve t.nc", "auc"),
+    ("bin-scores auc.nc --bins 0 -o b.nc", "--bins must be 1 or larger"),
+    ("aggregate confusion.csv --group-power max_gp", "did you mean 'max_gap'"),
+    ("aggregate models.csv", "models.csv' has no column 'subgroup'"),
+    ("auc-pfc confusion.csv --anchor 0.3 1", "has no column 'candidate'"),
+    ("compare-auc-pfc plain.csv fair.csv --anchor 0.3 1", "--by strength"),
+    ("compare-auc-pfc plain.csv plain.csv --by strength --anchor 0.3 1", "have one name"),
+    ("tally-from-estimates counts.csv --by site -o e.nc", "--std-error"),
+    ("tally-from-counts counts.csv --by sit -o e.nc", "did you mean 'site'"),
+    ("estimate t.nc --set tau_scal=1", "did you mean 'tau_scale'"),
+    ("estimate t.nc --set tau_scale", "not of the form name=value"),
+    ("estimate t.nc --set tau_scale=1 --set tau_scale=2", "names 'tau_scale' twice"),
+    ("estimate t.nc --set interval=bad", "interval='bad' is not one of 'morris'"),
+    ("export r.nc -o table.doc", "a table is written as"),
+    ("read-inspect rows.csv -o x.csv", "is no log of Inspect"),
+    ("show confusion.csv", "name at least one column"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), BAD)
+def test_bad_input_is_one_message(
+    line: str, said: str, folder: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.chdir(tmp_path)
+    asked = [str(folder / word) if (folder / word).is_file() else word for word in line.split()]
+    assert run(asked) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+    assert printed.err.startswith("bayesgroups: ")
+    assert printed.err.count("\n") == 1
+    assert "Traceback" not in printed.err
+
+
+def test_confusion_counts_that_come_twice_are_refused(tmp_path: Path, capsys: Captured) -> None:
+    row = {"subgroup": "f", "label": "cat", "predicted": "cat", "count": 1}
+    pd.DataFrame([row, row]).to_csv(tmp_path / "twice.csv", index=False)
+    assert run(["aggregate", str(tmp_path / "twice.csv")]) == 2
+    assert "two counts of the cell" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_column_with_missing_levels_is_no_population(tmp_path: Path, capsys: Captured) -> None:
+    pd.DataFrame({"sex": ["f", None], "y": [1, 0], "s": [0.1, 0.2]}).to_csv(tmp_path / "p.csv", index=False)
+    asked = ["--by", "sex", "--metric", "acc", "--y-true", "y", "--y-score", "s", "--threshold", "0.5", "--rows", "1"]
+    assert run(["study", str(tmp_path / "p.csv"), *asked]) == 2
+    assert "'sex' has missing values" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_shell_completes_the_commands() -> None:
+    assert "simultaneous-intervals" in app.generate_completion(shell="bash")
+
+
+def test_what_a_function_warns_of_is_a_note(tmp_path: Path, folder: Path, capsys: Captured, recwarn: Any) -> None:
+    import warnings
+
+    points = {"performance": [0.8, None], "fairness": [0.6, 0.7]}
+    pd.DataFrame({"candidate": ["a", "b"], **points}).to_csv(tmp_path / "m.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert run(["pareto-frontier", str(tmp_path / "m.csv")]) == 0
+        assert "Note: " in capsys.readouterr().err
+        assert run([*words("select-model models.csv --criterion P@F+5%", folder), "--threshold", "2"]) == 2
+    assert "meets the threshold" in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,152 @@
+"""Pieces of a study give the same answers in this process, in others and on a cluster, in one go or resumed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xarray as xr
+
+from bayesgroups.errors import EngineError, InputError, MissingDependencyError
+from bayesgroups.studies import calibration, entrants
+from bayesgroups.studies.execution import Executor
+from bayesgroups.studies.journal import Journal, file_name
+from bayesgroups.studies.resampling import study
+from tests.studies.pieces import dying, noise
+from tests.studies.small_population import population
+from tests.tallies.engines import need, root_on_path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def root() -> Iterator[None]:
+    """Fresh processes find modules where this one does."""
+    with root_on_path():
+        yield
+
+
+@pytest.fixture(scope="module")
+def client(root: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    need("dask")
+    need("distributed")
+    import dask
+    from distributed import Client
+
+    folder = str(tmp_path_factory.mktemp("dask"))
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        Client(n_workers=2, threads_per_worker=1, dashboard_address=":0", local_directory=folder) as found,
+    ):
+        yield found
+
+
+WANTED = [noise(0.1, piece) for piece in range(5)]
+
+
+def test_processes_and_clusters_give_the_same_answers(client: Any, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    for i, workers in enumerate((1, 2, client)):
+        run = Executor(workers, tmp_path / str(i), lambda *said: told.append(said))
+        assert run.run("noise", partial(noise, 0.1), 5, settings={"seed": 7}) == WANTED
+        assert told == [("noise", done, 5) for done in range(1, 6)]
+        told.clear()
+        assert Journal(tmp_path / str(i) / file_name("noise"), "").path.is_file()
+        # What is on the disk is not computed again, and is the same to the last digit.
+        assert run.run("noise", noise, 5, settings={"seed": 7}) == WANTED  # type: ignore[arg-type]
+        assert told == [("noise", 5, 5)]
+        told.clear()
+
+
+def test_a_killed_process_is_replaced(tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    run = Executor(2, tmp_path / "kept")
+    assert run.run("deaths", partial(dying, str(marks), 1), 4) == [0, 10, 20, 30]
+    assert len(list(marks.iterdir())) == 1
+
+
+def test_a_piece_that_kills_every_process_loses_nothing_else(tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    run = Executor(2, tmp_path / "kept")
+    with pytest.raises(
+        EngineError, match=r"every process ends that computes piece 1 \(from 0 on\): for want of memory"
+    ):
+        run.run("deaths", partial(dying, str(marks), 100), 4)
+    kept = Journal(tmp_path / "kept" / file_name("deaths"), json.dumps({"name": "deaths"})).read()
+    assert kept == {0: 0, 2: 20, 3: 30}
+    assert Executor(1, tmp_path / "kept").run("deaths", partial(dying, str(marks), 0), 4) == [0, 10, 20, 30]
+
+
+def test_a_killed_worker_of_a_cluster_is_replaced(client: Any, tmp_path: Path) -> None:
+    assert Executor(client).run("deaths", partial(dying, str(tmp_path), 1), 4) == [0, 10, 20, 30]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_piece_that_kills_every_worker_of_a_cluster_is_reported(client: Any, tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="workers of the cluster keep dying; what was kept stays"):
+        Executor(client).run("deaths", partial(dying, str(tmp_path), 100), 2)
+
+
+def test_a_resampling_study_on_a_cluster(client: Any, tmp_path: Path) -> None:
+    entries = {"standard": entrants.standard}
+    alone = study(population(), entries, draws=2, seed=1)
+    xr.testing.assert_identical(study(population(), entries, draws=2, seed=1, workers=client, folder=tmp_path), alone)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
+    whole = calibration.ranks("normal", replications=6, seed=1)
+    calibration.ranks("normal", replications=4, seed=1, executor=Executor(folder=tmp_path))
+    (file,) = tmp_path.iterdir()
+    lines = file.read_bytes().split(b"\n")
+    file.write_bytes(b"\n".join(lines[:3]) + b"\n" + lines[3][:20])  # killed while it wrote the third answer
+    told: list[int] = []
+    again = Executor(folder=tmp_path, progress=lambda _, done, __: told.append(done))
+    found = calibration.ranks("normal", replications=6, seed=1, executor=again)
+    assert told == [2, 3, 4, 5, 6]
+    assert {name: ranks.tolist() for name, ranks in found.items()} == {name: r.tolist() for name, r in whole.items()}
+    with pytest.raises(InputError, match=r"is of another study \(.*\"seed\": 1.*, and not .*\"seed\": 2"):
+        calibration.ranks("normal", replications=6, seed=2, executor=again)
+
+
+def test_commands_keep_their_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("first", "second"):
+        asked = [
+            "--output",
+            str(tmp_path / folder / "sbc.csv"),
+            "--replications",
+            "2",
+            "--journal",
+            str(tmp_path / "kept"),
+        ]
+        calibration.main(asked)
+    assert (tmp_path / "first" / "sbc.csv").read_bytes() == (tmp_path / "second" / "sbc.csv").read_bytes()
+    assert len(list((tmp_path / "kept").iterdir())) == len(calibration.LIKELIHOODS)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_scheduler_needs_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingDependencyError, match=r"--scheduler needs Dask; .* 'bayesgroups\[dask\]'"):
+        calibration.main(["--output", str(tmp_path / "sbc.csv"), "--scheduler", "tcp://127.0.0.1:1"])
+
+
+def test_journals_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
+    run = Executor(folder=tmp_path)
+    (tmp_path / file_name("noise")).write_text("no journal\n")
+    with pytest.raises(InputError, match="journal .* cannot be read .*; delete it, and it is made again"):
+        run.run("noise", partial(noise, 0.1), 2)
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="journal .* cannot be written"):
+        Executor(folder=tmp_path / "file").run("noise", partial(noise, 0.1), 2)
+
+
+@pytest.mark.parametrize("workers", [0, True, 1.5, "two"])
+def test_workers_must_be_a_number_or_a_client(workers: Any) -> None:
+    with pytest.raises(InputError, match="must be a whole number, 1 or larger, or a dask.distributed.Client"):
+        Executor(workers)
