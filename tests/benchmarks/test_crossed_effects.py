@@ -27,7 +27,7 @@ WORST_FLOOR, CPU_FLOOR = 10.0, 3.0
 MOST_MEGABYTES = 1000.0
 
 LARGE = """
-import itertools, resource, time
+import itertools, time
 import numpy as np, pandas as pd
 import bayesgroups as bg
 rng = np.random.default_rng(1)
@@ -40,7 +40,8 @@ from bayesgroups.inference.collapsed.crossed_effects import sample
 found = sample(tally, seed=1, binomial_likelihood=False, order=1)
 assert all(check.passed for check in found.checks), found.checks
 found.draws["mu"].values.mean(axis=(0, 1))
-print(time.perf_counter() - start, time.process_time() - processor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+from bayesgroups.studies.scaling import peak_megabytes
+print(time.perf_counter() - start, time.process_time() - processor, peak_megabytes())
 """
 
 

@@ -25,8 +25,10 @@ resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 import bayesgroups as bg
 start = time.perf_counter()
 found = bg.tally({pattern!r}, ["g", "h"], ["fnr", "sel", "mean", "auc"], y_true="y", y_score="s", threshold=0.5, loss="v")
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print(json.dumps({{"seconds": time.perf_counter() - start, "peak": peak, "rows": float(found["rows"].sum()),
+seconds = time.perf_counter() - start
+from bayesgroups.studies.scaling import peak_megabytes
+peak = peak_megabytes() * 10**6
+print(json.dumps({{"seconds": seconds, "peak": peak, "rows": float(found["rows"].sum()),
                   "successes": found["successes"].sum("subgroup").values.tolist(),
                   "means": found["estimate"].sel(metric="mean").values.tolist(),
                   "auc": found["estimate"].sel(metric="auc").values.tolist()}}))
