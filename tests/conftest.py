@@ -79,7 +79,10 @@ def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """As many processes as there are processors, but one alone where time is measured."""
-    return 0 if config.option.markexpr == "benchmark" else len(os.sched_getaffinity(0))
+    if config.option.markexpr == "benchmark":
+        return 0
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # inherited: threads of several processes get in each other's way
+    return os.cpu_count() or 1
 
 
 @pytest.fixture(name="make_tally")
