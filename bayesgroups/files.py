@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from bayesgroups.errors import InputError
+from bayesgroups.errors import InputError, SchemaError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def write_atomically(path: str | Path, write: Callable[[Path], None]) -> Path:
@@ -50,6 +55,67 @@ def write_atomically(path: str | Path, write: Callable[[Path], None]) -> Path:
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise InputError(f"file {str(target)!r} cannot be written: {reason}") from problem
+
+
+def write_text(path: str | Path, text: str) -> Path:
+    """Write a text as UTF-8, whole or not at all, with the same bytes on every system.
+
+    Raises
+    ------
+    InputError
+        As `write_atomically`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(Path(folder) / "note.txt", "whole").read_bytes()
+    b'whole'
+    """
+
+    def write(place: Path) -> None:
+        place.write_text(text, encoding="utf-8", newline="\n")
+
+    return write_atomically(path, write)
+
+
+def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[Any]]) -> Any:
+    """Load a NetCDF4 file into memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    opened : callable
+        ``xarray.open_dataset`` or ``xarray.open_datatree``.
+
+    Returns
+    -------
+    xr.Dataset or xr.DataTree
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
+    SchemaError
+        If it is not a NetCDF4 file.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"file {str(source)!r} does not exist")
+    try:
+        with opened(source, engine="h5netcdf") as found:
+            return found.load()
+    except (OSError, ValueError) as problem:
+        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
+
+
+def with_texts(dataset: xr.Dataset) -> xr.Dataset:
+    """Texts as they were before saving: NetCDF gives them back as objects."""
+    texts = {name: values.astype(str) for name, values in dataset.variables.items() if values.dtype.kind == "O"}
+    return dataset.assign_coords({name: text for name, text in texts.items() if name in dataset.coords}).assign(
+        {name: text for name, text in texts.items() if name not in dataset.coords}
+    )
 
 
 def _write(target: Path, write: Callable[[Path], None]) -> Path:

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.files import write_atomically
+from bayesgroups.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.inference.posterior import Posterior
 from bayesgroups.inference.verdicts import checks_dataset, usable
 from bayesgroups.levels import LEVELS
@@ -284,25 +284,9 @@ def open_report(path: str | Path) -> xr.DataTree:
     ...     bg.open_report(path).attrs["estimator"]
     'no_pooling'
     """
-    source = Path(path)
-    if not source.is_file():
-        raise InputError(f"file {str(source)!r} does not exist")
-    try:
-        with xr.open_datatree(source, engine="h5netcdf") as tree:
-            report: xr.DataTree = tree.load()
-    except (OSError, ValueError) as problem:
-        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
-    report = report.map_over_datasets(_texts)
+    report: xr.DataTree = read_netcdf(path, xr.open_datatree).map_over_datasets(with_texts)
     check(report)
     return report
-
-
-def _texts(dataset: xr.Dataset) -> xr.Dataset:
-    """Texts as they were before saving: NetCDF gives them back as objects."""
-    texts = {name: values.astype(str) for name, values in dataset.variables.items() if values.dtype.kind == "O"}
-    return dataset.assign_coords({name: text for name, text in texts.items() if name in dataset.coords}).assign(
-        {name: text for name, text in texts.items() if name not in dataset.coords}
-    )
 
 
 def check(report: object) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import xarray as xr
 
-from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.files import write_atomically
+from bayesgroups.errors import SchemaError
+from bayesgroups.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
 
 
@@ -71,13 +71,7 @@ def open_tally(path: str | Path) -> xr.Dataset:
     bayesgroups.errors.InputError: file 'nowhere.nc' does not exist
     """
     source = Path(path)
-    if not source.is_file():
-        raise InputError(f"file {str(source)!r} does not exist")
-    try:
-        with xr.open_dataset(source, engine="h5netcdf") as opened:
-            tally: xr.Dataset = opened.load()
-    except (OSError, ValueError) as problem:
-        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
+    tally: xr.Dataset = read_netcdf(source, xr.open_dataset)
     found = tally.attrs.get("schema")
     if found == "bayesgroups.report":
         raise SchemaError(f"file {str(source)!r} is a report, not a tally; compare reports with 'bayesgroups compare'")
@@ -85,7 +79,4 @@ def open_tally(path: str | Path) -> xr.Dataset:
         raise SchemaError(f"file {str(source)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}")
     if int(tally.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
         raise SchemaError(f"file {str(source)!r} was written by a newer bayesgroups; update it")
-    texts = {name: tally[name].astype(str) for name in tally.variables if tally[name].dtype.kind == "O"}
-    return tally.assign_coords({name: text for name, text in texts.items() if name in tally.coords}).assign(
-        {name: text for name, text in texts.items() if name not in tally.coords}
-    )
+    return with_texts(tally)

@@ -15,7 +15,7 @@ from bayesgroups.analyses.questions import ask
 from bayesgroups.comparison import compare
 from bayesgroups.errors import InputError
 from bayesgroups.estimation import estimate
-from bayesgroups.files import write_atomically
+from bayesgroups.files import write_atomically, write_text
 from bayesgroups.report import save_report
 from bayesgroups.tables.answer_files import save_answer
 from bayesgroups.tables.frames import report_frame
@@ -191,11 +191,7 @@ def _write(report: xr.DataTree, fit: Fit) -> None:
         write_html(report, fit.files["html"], level=fit.level)
     if "json" in fit.files:
         text = as_text(report_document(report)) + "\n"
-        write_atomically(fit.files["json"], lambda place: _put(place, text))
+        write_text(fit.files["json"], text)
     if "csv" in fit.files:
         table = report_frame(report, level=fit.level)
         write_atomically(fit.files["csv"], lambda place: table.to_csv(place, index=False, lineterminator="\n"))
-
-
-def _put(place: Path, text: str) -> None:
-    place.write_text(text, encoding="utf-8")

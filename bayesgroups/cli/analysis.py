@@ -68,17 +68,13 @@ def init(analysis: Path = Path("analysis.toml"), *, replace: Annotated[bool, Par
     from bayesgroups.analyses.template import template
     from bayesgroups.cli import consoles
     from bayesgroups.errors import InputError
-    from bayesgroups.files import write_atomically
+    from bayesgroups.files import write_text
 
     if analysis.exists() and not replace:
         raise InputError(f"file {str(analysis)!r} is there already; choose another name, or add --replace")
     text = template().replace("run analysis.toml", f"run {analysis}", 1)
-    write_atomically(analysis, lambda place: _put(place, text))
+    write_text(analysis, text)
     consoles.output().print(
         Text(f"Wrote {analysis}. Name your rows and columns in it, then: bayesgroups run {analysis}")
     )
     return 0
-
-
-def _put(place: Path, text: str) -> None:
-    place.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ import jinja2
 import xarray as xr
 from markupsafe import Markup
 
-from bayesgroups.files import write_atomically
+from bayesgroups.files import write_text
 from bayesgroups.html.sections.context import Context, contexts
 from bayesgroups.html.sections.diagnostics import diagnostics
 from bayesgroups.html.sections.estimates import estimates
@@ -74,12 +74,7 @@ def write_html(
     ...     "False negative rate" in bg.write_html(report, Path(folder) / "fnr.html").read_text("utf-8")
     True
     """
-    text = render(report, level=level, truth=truth).encode("utf-8")
-
-    def write(place: Path) -> None:
-        place.write_bytes(text)
-
-    return write_atomically(path, write)
+    return write_text(path, render(report, level=level, truth=truth))
 
 
 def render(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from bayesgroups.errors import InputError, MissingDependencyError
-from bayesgroups.files import write_atomically
+from bayesgroups.files import write_atomically, write_text
 from bayesgroups.readings import metrics_of, percent, read
 from bayesgroups.tables.frames import report_frame
 from bayesgroups.tables.layout import interval_text
@@ -62,12 +62,11 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95)
             f"file {str(target)!r}: a table is written as {', '.join(ENDINGS)}; give it one of these endings"
         )
     if ending == ".json":
-        text = as_text(report_document(report)) + "\n"
-        return write_atomically(target, lambda place: _put(place, text))
+        return write_text(target, as_text(report_document(report)) + "\n")
     if ending in (".html", ".tex"):
         tables = [great_table(report, name, level=level) for name in metrics_of(report)]
         parts = [table.as_raw_html() if ending == ".html" else table.as_latex() for table in tables]
-        return write_atomically(target, lambda place: _put(place, "\n".join(parts) + "\n"))
+        return write_text(target, "\n".join(parts) + "\n")
     frame = report_frame(report, level=level)
     if ending == ".csv":
         return write_atomically(target, lambda place: frame.to_csv(place, index=False, lineterminator="\n"))
@@ -138,7 +137,3 @@ def great_table(report: xr.DataTree, metric: str | None = None, *, level: float 
         .cols_label({**heads, "subgroup": "Subgroup", "remark": ""})
         .fmt_integer(columns="n")
     )
-
-
-def _put(place: Path, text: str) -> None:
-    place.write_text(text, encoding="utf-8")

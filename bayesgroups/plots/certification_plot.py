@@ -76,7 +76,7 @@ def certification(
     """
     reading, shape, own = read(report, metric), style.look(size), axes is None
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
-    place = names.index(metric) if metric is not None else 0
+    place = names.index(reading.metric)
     numbers = read_numbers(report, part="posterior").metrics[place]
     if numbers.draws is None or not numbers.included.any():
         raise InputError(f"metric {names[place]!r} is undefined in every subgroup, so there is nothing to certify")

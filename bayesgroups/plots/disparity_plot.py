@@ -79,7 +79,7 @@ def disparity_posterior(
         raise InputError(f"there is no measure {measure!r}; {near_misses(measure, MEASURES)}")
     reading, shape, own = read(report, metric), style.look(size), axes is None
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
-    place = names.index(metric) if metric is not None else 0
+    place = names.index(reading.metric)
     opened = open_source(report)
     tally = report["constant_data"].to_dataset().isel(metric=[place])
     better = bool(tally["larger_is_better"].values[0])

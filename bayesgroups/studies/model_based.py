@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -17,10 +16,10 @@ import pandas as pd
 import xarray as xr
 
 from bayesgroups.estimators import ModelBasedMetrics
-from bayesgroups.files import write_atomically
 from bayesgroups.frequentist import model_based_metrics
 from bayesgroups.studies.entrants import entrants as shared_entrants
 from bayesgroups.studies.populations import SMALL
+from bayesgroups.studies.records import write
 from bayesgroups.studies.resampling import Entry, study
 from bayesgroups.studies.shared_cells import DIABETES_DRAWS, SEED, populations
 
@@ -109,14 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = study(
         population, entrants(), draws=given.draws, seed=SEED, workers=given.workers, folder=given.output / "records"
     )
-    text = io.StringIO()
-    table(found).to_csv(text, index=False, float_format="%.4f")
     usable = found["usable"].sel(estimator="mbm (bayesian)").values
-
-    def write(path: Path) -> None:
-        path.write_text(text.getvalue(), encoding="utf-8")
-
-    place = write_atomically(given.output / RECORD, write)
+    place = given.output / RECORD
+    write(place, table(found).to_csv(index=False, float_format="%.4f", lineterminator="\n"))
     print(f"{place}: {len(usable)} draws, {int(usable.sum())} usable fits")  # noqa: T201
 
 

@@ -9,6 +9,8 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
+from bayesgroups.files import write_text
+
 DIGITS = 6
 """Decimals that are kept."""
 
@@ -54,6 +56,6 @@ def rows_as_csv(rows: Sequence[Sequence[object]]) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a record, in a folder that is made if need be, with the same bytes on every system."""
+    """Write a record whole or not at all, in a folder that is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    write_text(path, text)
