@@ -141,7 +141,12 @@ def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inferenc
             raise InputError(
                 f"{estimator.word} has no exact engine for metric {name!r}; use inference='auto' or 'nuts'"
             )
-        notes.append(f"{name}: the exact engine did not pass its checks, so NUTS was run")
+        why = (
+            "there is no exact engine for these settings"
+            if exact is None
+            else "the exact engine did not pass its checks"
+        )
+        notes.append(f"{name}: {why}, so NUTS was run")
     backend: Backend = "jax" if inference == "nuts_jax" else "default"
     fit = _nuts(tally, estimator, seed, backend, target_accept=0.9)
     if not usable(fit.checks):
@@ -155,8 +160,12 @@ def _nuts(
 ) -> Posterior:
     from bayesgroups.inference import nuts
 
+    try:
+        model = estimator.model(tally)
+    except ValueError as problem:  # builders know nothing of this package, and so not its errors
+        raise InputError(str(problem)) from problem
     tree = nuts.sample(
-        estimator.model(tally), seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
+        model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
         backend=backend,
     )  # fmt: skip
     draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")

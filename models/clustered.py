@@ -33,7 +33,8 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
+from .cells import Likelihood
+from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -57,13 +58,21 @@ class _Cells:
     total: FloatArray
 
 
-def build_with_clusters(tally: xr.Dataset) -> pm.Model:
+def build_with_clusters(
+    tally: xr.Dataset,
+    *,
+    likelihood: Likelihood = "auto",
+    overall_scale: float | None = None,
+    tau_scale: float | None = None,
+) -> pm.Model:
     """Build the model of all metrics of a tally with clusters; nothing is sampled here.
 
     Parameters
     ----------
     tally : xr.Dataset
         From ``bg.tally(..., cluster=...)`` without weights, whatever its analysis of clusters; rates and means.
+    likelihood, overall_scale, tau_scale
+        As in ``partial_pooling.build``; ``normal`` gives clusters of rates a normal likelihood as well.
 
     Returns
     -------
@@ -74,7 +83,8 @@ def build_with_clusters(tally: xr.Dataset) -> pm.Model:
     Raises
     ------
     ValueError
-        If the tally has no clusters, has weights, or a metric is neither rate nor mean.
+        If the tally has no clusters, has weights, a metric is neither rate nor mean, or a setting is refused as in
+        ``partial_pooling.build``.
 
     Examples
     --------
@@ -85,12 +95,12 @@ def build_with_clusters(tally: xr.Dataset) -> pm.Model:
     >>> [variable.name for variable in build_with_clusters(tally).free_RVs]
     ['alpha', 'tau', 'z', 'icc']
     """
-    _check(tally)
-    rate = tally["row_kind"].values == "rate"
+    _check(tally, likelihood)
+    rate = (tally["row_kind"].values == "rate") & (likelihood != "normal")
     natural, cells = natural_scale(tally), _cells(tally)
     centre = np.where(rate, 0.0, natural["centre"].values)
-    width = np.where(rate, LOGIT_OVERALL_SCALE, natural["scale"].values)
-    spread = np.where(rate, LOGIT_TAU_SCALE, natural["tau_scale"].values)
+    width = chosen(np.where(rate, LOGIT_OVERALL_SCALE, natural["scale"].values), overall_scale, "overall_scale")
+    spread = chosen(np.where(rate, LOGIT_TAU_SCALE, natural["tau_scale"].values), tau_scale, "tau_scale")
     coords = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values}
     with pm.Model(coords=coords) as model:
         location = pm.Normal("alpha" if rate.any() else "overall", mu=centre, sigma=width, dims="metric")
@@ -106,7 +116,7 @@ def build_with_clusters(tally: xr.Dataset) -> pm.Model:
     return model
 
 
-def _check(tally: xr.Dataset) -> None:
+def _check(tally: xr.Dataset, likelihood: str) -> None:
     if "cluster_cell" not in tally.dims:
         raise ValueError("the tally has no clusters; name their column, as bg.tally(..., cluster='speaker')")
     if "weight" in tally:
@@ -114,6 +124,10 @@ def _check(tally: xr.Dataset) -> None:
     for name, kind in zip(tally["metric"].values, tally["row_kind"].values, strict=True):
         if kind not in ("rate", "mean"):
             raise ValueError(f"metric {str(name)!r} has no likelihood of clusters, because its kind is {str(kind)!r}")
+        if likelihood == "binomial" and kind != "rate":
+            raise ValueError(
+                f"metric {str(name)!r} is not a rate (kind {str(kind)!r}), so it has no binomial likelihood"
+            )
 
 
 def _cells(tally: xr.Dataset) -> _Cells:

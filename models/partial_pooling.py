@@ -41,7 +41,6 @@ doi:10.1214/088342307000000014.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ from numpy.typing import NDArray
 
 from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .likelihoods import observe_estimates, observe_successes
-from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
+from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -114,8 +113,8 @@ def build(
     centre = np.where(binomial, 0.0, natural["centre"].values)
     width = np.where(binomial, LOGIT_OVERALL_SCALE, natural["scale"].values)
     spread = np.where(binomial, LOGIT_TAU_SCALE, natural["tau_scale"].values)
-    width = _chosen(width, overall_scale, "overall_scale")
-    spread = _chosen(spread, tau_scale, "tau_scale")
+    width = chosen(width, overall_scale, "overall_scale")
+    spread = chosen(spread, tau_scale, "tau_scale")
 
     coords = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values}
     with pm.Model(coords=coords) as model:
@@ -141,12 +140,3 @@ def _own_scale(value: Tensor, binomial: BoolArray) -> Tensor:
     if binomial.all():
         return pm.math.invlogit(value)
     return pm.math.switch(binomial, pm.math.invlogit(value), value) if binomial.any() else value
-
-
-def _chosen(default: FloatArray, given: float | None, name: str) -> FloatArray:
-    """Take the given scale for every metric, or else the default of each."""
-    if given is None:
-        return default
-    if not (math.isfinite(given) and given > 0):
-        raise ValueError(f"{name} must be a positive number; got {given!r}")
-    return np.full_like(default, given)

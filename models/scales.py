@@ -113,3 +113,18 @@ def _weighted_mean(value: FloatArray, weight: FloatArray) -> float:
 
 def _floats(values: xr.DataArray) -> FloatArray:
     return np.asarray(values.values, dtype=np.float64)
+
+
+def chosen(default: FloatArray, given: float | None, name: str) -> FloatArray:
+    """The given scale for every metric, or else the default of each.
+
+    Raises
+    ------
+    ValueError
+        If it is not a positive finite number.
+    """
+    if given is None:
+        return default
+    if not (math.isfinite(given) and given > 0):
+        raise ValueError(f"{name} must be a positive number; got {given!r}")
+    return np.full_like(default, given)

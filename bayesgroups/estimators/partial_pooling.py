@@ -26,6 +26,10 @@ class PartialPooling(Estimator):
     overall_scale, tau_scale : float, optional
         Prior scales: overall ~ Normal(centre, overall_scale), tau ~ HalfNormal(tau_scale). For rates on the logit
         scale, by default 1.5 and 0.5; otherwise in units of the metric, by default as in `bayesgroups.models.scales`.
+    clusters : {"effective_counts", "random_effects"}
+        How the Bayesian side takes rows in clusters, where the tally has them: through the effective counts of the tally, or
+        with a random effect of every cluster and their correlation learned, sampled by NUTS (rates and means). The
+        frequentist side always takes the effective counts.
     interval : {"morris", "plug_in", "robust", "fab"}
         Of the frequentist side: Morris's, which counts the uncertainty of the hyper-parameters; the plug-in one, which
         does not and under-covers; the robust one of Armstrong, Kolesar and Plagborg-Moller; or FAB, exact per subgroup.
@@ -33,13 +37,14 @@ class PartialPooling(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown or a scale is not positive.
+        If a choice is unknown, a scale is not positive, or clusters are to have random effects and the tally has no clusters
+        that can.
 
     Examples
     --------
     >>> import bayesgroups as bg
     >>> bg.PartialPooling(tau_scale=1.0)
-    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, interval='morris')
+    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, clusters='effective_counts', interval='morris')
     """
 
     word: ClassVar[str] = "partial_pooling"
@@ -47,10 +52,12 @@ class PartialPooling(Estimator):
     likelihood: Likelihood = "auto"
     overall_scale: float | None = None
     tau_scale: float | None = None
+    clusters: Literal["effective_counts", "random_effects"] = "effective_counts"
     interval: Literal["morris", "plug_in", "robust", "fab"] = "morris"
 
     def __post_init__(self) -> None:
         check_choice("PartialPooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
+        check_choice("PartialPooling", "clusters", self.clusters, ("effective_counts", "random_effects"))
         check_choice("PartialPooling", "interval", self.interval, ("morris", "plug_in", "robust", "fab"))
         check_scale("PartialPooling", "overall_scale", self.overall_scale)
         check_scale("PartialPooling", "tau_scale", self.tau_scale)
@@ -62,16 +69,23 @@ class PartialPooling(Estimator):
         return partial_pooling.estimate(tally, interval=self.interval)
 
     def model(self, tally: xr.Dataset) -> pm.Model:
-        """The PyMC model, see `bayesgroups.models.partial_pooling`."""
-        from bayesgroups.models import partial_pooling
+        """The PyMC model, see `bayesgroups.models.partial_pooling` and `bayesgroups.models.clustered`."""
+        from bayesgroups.models import clustered, partial_pooling
 
+        if self.clusters == "random_effects":
+            return clustered.build_with_clusters(
+                tally, likelihood=self.likelihood, overall_scale=self.overall_scale, tau_scale=self.tau_scale
+            )
         return partial_pooling.build(
             tally, likelihood=self.likelihood, overall_scale=self.overall_scale, tau_scale=self.tau_scale
         )
 
-    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
-        """Exact draws of one metric, see `bayesgroups.inference.collapsed.partial_pooling`."""
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
+        """Exact draws of one metric, see `bayesgroups.inference.collapsed.partial_pooling`; none with random effects."""
         from bayesgroups.inference.collapsed import partial_pooling
+
+        if self.clusters == "random_effects":
+            return None
 
         return partial_pooling.sample(
             tally,

@@ -147,3 +147,22 @@ def test_what_has_no_model_of_clusters() -> None:
         build_with_clusters(tallied(frame, ["sel"], weights="w"))
     with pytest.raises(ValueError, match="metric 'f1' has no likelihood of clusters, because its kind is 'f1'"):
         build_with_clusters(bg.tally(frame, ["g"], ["f1"], y_true="v", y_pred="v", cluster="c"))
+    with pytest.raises(ValueError, match="metric 'mean' is not a rate"):
+        build_with_clusters(tallied(frame, ["mean"]), likelihood="binomial")
+    with pytest.raises(ValueError, match="tau_scale must be a positive number"):
+        build_with_clusters(tallied(frame, ["mean"]), tau_scale=0.0)
+    with pytest.raises(bg.InputError, match="the tally has no clusters; name their column"):
+        bg.estimate(bg.tally(frame, ["g"], ["sel"], y_pred="v"), bg.PartialPooling(clusters="random_effects"), seed=1)
+
+
+def test_random_effects_in_a_report() -> None:
+    """The frequentist side has effective counts; the two agree where clusters have one size."""
+    rows = balanced(size=4).query("c % 5 == 0")
+    report = bg.estimate(tallied(rows, ["mean"]), bg.PartialPooling(clusters="random_effects"), seed=1)
+    assert report.attrs["usable"] == 1
+    assert report.attrs["inference"] == "nuts"
+    assert "no exact engine" in report.attrs["notes"]
+    assert 0 < float(report["posterior"]["icc"].mean()) < 1
+    table = report["estimates"]["estimate"].sel(metric="mean")
+    gap = table.sel(approach="bayesian") - table.sel(approach="frequentist")
+    assert float(abs(gap).max()) < float(report["estimates"]["std_error"].sel(approach="frequentist").mean())
