@@ -203,8 +203,19 @@ def _models(formulas: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
         twice = next(formula for formula in models if list(formulas).count(formula) > 1)
         raise InputError(f"formulas= has {twice!r} twice; each model must be larger than the one before it")
     if len(models) < 2:
-        raise InputError(f"formulas= has {len(models)} of the two or more models that a comparison needs; add '1'")
+        raise InputError(
+            f"formulas= has {len(models)} of the two or more models that a comparison needs; {_mend(list(models))}"
+        )
     return models
+
+
+def _mend(formulas: list[str]) -> str:
+    """What to do about too few models."""
+    if not formulas:
+        return "give nested ones, as ['1', 'race']"
+    if formulas[0].strip() == "1":
+        return "put a larger one after it, as ['1', 'race']"
+    return f"put the intercept alone before it, as ['1', {formulas[0]!r}]"
 
 
 def _design(tally: xr.Dataset, formula: str) -> FloatArray:

@@ -143,12 +143,13 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     -------
     xr.Dataset
         Dims ``approach, metric, subgroup, level``. The Bayesian estimate is the posterior mean, its interval equal-tailed;
+        ``median`` (metric, subgroup) is the posterior median, which has the least absolute error expected;
         for a rate it reaches to the end of the range where no row, or every row, is a success. A logit never gets there, but the
         rate of a small group of people does, and one limit that is given away makes the credible mass larger, not smaller.
         ``lower`` and ``upper`` are clipped to the range of the metric; ``lower_unclipped``, ``upper_unclipped`` are not.
     """
     mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values.reshape(-1, *tally["estimate"].shape)
-    mean, error, lower, upper = _summaries(mu)
+    mean, error, median, lower, upper = _summaries(mu)
     none, every = _one_sided(tally)
     lower = np.where(none[..., None], tally["range_lower"].values[:, None, None], lower)
     upper = np.where(every[..., None], tally["range_upper"].values[:, None, None], upper)
@@ -171,6 +172,7 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
         "interval_method": both(
             np.where(tally["kind"].values == "rate", TO_THE_END, EQUAL_TAILED), reference["interval_method"], "metric"
         ),
+        "median": (cell, median),
         "status": both(bayesian, reference["status"], *cell),
         "reason": (cell, tally["reason"].values),
         "count": (cell, tally["count"].values),
@@ -188,10 +190,10 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     return xr.Dataset(data, coords=coordinates)
 
 
-def _summaries(mu: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and standard deviation of draws (draw, metric, subgroup), and limits with the levels along a last axis."""
+def _summaries(mu: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Mean, standard deviation and median of draws (draw, metric, subgroup), and limits with the levels along a last axis."""
     flat = mu.reshape(len(mu), -1)
-    probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
+    probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS] + [0.5]
     parts = max(1, -(-flat.size // BLOCK))
     mean, error, quantiles = [], [], []
     for block in np.array_split(np.arange(flat.shape[1]), parts):
@@ -203,7 +205,8 @@ def _summaries(mu: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     shape = mu.shape[1:]
     limits = np.concatenate(quantiles, axis=1).T.reshape(*shape, len(probabilities))
     found = [np.concatenate(each).reshape(shape) for each in (mean, error)]
-    return found[0], found[1], limits[..., : len(LEVELS)], limits[..., len(LEVELS) :]
+    lower, upper = limits[..., : len(LEVELS)], limits[..., len(LEVELS) : -1]
+    return found[0], found[1], limits[..., -1], lower, upper
 
 
 def _one_sided(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -324,7 +327,9 @@ def _part(report: xr.DataTree, include: set[str]) -> xr.DataTree:
     kept = {name: report[name].to_dataset() for name in report.children if name in include or name in REQUIRED}
     if "constant_data" not in include:
         data = kept["constant_data"]
-        kept["constant_data"] = data.drop_dims([dim for dim in ("score_cell", "cluster_cell") if dim in data.dims])
+        kept["constant_data"] = data.drop_dims(
+            [dim for dim in ("score_cell", "cluster_cell", "score_packet") if dim in data.dims]
+        )
     tree = xr.DataTree.from_dict(kept)
     tree.attrs = dict(report.attrs)
     return tree

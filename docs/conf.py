@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 from bayesgroups import __version__
 
@@ -10,7 +12,7 @@ project = "bayesgroups"
 author = "The bayesgroups developers"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # autosummary writes .rst
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["deflist", "dollarmath"]
@@ -21,6 +23,24 @@ autodoc_typehints = "none"  # the docstrings say it
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 suppress_warnings: list[str] = []
+
+# The gallery runs the scripts of examples/gallery; a script that fails stops the build.
+sys.path.insert(0, str(Path(__file__).parent))
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "plot_",
+    "image_scrapers": ("gallery_pictures.pictures",),
+    "capture_repr": (),
+    "reset_modules": (),
+    "abort_on_example_error": True,
+    "only_warn_on_example_error": False,
+    "write_computation_times": False,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 10_000,
+    "within_subsection_order": "FileNameSortKey",
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "bayesgroups"

@@ -36,9 +36,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import BinomialCells
-from .component_scales import OWN_EFFECT
 from .confusion_offsets import SLOPE_SCALE, offsets
-from .confusion_tree import Tree, factor_scales, share, tree
+from .confusion_tree import OWN_EFFECT, Tree, factor_scales, share, tree
 from .likelihoods import observe_successes
 from .scales import LOGIT_OVERALL_SCALE
 from .subsets import Subsets, subsets

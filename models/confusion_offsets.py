@@ -21,10 +21,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from .component_scales import ROW_SHARE
 from .subsets import Subsets
 
 FloatArray = NDArray[np.float64]
+
+EFFECT_SHARE = 0.15
+"""Standard deviation of every component of a mean score, as a share of that of a row's score."""
 
 SLOPE_SCALE = 1.1
 """Prior standard deviation of the coefficient, around 0: the mean square of Normal(1, 0.5), and no promise of the sign."""
@@ -87,7 +89,7 @@ def offsets(tally: xr.Dataset, components: Subsets) -> dict[str, FloatArray]:
 def _shrunk(count: FloatArray, away: FloatArray, variance: float, components: Subsets) -> FloatArray:
     """Deviations of the mean scores from that of all, given sums ``away`` of the rows' deviations, (subgroup,)."""
     agree = (components.cells[:, :, None] == components.cells[:, None, :]).sum(axis=0)
-    covariance = ROW_SHARE**2 * variance * agree
+    covariance = EFFECT_SHARE**2 * variance * agree
     # Weights, not inverse errors: a subgroup without rows has weight 0.
     inner = np.eye(len(count)) + (count / variance)[:, None] * covariance
     found: FloatArray = covariance @ np.linalg.solve(inner, away / variance)

@@ -24,6 +24,8 @@ FloatArray = NDArray[np.float64]
 
 DECISION_SCALE, OUTCOME_SCALE = 0.3, 0.25
 """Scales of the priors of the components' standard deviations, on the logit scale."""
+OWN_EFFECT = 0.8
+"""Standard deviation of a subgroup's own effect where it is fixed, as a share of that scale: the mean of its half-normal."""
 
 Path = tuple[tuple[int, bool], ...]
 """Factors on the way to a cell, and whether the cell is on the side of their successes."""

@@ -18,8 +18,11 @@ standard deviations of the components, s being ``component_scales``
     half_t         component_sd[m, k] ~ HalfStudentT(3, s)
     r2d2           tau[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
                    component_sd[m, k] = tau[m] sqrt(share[m, k])
-    fixed          the last component, the subgroup itself, has 0.8 s where there are others: few subgroups say little about
+    fixed          the last component, the subgroup itself, has 0.5 s where there are others: few subgroups say little about
                    what sets single ones apart, and a learned scale near 0 hides those that are
+    floored        ... and one that is learned beside it (the default): fixed alone hides it where all subgroups are out of line
+    finite         what sets a subgroup itself apart has the variance of ``sampled_share`` besides, known and the larger the
+                   fewer its rows: its people are no endless population
     covariates     beta[m, j] ~ Normal(0, 2 s), standardised over rows
 
 With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of their own.
@@ -49,6 +52,7 @@ from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .component_scales import COEFFICIENT, DEGREES, OWN_EFFECT, component_scales
 from .covariates import standardised
 from .likelihoods import observe_estimates, observe_successes
+from .sampled_share import SAMPLED_SHARE, finite_variances
 from .scales import LOGIT_OVERALL_SCALE, natural_scale
 from .subsets import Subsets, subsets
 from .tasks import stack
@@ -57,7 +61,7 @@ from .variances import with_shrunk_variances
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Family = Literal["half_normal", "half_t", "r2d2"]
-OwnEffects = Literal["fixed", "learned"]
+OwnEffects = Literal["floored", "fixed", "learned"]
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
 
@@ -70,7 +74,8 @@ def build(
     covariates: Sequence[str] = (),
     prior: Family = "half_normal",
     tau_scale: float | None = None,
-    own_effects: OwnEffects = "fixed",
+    own_effects: OwnEffects = "floored",
+    sampled_share: float = SAMPLED_SHARE,
     tasks: bool = False,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
@@ -90,8 +95,10 @@ def build(
     tau_scale : float, optional
         Its scale, on the logit scale for binomial metrics and in the metric's units otherwise; by default
         ``component_scales``.
-    own_effects : {"fixed", "learned"}
-        Whether the standard deviation of the last of several components is fixed.
+    own_effects : {"floored", "fixed", "learned"}
+        Whether the standard deviation of the last of several components is fixed, learned, or both beside each other.
+    sampled_share : float
+        Share of the population whose rows these are, 0 for the value behind an endless one, see ``sampled_share``.
     tasks : bool
         Whether the metrics are tasks that share hyper-parameters and effects.
 
@@ -103,7 +110,7 @@ def build(
     Raises
     ------
     ValueError
-        If a choice does not exist, the scale is not positive, or the tally does not have what is asked for.
+        If a choice does not exist, the scale is not positive, the share is none, or the tally does not have what is asked for.
 
     Examples
     --------
@@ -128,12 +135,15 @@ def build(
     binomial = binomial_metrics(source, likelihood)
     natural = natural_scale(source)
     scale = component_scales(source, binomial, tau_scale)
+    known = finite_variances(source, binomial, sampled_share)
     counts = binomial_cells(source, binomial)
     estimates = normal_cells(source, ~binomial, natural["scale"].values)
     centre = np.where(binomial, 0.0, natural["centre"].values)
     width = np.where(binomial, LOGIT_OVERALL_SCALE, natural["scale"].values)
     fixed = own_effects == "fixed" and len(components.names) > 1
     learned = list(components.names[:-1] if fixed else components.names)
+    if own_effects == "floored" and len(components.names) > 1:
+        known = known + (OWN_EFFECT * scale[:, None]) ** 2
     coords = {
         "metric": tally["metric"].values,
         "subgroup": tally["subgroup"].values,
@@ -146,7 +156,7 @@ def build(
         total = "z_tau" if fixed else _own("tau", fit)
         spread = _component_sds(prior, scale, len(learned), (fit, "component"), total)
         every = _with_own(spread, OWN_EFFECT * scale) if fixed else spread
-        eta = alpha[:, None] + _effects(components, every, (fit, "effect"))
+        eta = alpha[:, None] + _effects(components, every, known, (fit, "effect"))
         if covariates:
             x = standardised(source, covariates)
             model.add_coord("covariate", list(covariates))
@@ -187,12 +197,15 @@ def _own(name: str, fit: str) -> str:
     return name if fit == "metric" else f"z_{name}"
 
 
-def _effects(components: Subsets, spread: Tensor, dims: tuple[str, str]) -> Tensor:
-    """Sum of the effects of every subgroup, (metric, subgroup)."""
+def _effects(components: Subsets, spread: Tensor, known: FloatArray, dims: tuple[str, str]) -> Tensor:
+    """Sum of the effects of every subgroup, (metric, subgroup); the last is its own, and has a ``known`` variance besides."""
     z = pm.Normal("z", dims=dims)
     start, total = 0, 0.0
     for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
-        total = total + spread[:, k, None] * z[:, start + cells]
+        sd = spread[:, k, None]
+        if k == len(components.names) - 1 and known.any():
+            sd = pm.math.sqrt(sd**2 + known)
+        total = total + sd * z[:, start + cells]
         start += size
     return total
 

@@ -9,6 +9,16 @@ For row i with outcome y in subgroup g, scores in standard units (see ``score_ce
     log sigma[y] ~ Normal(0, 0.5),  spread ~ HalfNormal(0.25)
     outcomes in g ~ Binomial(rows, invlogit(alpha + tau z[g])),  alpha ~ Normal(0, 1.5),  tau ~ HalfNormal(0.5)
 
+Covariates c of the rows, if given, are made uncorrelated with variance 1 within cells (see ``score_covariates``), and then
+
+    score[i] ~ Normal(m[g, y] + c[i] . slope[y], sd[g, y]),    slope[y] = shared + h[y] difference
+    shared ~ Normal(0, 1),  difference ~ Normal(0, 0.5)
+    mean of c among the rows ~ Normal(nu[g, y], 1 / rows),  nu[g, y] = centre[y] + common[g] + h[y] differing[g]
+    centre ~ Normal(0, 3),  common, differing ~ Normal(0, tau),  tau ~ HalfNormal(1), HalfNormal(0.3)
+
+Metrics are those of the scores over the covariates, Normal(m + nu . slope, sd^2 + slope . C slope) with C their covariance in
+the cell, shrunk to the pooled one.
+
 With skewed residuals the same holds of warped scores, one warp for all of them (see ``score_warps``), with epsilon and
 log delta ~ Normal(0, 0.5). What is observed are sufficient: counts, means and sums of squares of scores by subgroup and
 outcome, or narrow bins of scores with a warp. ``mu`` and ``overall`` are metrics of these laws in closed form: with t the
@@ -17,7 +27,8 @@ and the others by Bayes' rule. ``overall`` is the metric where all effects are 0
 of one model; they are not independent of each other.
 
 Parameters: ``overall(metric)``, ``mu(metric, subgroup)``; latent ``z_intercept``, ``z_scale``, ``z_effect``, ``z_subgroup``,
-``z_log_sd``, ``z_spread``, ``z_variance``, ``z_alpha``, ``z_tau``, ``z_outcome``, ``z_warp``.
+``z_log_sd``, ``z_spread``, ``z_variance``, ``z_alpha``, ``z_tau``, ``z_outcome``, ``z_warp``, and with covariates of the rows
+``z_slope``, ``z_covariate``, ``z_covariate_centre``, ``z_covariate_tau``.
 
 What the priors imply if half of the rows are positive and the threshold is at the middle (quantiles):
 
@@ -49,6 +60,7 @@ from .cells import BinomialCells
 from .likelihoods import observe_successes
 from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
 from .score_cells import CONTRAST, EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
+from .score_covariates import CENTRE_SCALE, SLOPE_SCALE, TAU_SCALES, CovariateCells, covariate_cells
 from .score_functionals import Scale, metric_of
 from .score_warps import WARP_SCALE, ScoreBins, Warp, log_density, score_bins, warp
 
@@ -65,6 +77,7 @@ def build(
     *,
     order: int = 1,
     covariates: Sequence[str] = (),
+    row_covariates: Sequence[str] = (),
     effect_scale: float = EFFECT_SCALE,
     residuals: Residuals = "normal",
     population: Estimand = "super",
@@ -79,6 +92,8 @@ def build(
         Attributes are crossed at most so often in the effects, beside the effect of every subgroup; 0 for none.
     covariates : sequence of str
         Features of the tally whose subgroup means describe the scores.
+    row_covariates : sequence of str
+        Covariates of the rows that the tally keeps, with normal residuals.
     effect_scale : float
         Half-normal scale of the standard deviations of effects, in standard units.
     residuals : {"normal", "skewed"}
@@ -115,7 +130,10 @@ def build(
             raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
     if not (math.isfinite(effect_scale) and effect_scale > 0):
         raise ValueError(f"effect_scale must be a positive number; got {effect_scale!r}")
+    if row_covariates and residuals != "normal":
+        raise ValueError("row_covariates= needs residuals='normal': sums of products say nothing of warped scores")
     scores, design = score_cells(tally), columns(tally, order, covariates, effect_scale)
+    rows = covariate_cells(tally, scores, row_covariates) if row_covariates else None
     coords = {
         "metric": tally["metric"].values,
         "subgroup": tally["subgroup"].values,
@@ -125,9 +143,11 @@ def build(
         "score_effect": ["common", "difference"],
         "score_hyper": ["all"],
         "score_warp": ["epsilon", "log_delta"],
+        "slope_effect": ["shared", "difference"],
+        "row_covariate": np.arange(len(row_covariates)),
     }
     with pm.Model(coords=coords) as model:
-        intercept = pm.Normal("z_intercept", mu=0.0, sigma=design.fixed[:2], dims="score_outcome")
+        intercept: Tensor = pm.Normal("z_intercept", mu=0.0, sigma=design.fixed[:2], dims="score_outcome")
         scale = pm.HalfNormal("z_scale", sigma=effect_scale, dims="score_component")
         own = pm.Normal("z_subgroup", dims=("score_effect", "subgroup"))
         mean = (
@@ -140,17 +160,30 @@ def build(
             rest = design.owner[2:]
             scaled = effect * pm.math.switch(rest >= 0, scale[np.maximum(rest, 0)], design.fixed[2:])
             mean = mean + (design.x[..., 2:] * scaled[None, None, :]).sum(axis=-1)
-        log_sd = pm.Normal("z_log_sd", sigma=LOG_SD_SCALE, dims="score_outcome")
+        log_sd: Tensor = pm.Normal("z_log_sd", sigma=LOG_SD_SCALE, dims="score_outcome")
         spread = pm.HalfNormal("z_spread", sigma=SPREAD_SCALE, dims="score_hyper")
         df = 0.5 / spread[0] ** 2
-        sigma = pm.math.exp(log_sd)
+        sigma: Tensor = pm.math.exp(log_sd)
         rate = 0.5 * df * (sigma**2)[None, :]
         variance = pm.InverseGamma("z_variance", alpha=0.5 * df, beta=rate, dims=("subgroup", "score_outcome"))
-        scale_of = _observe(scores, mean, variance, model, score_bins(tally, scores) if residuals == "skewed" else None)
+        centre_mean, centre_variance, over_mean, over_variance = intercept, sigma**2, mean, variance
+        if rows is None:
+            bins = score_bins(tally, scores) if residuals == "skewed" else None
+            scale_of = _observe(scores, mean, variance, model, bins)
+        else:
+            slope = _slopes()
+            scale_of = _observe_given(scores, rows, mean, variance, slope)
+            nu, middle = _covariates(rows, finite=population == "finite")
+            over_mean = mean + (nu * slope[None]).sum(axis=-1)
+            spread = slope[None, :, None, :] * rows.covariance(finite=population == "finite")
+            over_variance = variance + (spread.sum(axis=-1) * slope[None]).sum(axis=-1)
+            centre_mean = intercept + (middle * slope).sum(axis=-1)
+            centre_variance = sigma**2 + (slope**2).sum(axis=-1)
         prevalence, typical = _prevalence(scores, tally, population)
-        sd = pm.math.sqrt(variance)
-        cells = (prevalence, mean[:, 0], mean[:, 1], sd[:, 0], sd[:, 1])
-        centre = (typical, intercept[0], intercept[1], sigma[0], sigma[1])
+        sd: Tensor = pm.math.sqrt(over_variance)
+        typical_sd: Tensor = pm.math.sqrt(centre_variance)
+        cells = (prevalence, over_mean[:, 0], over_mean[:, 1], sd[:, 0], sd[:, 1])
+        centre = (typical, centre_mean[0], centre_mean[1], typical_sd[0], typical_sd[1])
         names = [str(name) for name in tally["metric"].values]
         mu = [metric_of(name, cells, scale_of) for name in names]
         pm.Deterministic("mu", pm.math.stack(mu), dims=("metric", "subgroup"))
@@ -181,6 +214,39 @@ def _observe(scores: ScoreCells, mean: Tensor, variance: Tensor, model: Any, bin
             dims="score_spread_cell",
         )
     return Scale(cut, _probability(scores, None) if scores.logit else None)
+
+
+def _slopes() -> Tensor:
+    """Slopes of the covariates (outcome, covariate)."""
+    z: Tensor = pm.Normal("z_slope", sigma=np.array(SLOPE_SCALE)[:, None], dims=("slope_effect", "row_covariate"))
+    return z[0][None, :] + np.array(CONTRAST)[:, None] * z[1][None, :]
+
+
+def _observe_given(scores: ScoreCells, rows: CovariateCells, mean: Tensor, variance: Tensor, slope: Tensor) -> Scale:
+    """Add the likelihood of the scores given covariates; ``mean`` is that at covariates of 0."""
+    around = slope[None, :, None, :] * rows.product
+    explained = 2 * (slope[None] * rows.cross).sum(axis=-1) - (around.sum(axis=-1) * slope[None]).sum(axis=-1)
+    gap = scores.mean - mean - (slope[None] * rows.mean).sum(axis=-1)
+    squares = scores.scatter - explained + scores.count * gap**2
+    log_variance: Tensor = pm.math.log(variance)
+    density = -0.5 * scores.count * log_variance - 0.5 * squares / variance
+    pm.Potential("score_density", density.sum())
+    probability = _probability(scores, None) if scores.logit else None
+    return Scale(None if math.isnan(scores.cut) else scores.cut, probability)
+
+
+def _covariates(rows: CovariateCells, *, finite: bool) -> tuple[Tensor, Tensor]:
+    """Means of the covariates in the population of every cell (subgroup, outcome, covariate), and their centres."""
+    centre = pm.Normal("z_covariate_centre", sigma=CENTRE_SCALE, dims=("score_outcome", "row_covariate"))
+    spread = np.array(TAU_SCALES)[:, None]
+    tau = pm.HalfNormal("z_covariate_tau", sigma=spread, dims=("score_effect", "row_covariate"))
+    own = tau[:, None, :] * pm.Normal("z_covariate", dims=("score_effect", "subgroup", "row_covariate"))
+    nu = centre[None] + own[0][:, None, :] + np.array(CONTRAST)[None, :, None] * own[1][:, None, :]
+    some = rows.count > 0
+    sd = np.where(some, 1 / np.sqrt(np.maximum(rows.count, 1e-300)), 1.0)
+    density = -0.5 * ((rows.mean - nu) / sd[..., None]) ** 2 * some[..., None]
+    pm.Potential("covariate_density", density.sum())
+    return (pm.math.switch(some[..., None], rows.mean, nu) if finite else nu), centre
 
 
 def _probability(scores: ScoreCells, one: Warp | None) -> Callable[[Tensor], Tensor]:

@@ -59,5 +59,7 @@ def test_words_without_components_are_refused() -> None:
 
 
 def test_a_fixed_standard_deviation_has_no_share_to_learn() -> None:
-    with pytest.raises(InputError, match=r"\(race:sex\) have a fixed standard deviation .*own_effects='learned'"):
-        bg.variance_attribution(bg.estimate(counts(LOGIT["race"]), bg.CrossedEffects(), seed=1))
+    for kind in ("fixed", "floored"):
+        report = bg.estimate(counts(LOGIT["race"]), bg.CrossedEffects(own_effects=kind), seed=1)
+        with pytest.raises(InputError, match=r"\(race:sex\) have a fixed standard deviation .*own_effects='learned'"):
+            bg.variance_attribution(report)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import html
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -130,6 +132,26 @@ def test_from_rows_to_report_and_page(rows: Path, tmp_path: Path, capsys: Captur
     assert printed.err == ""  # no progress where nobody watches
     assert bg.open_report(tmp_path / "r.nc").attrs["seed"] == 0
     assert "80% interval" in (tmp_path / "r.html").read_text("utf-8")
+
+
+def test_a_report_carries_the_line_that_makes_it(rows: Path, tmp_path: Path, capsys: Captured) -> None:
+    words = ["estimate", str(rows), "--by", "sex", "--metric", "fnr", *COLUMNS, "--seed", "1"]
+    place = tmp_path / "our report.nc"
+    assert run([*words, "--output", str(place), "--html", str(tmp_path / "r.html")]) == 0
+    said = bg.open_report(place).attrs["command"]
+    assert shlex.split(said)[:3] == ["bayesgroups", "estimate", str(rows)]
+    assert f"--output '{place}'" in said
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "<dt>Command</dt>" in page
+    assert html.escape(said, quote=True).replace("&#x27;", "&#39;") in page
+    made = bg.open_report(place)
+    assert run(shlex.split(said)[1:]) == 0
+    again = bg.open_report(place)
+    xr.testing.assert_identical(
+        again["posterior"].to_dataset().drop_attrs(), made["posterior"].to_dataset().drop_attrs()
+    )
+    assert again.attrs["command"] == said
+    capsys.readouterr()
 
 
 def test_a_tally_and_its_rows_give_the_same_report(rows: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -59,6 +59,7 @@ ESTIMATES = {
     "interval_kind": ("approach", "metric"),
     "interval_method": ("approach", "metric"),
     "status": ("approach", *CELL),
+    "median": CELL,
     "count": CELL,
 }
 TALLY = {

@@ -77,18 +77,55 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for block in _blocks(page):
         if block.language == "python":
             _run(block, namespace, _name(page))
-        elif block.language == "sh" and page in PAGES:
+        elif block.language == "sh":
             _run_commands(block)
 
 
 def _run_commands(block: Block) -> None:
-    """Run the lines that start with ``bayesgroups`` as the command line would."""
+    """Run the lines that start with ``bayesgroups`` as the command line would, and those of ``python -c``."""
     from bayesgroups.cli import run
 
     for line in block.code.replace("\\\n", " ").splitlines():
+        if line.startswith("python -c "):
+            exec(shlex.split(line)[2], {})  # our own pages, nothing else
         if line.startswith("bayesgroups "):
             with contextlib.redirect_stdout(io.StringIO()):
                 assert run(shlex.split(line)[1:]) == 0, line
+
+
+def _follow(page: Path) -> subprocess.CompletedProcess[str]:
+    """What continuous integration does with the installed wheel: follow a page from an empty folder."""
+    command = [sys.executable, str(ROOT / ".ci" / "tutorial.py"), str(page)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=page.parent)
+
+
+def test_a_page_is_followed_as_a_new_user_would(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\n>>> seed = 1\n>>> seed + 1\n2\n```\n```python\nopen('kept', 'w').close()\n```\n"
+        "```sh\npython -c \"open('made', 'w').close()\"  # said\nnot ours\n```\n",
+        encoding="utf-8",
+    )
+    done = _follow(page)
+    assert done.stdout.startswith("page.md: 2 blocks, 1 commands")
+    assert done.stdout.endswith("wrote kept, made\n")
+    assert list(tmp_path.iterdir()) == [page]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("```python\n>>> 1 + 1\n3\n```\n", "page.md, line 1: the answers are not those that the page shows"),
+        ('```python\n1\n```\n```sh\npython -c "raise SystemExit(3)"\n```\n', "exit code 3"),
+        ("No code.\n", "page.md has no block of Python"),
+    ],
+)
+def test_a_page_that_cannot_be_followed_is_an_error(tmp_path: Path, text: str, said: str) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    done = _follow(page)
+    assert done.returncode == 1
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
@@ -143,6 +180,34 @@ def test_the_page_of_an_estimator_has_its_parts(estimator: Any) -> None:
     assert [head for head in heads if head in expected] == expected
     for setting in estimator().settings():
         assert f"`{setting}`" in text
+
+
+def _links(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / ".ci" / "links.py"), str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_links_of_built_pages_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<html lang="en"><h1 id="top"></h1><a href="b.html#here">b</a></html>', encoding="utf-8"
+    )
+    (tmp_path / "b.html").write_text(
+        '<html lang="en"><h1 id="here"></h1><a href="https://example.org">x</a><a href="#here">x</a></html>',
+        encoding="utf-8",
+    )
+    done = _links(tmp_path)
+    assert (done.returncode, done.stdout) == (0, "2 links lead somewhere; 1 lead elsewhere and were not followed\n")
+    (tmp_path / "b.html").write_text('<html><img src="no.png"><a href="a.html#gone">x</a></html>', encoding="utf-8")
+    done = _links(tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "a.html: b.html#here has no such place",
+        "b.html: 0 headings of the first rank",
+        "b.html: a.html#gone has no such place",
+        "b.html: its language is not named",
+        "b.html: no.png leads nowhere",
+        "b.html: picture no.png has no text",
+    ]
 
 
 @pytest.mark.slow

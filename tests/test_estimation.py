@@ -130,6 +130,7 @@ class Broken(PartialPooling):
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
         found = super().collapsed(tally, seed=seed)
+        assert found is not None
         return Posterior(found.draws, (at_most("grid error", "fnr", 0.5, 1e-3, "the error"),), "collapsed")
 
 
@@ -149,8 +150,9 @@ def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch) ->
     ) -> Posterior:
         asked.append(target_accept)
         value = 1.5 if target_accept < 0.95 else 1.0
-        draws = PartialPooling.collapsed(estimator, tally, seed=seed).draws
-        return Posterior(draws, (at_most("R-hat", "fnr", value, 1.01, "the largest R-hat"),), "nuts")
+        exact = PartialPooling.collapsed(estimator, tally, seed=seed)
+        assert exact is not None
+        return Posterior(exact.draws, (at_most("R-hat", "fnr", value, 1.01, "the largest R-hat"),), "nuts")
 
     monkeypatch.setattr(estimation, "_nuts", nuts)
     report = bg.estimate(counts(), Broken(), seed=1)
@@ -164,7 +166,7 @@ def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch) ->
 class NoEngine(PartialPooling):
     """A word without an exact engine."""
 
-    def collapsed(self, tally: xr.Dataset, *, seed: int) -> None:  # type: ignore[override]
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> None:
         return None
 
 
@@ -202,3 +204,13 @@ class NoEngine(PartialPooling):
 def test_bad_arguments_are_refused(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_report_has_posterior_medians_beside_means() -> None:
+    counts = bg.tally_from_counts([0, 30, 9], [3, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
+    report = bg.estimate(counts, bg.PartialPooling(), seed=1)
+    table, mu = report["estimates"].to_dataset(), report["posterior"].to_dataset()["mu"]
+    assert table["median"].dims == ("metric", "subgroup")
+    np.testing.assert_allclose(table["median"], mu.median(("chain", "draw")), rtol=1e-12)
+    skewed = table.sel(approach="bayesian", subgroup="a", metric=table["metric"].values[0])
+    assert float(skewed["median"]) < float(skewed["estimate"])

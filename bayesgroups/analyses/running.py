@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +118,7 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
     for i, fit in enumerate(plan.fits):
         tell(fit.name, 1 + i, steps)
         report = stamp(estimate(tally, fit.estimator, seed=fit.seed, inference=fit.inference), _time(plan))
+        report.attrs["command"] = shlex.join(["bayesgroups", "run", plan.path.name])
         _write(report, fit)
         reports[fit.name] = report
     answers: dict[str, xr.Dataset] = {}

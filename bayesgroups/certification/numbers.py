@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.certification.bounds import Sample
 from bayesgroups.certification.overlapping import MARGINS_SCHEMA, deviations, margins, weighted_means
+from bayesgroups.draw_blocks import blocks
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report import check
 from bayesgroups.tallies.assembly import SCHEMA
@@ -68,6 +70,12 @@ class Numbers:
     status: TextArray
     reason: TextArray
     usable: bool
+
+    def oriented(self) -> Iterator[FloatArray]:
+        """Draws of the subgroups that take part, worse where smaller, a block (draw, subgroup) after the other."""
+        assert self.draws is not None, "asked for with draws only"
+        for block in blocks(*self.draws.shape):
+            yield self.sign * self.draws[block][:, self.included]
 
 
 @dataclass(frozen=True)

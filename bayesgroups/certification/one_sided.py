@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -12,6 +13,7 @@ from bayesgroups.certification import bounds, multiplicity
 from bayesgroups.certification.bounds import Sample
 from bayesgroups.certification.multiplicity import Correction
 from bayesgroups.certification.numbers import Numbers, spread
+from bayesgroups.draw_blocks import blocks
 from bayesgroups.errors import InputError, near_misses
 
 FloatArray = NDArray[np.float64]
@@ -70,14 +72,12 @@ def one_sided(
         z = critical_value or _critical_value(numbers, correction, level, groups, rng)
         found = bounds.limits(numbers.sample, interval, z)
         return _masked(numbers, found.lower, found.upper, z, kind, interval)
-    draws, scale = spread(numbers, rng)
     centre = numbers.sample.estimate
     if numbers.part == "posterior" and correction != "simultaneous" and critical_value is None:
-        some = numbers.included
         at = NormalDist().cdf(multiplicity.critical_value(correction, level, groups))
-        lower, upper = np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
-        lower[some], upper[some] = np.quantile(draws[:, some], [1 - at, at], axis=0)
+        lower, upper = _quantiles(numbers, [1 - at, at])
         return _masked(numbers, lower, upper, NormalDist().inv_cdf(at), "credible", "quantile")
+    draws, scale = spread(numbers, rng)
     if correction == "simultaneous" and critical_value is None:
         above, below = (multiplicity.max_t(draws, centre, scale, level, side) for side in ("above", "below"))
         # A posterior's lower limit is as far out as draws lie below; a bootstrap's as replicates lie above the estimate.
@@ -149,6 +149,16 @@ def evidence(numbers: Numbers, interval: str, standard: float) -> tuple[FloatArr
         sample = Sample(sample.estimate, sample.count, sample.successes, scale**2, scale**2, float("nan"))
         interval = "pooled_normal"
     return bounds.p_values(sample, interval, standard)
+
+
+def _quantiles(numbers: Numbers, at: Sequence[float]) -> FloatArray:
+    """Quantiles of the draws of every subgroup that takes part, (probability, subgroup); NaN for the others."""
+    assert numbers.draws is not None, "a posterior has draws"
+    found = np.full((len(at), len(numbers.included)), np.nan)
+    columns = np.flatnonzero(numbers.included)
+    for block in blocks(len(columns), len(numbers.draws)):
+        found[:, columns[block]] = np.quantile(numbers.draws[:, columns[block]], at, axis=0)
+    return found
 
 
 def _critical_value(

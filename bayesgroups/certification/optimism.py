@@ -248,20 +248,26 @@ def _posterior(numbers: Numbers, level: float, standards: FloatArray | None) -> 
     best = np.full(some.shape, np.nan)
     data: dict[str, Any] = {"certified": ("probability", np.full(len(PROBABILITIES), np.nan))}
     if some.any():
-        draws = numbers.sign * numbers.draws[:, some]
-        lowest = worst.of_draws(draws)
-        fear, middle, hope = numbers.sign * np.quantile(lowest, [1 - level, 0.5, level])
-        data = {"certified": ("probability", numbers.sign * np.quantile(lowest, [1 - at for at in PROBABILITIES]))}
+        lowest, times = [], np.zeros(int(some.sum()))
+        reaching = np.zeros((0 if standards is None else len(standards), len(times)))
+        for part in numbers.oriented():
+            lowest.append(worst.of_draws(part))
+            times += worst.times_worst(part)
+            for i, standard in enumerate(() if standards is None else standards):
+                reaching[i] += (part >= numbers.sign * standard).sum(axis=0)
+        smallest = np.concatenate(lowest)
+        fear, middle, hope = numbers.sign * np.quantile(smallest, [1 - level, 0.5, level])
+        data = {"certified": ("probability", numbers.sign * np.quantile(smallest, [1 - at for at in PROBABILITIES]))}
         for name, value in (("optimist", hope), ("pessimist", fear)):
             data[f"{name}_unclipped"] = float(value)
             data[name] = float(np.clip(value, *numbers.range))
         data["pessimist_uncorrected"] = data["pessimist"]
         data["worst_median"] = float(middle)
-        best[some] = worst.probability_worst(draws)
+        best[some] = times / len(numbers.draws)
         if standards is not None:
             reached = np.full((len(standards), len(some)), np.nan)
-            reached[:, some] = np.stack([(draws >= numbers.sign * standard).mean(axis=0) for standard in standards])
-            everyone = worst.probability_all(lowest, numbers.sign * standards)
+            reached[:, some] = reaching / len(numbers.draws)
+            everyone = worst.probability_all(smallest, numbers.sign * standards)
             data |= {
                 "probability_reached": (("standard", "subgroup"), reached),
                 "probability_all": ("standard", everyone),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.certification import multiplicity
 from bayesgroups.certification.numbers import Numbers, Part, read, spread
+from bayesgroups.draw_blocks import blocks
 from bayesgroups.inference.posterior import generator
 
 FloatArray = NDArray[np.float64]
@@ -144,9 +145,15 @@ def _posterior(numbers: Numbers, level: float) -> xr.Dataset:
     shape = (5, len(some))
     found = np.full(shape, np.nan)
     if some.any():
-        drawn = rank(numbers.sign * numbers.draws[:, some])
-        quantiles = np.quantile(drawn, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0)
-        many = some.sum()
+        many, size = int(some.sum()), len(numbers.draws)
+        # Ranks are whole or halves, which single precision holds as they are.
+        drawn, quantiles, start = np.empty((size, many), dtype=np.float32), np.empty((3, many)), 0
+        for part in numbers.oriented():
+            drawn[start : start + len(part)] = rank(part)
+            start += len(part)
+        for block in blocks(many, size):
+            own = drawn[:, block].astype(np.float64)
+            quantiles[:, block] = np.quantile(own, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0)
         found[:, some] = [*quantiles, (drawn == 1).mean(axis=0), (drawn == many).mean(axis=0)]
     names = ("rank", "lower", "upper", "probability_best", "probability_worst")
     return xr.Dataset({name: ("subgroup", row) for name, row in zip(names, found, strict=True)}).assign(

@@ -64,17 +64,17 @@ def of_draws(draws: FloatArray) -> FloatArray:
     return found
 
 
-def probability_worst(draws: FloatArray) -> FloatArray:
-    """Probability of each subgroup to be the worst, (subgroup,); subgroups that tie in a draw share it.
+def times_worst(draws: FloatArray) -> FloatArray:
+    """In how many draws each subgroup is the worst, (subgroup,); subgroups that tie in a draw share it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> probability_worst(np.array([[0.1, 0.2], [0.3, 0.2], [0.1, 0.1], [0.0, 1.0]])).tolist()
-    [0.625, 0.375]
+    >>> times_worst(np.array([[0.1, 0.2], [0.3, 0.2], [0.1, 0.1], [0.0, 1.0]])).tolist()
+    [2.5, 1.5]
     """
     worst = draws == draws.min(axis=-1, keepdims=True)
-    found: FloatArray = (worst / worst.sum(axis=-1, keepdims=True)).mean(axis=0)
+    found: FloatArray = (worst / worst.sum(axis=-1, keepdims=True)).sum(axis=0)
     return found
 
 

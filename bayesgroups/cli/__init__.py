@@ -18,6 +18,7 @@ from bayesgroups.cli import (
     aggregation,
     analysis,
     aucs,
+    candidates,
     certification,
     compare,
     counts,
@@ -36,6 +37,7 @@ from bayesgroups.cli import (
     tradeoffs,
 )
 from bayesgroups.cli.consoles import errors, protect_streams
+from bayesgroups.cli.invocations import invocation
 from bayesgroups.errors import BayesgroupsError, NotUsableError
 
 USABLE, NOT_USABLE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -96,8 +98,9 @@ GROUPS = (
         aucs.with_auc_variance, aucs.bin_scores, aucs.auc_error_bound,
     )),
     ("Which model?", (
-        aggregation.aggregate, aggregation.reporting_checklist, tradeoffs.pareto_frontier,
-        tradeoffs.distance_to_optimum, tradeoffs.auc_pfc, tradeoffs.compare_auc_pfc, tradeoffs.select_model,
+        aggregation.aggregate, aggregation.reporting_checklist, candidates.points_from_reports,
+        tradeoffs.pareto_frontier, candidates.frontier_band, tradeoffs.distance_to_optimum, tradeoffs.auc_pfc,
+        tradeoffs.compare_auc_pfc, tradeoffs.select_model,
     )),
     ("Disagreement", (
         disagreement.disagreement_tally, disagreement.disagreement_bounds, disagreement.disagreement_sets,
@@ -133,7 +136,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     protect_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), invocation(words):
             warnings.showwarning = _note
             code = app(words, exit_on_error=False, print_error=False)
     except NotUsableError as problem:

@@ -94,7 +94,7 @@ def aggregate(
 
     source = source_of(data, ROWS) if data.suffix.lower() == ".nc" else None
     scores = confusion_scores(_confusion(data), metric) if source is None else class_scores(source, metric, side=side)
-    total = _aggregated(scores, steps)
+    total = aggregated(scores, steps)
     settings = {name: value for name, value in total.attrs.items() if value is not None}
     if "draw" in total.dims:
         draws = total.stack(sample=("chain", "draw"))
@@ -158,13 +158,14 @@ def reporting_checklist(
 
     counts = _confusion(confusion)
     found = ask(
-        counts, _aggregated(confusion_scores(counts, metric), steps), metric=metric, why_group_power=why_group_power,
+        counts, aggregated(confusion_scores(counts, metric), steps), metric=metric, why_group_power=why_group_power,
         why_class_power=why_class_power, criterion=criterion, split=split, seeds=seeds, uncertainty=uncertainty,
     )  # fmt: skip
     return publish(found, "reporting_checklist", answer, rows="item", columns={"answer": "answer"})
 
 
-def _aggregated(scores: xr.DataArray, steps: Steps) -> xr.DataArray:
+def aggregated(scores: xr.DataArray, steps: Steps) -> xr.DataArray:
+    """Aggregate scores as the options say; errors as in `bayesgroups.aggregate`."""
     from bayesgroups.disparities.aggregation import aggregate as combine
 
     group: Any = _power(steps.group_power, "--group-power", GROUP_STEPS)

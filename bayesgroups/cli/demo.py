@@ -31,6 +31,7 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import save, verdict
+    from bayesgroups.cli.invocations import signed
     from bayesgroups.datasets import demonstration
     from bayesgroups.errors import InputError
     from bayesgroups.estimation import estimate
@@ -51,7 +52,7 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
             threshold=shown.threshold,
         )
         alone = estimate(found, NoPooling(), seed=seed, progress=progress)
-        pooled = estimate(found, PartialPooling(), seed=seed, progress=progress)
+        pooled = signed(estimate(found, PartialPooling(), seed=seed, progress=progress))
     console = consoles.output()
     console.print(Text(_opening(found)))
     console.print()

@@ -72,6 +72,7 @@ def estimate(
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_of
+    from bayesgroups.cli.invocations import signed
     from bayesgroups.estimation import estimate as fit
     from bayesgroups.estimators.named import estimator_named
     from bayesgroups.readings import check_level
@@ -79,7 +80,7 @@ def estimate(
     check_level(level)
     leaf = estimator_named(estimator, parsed(settings))
     with consoles.fitting() as progress:
-        report = fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress)
+        report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
     if json:
         return _as_json(report, output, html, level)
     console = consoles.output()

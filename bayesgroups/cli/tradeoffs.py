@@ -1,7 +1,8 @@
 """Which model: ``bayesgroups pareto-frontier | distance-to-optimum | auc-pfc | select-model | compare-auc-pfc ...``.
 
 Candidates are a table with the columns candidate, performance and fairness, larger the better; or, where a setting was run
-with several seeds, runs with the columns that make a setting (--by), which are averaged and drawn again by a bootstrap.
+with several seeds, runs with the columns that make a setting (--by), which are averaged and drawn again by a bootstrap; or a
+NetCDF file with their draws, as `bayesgroups.cli.candidates` writes it from reports.
 """
 
 from __future__ import annotations
@@ -67,10 +68,11 @@ def pareto_frontier(points: Path, *, runs: Runs = RUNS, answer: AnswerOptions = 
     from bayesgroups.cli.results import publish
     from bayesgroups.tradeoffs import pareto_frontier as ask
 
-    kept = ask(_points(points, runs))
+    kept = ask(points_of(points, runs))
     found = kept if isinstance(kept, xr.Dataset) else _dataset(kept)
     if "draw" in found.dims:
-        means = {goal: found[goal].mean(("chain", "draw")) for goal in ("performance", "fairness")}
+        samples = [dim for dim in ("chain", "draw") if dim in found.dims]
+        means = {goal: found[goal].mean(samples) for goal in ("performance", "fairness")}
         found = found.assign(means)
     shown = {"performance": "performance", "fairness": "fairness", "P(efficient)": "probability_efficient"}
     return publish(found, "pareto_frontier", answer, rows="candidate", columns=shown)
@@ -106,7 +108,7 @@ def distance_to_optimum(
     from bayesgroups.cli.results import publish
     from bayesgroups.tradeoffs import distance_to_optimum as ask
 
-    distance = ask(_points(points, RUNS), utopia=utopia, weights=weights, normalise=normalise)
+    distance = ask(points_of(points, RUNS), utopia=utopia, weights=weights, normalise=normalise)
     found = distance.rename("distance").to_dataset().assign_attrs(distance.attrs)
     return publish(found, "distance_to_optimum", answer, rows="candidate", columns={"distance": "distance"})
 
@@ -144,7 +146,7 @@ def auc_pfc(
     from bayesgroups.cli.results import publish
     from bayesgroups.tradeoffs import auc_pfc as ask
 
-    area = ask(_points(points, RUNS), anchor=anchor, reading=reading, utopia=utopia, normalise=normalise)
+    area = ask(points_of(points, RUNS), anchor=anchor, reading=reading, utopia=utopia, normalise=normalise)
     found = area.rename("area").to_dataset().assign_attrs(area.attrs).reset_coords()
     shown = {"area": "area", "share": "share", "efficient": "frontier_size"}
     return publish(found, "auc_pfc", answer, rows=None, columns=shown)
@@ -198,9 +200,9 @@ def select_model(
     from bayesgroups.errors import InputError
     from bayesgroups.tradeoffs import select_model as ask
 
-    other = None if test is None else _points(test, runs)
+    other = None if test is None else points_of(test, runs)
     chosen = ask(
-        _points(points, runs),
+        points_of(points, runs),
         criterion,
         test=other,
         vanilla=vanilla,
@@ -258,7 +260,7 @@ def compare_auc_pfc(
 
     if not runs.by:
         raise InputError("name the columns that make a setting, as --by strength")
-    named: dict[str, Any] = {path.stem: _points(path, runs) for path in methods}
+    named: dict[str, Any] = {path.stem: points_of(path, runs) for path in methods}
     if len(named) < len(methods):
         raise InputError("two of the files have one name; a method is called by the name of its file")
     found = ask(named, anchor=anchor, reading=reading, utopia=utopia, normalise=normalise)
@@ -268,14 +270,32 @@ def compare_auc_pfc(
     return publish(found, "compare_auc_pfc", answer, rows="system", columns=shown)
 
 
-def _points(path: Path, runs: Runs) -> pd.DataFrame | xr.Dataset:
+def points_of(path: Path, runs: Runs) -> pd.DataFrame | xr.Dataset:
+    """Candidates of a table, runs of one that are averaged, or candidates with draws of a NetCDF file."""
     from bayesgroups.cli.inputs import table_of
     from bayesgroups.tradeoffs import points_from_runs
 
+    if path.suffix.lower() == ".nc":
+        return _stored(path, runs)
     goals = ("performance", "fairness")
     if runs.by:
         return points_from_runs(table_of(path, (*runs.by, *goals)), list(runs.by), draws=runs.draws, seed=runs.seed)
     return table_of(path, ("candidate", *goals)).set_index("candidate")
+
+
+def _stored(path: Path, runs: Runs) -> xr.Dataset:
+    """Candidates with draws, as ``points-from-reports --output`` wrote them."""
+    import xarray as xr
+
+    from bayesgroups.errors import InputError, SchemaError
+    from bayesgroups.files import read_netcdf
+
+    if runs.by:
+        raise InputError(f"--by names columns of runs, and {str(path)!r} has candidates already; leave it out")
+    found = read_netcdf(path, xr.open_dataset)
+    if not {"performance", "fairness"} <= set(found.data_vars):
+        raise SchemaError(f"file {str(path)!r} has no candidates; write one with: bayesgroups points-from-reports")
+    return xr.Dataset({goal: found[goal] for goal in ("performance", "fairness")})
 
 
 def _dataset(points: pd.DataFrame) -> xr.Dataset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -130,15 +131,13 @@ def disparity(
     for j in range(shape[1]):
         one = values(opened, j)
         left_out.append("; ".join(one.left_out))
-        used.append(one.y.shape[1])
-        if not one.y.size:
-            notes[:, j] = (
-                "no subgroup has an estimate" if not one.y.shape[1] else "no draw has a value in all subgroups"
-            )
+        used.append(one.shape[1])
+        if 0 in one.shape:
+            notes[:, j] = "no subgroup has an estimate" if not one.shape[1] else "no draw has a value in all subgroups"
             continue
         settings = Settings(_weight(one.count, weights), _better(opened, j), alpha, smoothing)
         for i, name in enumerate(chosen):
-            draw = measure(name, one.y, settings)
+            draw = one.by_sample(partial(measure, name, settings=settings))
             notes[i, j] = _note(draw, kind, one.dropped)
             draw = draw[~np.isnan(draw)]
             if not len(draw):

@@ -68,8 +68,10 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95) -> xr.Datase
     for j in range(source.tally.sizes["metric"]):
         one = values(source, j)
         left_out.append("; ".join(one.left_out))
-        used.append(one.y.shape[1])
-        samples: list[FloatArray | None] = [one.y.var(axis=1, ddof=1) if one.y.shape[1] > 1 and len(one.y) else None]
+        used.append(one.shape[1])
+        samples: list[FloatArray | None] = [
+            one.by_sample(lambda y: y.var(axis=1, ddof=1)) if one.shape[1] > 1 and one.shape[0] else None
+        ]
         tau = draws["tau"].isel(metric=j).values.ravel() if "tau" in draws else np.array([np.nan])
         samples.append(tau**2 if np.isfinite(tau).all() else None)
         for i, sample in enumerate(samples):

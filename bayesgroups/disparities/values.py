@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.disparities.cells import left_out
+from bayesgroups.draw_blocks import blocks
 from bayesgroups.errors import InputError
 from bayesgroups.report import check
 from bayesgroups.tallies.assembly import SCHEMA
@@ -32,17 +34,43 @@ class Source:
     kind: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Values:
-    """One metric: ``y`` (sample, subgroup) of the subgroups in use, their denominators, labels of the others.
+    """One metric: what was drawn (sample, every subgroup), and which samples and subgroups are in use.
 
-    ``dropped`` counts the draws without a value in one of the subgroups; they are not in ``y``.
+    Samples without a value in one of the subgroups in use are not; ``dropped`` counts them. ``count`` has the denominators
+    of the subgroups in use, ``left_out`` the labels of the others.
     """
 
-    y: FloatArray
+    drawn: FloatArray
+    whole: NDArray[np.bool_]
+    used: NDArray[np.bool_]
     count: FloatArray
     left_out: tuple[str, ...]
-    dropped: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Samples and subgroups in use."""
+        return int(self.whole.sum()), int(self.used.sum())
+
+    @property
+    def dropped(self) -> int:
+        """Samples that are not in use."""
+        return int((~self.whole).sum())
+
+    @property
+    def y(self) -> FloatArray:
+        """The values in use, (sample, subgroup)."""
+        return np.asarray(self.drawn[self.whole][:, self.used], dtype=np.float64)
+
+    def by_sample(self, summary: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """What a summary, from (sample, subgroup) to (sample,), says of the values in use; never of all of them at once."""
+        found = [
+            summary(self.drawn[block][self.whole[block]][:, self.used])
+            for block in blocks(*self.drawn.shape)
+            if self.whole[block].any()
+        ]
+        return np.concatenate(found) if found else np.zeros(0)
 
 
 def open_source(source: object, approach: Approach = "bayesian") -> Source:
@@ -103,10 +131,6 @@ def values(source: Source, position: int) -> Values:
     one = source.tally.isel(metric=position)
     used = np.isfinite(one["estimate"].values)
     y = one["estimate"].values[None] if source.mu is None else source.mu[:, position]
-    whole = np.isfinite(y[:, used]).all(axis=1)
-    return Values(
-        y=np.asarray(y[whole][:, used], dtype=np.float64),
-        count=np.asarray(one["count"].values[used], dtype=np.float64),
-        left_out=left_out(one, used),
-        dropped=int((~whole).sum()),
-    )
+    whole = np.concatenate([np.isfinite(y[block][:, used]).all(axis=1) for block in blocks(*y.shape)])
+    count = np.asarray(one["count"].values[used], dtype=np.float64)
+    return Values(y, whole, used, count, left_out(one, used))

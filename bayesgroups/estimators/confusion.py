@@ -45,7 +45,7 @@ class ConfusionModel(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown, a scale is not positive, or a number is negative.
+        If a choice is unknown, a scale is not positive, or a number is negative or not whole.
 
     Examples
     --------
@@ -72,10 +72,15 @@ class ConfusionModel(Estimator):
         check_choice("ConfusionModel", "own_effects", self.own_effects, ("fixed", "learned"))
         check_choice("ConfusionModel", "interval", self.interval, ("delta", "multinomial_bootstrap"))
         check_scale("ConfusionModel", "tau_scale", self.tau_scale)
-        if self.order is not None and self.order < 0:
-            raise InputError(f"ConfusionModel: order={self.order} must be 0 or more, or None for every subset")
-        if self.bootstrap < 0:
-            raise InputError(f"ConfusionModel: bootstrap={self.bootstrap} must be 0 or larger")
+        for name in ("correlated", "score_offsets"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"ConfusionModel: {name}={getattr(self, name)!r} must be True or False")
+        if self.order is not None and not _whole(self.order):
+            raise InputError(
+                f"ConfusionModel: order={self.order!r} must be 0 or more, a whole number, or None for every subset"
+            )
+        if not _whole(self.bootstrap):
+            raise InputError(f"ConfusionModel: bootstrap={self.bootstrap!r} must be 0 or larger, a whole number")
 
     @property
     def joint(self) -> bool:
@@ -121,3 +126,7 @@ class ConfusionModel(Estimator):
             own_effects=self.own_effects,
             score_offsets=self.score_offsets,
         )
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -32,11 +32,14 @@ class CrossedEffects(Estimator):
     prior : {"half_normal", "half_t", "r2d2"}
         Of the components' standard deviations.
     tau_scale : float, optional
-        Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.15 of the standard
+        Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.12 of the standard
         deviation of a row.
-    own_effects : {"fixed", "learned"}
-        Whether what sets a single subgroup apart has a known standard deviation, 0.8 of ``tau_scale``, or one that is
-        learned like those of the other components; with one attribute it is always learned.
+    own_effects : {"floored", "fixed", "learned"}
+        What sets a single subgroup apart has a known standard deviation, 0.5 of ``tau_scale`` (``fixed``), one that is learned
+        like those of the other components (``learned``), or both beside each other; with one attribute it is always learned.
+    sampled_share : float
+        Share of the population of a subgroup whose rows were evaluated, from 0 to 1: the Bayesian side answers for those people,
+        1 / ``sampled_share`` times as many as rows. With 0 it answers for the value behind an endless population.
     tasks : bool
         Whether the metrics of the tally are tasks (systems, say) that share hyper-parameters and effects.
     method : {"suremap", "marginal_likelihood"}
@@ -46,7 +49,7 @@ class CrossedEffects(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown, a scale is not positive or ``order`` is negative.
+        If a choice is unknown, a scale is not positive, ``order`` is negative or ``sampled_share`` not within [0, 1].
 
     Examples
     --------
@@ -66,18 +69,21 @@ class CrossedEffects(Estimator):
     covariates: tuple[str, ...] = ()
     prior: Literal["half_normal", "half_t", "r2d2"] = "half_normal"
     tau_scale: float | None = None
-    own_effects: Literal["fixed", "learned"] = "fixed"
+    own_effects: Literal["floored", "fixed", "learned"] = "floored"
+    sampled_share: float = 0.05
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
 
     def __post_init__(self) -> None:
         check_choice("CrossedEffects", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
         check_choice("CrossedEffects", "prior", self.prior, ("half_normal", "half_t", "r2d2"))
-        check_choice("CrossedEffects", "own_effects", self.own_effects, ("fixed", "learned"))
+        check_choice("CrossedEffects", "own_effects", self.own_effects, ("floored", "fixed", "learned"))
         check_choice("CrossedEffects", "method", self.method, ("suremap", "marginal_likelihood"))
         check_scale("CrossedEffects", "tau_scale", self.tau_scale)
         if self.order is not None and self.order < 0:
             raise InputError(f"CrossedEffects: order={self.order} must be 0 or more, or None for every subset")
+        if not 0 <= self.sampled_share <= 1:
+            raise InputError(f"CrossedEffects: sampled_share={self.sampled_share} must be a share, from 0 to 1")
         object.__setattr__(self, "covariates", tuple(self.covariates))
 
     @property
@@ -109,6 +115,7 @@ class CrossedEffects(Estimator):
             prior=self.prior,
             tau_scale=self.tau_scale,
             own_effects=self.own_effects,
+            sampled_share=self.sampled_share,
             tasks=self.tasks,
         )
 
@@ -125,5 +132,6 @@ class CrossedEffects(Estimator):
             prior=self.prior,
             tau_scale=self.tau_scale,
             own_effects=self.own_effects,
+            sampled_share=self.sampled_share,
             tasks=self.tasks,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -29,6 +30,9 @@ class ModelBasedMetrics(Estimator):
         only); 0 for none of them.
     covariates : tuple of str
         Features of the tally whose subgroup means describe the scores.
+    row_covariates : tuple of str
+        Covariates of the rows, on which scores depend within a subgroup and outcome; the tally must keep them, see
+        `bayesgroups.tallies.score_covariates.keep_covariates`. Scores are then normal given them.
     effect_scale : float, optional
         Half-normal scale of the standard deviations of effects, in pooled standard deviations of the score; by default 0.3.
     residuals : {"auto", "normal", "skewed"}
@@ -45,7 +49,8 @@ class ModelBasedMetrics(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown or a number is out of range.
+        If a choice is unknown, a number is out of range, a covariate is no name, or covariates of rows go with skewed
+        residuals.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class ModelBasedMetrics(Estimator):
 
     order: int = 1
     covariates: tuple[str, ...] = ()
+    row_covariates: tuple[str, ...] = ()
     effect_scale: float | None = None
     residuals: Literal["auto", "normal", "skewed"] = "auto"
     population: Literal["super", "finite"] = "super"
@@ -74,8 +80,17 @@ class ModelBasedMetrics(Estimator):
             raise InputError(f"{own}: order={self.order!r} must be a whole number, 0 or larger")
         if isinstance(self.bootstrap, bool) or not isinstance(self.bootstrap, int) or self.bootstrap < 2:
             raise InputError(f"{own}: bootstrap={self.bootstrap!r} must be a whole number, 2 or larger")
-        # A list, as settings come back from a file, is the same setting.
-        object.__setattr__(self, "covariates", tuple(self.covariates))
+        for name in ("covariates", "row_covariates"):
+            given = getattr(self, name)
+            # A list, as settings come back from a file, is the same setting; and so is a single name.
+            names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
+            if not all(isinstance(one, str) for one in names):
+                raise InputError(f"{own}: {name}={given!r} must be names of columns, as {name}=('age',)")
+            object.__setattr__(self, name, names)
+        if self.row_covariates and self.residuals == "skewed":
+            from bayesgroups.frequentist.score_inputs import NO_WARP
+
+            raise InputError(NO_WARP)
 
     @property
     def joint(self) -> bool:
@@ -84,14 +99,23 @@ class ModelBasedMetrics(Estimator):
 
     def settings(self) -> dict[str, Any]:
         """The settings by name."""
-        return super().settings() | {"covariates": list(self.covariates)}
+        return super().settings() | {
+            "covariates": list(self.covariates),
+            "row_covariates": list(self.row_covariates),
+        }
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """The bootstrapped score regression, see `bayesgroups.frequentist.model_based_metrics`."""
         from bayesgroups.frequentist import model_based_metrics
 
         return model_based_metrics.estimate(
-            tally, residuals=self.residuals, method=self.method, replicates=self.bootstrap, seed=seed
+            tally,
+            covariates=self.covariates,
+            row_covariates=self.row_covariates,
+            residuals=self.residuals,
+            method=self.method,
+            replicates=self.bootstrap,
+            seed=seed,
         )
 
     def model(self, tally: xr.Dataset) -> pm.Model:
@@ -104,8 +128,9 @@ class ModelBasedMetrics(Estimator):
             source,
             order=self.order,
             covariates=self.covariates,
+            row_covariates=self.row_covariates,
             effect_scale=self._effect_scale(),
-            residuals="skewed" if is_skewed(source, self.residuals) else "normal",
+            residuals="skewed" if is_skewed(source, self._residuals()) else "normal",
             population=self.population,
         )
 
@@ -118,6 +143,7 @@ class ModelBasedMetrics(Estimator):
             seed=seed,
             order=self.order,
             covariates=self.covariates,
+            row_covariates=self.row_covariates,
             effect_scale=self._effect_scale(),
             residuals=self.residuals,
             population=self.population,
@@ -127,7 +153,10 @@ class ModelBasedMetrics(Estimator):
         """Whether the scores look as the model has them, and the metrics as they are observed."""
         from bayesgroups.inference.score_checks import checks
 
-        return checks(tally, draws, residuals=self.residuals)
+        return checks(tally, draws, residuals=self._residuals())
+
+    def _residuals(self) -> Literal["auto", "normal", "skewed"]:
+        return "normal" if self.row_covariates else self.residuals
 
     def _effect_scale(self) -> float:
         from bayesgroups.models.score_cells import EFFECT_SCALE

@@ -7,6 +7,7 @@ that departs from the sum of its attributes is not seen. So intervals are narrow
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,17 +16,18 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist import score_regression
+from bayesgroups.frequentist import score_covariate_regression, score_regression
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.frequentist.score_inputs import with_scores
+from bayesgroups.frequentist.score_inputs import NO_WARP, with_scores
 from bayesgroups.frequentist.score_laws import ScoreLaw, metric_of
-from bayesgroups.frequentist.score_regression import Coefficients, Kinds
-from bayesgroups.frequentist.score_shapes import Residuals, binned, chosen
-from bayesgroups.frequentist.score_warps import apply, apply_with_slope, undo
+from bayesgroups.frequentist.score_regression import Kinds
+from bayesgroups.frequentist.score_shapes import BinnedScores, Residuals, binned, chosen
+from bayesgroups.frequentist.score_warps import Warp, apply, apply_with_slope, undo, warp
 from bayesgroups.levels import LEVELS
 from bayesgroups.tallies.folds import stream
-from bayesgroups.tallies.score_moments import cell_moments, kept, to_scale
+from bayesgroups.tallies.score_covariates import packets_of
+from bayesgroups.tallies.score_moments import Scale, cell_moments, kept, to_scale
 from bayesgroups.tallies.subgroups import attributes_of
 
 FloatArray = NDArray[np.float64]
@@ -39,6 +41,8 @@ _OF_NEGATIVES = ("fpr", "tnr")
 def estimate(
     tally: xr.Dataset,
     *,
+    covariates: Sequence[str] = (),
+    row_covariates: Sequence[str] = (),
     residuals: Residuals = "auto",
     method: Method = "fast",
     replicates: int = 500,
@@ -52,6 +56,10 @@ def estimate(
     ----------
     tally : xr.Dataset
         A tally that keeps scores, see `bayesgroups.frequentist.score_inputs.with_scores`.
+    covariates : sequence of str
+        Features of the tally whose subgroup means describe the scores, as attributes do.
+    row_covariates : sequence of str
+        Covariates of the rows, see `bayesgroups.tallies.score_covariates.keep_covariates`; scores are normal given them.
     residuals : {"auto", "normal", "skewed"}
         Normal scores; scores that are normal after a warp common to all rows, see `bayesgroups.frequentist.score_warps`; or
         whichever of the two the information criterion prefers. The warp is not bootstrapped.
@@ -71,12 +79,14 @@ def estimate(
     Raises
     ------
     InputError
-        If a choice does not exist, a number is out of range, or the scores cannot be used.
+        If a choice does not exist, a number is out of range, the scores cannot be used, or the tally has no such covariate.
 
     Notes
     -----
     Mean: outcome, attributes, and their products; log standard deviation: outcome. Rows are drawn from the bins of the tally,
-    in proportion to their number: the bootstrap of all rows, up to the width of a bin. Intervals are percentiles.
+    in proportion to their number: the bootstrap of all rows, up to the width of a bin. Intervals are percentiles. With
+    covariates of the rows, these and their products with the outcome join the mean, and packets of rows are drawn, see
+    `bayesgroups.frequentist.score_covariate_regression`.
 
     References
     ----------
@@ -102,6 +112,8 @@ def estimate(
     ):
         if value not in choices:
             raise InputError(f"model_based_metrics: {name}={value!r} is not one of {', '.join(map(repr, choices))}")
+    if row_covariates and residuals == "skewed":
+        raise InputError(NO_WARP)
     if replicates < 2:
         raise InputError(f"model_based_metrics: replicates={replicates} must be 2 or larger")
     source = with_scores(tally)
@@ -113,28 +125,21 @@ def estimate(
     filled = np.nan_to_num(moments.mean)
     unit = float(np.sqrt(moments.scatter.sum() / np.maximum(count - 1, 0).sum()))
     centre = float((count * filled).sum() / count.sum())
-    rows = binned(bins, size, centre, unit)
-    warped = chosen(rows, residuals)
-    score, slope = apply_with_slope(warped, rows.arcsinh)
-    spread = np.exp(2 * slope) * rows.within
-    kinds = _kinds(source)
-    sample = score_regression.sums(rows.cell, rows.cells, score, rows.weight, spread)
-    found = score_regression.fit(kinds, sample)
+    kinds = _kinds(source, covariates)
     rng = stream(seed, "scores", "model_based_metrics")
-    drawn = score_regression.resample(rows.cell, rows.cells, score, rows.weight, spread, replicates, rng)
-    again = (
-        score_regression.one_step(kinds, sample, found, drawn)
-        if method == "fast"
-        else score_regression.fit(kinds, drawn)
-    )
-    threshold = _threshold(source)
-    cut = float("nan") if threshold is None else (to_scale(threshold, bins.scale) - centre) / unit
+    if row_covariates:
+        warped = warp(0.0, 0.0)
+        point_law, laws = _with_covariates(source, row_covariates, kinds, centre, unit, method, replicates, rng)
+    else:
+        rows = binned(bins, size, centre, unit)
+        warped = chosen(rows, residuals)
+        point_law, laws = _without_covariates(rows, warped, kinds, method, replicates, rng)
+    cut = (_cut(source, bins.scale) - centre) / unit
     where = apply(warped, np.array([cut]))[0]
 
     def link(law_value: FloatArray) -> FloatArray:
         return np.asarray(expit(centre + unit * undo(warped, law_value)), dtype=np.float64)
 
-    point_law, laws = _law(kinds, found, sample.number), _law(kinds, again, drawn.number)
     estimates, errors, quantiles = [], [], []
     probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
     for name in (str(metric) for metric in tally["metric"].values):
@@ -159,10 +164,54 @@ def estimate(
     )
 
 
-def _kinds(tally: xr.Dataset) -> Kinds:
-    """Features of every subgroup and outcome: outcome, attributes (but their first level) and products."""
+def _without_covariates(
+    rows: BinnedScores, warped: Warp, kinds: Kinds, method: Method, replicates: int, rng: np.random.Generator
+) -> tuple[ScoreLaw, ScoreLaw]:
+    """The law of the sample, and those of replicates."""
+    score, slope = apply_with_slope(warped, rows.arcsinh)
+    spread = np.exp(2 * slope) * rows.within
+    sample = score_regression.sums(rows.cell, rows.cells, score, rows.weight, spread)
+    found = score_regression.fit(kinds, sample)
+    drawn = score_regression.resample(rows.cell, rows.cells, score, rows.weight, spread, replicates, rng)
+    again = (
+        score_regression.one_step(kinds, sample, found, drawn)
+        if method == "fast"
+        else score_regression.fit(kinds, drawn)
+    )
+    return (
+        _law(sample.number, *score_regression.laws(kinds, found)),
+        _law(drawn.number, *score_regression.laws(kinds, again)),
+    )
+
+
+def _with_covariates(
+    tally: xr.Dataset, names: Sequence[str], kinds: Kinds, centre: float, unit: float, method: Method, replicates: int,
+    rng: np.random.Generator,
+) -> tuple[ScoreLaw, ScoreLaw]:  # fmt: skip
+    """The law of the sample, and those of replicates, over the covariates of their rows."""
+    packets = packets_of(tally, names)
+    parts = score_covariate_regression.products(packets, centre, unit)
+    kind, size, number = 2 * packets.subgroup + packets.outcome, len(names), len(kinds.x)
+    sample = score_covariate_regression.add_up(parts, kind, number)
+    found = score_covariate_regression.fit(kinds, size, sample)
+    drawn = score_covariate_regression.resample(parts, kind, number, replicates, rng)
+    again = (
+        score_covariate_regression.one_step(kinds, size, sample, found, drawn)
+        if method == "fast"
+        else score_covariate_regression.fit(kinds, size, drawn)
+    )
+    return (
+        _law(sample.number, *score_covariate_regression.laws(kinds, size, found, sample)),
+        _law(drawn.number, *score_covariate_regression.laws(kinds, size, again, drawn)),
+    )
+
+
+def _kinds(tally: xr.Dataset, covariates: Sequence[str]) -> Kinds:
+    """Features of every subgroup and outcome: outcome, attributes (but their first level), covariates, and products."""
     attributes = [np.unique(tally[name].values, return_inverse=True)[1] for name in attributes_of(tally)]
     own = [np.eye(int(level.max()) + 1)[level][:, 1:] for level in attributes]
+    if covariates:
+        own.append(_features(tally, covariates))
     plain = np.column_stack([np.ones(tally.sizes["subgroup"]), *own])
     x = np.zeros((2 * len(plain), 2 * plain.shape[1]))
     x[0::2, : plain.shape[1]] = x[1::2, : plain.shape[1]] = x[1::2, plain.shape[1] :] = plain
@@ -170,9 +219,26 @@ def _kinds(tally: xr.Dataset) -> Kinds:
     return Kinds(x, z)
 
 
-def _law(kinds: Kinds, found: Coefficients, number: FloatArray) -> ScoreLaw:
-    """The law of every subgroup (..., subgroup), outcomes as frequent as among its rows."""
-    mean, sd = found.beta @ kinds.x.T, np.exp(found.gamma @ kinds.z.T)
+def _features(tally: xr.Dataset, names: Sequence[str]) -> FloatArray:
+    """Subgroup means of features, standardised over rows; a subgroup without rows has the mean."""
+    known = [str(name) for name in tally["feature"].values] if "feature_mean" in tally else []
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"model_based_metrics: covariate {name!r} is no feature of the tally, which has "
+                f"{', '.join(known) or 'none'}; name it in features= when tallying"
+            )
+    values = tally["feature_mean"].sel(feature=list(names)).transpose("subgroup", "feature").values
+    some = np.isfinite(values)
+    weight = np.where(some, tally["rows"].values[:, None], 0.0)
+    away = np.where(some, values, 0.0) - np.average(np.where(some, values, 0.0), axis=0, weights=weight)
+    away = np.where(some, away, 0.0)
+    width = np.sqrt(np.average(away**2, axis=0, weights=weight))
+    return np.asarray(away / np.where(width > 0, width, 1.0), dtype=np.float64)
+
+
+def _law(number: FloatArray, mean: FloatArray, sd: FloatArray) -> ScoreLaw:
+    """The law of every subgroup (..., subgroup) from those of kinds, outcomes as frequent as among its rows."""
     negative, positive = number[..., 0::2], number[..., 1::2]
     with np.errstate(invalid="ignore"):
         share = positive / (positive + negative)
@@ -188,6 +254,11 @@ def _answered(name: str, count: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((count > 0).all(axis=0) if name == "auc" else count.sum(axis=0) > 0)
 
 
-def _threshold(tally: xr.Dataset) -> float | None:
+def _cut(tally: xr.Dataset, scale: Scale) -> float:
+    """The threshold on the modelling scale, NaN without one; infinite where it selects all probabilities or none."""
     found = json.loads(tally.attrs["settings"]).get("threshold")
-    return None if found is None else float(found)
+    if found is None:
+        return float("nan")
+    if scale == "logit" and not 0 < found < 1:
+        return float("-inf") if found <= 0 else float("inf")
+    return float(to_scale(found, scale))

@@ -15,6 +15,11 @@ from bayesgroups.tallies.score_moments import cell_moments, keep_scores, kept
 
 FloatArray = NDArray[np.float64]
 
+NO_WARP = (
+    "model_based_metrics: row_covariates= needs residuals='normal' (or 'auto', which then is normal): sums of products say "
+    "nothing of warped scores. Leave row_covariates= out, or give the tally a score that is normal given them"
+)
+
 
 def with_scores(tally: xr.Dataset) -> xr.Dataset:
     """The tally with score moments, and with a reason to stop where they cannot be used.

@@ -139,6 +139,19 @@ def one_step(kinds: Kinds, totals: Totals, found: Coefficients, replicates: Tota
     return Coefficients(found.beta + step[:, :size], found.gamma + step[:, size:])
 
 
+def laws(kinds: Kinds, found: Coefficients) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation (..., kind) of the scores of each kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.frequentist.score_regression import Coefficients, Kinds, laws
+    >>> laws(Kinds(np.eye(2), np.ones((2, 1))), Coefficients(np.array([1.0, 3.0]), np.zeros(1)))
+    (array([1., 3.]), array([1., 1.]))
+    """
+    return found.beta @ kinds.x.T, np.exp(found.gamma @ kinds.z.T)
+
+
 def resample(
     kind: NDArray[np.int64], kinds: int, score: FloatArray, weight: FloatArray, within: FloatArray, replicates: int,
     rng: np.random.Generator,

@@ -54,8 +54,17 @@ def warp(epsilon: FloatArray | float, log_delta: FloatArray | float) -> Warp:
 
 
 def apply(one: Warp, x: FloatArray) -> FloatArray:
-    """Warp scores; the last axis of ``x`` is added to the shape of the warps."""
-    return apply_with_slope(one, np.arcsinh(x))[0]
+    """Warp scores; the last axis of ``x`` is added to the shape of the warps. Infinite ones stay what they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.frequentist.score_warps import apply, warp
+    >>> apply(warp(0.4, -0.3), np.array([-np.inf, np.inf])).tolist()
+    [-inf, inf]
+    """
+    finite = np.isfinite(x)
+    return np.where(finite, apply_with_slope(one, np.arcsinh(np.where(finite, x, 0.0)))[0], x)
 
 
 def apply_with_slope(one: Warp, arcsinh: FloatArray) -> tuple[FloatArray, FloatArray]:

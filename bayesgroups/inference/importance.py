@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,16 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LogLikelihood = Callable[[FloatArray], FloatArray]
+Slope = Callable[[FloatArray], FloatArray]
+"""Derivatives of a log likelihood, (parameter,) to (parameter,)."""
 
 DEFENCE = 0.15
 """Share of the prior in every proposal."""
 COMPONENTS = 3
 DEGREES = 7.0
-"""Degrees of freedom of the t distributions."""
+"""Degrees of freedom of the t distributions, at least; there are as many as dimensions."""
+FEW = 6
+"""Dimensions up to which the first proposals are up to four times as wide as the curvature says, and fits stand alone."""
 INFLATION = 1.1
 """Factor on the covariances of a fit, for proposals must be wider than their targets."""
 ROUNDS = 4
@@ -32,6 +36,8 @@ MORE_ROUNDS = 4
 """Rounds that are added while the weights are not good."""
 GOOD = 0.5
 """Pareto k-hat at which no round is added."""
+USABLE = 0.7
+"""Pareto k-hat up to which weighted averages can be trusted."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ def sample(
     rng: np.random.Generator,
     *,
     start: FloatArray | None = None,
+    slope: Slope | None = None,
     size: int = 2000,
 ) -> Weighted:
     """Weighted draws from the posterior of standard normal parameters.
@@ -64,6 +71,8 @@ def sample(
         Source of randomness.
     start : array (parameter,), optional
         Where the search for the mode begins; by default the middle of the prior.
+    slope : callable, optional
+        Derivatives of the log likelihood; by default they are found by differences.
     size : int
         Draws in a round.
 
@@ -80,12 +89,15 @@ def sample(
     >>> np.average(found.u, axis=0, weights=weight).round(1).tolist(), found.k_hat < 0.5
     ([0.5, 0.5], True)
     """
-    centre = mode(log_likelihood, np.zeros(dimension) if start is None else start)
-    covariance = _curvature(log_likelihood, centre)
+    centre = mode(log_likelihood, np.zeros(dimension) if start is None else start, slope)
+    covariance = _curvature(log_likelihood, centre) if slope is None else _curvature_of(slope, centre)
+    # In many dimensions twice the variance is far away, and so is a heavy tail.
+    wider = 2.0 ** min(1.0, FEW / dimension)
     proposal = _Mixture(
         np.full(COMPONENTS, 1 / COMPONENTS),
         np.repeat(centre[None], COMPONENTS, axis=0),
-        np.stack([covariance * 2.0**j for j in range(COMPONENTS)]),
+        np.stack([covariance * wider**j for j in range(COMPONENTS)]),
+        max(DEGREES, float(dimension)),
     )
     u, likelihood, densities = np.empty((0, dimension)), np.empty(0), np.empty((0, 0))
     proposals: list[_Mixture] = []
@@ -206,13 +218,14 @@ class _Mixture:
     weight: FloatArray
     location: FloatArray
     covariance: FloatArray
+    degrees: float
 
 
 def _propose(mixture: _Mixture, size: int, dimension: int, rng: np.random.Generator) -> FloatArray:
     factor = np.linalg.cholesky(mixture.covariance)
     component = rng.choice(len(mixture.weight), size=size, p=mixture.weight)
     z = rng.standard_normal((size, dimension))
-    stretch = np.sqrt(DEGREES / rng.chisquare(DEGREES, size=size))
+    stretch = np.sqrt(mixture.degrees / rng.chisquare(mixture.degrees, size=size))
     t = mixture.location[component] + stretch[:, None] * np.einsum("nij,nj->ni", factor[component], z)
     defensive = rng.random(size) < DEFENCE
     return np.where(defensive[:, None], rng.standard_normal((size, dimension)), t)
@@ -232,12 +245,13 @@ def _log_t(mixture: _Mixture, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
     away = np.linalg.solve(factor, np.moveaxis(u[:, None] - mixture.location, 0, -1))
     distance = (away**2).sum(axis=1).T
+    degrees = mixture.degrees
     constant = (
-        math.lgamma((DEGREES + dimension) / 2)
-        - math.lgamma(DEGREES / 2)
-        - 0.5 * dimension * math.log(DEGREES * math.pi)
+        math.lgamma((degrees + dimension) / 2)
+        - math.lgamma(degrees / 2)
+        - 0.5 * dimension * math.log(degrees * math.pi)
     )
-    return constant - log_root - 0.5 * (DEGREES + dimension) * np.log1p(distance / DEGREES), distance
+    return constant - log_root - 0.5 * (degrees + dimension) * np.log1p(distance / degrees), distance
 
 
 def _fit(u: FloatArray, log_weight: FloatArray, mixture: _Mixture) -> _Mixture:
@@ -245,30 +259,34 @@ def _fit(u: FloatArray, log_weight: FloatArray, mixture: _Mixture) -> _Mixture:
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     dimension = u.shape[1]
-    kept = weight > 1e-12
-    u, weight = u[kept], weight[kept]
+    some = weight > 1e-12
+    u, weight = u[some], weight[some]
     mean = weight @ u
     spread = (weight[:, None] * (u - mean)).T @ (u - mean)
     ridge = 0.02 * np.diag(np.diag(spread)) + 1e-6 * np.eye(dimension)
+    before, effective_number = mixture.covariance / INFLATION, 1 / (weight**2).sum()
     for _ in range(15):
         log_density, distance = _log_t(mixture, u)
         joint = log_density + np.log(mixture.weight)
         share = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)) * weight[:, None]
-        latent = share * (DEGREES + dimension) / (DEGREES + distance)
+        latent = share * (mixture.degrees + dimension) / (mixture.degrees + distance)
         total = share.sum(axis=0)
         locations, covariances = [], []
         for j in range(len(total)):
             location = latent[:, j] @ u / latent[:, j].sum()
             around = u - location
-            covariances.append((latent[:, j, None] * around).T @ around / total[j] + ridge)
+            fitted = (latent[:, j, None] * around).T @ around / total[j] + ridge
+            # Few draws do not know a large matrix: what was before stands in for as many draws as there are dimensions.
+            kept = dimension / (dimension + effective_number * total[j]) if dimension > FEW else 0.0
+            covariances.append((1 - kept) * fitted + kept * before[j])
             locations.append(location)
         share_of = np.maximum(total, 0.02)
-        mixture = _Mixture(share_of / share_of.sum(), np.stack(locations), np.stack(covariances))
-    return _Mixture(mixture.weight, mixture.location, mixture.covariance * INFLATION)
+        mixture = _Mixture(share_of / share_of.sum(), np.stack(locations), np.stack(covariances), mixture.degrees)
+    return replace(mixture, covariance=mixture.covariance * INFLATION)
 
 
-def mode(log_likelihood: LogLikelihood, start: FloatArray) -> FloatArray:
-    """Mode of the posterior, (parameter,).
+def mode(log_likelihood: LogLikelihood, start: FloatArray, slope: Slope | None = None) -> FloatArray:
+    """Mode of the posterior, (parameter,); the slope is found by differences where none is given.
 
     Examples
     --------
@@ -282,6 +300,8 @@ def mode(log_likelihood: LogLikelihood, start: FloatArray) -> FloatArray:
     step = 1e-3 * np.eye(len(start))
 
     def objective(u: FloatArray) -> tuple[float, FloatArray]:
+        if slope is not None:
+            return float(0.5 * u @ u - log_likelihood(u[None])[0]), u - slope(u)
         at = np.concatenate([u[None], u + step, u - step])
         value = 0.5 * (at**2).sum(axis=1) - log_likelihood(at)
         return float(value[0]), (value[1 : len(u) + 1] - value[len(u) + 1 :]) / 2e-3
@@ -298,7 +318,18 @@ def _curvature(log_likelihood: LogLikelihood, at: FloatArray) -> FloatArray:
     value = (0.5 * (corners**2).sum(axis=1) - log_likelihood(corners)).reshape(4, -1)
     curvature = np.zeros((dimension, dimension))
     curvature[first, second] = curvature[second, first] = (value[0] - value[1] - value[2] + value[3]) / (4 * wide**2)
-    roots, vectors = np.linalg.eigh(np.where(np.isfinite(curvature), curvature, np.eye(dimension)))
+    return _covariance_of(curvature)
+
+
+def _curvature_of(slope: Slope, at: FloatArray) -> FloatArray:
+    """The same from differences of the slope."""
+    steps = 0.05 * np.eye(len(at))
+    rows = np.stack([slope(at - step) - slope(at + step) for step in steps]) / 0.1
+    return _covariance_of(np.eye(len(at)) + 0.5 * (rows + rows.T))
+
+
+def _covariance_of(curvature: FloatArray) -> FloatArray:
+    roots, vectors = np.linalg.eigh(np.where(np.isfinite(curvature), curvature, np.eye(len(curvature))))
     covariance: FloatArray = (vectors / np.maximum(roots, 0.5)) @ vectors.T
     return covariance
 

@@ -8,6 +8,8 @@ explains (two standard errors); with more, intervals are about the wrong place.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ CHANCE = 1.36
 """Quantile of the Kolmogorov distribution, times the root of the number of rows."""
 LARGEST_MISFIT = 0.5
 """Posterior standard deviations of a typical subgroup."""
+ELSEWHERE = "bg.ConfusionModel() and bg.CrossedEffects() need none"
 
 
 def checks(tally: xr.Dataset, draws: xr.Dataset, *, residuals: Residuals) -> tuple[Check, ...]:
@@ -71,17 +74,25 @@ def checks(tally: xr.Dataset, draws: xr.Dataset, *, residuals: Residuals) -> tup
         f"with {words[0]} scores the largest distance between fitted and observed distribution functions ({other:.3f} with "
         f"{words[1]} ones)"
     )
+    fits = other <= bound
+    mend = f"Scores look {words[1]}; say residuals={words[1]!r}" if fits else f"Scores follow neither law; {ELSEWHERE}"
     found: list[Check] = []
     for i, name in enumerate(str(metric) for metric in tally["metric"].values):
         if not np.isfinite(tally["estimate"].values[i]).any():
             continue
         if size > 0:
-            found.append(at_most("score shape", name, used, float(bound), remark))
+            found.append(_mended(at_most("score shape", name, used, float(bound), remark), mend))
         mu = draws["mu"].sel(metric=name).transpose("chain", "draw", "subgroup").values
         value = misfit(tally.isel(metric=i), mu.reshape(-1, mu.shape[-1]))
         quantity = "what the model is off over all subgroups beyond chance, in posterior standard deviations of one,"
-        found.append(at_most("misfit", name, value, LARGEST_MISFIT, quantity))
+        where = "The law of scores is wrong where this metric looks; " + ELSEWHERE
+        found.append(_mended(at_most("misfit", name, value, LARGEST_MISFIT, quantity), where))
     return tuple(found)
+
+
+def _mended(check: Check, mend: str) -> Check:
+    """The check, saying what to do if it failed."""
+    return check if check.passed else replace(check, sentence=f"{check.sentence} {mend}.")
 
 
 def misfit(one: xr.Dataset, mu: FloatArray) -> float:

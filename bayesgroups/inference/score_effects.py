@@ -65,7 +65,20 @@ class Solved:
     factor: FloatArray
 
 
-def solve(design: Design, log_scale: FloatArray, mean: FloatArray, precision: FloatArray) -> Solved:
+@dataclass(frozen=True)
+class Aside:
+    """What is known of the coefficients besides the means of cells: a normal log likelihood.
+
+    ``precision`` (chain, column, column), and precision times mean, ``pull`` (chain, column).
+    """
+
+    precision: FloatArray
+    pull: FloatArray
+
+
+def solve(
+    design: Design, log_scale: FloatArray, mean: FloatArray, precision: FloatArray, aside: Aside | None = None
+) -> Solved:
     """Integrate the effects out.
 
     Parameters
@@ -78,6 +91,8 @@ def solve(design: Design, log_scale: FloatArray, mean: FloatArray, precision: Fl
         Observed means; anything finite where there is none.
     precision : array (chain, subgroup, outcome)
         Their precisions, 0 where there is none.
+    aside : Aside, optional
+        What rows within cells say of the coefficients.
 
     Returns
     -------
@@ -95,9 +110,12 @@ def solve(design: Design, log_scale: FloatArray, mean: FloatArray, precision: Fl
     on_high = w01[..., None] * low + w11[..., None] * high
     seen = np.stack([w00 * mean[..., 0] + w01 * mean[..., 1], w01 * mean[..., 0] + w11 * mean[..., 1]], axis=-1)
     inner = np.swapaxes(on_low, 1, 2) @ low + np.swapaxes(on_high, 1, 2) @ high
+    along = seen[..., 0] @ low + seen[..., 1] @ high
+    if aside is not None:
+        inner, along = inner + aside.precision, along + aside.pull
     precise = scale[:, :, None] * inner * scale[:, None, :]
     precise[:, np.arange(size), np.arange(size)] += 1.0
-    right = scale * (seen[..., 0] @ low + seen[..., 1] @ high)
+    right = scale * along
     factor = np.linalg.cholesky(precise)
     inverse = np.linalg.inv(factor)
     covariance = np.swapaxes(inverse, 1, 2) @ inverse

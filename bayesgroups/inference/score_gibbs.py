@@ -9,6 +9,9 @@ The model is that of `bayesgroups.models.model_based_metrics`. Blocks, each exac
 5. with a warp of the scores (`bayesgroups.frequentist.score_warps`), its two parameters, with the effects integrated out,
    by independent proposals about the best one; variances move along with the spread of the warped scores.
 
+Slopes of covariates of the rows are coefficients among others: means of covariates are columns of the means of cells, and what
+rows within cells say of slopes is added to blocks 1 and 2. Variances are then those about the regression.
+
 Means and variances of a normal sample hardly depend on each other, so chains mix about as well as independent draws. The
 cost of an iteration depends on subgroups and columns, not on rows.
 """
@@ -25,7 +28,8 @@ from bayesgroups.frequentist.score_shapes import PRIOR_SD, BinnedScores, Shape, 
 from bayesgroups.frequentist.score_warps import warp
 from bayesgroups.inference import hamiltonian, score_effects, score_variances
 from bayesgroups.inference.hamiltonian import State, Tuning
-from bayesgroups.inference.score_effects import Design
+from bayesgroups.inference.score_effects import Aside, Design
+from bayesgroups.inference.score_slopes import Slopes
 
 FloatArray = NDArray[np.float64]
 
@@ -34,6 +38,8 @@ INNER = 2
 DEGREES = 6.0
 INFLATION = 1.3
 """Of the t distribution that proposes warps, and of its covariance over that of the fit."""
+LEAST_RATIO = 1e-6
+"""Of the pooled variance of warped scores to the one before, in a proposal that is looked at."""
 LARGEST_LOG = 8.0
 """Logarithms of scales farther out than this are refused: they are not worth the rounding."""
 
@@ -78,8 +84,8 @@ class Warped:
 
 def sample(
     design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,
-    rng: np.random.Generator, *, warped: Warped | None = None, chains: int = 4, draws: int = 1000, tune: int = 300,
-    thin: int = 1,
+    rng: np.random.Generator, *, warped: Warped | None = None, slopes: Slopes | None = None, chains: int = 4,
+    draws: int = 1000, tune: int = 300, thin: int = 1,
 ) -> ScoreDraws:  # fmt: skip
     """Markov chains whose law is the posterior.
 
@@ -95,6 +101,9 @@ def sample(
         Source of randomness.
     warped : Warped, optional
         The same rows in bins, to sample a common warp of the scores; without it scores are normal as they are.
+    slopes : Slopes, optional
+        Covariates of the same rows, without a warp. ``mean`` of the draws is that of the scores at the mean covariates of a
+        cell, and ``sd`` is about the regression.
     chains, draws, tune, thin : int
         Chains, draws kept of each, iterations of warm-up, and iterations per draw.
 
@@ -113,7 +122,7 @@ def sample(
     >>> found.mean.mean(axis=(0, 1)).round(1).tolist(), found.sd.mean(axis=(0, 1)).round(1).tolist()
     ([[-1.0, 1.0]], [[1.0, 1.0]])
     """
-    kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, chains)
+    kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, chains)
     kernel.begin()
     _, kernel.tuning = hamiltonian.warm_up(kernel.effect_density, kernel.state, tune, rng, between=kernel.rest)
     kept: list[tuple[FloatArray, ...]] = []
@@ -129,9 +138,9 @@ class _Kernel:
 
     def __init__(
         self, design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,
-        rng: np.random.Generator, warped: Warped | None, chains: int,
+        rng: np.random.Generator, warped: Warped | None, slopes: Slopes | None, chains: int,
     ) -> None:  # fmt: skip
-        self.design, self.prior, self.rng, self.warped = design, prior, rng, warped
+        self.design, self.prior, self.rng, self.warped, self.slopes = design, prior, rng, warped, slopes
         self.count, self.observed, self.scatter = count, mean[None], scatter[None]
         self.size = design.components + 2
         self.chains = chains
@@ -176,9 +185,12 @@ class _Kernel:
         log_scale, self.seen = state.point, []
         for _ in range(INNER):
             precision = self._precision()
-            solved = score_effects.solve(self.design, log_scale, self.observed, precision)
+            solved = score_effects.solve(self.design, log_scale, self.observed, precision, self._aside())
             mean, theta = score_effects.draw(self.design, solved, log_scale, self.observed, precision, self.rng)
-            total = self.scatter + self.count * (self.observed - mean) ** 2
+            left = self.scatter
+            if self.slopes is not None:
+                left = np.maximum(left - self.slopes.explained(theta), 0.0)
+            total = left + self.count * (self.observed - mean) ** 2
             density = self._hyper_density(total)
             moved, _ = hamiltonian.step(density, hamiltonian.start(density, self.hyper), self.own_tuning, self.rng)
             self.hyper = moved.point
@@ -191,10 +203,13 @@ class _Kernel:
     def effect_density(self, log_scale: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log density of the log scales given the variances."""
         inside = np.clip(log_scale, -4 * LARGEST_LOG, LARGEST_LOG)
-        solved = score_effects.solve(self.design, inside, self.observed, self._precision())
+        solved = score_effects.solve(self.design, inside, self.observed, self._precision(), self._aside())
         ratio = (np.exp(inside) / self.prior.effect) ** 2
         value = np.where((inside == log_scale).all(axis=1), solved.value + self._scale_prior(inside), -np.inf)
         return value, solved.gradient + 1 - ratio
+
+    def _aside(self) -> Aside | None:
+        return None if self.slopes is None else self.slopes.aside(self.variance, len(self.design.owner))
 
     def _scale_prior(self, log_scale: FloatArray) -> FloatArray:
         return np.asarray((log_scale - 0.5 * (np.exp(log_scale) / self.prior.effect) ** 2).sum(axis=1))
@@ -215,7 +230,9 @@ class _Kernel:
         with np.errstate(all="ignore"):
             observed, scatter, slope = self._moments(proposal)
             ratio = scatter.sum(axis=(1, 2)) / self.scatter.sum(axis=(1, 2))
-        finite = np.isfinite(ratio) & np.isfinite(slope) & np.isfinite(observed).all(axis=(1, 2)) & (ratio > 0)
+            # Scores of a few values only can be warped to next to nothing, which no likelihood is worth.
+            finite = np.isfinite(ratio) & np.isfinite(slope) & np.isfinite(observed).all(axis=(1, 2))
+            finite &= (ratio > LEAST_RATIO) & (ratio < 1 / LEAST_RATIO)
         ratio, cell = np.where(finite, ratio, 1.0), finite[:, None, None]
         observed, scatter = np.where(cell, observed, self.observed), np.where(cell, scatter, self.scatter)
         variance = ratio[:, None, None] * self.variance

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS = 60
+_SHORT = {"max_min_difference": "gap", "max_min_ratio": "largest over smallest value"}
 
 
 def disparity_posterior(
@@ -73,7 +74,7 @@ def disparity_posterior(
     >>> from bayesgroups.plots import disparity_posterior
     >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}), metric="fnr")
     >>> disparity_posterior(bg.estimate(counts, bg.PartialPooling(), seed=1)).get_xlabel()
-    'max min difference of fnr'
+    'gap of fnr'
     """
     if measure not in MEASURES:
         raise InputError(f"there is no measure {measure!r}; {near_misses(measure, MEASURES)}")
@@ -122,7 +123,7 @@ def disparity_posterior(
     axes.set_ylim(-0.16, 1.05)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    words = plain(measure.replace("_", " "))
+    words = _SHORT.get(measure, plain(measure.replace("_", " ")))
     style.name(
         axes, shape, title=f"{words[:1].upper()}{words[1:]} between subgroups", x=f"{words} of {reading.metric}", y=""
     )

@@ -145,7 +145,9 @@ def _names(
     moved: FloatArray,
     named: int,
 ) -> None:
-    """Names of the subgroups that move farthest, kept apart from each other along the vertical."""
+    """Names of the subgroups that move farthest, kept apart from each other along the vertical, on a white rim."""
+    from matplotlib.patheffects import withStroke
+
     chosen = [int(i) for i in np.argsort(-moved, kind="stable")[:named] if moved[i] > 0]
     low, high = axes.get_ylim()
     least, last = 0.05 * (high - low), -np.inf
@@ -157,4 +159,5 @@ def _names(
         axes.annotate(
             style.short(reading.subgroups[i], 32), (raw[i], estimate[i]), xytext=(raw[i], at), fontsize=0.85 * shape.small,
             textcoords="data", ha="right" if left else "left", va="center", color=style.INK, zorder=5, parse_math=False,
+            path_effects=[withStroke(linewidth=0.3 * shape.small, foreground="white")],
         )  # fmt: skip

@@ -14,13 +14,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.models.cells import binomial_metrics
+from bayesgroups.feature_matrices import feature_matrix
+from bayesgroups.models.cells import binomial_metrics, normal_cells
 from bayesgroups.models.component_scales import COEFFICIENT, DEGREES, component_scales
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE
 from bayesgroups.models.confusion_tree import factor_scales, tree
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
+from bayesgroups.models.sparsity import global_scale
 from bayesgroups.models.tasks import stack
 from bayesgroups.models.variances import with_shrunk_variances
+from bayesgroups.tallies.subgroups import attributes_of
 
 FloatArray = NDArray[np.float64]
 
@@ -31,7 +34,6 @@ _NO_DENSITY = {
     ),
     "model_based_metrics": "the report keeps the metrics and not the parameters of the scores, which the priors are of",
 }
-_HORSESHOE = "the report does not keep the local scales of the horseshoe"
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def log_prior(report: xr.DataTree, metric: str) -> LogPrior:
     if word == "confusion":
         return LogPrior(_confusion(posterior, tally, settings))
     if word == "structured_regression":
-        return _structured(one, settings, own)
+        return LogPrior(_structured(one, tally.sel(metric=[metric]), settings, own))
     if word not in ("partial_pooling", "crossed_effects"):
         return LogPrior(None, f"the priors of {word.replace('_', ' ')} are not known here")
     wide = settings.get("overall_scale") or (LOGIT_OVERALL_SCALE if binomial else float(own["scale"]))
@@ -133,11 +135,18 @@ def _confusion(posterior: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any
     return np.asarray(found)
 
 
-def _structured(one: xr.Dataset, settings: dict[str, Any], own: xr.Dataset) -> LogPrior:
-    if settings.get("prior") != "laplace":
-        return LogPrior(None, _HORSESHOE)
+def _structured(one: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any], own: xr.Dataset) -> FloatArray:
+    """Of the intercept and of the scale that all coefficients share; their law given that scale is the population."""
     overall = _normal(one["overall"].values, own["centre"], own["scale"])
-    return LogPrior(overall + _half_normal(one["tau"].values, float(own["tau_scale"]) / np.sqrt(2)))
+    tau = np.asarray(one["tau"].values, dtype=np.float64)
+    if settings.get("prior") == "laplace":
+        return overall + _half_normal(tau, float(own["tau_scale"]) / np.sqrt(2))
+    cells = normal_cells(tally, np.ones(1, dtype=np.bool_), own["scale"].values.reshape(1))
+    error = np.full(tally.sizes["subgroup"], np.nan)
+    error[cells.subgroup] = cells.std_error
+    features = feature_matrix(tally, settings.get("formula"), identities=True).values
+    expected = settings.get("expected_effects") or float(len(attributes_of(tally)))
+    return overall - np.log1p((tau / global_scale(features, error, expected)) ** 2)  # half-Cauchy
 
 
 def _centre(one: xr.Dataset, own: xr.Dataset, wide: float, *, binomial: bool) -> FloatArray:

@@ -7,10 +7,9 @@ takes about eight minutes on one core.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,8 @@ from bayesgroups.datasets.binormal import Binormal
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.inference.collapsed.partial_pooling import sample
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally
 from bayesgroups.tallies.auc_variances import auc_as_rate
 
@@ -150,7 +150,7 @@ def answers(drawn: xr.Dataset, *, bayesian: bool, seed: int) -> Iterator[tuple[s
             yield f"bayesian_{name}", mu.mean(axis=0), np.quantile(mu, tails, axis=0)
 
 
-def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
+def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[Coverage]:
     """Measure every interval in every design.
 
     Parameters
@@ -158,7 +158,9 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
     replications : int
         Evaluation sets per design, at least 8.
     seed : int
-        Source of randomness.
+        Source of randomness; every evaluation set has its own stream.
+    executor : Executor
+        Where evaluation sets are judged, each of them a piece, and their judgements kept.
 
     Returns
     -------
@@ -173,18 +175,29 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
     if replications < 2 * THINNING:
         raise InputError(f"replications={replications} must be {2 * THINNING} or more, to have a Monte Carlo error")
     lines: list[Coverage] = []
-    for position, (design, values) in enumerate(aucs().items()):
-        kept: dict[str, list[FloatArray]] = {}
-        for r in range(replications):
-            rng = np.random.default_rng([seed, position, r])
-            truth = rng.permutation(values)
-            drawn = draw(law(truth, UNEQUAL if design == "unequal" else 1.0), rng)
-            defined = np.isfinite(drawn["estimate"].values[0])
-            for name, estimate, limits in answers(drawn, bayesian=r % THINNING == 0, seed=r):
-                parts = [_judge(estimate, limit, truth) for limit in limits]
-                kept.setdefault(name, []).append(np.where(defined, np.stack(parts), np.nan))
-        lines += _lines(design, {name: np.stack(blocks) for name, blocks in kept.items()}, seed)
+    for design in aucs():
+        name, work = f"coverage of intervals for the AUC, {design}", partial(_judgements, design, seed)
+        found = executor.run(name, work, replications, settings={"seed": seed})
+        kept: dict[str, list[list[list[list[float]]]]] = {}
+        for each in found:
+            for interval, block in each:
+                kept.setdefault(interval, []).append(block)
+        lines += _lines(design, {interval: np.array(blocks) for interval, blocks in kept.items()}, seed)
     return lines
+
+
+def _judgements(design: str, seed: int, number: int) -> list[tuple[str, list[list[list[float]]]]]:
+    """Interval and what `_judge` says of it at every level, of one evaluation set."""
+    known = aucs()
+    rng = np.random.default_rng([seed, list(known).index(design), number])
+    truth = rng.permutation(known[design])
+    drawn = draw(law(truth, UNEQUAL if design == "unequal" else 1.0), rng)
+    defined = np.isfinite(drawn["estimate"].values[0])
+    found = []
+    for name, estimate, limits in answers(drawn, bayesian=number % THINNING == 0, seed=number):
+        parts = np.stack([_judge(estimate, limit, truth) for limit in limits])
+        found.append((name, np.where(defined, parts, np.nan).tolist()))
+    return found
 
 
 def _judge(estimate: FloatArray, limits: FloatArray, truth: FloatArray) -> FloatArray:
@@ -220,13 +233,8 @@ def _lines(design: str, kept: dict[str, FloatArray], seed: int) -> list[Coverage
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.auc_coverage"
-    parser = argparse.ArgumentParser(prog=program, description="Coverage of intervals for the AUC, binormal scores.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed)))
+    asked = parser("auc_coverage", "Coverage of intervals for the AUC, binormal scores.", REPLICATIONS, SEED)
+    record(asked.parse_args(arguments), study)
 
 
 if __name__ == "__main__":

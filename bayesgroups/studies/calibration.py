@@ -17,18 +17,16 @@ Huurre, Faltejskova, Gelman, Vehtari (2023), on quantities that depend on the da
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed import binomial, gaussian
-from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.command_line import executor, parser
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
@@ -190,15 +188,56 @@ def ranks(
     """
     if likelihood not in LIKELIHOODS:
         raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, LIKELIHOODS))}")
-    if replications < 1:
-        raise InputError(f"replications={replications} must be 1 or more")
     name, work = f"ranks of partial pooling, {likelihood}", partial(_ranks_of_one, likelihood, seed)
-    return by_quantity(executor.run(name, work, replications, settings={"seed": seed, "draws": DRAWS}))
+    return by_quantity(replicate(name, work, replications, seed, executor))
 
 
 def _ranks_of_one(likelihood: str, seed: int, number: int) -> dict[str, int]:
     stream = list(LIKELIHOODS).index(likelihood)
-    truth, draws = LIKELIHOODS[likelihood](np.random.default_rng([seed, stream, number]))
+    return ranked(*LIKELIHOODS[likelihood](np.random.default_rng([seed, stream, number])))
+
+
+def replicate[Answer](
+    name: str, work: Callable[[int], Answer], replications: int, seed: int, executor: Executor
+) -> list[Answer]:
+    """The answers of all simulated data sets.
+
+    Parameters
+    ----------
+    name : str
+        What is computed, as in `Executor.run`.
+    work : callable
+        From the number of a data set to its answer; it takes its random numbers from a stream of its own.
+    replications : int
+        Simulated data sets.
+    seed : int
+        What the streams start from; kept answers to another one are refused.
+    executor : Executor
+        Where they are computed and kept.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    InputError
+        If there are no replications.
+    """
+    if replications < 1:
+        raise InputError(f"replications={replications} must be 1 or more")
+    return executor.run(name, work, replications, settings={"seed": seed, "draws": DRAWS})
+
+
+def ranked(truth: Mapping[str, float | FloatArray], draws: Mapping[str, FloatArray]) -> dict[str, int]:
+    """How many draws lie below each true value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranked({"tau": 0.3}, {"tau": np.array([0.1, 0.2, 0.5])})
+    {'tau': 2}
+    """
     return {name: int((draws[name] < value).sum()) for name, value in truth.items()}
 
 
@@ -252,7 +291,7 @@ def measure(likelihood: str, found: dict[str, NDArray[np.int64]], seed: int = SE
     return lines
 
 
-def ranks_as_csv(by_likelihood: dict[str, dict[str, NDArray[np.int64]]]) -> str:
+def ranks_as_csv(by_likelihood: Mapping[str, dict[str, NDArray[np.int64]]]) -> str:
     """Every rank as text: a line per likelihood and quantity, a column per replication."""
     lines = [
         [likelihood, quantity, *rank.tolist()]
@@ -262,21 +301,55 @@ def ranks_as_csv(by_likelihood: dict[str, dict[str, NDArray[np.int64]]]) -> str:
     return rows_as_csv([["likelihood", "quantity", *range(len(lines[0]) - 2)], *lines])
 
 
+@dataclass(frozen=True)
+class Found:
+    """What a calibration study found: ranks by likelihood and quantity, and further records by the end of their name."""
+
+    ranks: Mapping[str, dict[str, NDArray[np.int64]]]
+    beside: Mapping[str, Sequence[Sequence[object]]] = field(default_factory=dict)
+
+
+def command(
+    arguments: Sequence[str] | None, name: str, description: str, replications: int, seed: int,
+    study: Callable[[int, int, Executor], Found],
+) -> None:  # fmt: skip
+    """Run a calibration study from its command and write its records: tests of uniformity, ranks, and what else it has.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Of the command; those of the process when left out.
+    name, description : str
+        The module of the study, and what it is in a sentence.
+    replications, seed : int
+        What is taken where the command says nothing.
+    study : callable
+        From replications, seed and executor to what was found.
+
+    Raises
+    ------
+    InputError
+        If there are no replications.
+    """
+    given = parser(
+        name, description, replications, seed, output="the CSV file to write; ranks go beside it"
+    ).parse_args(arguments)
+    with executor(given) as run:
+        found = study(given.replications, given.seed, run)
+    lines = [line for label, each in found.ranks.items() for line in measure(label, each, given.seed)]
+    texts = {"ranks": ranks_as_csv(found.ranks)} | {end: rows_as_csv(rows) for end, rows in found.beside.items()}
+    write(given.output, as_csv(lines))
+    for end, text in texts.items():
+        write(given.output.with_name(f"{given.output.stem}_{end}{given.output.suffix}"), text)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its two records."""
-    program = "python -m bayesgroups.studies.calibration"
-    parser = argparse.ArgumentParser(prog=program, description="Simulation-based calibration of partial pooling.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks go beside it")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser)
-    given = parser.parse_args(arguments)
-    with executor(given) as run:
-        found = {name: ranks(name, given.replications, given.seed, executor=run) for name in LIKELIHOODS}
-    lines = [line for likelihood, each in found.items() for line in measure(likelihood, each, given.seed)]
-    beside = given.output.with_name(f"{given.output.stem}_ranks{given.output.suffix}")
-    write(given.output, as_csv(lines))
-    write(beside, ranks_as_csv(found))
+    command(arguments, "calibration", "Simulation-based calibration of partial pooling.", REPLICATIONS, SEED, _found)
+
+
+def _found(replications: int, seed: int, executor: Executor) -> Found:
+    return Found({name: ranks(name, replications, seed, executor=executor) for name in LIKELIHOODS})
 
 
 def _by_subgroup(mu: FloatArray, sizes: Sequence[int]) -> Draws:

@@ -8,11 +8,10 @@ level, and two rows of a cluster are correlated by .3.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Literal, get_args
 
 import numpy as np
 import xarray as xr
@@ -21,7 +20,8 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.levels import LEVELS
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies.analyses import NAMES, ClusterAnalysis
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.moments import Moments
@@ -74,7 +74,7 @@ class ClusterCoverage:
     seed: int
 
 
-def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[ClusterCoverage]:
+def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[ClusterCoverage]:
     """Measure the coverage of every interval under every analysis.
 
     Parameters
@@ -82,7 +82,9 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[ClusterCov
     replications : int
         Simulated evaluation sets per law, at least 2.
     seed : int
-        Source of randomness.
+        Source of randomness; every law has its own stream.
+    executor : Executor
+        Where laws are tried, each of them a piece, and their lines kept.
 
     Returns
     -------
@@ -103,7 +105,13 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[ClusterCov
     """
     if replications < 2:
         raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    return [line for law in ("mean", "rate") for line in _measure(law, replications, seed)]
+    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
+    found = executor.run("coverage of intervals under clusters", work, len(get_args(Law)), settings=settings)
+    return [ClusterCoverage(**line) for lines in found for line in lines]
+
+
+def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
+    return [asdict(line) for line in _measure(get_args(Law)[position], replications, seed)]
 
 
 def draw(law: Law, rng: np.random.Generator) -> tuple[FloatArray, Sums]:
@@ -209,13 +217,8 @@ def _analyses() -> list[ClusterAnalysis]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.clusters"
-    parser = argparse.ArgumentParser(prog=program, description="Coverage of intervals when rows come in clusters.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed)))
+    asked = parser("clusters", "Coverage of intervals when rows come in clusters.", REPLICATIONS, SEED)
+    record(asked.parse_args(arguments), study)
 
 
 if __name__ == "__main__":

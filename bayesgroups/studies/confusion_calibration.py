@@ -8,11 +8,9 @@ Everything is drawn from the prior, the cells from the multinomial. Ranks are th
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,16 +18,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups import tallies
-from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.confusion import metrics_of, sample
-from bayesgroups.models.component_scales import OWN_EFFECT
-from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE, shares, tree
+from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE, OWN_EFFECT, shares, tree
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.subsets import subsets
-from bayesgroups.studies.calibration import DRAWS, by_quantity, measure, ranks_as_csv
-from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.calibration import DRAWS, Found, by_quantity, command, ranked, replicate
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
 FloatArray = NDArray[np.float64]
 
@@ -83,36 +77,26 @@ def study(
     InputError
         If there are no replications.
     """
-    if replications < 1:
-        raise InputError(f"replications={replications} must be 1 or more")
     work = partial(_ranks_of_one, seed)
-    found = executor.run("ranks of the confusion model", work, replications, settings={"seed": seed, "draws": DRAWS})
+    found = replicate("ranks of the confusion model", work, replications, seed, executor)
     return by_quantity([ranks for ranks, _, _ in found]), [(k_hat, ess) for _, k_hat, ess in found]
 
 
 def _ranks_of_one(seed: int, number: int) -> tuple[dict[str, int], float, float]:
     truth, draws, (k_hat, ess) = replication(np.random.default_rng([seed, number]))
-    return {name: int((draws[name] < value).sum()) for name, value in truth.items()}, float(k_hat), float(ess)
+    return ranked(truth, draws), float(k_hat), float(ess)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its three records."""
-    program = "python -m bayesgroups.studies.confusion_calibration"
-    parser = argparse.ArgumentParser(prog=program, description="Simulation-based calibration of the confusion model.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks and fits go beside it")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser)
-    given = parser.parse_args(arguments)
-    with executor(given) as run:
-        ranks, fits = study(given.replications, given.seed, executor=run)
-    output: Path = given.output
-    write(output, as_csv(measure("binomial", ranks, given.seed)))
-    write(output.with_name(f"{output.stem}_ranks{output.suffix}"), ranks_as_csv({"binomial": ranks}))
+    description = "Simulation-based calibration of the confusion model."
+    command(arguments, "confusion_calibration", description, REPLICATIONS, SEED, _found)
+
+
+def _found(replications: int, seed: int, executor: Executor) -> Found:
+    ranks, fits = study(replications, seed, executor=executor)
     lines = [[i, round(k, 3), round(ess)] for i, (k, ess) in enumerate(fits)]
-    write(
-        output.with_name(f"{output.stem}_fits{output.suffix}"), rows_as_csv([["replication", "k_hat", "ess"], *lines])
-    )
+    return Found({"binomial": ranks}, {"fits": [["replication", "k_hat", "ess"], *lines]})
 
 
 def _tally(counts: NDArray[np.int64]) -> xr.Dataset:

@@ -7,11 +7,9 @@ takes about three minutes on one core.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,9 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.levels import LEVELS
-from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.command_line import parser, record
 from bayesgroups.studies.designs import Design, designs
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.records import as_csv, write
 
 FloatArray = NDArray[np.float64]
 
@@ -140,16 +137,8 @@ def _width(interval: Interval) -> FloatArray:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.coverage"
-    parser = argparse.ArgumentParser(prog=program, description="Coverage of all intervals on simulated designs.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser)
-    given = parser.parse_args(arguments)
-    with executor(given) as run:
-        found = study(given.replications, given.seed, executor=run)
-    write(given.output, as_csv(found))
+    asked = parser("coverage", "Coverage of all intervals on simulated designs.", REPLICATIONS, SEED)
+    record(asked.parse_args(arguments), study)
 
 
 if __name__ == "__main__":

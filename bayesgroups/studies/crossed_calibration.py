@@ -9,10 +9,8 @@ must pass the gate, for a fit that fails would be repeated by NUTS.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +20,17 @@ from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.component_scales import OWN_EFFECT
-from bayesgroups.studies.calibration import DRAWS, Draws, by_quantity, measure, ranks_as_csv
-from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.models.sampled_share import SAMPLED_SHARE
+from bayesgroups.studies.calibration import DRAWS, Draws, Found, by_quantity, command, replicate
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.records import as_csv, rows_as_csv, write
 
 FloatArray = NDArray[np.float64]
 
 LEVELS = (3, 2, 2)
 COUNTS = (0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15)
 """Rows of the subgroups."""
-ROW_VARIANCE = 0.16
+ROW_VARIANCE, LOGIT_ROW_VARIANCE = 0.16, 4.0
+"""Variance of a row in units of the metric, and of a row of a rate of one half on the logit scale."""
 OVERALL_SCALE = {"binomial": 1.5, "normal": 0.5}
 TAU_SCALE = {"binomial": 0.5, "normal": 0.1}
 LIKELIHOODS = ("binomial", "normal")
@@ -65,22 +63,24 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_normal(len(design)))
-    tau[-1] = OWN_EFFECT * scale
     eta = np.full(len(n), overall)
     for position, cell in enumerate(design):
         eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
+    finite = SAMPLED_SHARE * (LOGIT_ROW_VARIANCE if likelihood == "binomial" else ROW_VARIANCE) / np.maximum(n, 1)
+    finite += (OWN_EFFECT * scale) ** 2
+    eta += np.sqrt(finite) * rng.standard_normal(len(n))
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
-    prior = Prior("half_normal", scale, len(design), tau[-1])
+    prior = Prior("half_normal", scale, len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
-        found = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS)
+        found = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, finite=finite)
 
         def fit(at: FloatArray) -> FloatArray:
             return np.asarray((k * at - n * np.logaddexp(0, at)).sum(axis=-1))
     else:
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
-        found = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS)
+        found = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, finite=finite)
 
         def fit(at: FloatArray) -> FloatArray:
             return np.asarray(-0.5 * ((z - at) ** 2 / v).sum(axis=-1))
@@ -107,10 +107,8 @@ def study(
     """
     if likelihood not in LIKELIHOODS:
         raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, LIKELIHOODS))}")
-    if replications < 1:
-        raise InputError(f"replications={replications} must be 1 or more")
     name, work = f"ranks of crossed effects, {likelihood}", partial(_ranks_of_one, likelihood, seed)
-    found = executor.run(name, work, replications, settings={"seed": seed, "draws": DRAWS})
+    found = replicate(name, work, replications, seed, executor)
     return by_quantity([ranks for ranks, _, _ in found]), [(k_hat, ess) for _, k_hat, ess in found]
 
 
@@ -127,29 +125,19 @@ def _ranks_of_one(likelihood: str, seed: int, number: int) -> tuple[dict[str, in
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its three records."""
-    program = "python -m bayesgroups.studies.crossed_calibration"
-    parser = argparse.ArgumentParser(prog=program, description="Simulation-based calibration of crossed effects.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks and fits go beside it")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser)
-    given = parser.parse_args(arguments)
-    with executor(given) as run:
-        found = {name: study(name, given.replications, given.seed, executor=run) for name in LIKELIHOODS}
-    lines = [line for likelihood, (each, _) in found.items() for line in measure(likelihood, each, given.seed)]
+    description = "Simulation-based calibration of crossed effects."
+    command(arguments, "crossed_calibration", description, REPLICATIONS, SEED, _found)
+
+
+def _found(replications: int, seed: int, executor: Executor) -> Found:
+    found = {name: study(name, replications, seed, executor=executor) for name in LIKELIHOODS}
     fits = [
         [likelihood, i, round(k, 3), round(ess)]
         for likelihood, (_, fit) in found.items()
         for i, (k, ess) in enumerate(fit)
     ]
-
-    def beside(name: str) -> Path:
-        output: Path = given.output
-        return output.with_name(f"{output.stem}_{name}{output.suffix}")
-
-    write(given.output, as_csv(lines))
-    write(beside("ranks"), ranks_as_csv({likelihood: each for likelihood, (each, _) in found.items()}))
-    write(beside("fits"), rows_as_csv([["likelihood", "replication", "k_hat", "ess"], *fits]))
+    ranks = {likelihood: each for likelihood, (each, _) in found.items()}
+    return Found(ranks, {"fits": [["likelihood", "replication", "k_hat", "ess"], *fits]})
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,8 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT
 from bayesgroups.models.subsets import subsets
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import rows_as_csv, write
 
 SHAPES = ((4,), (3, 2), (8, 4), (3, 2, 2), (5, 4, 3), (3, 3, 2, 2))
@@ -82,26 +85,37 @@ def simulate(setting: Setting, rng: np.random.Generator) -> xr.Dataset:
     return bg.tally_from_counts(rng.binomial(n, 1 / (1 + np.exp(-eta))), n, table)
 
 
-def run(chosen: Sequence[Setting], seed: int = SEED) -> Iterator[list[object]]:
+def study(seed: int = SEED, *, executor: Executor = HERE) -> list[list[object]]:
     """One line of the record per data set.
 
-    Yields
-    ------
-    list
-        In the order of `HEADER`.
+    Parameters
+    ----------
+    seed : int
+        Source of randomness; every data set has its own stream.
+    executor : Executor
+        Where data sets are estimated, each of them a piece, and their lines kept.
+
+    Returns
+    -------
+    list of lists
+        Each in the order of `HEADER`.
     """
-    for setting in chosen:
-        rng = np.random.default_rng([seed, settings().index(setting)])
-        estimator = bg.CrossedEffects(likelihood="binomial" if setting.likelihood == "binomial" else "normal")
-        report = bg.estimate(simulate(setting, rng), estimator, seed=seed)
-        checks = report["diagnostics"].to_dataset()
-        name, value = checks["check"].values.astype(str), checks["value"].values
-        k_hat = max(value[np.char.find(name, "k-hat") >= 0], default=np.nan)
-        ess = min(value[np.char.find(name, "importance ESS") >= 0], default=np.nan)
-        yield [
-            "x".join(map(str, setting.shape)), setting.rows, setting.overall, setting.spread, setting.likelihood,
-            round(float(k_hat), 3), round(float(ess), 0), report.attrs["usable"], report.attrs["inference"],
-        ]  # fmt: skip
+    return executor.run("grid of crossed effects", partial(of_one, seed), len(settings()), settings={"seed": seed})
+
+
+def of_one(seed: int, position: int) -> list[object]:
+    """The line of one data set, by its place in `settings`."""
+    setting, rng = settings()[position], np.random.default_rng([seed, position])
+    estimator = bg.CrossedEffects(likelihood="binomial" if setting.likelihood == "binomial" else "normal")
+    report = bg.estimate(simulate(setting, rng), estimator, seed=seed)
+    checks = report["diagnostics"].to_dataset()
+    name, value = checks["check"].values.astype(str), checks["value"].values
+    k_hat = max(value[np.char.find(name, "k-hat") >= 0], default=np.nan)
+    ess = min(value[np.char.find(name, "importance ESS") >= 0], default=np.nan)
+    return [
+        "x".join(map(str, setting.shape)), setting.rows, setting.overall, setting.spread, setting.likelihood,
+        round(float(k_hat), 3), round(float(ess), 0), int(report.attrs["usable"]), str(report.attrs["inference"]),
+    ]  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -110,8 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog=program, description="k-hat of crossed effects on a grid of data sets.")
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
     given = parser.parse_args(arguments)
-    lines = list(run(settings(), given.seed))
+    with executor(given) as run:
+        lines = study(given.seed, executor=run)
     write(given.output, rows_as_csv([HEADER, *lines]))
     exact = [line for line in lines if line[-1] == "collapsed"]
     passed = sum(float(str(line[5])) <= K_HAT and float(str(line[6])) >= IS_ESS for line in exact)

@@ -7,10 +7,9 @@ takes about six minutes on one core.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,8 @@ from numpy.typing import NDArray
 
 from bayesgroups.curves import calibration_curve, roc_curve, threshold_curve
 from bayesgroups.errors import InputError
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally
 
 FloatArray = NDArray[np.float64]
@@ -141,7 +141,7 @@ def answers(source: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:
     return found
 
 
-def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
+def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[Coverage]:
     """Measure limits and bands of every curve.
 
     Parameters
@@ -149,7 +149,9 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
     replications : int
         Evaluation sets, at least 2.
     seed : int
-        Source of randomness.
+        Source of randomness; every evaluation set has its own stream.
+    executor : Executor
+        Where evaluation sets are judged, each of them a piece, and their judgements kept.
 
     Returns
     -------
@@ -163,17 +165,12 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
     """
     if replications < 2:
         raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    kept: dict[tuple[str, str], list[FloatArray]] = {}
-    for r in range(replications):
-        truth, source = draw(np.random.default_rng([seed, r]))
-        for name, found in answers(source, r).items():
-            for approach in ("bayesian", "frequentist"):
-                judged = _judge(found.sel(approach=approach), truth.curve(name))
-                kept.setdefault((name, approach), []).append(judged)
+    found = executor.run("coverage of curves", partial(_judgements, seed), replications, settings={"seed": seed})
     classes = {"all": SIZES > 0, "small": SIZES <= FEW, "large": SIZES > FEW}
     lines = []
-    for (name, approach), blocks in kept.items():
-        values = np.stack(blocks)  # (replication, part, subgroup)
+    for name, approach in [(name, approach) for name, approach, _ in found[0]]:
+        blocks = [block for each in found for *key, block in each if key == [name, approach]]
+        values = np.array(blocks)  # (replication, part, subgroup)
         for size_class, members in classes.items():
             by_draw = np.nanmean(values[..., members], axis=2)
             mean, error = by_draw.mean(axis=0), by_draw.std(axis=0, ddof=1) / np.sqrt(replications)
@@ -184,6 +181,16 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Coverage]:
                 )
             )  # fmt: skip
     return lines
+
+
+def _judgements(seed: int, number: int) -> list[tuple[str, str, list[list[float]]]]:
+    """Curve, approach and what `_judge` says, of one evaluation set."""
+    truth, source = draw(np.random.default_rng([seed, number]))
+    return [
+        (name, approach, _judge(found.sel(approach=approach), truth.curve(name)).tolist())
+        for name, found in answers(source, number).items()
+        for approach in ("bayesian", "frequentist")
+    ]
 
 
 def _judge(found: xr.Dataset, truth: FloatArray) -> FloatArray:
@@ -208,13 +215,8 @@ def _judge(found: xr.Dataset, truth: FloatArray) -> FloatArray:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.curve_coverage"
-    parser = argparse.ArgumentParser(prog=program, description="Coverage of limits and bands of curves.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed)))
+    asked = parser("curve_coverage", "Coverage of limits and bands of curves.", REPLICATIONS, SEED)
+    record(asked.parse_args(arguments), study)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,8 @@ prior, judgements from these. Ranks are those of every metric and of the log lik
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,11 +18,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.disagreement import disagreement_tally
-from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.disagreement import destinations, metrics, sample
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
-from bayesgroups.studies.calibration import DRAWS, measure, ranks_as_csv
-from bayesgroups.studies.records import as_csv, rows_as_csv, write
+from bayesgroups.studies.calibration import DRAWS, Found, by_quantity, command, ranked, replicate
+from bayesgroups.studies.execution import HERE, Executor
 
 FloatArray = NDArray[np.float64]
 
@@ -87,7 +85,7 @@ def _tally(said: NDArray[np.int64], disagree: NDArray[np.int64]) -> xr.Dataset:
     return disagreement_tally(rows, {"n": list(JUDGEMENTS)}, "label", "disagrees", labels=list(LABELS))
 
 
-def study(replications: int, seed: int) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
+def study(replications: int, seed: int, *, executor: Executor = HERE) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
     """Ranks by quantity, 0 to `DRAWS`, and the names of the checks that failed, once per fit.
 
     Raises
@@ -95,36 +93,26 @@ def study(replications: int, seed: int) -> tuple[dict[str, NDArray[np.int64]], l
     InputError
         If there are no replications.
     """
-    if replications < 1:
-        raise InputError(f"replications={replications} must be 1 or more")
-    found: dict[str, list[int]] = {}
-    failed: list[str] = []
-    for number in range(replications):
-        truth, draws, checks = replication(np.random.default_rng([seed, number]))
-        failed += checks
-        for name, value in truth.items():
-            found.setdefault(name, []).append(int((draws[name] < value).sum()))
-    return {name: np.array(values) for name, values in found.items()}, failed
+    name, work = "ranks of the disagreement model", partial(_ranks_of_one, seed)
+    found = replicate(name, work, replications, seed, executor)
+    return by_quantity([ranks for ranks, _ in found]), [check for _, failed in found for check in failed]
+
+
+def _ranks_of_one(seed: int, number: int) -> tuple[dict[str, int], list[str]]:
+    truth, draws, failed = replication(np.random.default_rng([seed, number]))
+    return ranked(truth, draws), failed
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its three records."""
-    program = "python -m bayesgroups.studies.disagreement_calibration"
-    parser = argparse.ArgumentParser(
-        prog=program, description="Simulation-based calibration of the disagreement model."
-    )
-    parser.add_argument(
-        "--output", type=Path, required=True, help="the CSV file to write; ranks and checks go beside it"
-    )
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    ranks, failed = study(given.replications, given.seed)
-    output: Path = given.output
-    write(output, as_csv(measure("disagreement", ranks, given.seed)))
-    write(output.with_name(f"{output.stem}_ranks{output.suffix}"), ranks_as_csv({"disagreement": ranks}))
-    lines = [[name, failed.count(name), given.replications] for name in sorted({*failed, "independent draws"})]
-    write(output.with_name(f"{output.stem}_checks{output.suffix}"), rows_as_csv([["check", "failed", "fits"], *lines]))
+    description = "Simulation-based calibration of the disagreement model."
+    command(arguments, "disagreement_calibration", description, REPLICATIONS, SEED, _found)
+
+
+def _found(replications: int, seed: int, executor: Executor) -> Found:
+    ranks, failed = study(replications, seed, executor=executor)
+    lines = [[name, failed.count(name), replications] for name in sorted({*failed, "independent draws"})]
+    return Found({"disagreement": ranks}, {"checks": [["check", "failed", "fits"], *lines]})
 
 
 if __name__ == "__main__":

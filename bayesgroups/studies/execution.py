@@ -168,7 +168,8 @@ def _on_processes[Answer](
 def _pool[Answer](
     work: Callable[[int], Answer], pieces: Iterable[int], workers: int, finished: Callable[[int, Answer], None]
 ) -> None:
-    # Fresh processes: forked ones would inherit the threads and locks of this one.
+    # Fresh processes: forked ones would inherit the threads and locks of this one. One worker is a process as well, in
+    # which joblib would see no need: a piece that kills it must not end the study.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(work, piece): piece for piece in pieces}
         try:

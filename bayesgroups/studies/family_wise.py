@@ -7,11 +7,11 @@ takes about one minute on one core.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -27,7 +27,8 @@ from bayesgroups.errors import InputError
 from bayesgroups.estimation import estimate
 from bayesgroups.estimators import NoPooling, PartialPooling
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally_from_counts
 
 FloatArray = NDArray[np.float64]
@@ -78,7 +79,7 @@ class Error:
     seed: int
 
 
-def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Error]:
+def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[Error]:
     """Measure the error of every statement, 5 % by intention.
 
     Parameters
@@ -86,7 +87,9 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Error]:
     replications : int
         Simulated tables, at least 2 * `THINNING`.
     seed : int
-        Source of randomness; every statement has its own stream.
+        Source of randomness; every kind of statement has its own stream.
+    executor : Executor
+        Where they are tried, each kind a piece, and their lines kept.
 
     Returns
     -------
@@ -107,10 +110,18 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Error]:
     """
     if replications < 2 * THINNING:
         raise InputError(f"replications={replications} must be {2 * THINNING} or more, to have reports as well")
-    lines: list[Error] = []
-    for position, part in enumerate((_optimist, _pessimist, _means, _margins, _ranks, _reports, _discoveries)):
-        lines += part(np.random.default_rng([seed, position]), replications, seed)
-    return lines
+    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
+    found = executor.run("errors of statements about all subgroups", work, len(_parts()), settings=settings)
+    return [Error(**line) for lines in found for line in lines]
+
+
+def _parts() -> list[Callable[[np.random.Generator, int, int], list[Error]]]:
+    return [_optimist, _pessimist, _means, _margins, _ranks, _reports, _discoveries]
+
+
+def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
+    rng = np.random.default_rng([seed, position])
+    return [asdict(line) for line in _parts()[position](rng, replications, seed)]
 
 
 def _line(statement: str, method: str, correction: str, groups: int, wrong: FloatArray | BoolArray, seed: int) -> Error:
@@ -255,13 +266,8 @@ def _tally(successes: FloatArray) -> xr.Dataset:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.family_wise"
-    parser = argparse.ArgumentParser(prog=program, description="Errors of statements about all subgroups at once.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed)))
+    asked = parser("family_wise", "Errors of statements about all subgroups at once.", REPLICATIONS, SEED)
+    record(asked.parse_args(arguments), study)
 
 
 if __name__ == "__main__":

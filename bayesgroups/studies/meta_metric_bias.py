@@ -7,17 +7,18 @@ takes about a minute on one core.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.disparities.named_measures import MeasureName, Settings, measure
 from bayesgroups.errors import InputError
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 
 FloatArray = NDArray[np.float64]
 
@@ -63,7 +64,9 @@ class Bias:
     seed: int
 
 
-def study(replications: int = REPLICATIONS, seed: int = SEED, numbers: Sequence[int] = NUMBERS) -> list[Bias]:
+def study(
+    replications: int = REPLICATIONS, seed: int = SEED, numbers: Sequence[int] = NUMBERS, *, executor: Executor = HERE
+) -> list[Bias]:
     """Mean of every measure over simulated estimates, by number of subgroups and by how unequal they are.
 
     Parameters
@@ -74,6 +77,8 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, numbers: Sequence[
         Source of randomness; every number of subgroups and lowest rate has its own stream.
     numbers : sequence of int
         Numbers of subgroups, 2 or more.
+    executor : Executor
+        Where they are tried, each number a piece, and their lines kept.
 
     Returns
     -------
@@ -93,35 +98,36 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, numbers: Sequence[
     """
     if replications < 2:
         raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    lines = []
-    for number in numbers:
-        n = round(ROWS / number)
-        for lowest in LOWEST:
-            rng = np.random.default_rng([seed, number, round(10 * lowest)])
-            rate = np.linspace(lowest, HIGHEST, number)
-            y = rng.binomial(n, rate, size=(replications, number)) / n
-            found: dict[str, tuple[float, FloatArray]] = {}
-            for known in MEASURES:
-                found[known] = float(measure(known, rate, SETTINGS)), measure(known, y, SETTINGS)
-            noise = (y * (1 - y)).mean(axis=1)
-            truth, plain = found["variance"]
-            for name, divisor in zip(CORRECTED, (n, n - 1), strict=True):
-                found[name] = truth, plain - noise / divisor
-            for name, (truth, value) in found.items():
-                error = float(value.std(ddof=1) / np.sqrt(replications))
-                lines.append(Bias(name, number, lowest, truth, float(value.mean()), error, replications, seed))
+    work = partial(_of_one, replications, seed, tuple(numbers))
+    settings = {"seed": seed, "replications": replications, "numbers": list(numbers)}
+    found = executor.run("bias of measures of disparity", work, len(numbers), settings=settings)
+    return [Bias(**line) for lines in found for line in lines]
+
+
+def _of_one(replications: int, seed: int, numbers: Sequence[int], position: int) -> list[dict[str, Any]]:
+    number = numbers[position]
+    n, lines = round(ROWS / number), []
+    for lowest in LOWEST:
+        rng = np.random.default_rng([seed, number, round(10 * lowest)])
+        rate = np.linspace(lowest, HIGHEST, number)
+        y = rng.binomial(n, rate, size=(replications, number)) / n
+        found: dict[str, tuple[float, FloatArray]] = {}
+        for known in MEASURES:
+            found[known] = float(measure(known, rate, SETTINGS)), measure(known, y, SETTINGS)
+        noise = (y * (1 - y)).mean(axis=1)
+        truth, plain = found["variance"]
+        for name, divisor in zip(CORRECTED, (n, n - 1), strict=True):
+            found[name] = truth, plain - noise / divisor
+        for name, (truth, value) in found.items():
+            error = float(value.std(ddof=1) / np.sqrt(replications))
+            lines.append(asdict(Bias(name, number, lowest, truth, float(value.mean()), error, replications, seed)))
     return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.meta_metric_bias"
-    parser = argparse.ArgumentParser(prog=program, description="Bias of measures of disparity by number of subgroups.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed)))
+    asked = parser("meta_metric_bias", "Bias of measures of disparity by number of subgroups.", REPLICATIONS, SEED)
+    record(asked.parse_args(arguments), study)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ takes about four minutes on one core, most of it for posteriors with a binomial 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from bayesgroups.disparities import finite_population, heterogeneity, q_profile,
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.inference.collapsed import binomial, gaussian
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 
 FloatArray = NDArray[np.float64]
 
@@ -110,7 +111,7 @@ def designs() -> list[VarianceDesign]:
 
 def study(
     replications: int = REPLICATIONS, seed: int = SEED, *, normal_posteriors: int = NORMAL_POSTERIORS,
-    binomial_posteriors: int = BINOMIAL_POSTERIORS,
+    binomial_posteriors: int = BINOMIAL_POSTERIORS, executor: Executor = HERE,
 ) -> list[Line]:  # fmt: skip
     """Coverage, width and error of every estimate of the variance between subgroups in every design.
 
@@ -122,6 +123,8 @@ def study(
         Source of randomness; every design has its own stream.
     normal_posteriors, binomial_posteriors : int
         Of how many sets posteriors are computed.
+    executor : Executor
+        Where designs are tried, each of them a piece, and their lines kept.
 
     Returns
     -------
@@ -141,15 +144,18 @@ def study(
     fewest = min(replications, normal_posteriors, binomial_posteriors)
     if fewest < 2:
         raise InputError(f"{fewest} replications are too few, 2 or more have a Monte Carlo error")
-    lines = []
-    for position, design in enumerate(designs()):
-        rng = np.random.default_rng([seed, position])
-        successes = rng.binomial(design.size.astype(np.int64), design.rate, size=(replications, SUBGROUPS)).astype(
-            float
-        )
-        for answers in _answers(design, successes, rng, normal_posteriors, binomial_posteriors):
-            lines.append(_line(design, answers, seed))
-    return lines
+    sizes = (replications, normal_posteriors, binomial_posteriors)
+    work, settings = partial(_of_one, sizes, seed), {"seed": seed, "sizes": list(sizes)}
+    found = executor.run("variances between subgroups", work, len(designs()), settings=settings)
+    return [Line(**line) for lines in found for line in lines]
+
+
+def _of_one(sizes: tuple[int, int, int], seed: int, position: int) -> list[dict[str, Any]]:
+    replications, *posteriors = sizes
+    design, rng = designs()[position], np.random.default_rng([seed, position])
+    drawn = rng.binomial(design.size.astype(np.int64), design.rate, size=(replications, SUBGROUPS))
+    answers = _answers(design, drawn.astype(np.float64), rng, *posteriors)
+    return [asdict(_line(design, each, seed)) for each in answers]
 
 
 def _answers(
@@ -279,21 +285,15 @@ def _line(design: VarianceDesign, answers: Answers, seed: int) -> Line:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.meta_metrics"
-    parser = argparse.ArgumentParser(prog=program, description="Variances between subgroups on published designs.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--normal-posteriors", type=int, default=NORMAL_POSTERIORS)
-    parser.add_argument("--binomial-posteriors", type=int, default=BINOMIAL_POSTERIORS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    lines = study(
-        given.replications,
-        given.seed,
-        normal_posteriors=given.normal_posteriors,
-        binomial_posteriors=given.binomial_posteriors,
-    )
-    write(given.output, as_csv(lines))
+    asked = parser("meta_metrics", "Variances between subgroups on published designs.", REPLICATIONS, SEED)
+    asked.add_argument("--normal-posteriors", type=int, default=NORMAL_POSTERIORS)
+    asked.add_argument("--binomial-posteriors", type=int, default=BINOMIAL_POSTERIORS)
+    given = asked.parse_args(arguments)
+    posteriors = {
+        "normal_posteriors": given.normal_posteriors,
+        "binomial_posteriors": given.binomial_posteriors,
+    }
+    record(given, partial(study, **posteriors))
 
 
 if __name__ == "__main__":

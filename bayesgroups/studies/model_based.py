@@ -17,6 +17,7 @@ import xarray as xr
 
 from bayesgroups.estimators import ModelBasedMetrics
 from bayesgroups.frequentist import model_based_metrics
+from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.entrants import entrants as shared_entrants
 from bayesgroups.studies.populations import SMALL
 from bayesgroups.studies.records import write
@@ -102,12 +103,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with the folder diabetes")
     parser.add_argument("--output", type=Path, required=True, help="folder of records and of the table")
     parser.add_argument("--draws", type=int, default=DIABETES_DRAWS)
-    parser.add_argument("--workers", type=int, default=1)
+    add_options(parser, journal=False)
     given = parser.parse_args(arguments)
-    population = populations(given.data)[0]
-    found = study(
-        population, entrants(), draws=given.draws, seed=SEED, workers=given.workers, folder=given.output / "records"
-    )
+    population, folder = populations(given.data)[0], given.output / "records"
+    with executor(given) as run:
+        found = study(
+            population,
+            entrants(),
+            draws=given.draws,
+            seed=SEED,
+            workers=run.workers,
+            folder=folder,
+            progress=run.progress,
+        )
     usable = found["usable"].sel(estimator="mbm (bayesian)").values
     place = given.output / RECORD
     write(place, table(found).to_csv(index=False, float_format="%.4f", lineterminator="\n"))

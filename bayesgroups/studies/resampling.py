@@ -47,7 +47,8 @@ def study(
     population : Population
         Labelled rows and how evaluation sets are drawn.
     estimators : mapping
-        By name, an ``Estimator``, whose two sides are recorded as ``name (bayesian)`` and ``name (frequentist)``, or a
+        By name, an ``Estimator``, whose two sides are recorded as ``name (bayesian)``, by its posterior medians, and
+        ``name (frequentist)``, or a
         function from a tally to a Dataset with ``estimate``, ``lower`` and ``upper``, such as those of
         `bayesgroups.frequentist`.
     draws : int
@@ -161,7 +162,8 @@ def answers_of(name: str, entry: Entry, drawn: Drawn, seed: int) -> Answers:
         for side in SIDES:
             one = table.sel(approach=side)
             found[f"{name} ({side})"] = Answer(
-                one["estimate"].transpose("metric", "subgroup").values,
+                # Studies score absolute errors, and of a posterior that is asked of its median.
+                one["median" if side == "bayesian" else "estimate"].transpose("metric", "subgroup").values,
                 one["lower_unclipped"].transpose("metric", "subgroup", "level").values,
                 one["upper_unclipped"].transpose("metric", "subgroup", "level").values,
                 usable or side == "frequentist",

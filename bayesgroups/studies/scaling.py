@@ -2,7 +2,8 @@
 
     python -m bayesgroups.studies.scaling --output docs/scaling.csv
 
-takes about five minutes on two cores. Every size is measured in a process of its own, whose
+takes about five minutes on two cores; with ``--axes levels attributes`` only those are measured again, and the other lines of
+the file stay. Every size is measured in a process of its own, whose
 peak is the memory; the exponent of an axis is the slope of log seconds on log size over its upper half, and says that seconds
 grow as size to that power.
 """
@@ -10,6 +11,7 @@ grow as size to that power.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -23,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from bayesgroups.errors import InputError
+from bayesgroups.errors import EngineError, InputError
 from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.records import as_csv, write
@@ -31,8 +33,9 @@ from bayesgroups.studies.records import as_csv, write
 SIZES = {
     "rows": (10**5, 10**6, 10**7, 10**8),
     "subgroups": (32, 320, 3_200, 32_000, 100_000),
-    "attributes": (1, 2, 3, 4),
-    "levels": (2, 8, 32, 128),
+    "attributes": (1, 2, 3, 4, 5),
+    "binary": (1, 2, 3, 4, 5, 6),
+    "levels": (2, 8, 32, 128, 500),
 }
 DRAWS = 200
 """Draws of the axis of subgroups; 4,000 on the others."""
@@ -50,7 +53,8 @@ class Scaling:
     ----------
     axis : str
         ``rows`` (tally of 4 metrics from Parquet, an AUC among them), ``subgroups`` (partial pooling of counts), ``attributes``
-        (crossed effects of counts, 3 levels each) or ``levels`` (crossed effects of two attributes, one with 4 levels).
+        (crossed effects of counts, 3 levels each, all orders), ``binary`` (the same, 2 levels each) or ``levels`` (crossed
+        effects of two attributes, one with 4 levels).
     size : int
     seconds : float
         Of the processor, over all threads: the fewest of `REPETITIONS` runs.
@@ -67,8 +71,8 @@ class Scaling:
     exponent: float
 
 
-def study(*, executor: Executor = HERE, most: int = 10**8) -> list[Scaling]:
-    """Measure every size of every axis.
+def study(*, executor: Executor = HERE, most: int = 10**8, axes: Sequence[str] = tuple(SIZES)) -> list[Scaling]:
+    """Measure every size of some axes.
 
     Parameters
     ----------
@@ -76,21 +80,45 @@ def study(*, executor: Executor = HERE, most: int = 10**8) -> list[Scaling]:
         Where measurements are kept; times mean something with one worker only.
     most : int
         Largest number of rows.
+    axes : sequence of str
+        What is measured.
 
     Returns
     -------
     list of Scaling
     """
-    sizes = [(axis, size) for axis, each in SIZES.items() for size in each if axis != "rows" or size <= most]
+    sizes = [(axis, size) for axis in SIZES if axis in axes for size in SIZES[axis] if axis != "rows" or size <= most]
     with tempfile.TemporaryDirectory() as folder:
         work = partial(_in_a_process, sizes, folder)
         found = executor.run("scaling", work, len(sizes), settings={"sizes": sizes})
     lines = []
-    for axis in SIZES:
+    for axis in dict.fromkeys(axis for axis, _ in sizes):
         each = [(size, *answer) for (name, size), answer in zip(sizes, found, strict=True) if name == axis]
         power = exponent([size for size, *_ in each], [seconds for _, seconds, _ in each])
         lines += [Scaling(axis, size, seconds, megabytes, power) for size, seconds, megabytes in each]
     return lines
+
+
+def read(path: Path) -> list[Scaling]:
+    r"""The lines of a record, those of axes that are no longer measured left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scaling.csv"
+    ...     _ = path.write_text("axis,size,seconds,megabytes,exponent\nlevels,8,0.5,90.0,1.0\n")
+    ...     read(path)
+    [Scaling(axis='levels', size=8, seconds=0.5, megabytes=90.0, exponent=1.0)]
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Scaling(
+                line["axis"], int(line["size"]), *(float(line[name]) for name in ("seconds", "megabytes", "exponent"))
+            )
+            for line in csv.DictReader(file)
+            if line["axis"] in SIZES
+        ]
 
 
 def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
@@ -146,8 +174,10 @@ def measure(axis: str, size: int, folder: Path) -> tuple[float, float]:
     ------
     InputError
         If the axis is unknown.
+    EngineError
+        If the exact engine has no usable answer.
     """
-    ready = {"rows": _rows, "subgroups": _subgroups, "attributes": _attributes, "levels": _levels}
+    ready = {"rows": _rows, "subgroups": _subgroups, "attributes": _attributes, "binary": _binary, "levels": _levels}
     if axis not in ready:
         raise InputError(f"axis={axis!r} is not one of {', '.join(map(repr, ready))}")
     run = ready[axis](size, folder)
@@ -204,16 +234,31 @@ def _subgroups(size: int, _: Path) -> Callable[[], object]:
     return partial(sample, _counts([size]), seed=1, draws=DRAWS)
 
 
-def _attributes(size: int, _: Path) -> Callable[[], object]:
+def _crossed(levels: Sequence[int], order: int | None = None) -> Callable[[], object]:
     from bayesgroups.inference.collapsed.crossed_effects import sample
 
-    return partial(sample, _counts([3] * size), seed=1)
+    counts = _counts(levels)
+
+    def run() -> object:
+        found = sample(counts, seed=1, order=order)
+        failed = [f"{check.name} is {check.value:.3g}" for check in found.checks if not check.passed]
+        if failed:
+            raise EngineError(f"crossed effects of {levels} levels have no usable answer: {', '.join(failed)}")
+        return found
+
+    return run
+
+
+def _attributes(size: int, _: Path) -> Callable[[], object]:
+    return _crossed([3] * size)
+
+
+def _binary(size: int, _: Path) -> Callable[[], object]:
+    return _crossed([2] * size)
 
 
 def _levels(size: int, _: Path) -> Callable[[], object]:
-    from bayesgroups.inference.collapsed.crossed_effects import sample
-
-    return partial(sample, _counts([size, 4]), seed=1, order=1)
+    return _crossed([size, 4], order=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -226,6 +271,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     what.add_argument("--measure", nargs=2, metavar=("AXIS", "SIZE"), help="print seconds and megabytes of one size")
     parser.add_argument("--most", type=int, default=10**8, help="largest number of rows")
     parser.add_argument(
+        "--axes", nargs="+", choices=SIZES, default=list(SIZES), help="measure these, and keep the others"
+    )
+    parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files of rows are written"
     )
     add_options(parser)
@@ -235,7 +283,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.write(json.dumps(measure(axis, int(size), given.folder)) + "\n")
         return
     with executor(given) as run:
-        found = study(executor=run, most=given.most)
+        found = study(executor=run, most=given.most, axes=given.axes)
+    if given.output.is_file():
+        found += [line for line in read(given.output) if line.axis not in given.axes]
+    found.sort(key=lambda line: list(SIZES).index(line.axis))
     write(given.output, as_csv(found))
 
 

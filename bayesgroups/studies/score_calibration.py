@@ -9,9 +9,8 @@ Markov chains are not quite independent, which widens the law of ranks a little.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -24,8 +23,8 @@ from bayesgroups.frequentist.score_warps import undo, warp
 from bayesgroups.inference.score_effects import CONTRAST, Design
 from bayesgroups.inference.score_gibbs import ScorePrior, Warped, sample
 from bayesgroups.models.score_cells import EFFECT_SCALE, INTERCEPT_SCALE, LOG_SD_SCALE, SPREAD_SCALE
-from bayesgroups.studies.calibration import DRAWS, Draws, measure, ranks_as_csv
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.calibration import DRAWS, Draws, Found, by_quantity, command, ranked, replicate
+from bayesgroups.studies.execution import HERE, Executor
 
 FloatArray = NDArray[np.float64]
 Kind = Literal["normal", "skewed"]
@@ -128,7 +127,9 @@ def replication(kind: Kind, rng: np.random.Generator) -> tuple[Draws, Draws]:
     return truth, quantities(*(flat(getattr(found, name)) for name in names))
 
 
-def ranks(kind: Kind, replications: int = REPLICATIONS, seed: int = SEED) -> dict[str, NDArray[np.int64]]:
+def ranks(
+    kind: Kind, replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE
+) -> dict[str, NDArray[np.int64]]:
     """The rank of every true value among the draws, 0 to `DRAWS`.
 
     Parameters
@@ -139,6 +140,8 @@ def ranks(kind: Kind, replications: int = REPLICATIONS, seed: int = SEED) -> dic
         Simulated data sets; each has its own stream, so that more of them leave the first ones as they were.
     seed : int
         Source of randomness.
+    executor : Executor
+        Where replications are computed and kept.
 
     Returns
     -------
@@ -157,30 +160,22 @@ def ranks(kind: Kind, replications: int = REPLICATIONS, seed: int = SEED) -> dic
     """
     if kind not in get_args(Kind):
         raise InputError(f"kind={kind!r} is not one of {', '.join(map(repr, get_args(Kind)))}")
-    if replications < 1:
-        raise InputError(f"replications={replications} must be 1 or more")
-    stream = get_args(Kind).index(kind)
-    found: dict[str, list[int]] = {}
-    for number in range(replications):
-        truth, draws = replication(kind, np.random.default_rng([seed, stream, number]))
-        for name, value in truth.items():
-            found.setdefault(name, []).append(int((draws[name] < value).sum()))
-    return {name: np.array(values) for name, values in found.items()}
+    name, work = f"ranks of model-based metrics, {kind}", partial(_ranks_of_one, kind, seed)
+    return by_quantity(replicate(name, work, replications, seed, executor))
+
+
+def _ranks_of_one(kind: Kind, seed: int, number: int) -> dict[str, int]:
+    return ranked(*replication(kind, np.random.default_rng([seed, get_args(Kind).index(kind), number])))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its two records."""
-    program = "python -m bayesgroups.studies.score_calibration"
-    parser = argparse.ArgumentParser(prog=program, description="Simulation-based calibration of model-based metrics.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks go beside it")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    found = {kind: ranks(kind, given.replications, given.seed) for kind in get_args(Kind)}
-    lines = [line for kind, each in found.items() for line in measure(kind, each, given.seed)]
-    beside = given.output.with_name(f"{given.output.stem}_ranks{given.output.suffix}")
-    write(given.output, as_csv(lines))
-    write(beside, ranks_as_csv(found))
+    description = "Simulation-based calibration of model-based metrics."
+    command(arguments, "score_calibration", description, REPLICATIONS, SEED, _found)
+
+
+def _found(replications: int, seed: int, executor: Executor) -> Found:
+    return Found({kind: ranks(kind, replications, seed, executor=executor) for kind in get_args(Kind)})
 
 
 if __name__ == "__main__":

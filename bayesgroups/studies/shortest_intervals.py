@@ -7,12 +7,12 @@ takes about two minutes on one core.
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from bayesgroups.disparities import finite_population
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.meta_metrics import VarianceDesign, bootstrapped, designs
-from bayesgroups.studies.records import as_csv, write
 
 FloatArray = NDArray[np.float64]
 
@@ -105,7 +106,7 @@ def known_error(design: VarianceDesign) -> float:
     return math.sqrt(grows + stays)
 
 
-def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Length]:
+def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[Length]:
     """Coverage and length of the bootstrap, of the unified interval at three levels, and what is possible.
 
     Parameters
@@ -114,6 +115,8 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Length]:
         Simulated evaluation sets per design, at least 2.
     seed : int
         Source of randomness; every design has its own stream.
+    executor : Executor
+        Where designs are tried, each of them a piece, and their lines kept.
 
     Returns
     -------
@@ -132,24 +135,32 @@ def study(replications: int = REPLICATIONS, seed: int = SEED) -> list[Length]:
     """
     if replications < 2:
         raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    lines = []
-    for position, design in enumerate(designs()[2:]):
-        rng = np.random.default_rng([seed, position])
-        n = design.size
-        successes = rng.binomial(n.astype(np.int64), design.rate, size=(replications, len(n))).astype(np.float64)
-        y = successes / n
-        pooled = (n * y * (1 - y)).sum(axis=1, keepdims=True) / (n - 1).sum() / n
-        spread = finite_population.of_rates(successes, n, y * (1 - y) / (n - 1), pooled)
-        found = next(one.interval for one in bootstrapped(y, n, rng) if one.name == BOOTSTRAP)
-        lines.append(_line(design, BOOTSTRAP, 0.95, found, seed))
-        for level in LEVELS:
-            unified = finite_population.interval(spread, level)
-            lines.append(_line(design, "corrected, unified", level, unified, seed))
-            half = NormalDist().inv_cdf((1 + level) / 2) * known_error(design)
-            lines.append(_line(design, "error known", level, Interval(spread.raw - half, spread.raw + half), seed))
-            least = least_length(design, level)
-            lines.append(Length(design.name, "least", level, level, 0.0, least, replications, seed))
-    return lines
+    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
+    found = executor.run("length of intervals for a variance", work, len(_unequal()), settings=settings)
+    return [Length(**line) for lines in found for line in lines]
+
+
+def _unequal() -> list[VarianceDesign]:
+    return designs()[2:]
+
+
+def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
+    design, rng = _unequal()[position], np.random.default_rng([seed, position])
+    n = design.size
+    successes = rng.binomial(n.astype(np.int64), design.rate, size=(replications, len(n))).astype(np.float64)
+    y = successes / n
+    pooled = (n * y * (1 - y)).sum(axis=1, keepdims=True) / (n - 1).sum() / n
+    spread = finite_population.of_rates(successes, n, y * (1 - y) / (n - 1), pooled)
+    found = next(one.interval for one in bootstrapped(y, n, rng) if one.name == BOOTSTRAP)
+    lines = [_line(design, BOOTSTRAP, 0.95, found, seed)]
+    for level in LEVELS:
+        unified = finite_population.interval(spread, level)
+        lines.append(_line(design, "corrected, unified", level, unified, seed))
+        half = NormalDist().inv_cdf((1 + level) / 2) * known_error(design)
+        lines.append(_line(design, "error known", level, Interval(spread.raw - half, spread.raw + half), seed))
+        least = least_length(design, level)
+        lines.append(Length(design.name, "least", level, level, 0.0, least, replications, seed))
+    return [asdict(line) for line in lines]
 
 
 def _line(design: VarianceDesign, name: str, level: float, found: Interval, seed: int) -> Length:
@@ -162,13 +173,8 @@ def _line(design: VarianceDesign, name: str, level: float, found: Interval, seed
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.shortest_intervals"
-    parser = argparse.ArgumentParser(prog=program, description="How short intervals for a variance can be.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed)))
+    asked = parser("shortest_intervals", "How short intervals for a variance can be.", REPLICATIONS, SEED)
+    record(asked.parse_args(arguments), study)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,8 @@ independent, which widens the law of ranks by about one over the effective numbe
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -22,10 +20,8 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError
 from bayesgroups.inference.gibbs import CoefficientPrior, Prior, coefficient_scales, sample
 from bayesgroups.models.sparsity import global_scale
-from bayesgroups.studies.calibration import DRAWS, Draws, by_quantity, measure, ranks_as_csv
-from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.calibration import DRAWS, Draws, Found, by_quantity, command, ranked, replicate
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.records import as_csv, write
 
 FloatArray = NDArray[np.float64]
 
@@ -142,32 +138,22 @@ def ranks(
     """
     if kind not in get_args(Prior):
         raise InputError(f"prior={kind!r} is not one of {', '.join(map(repr, get_args(Prior)))}")
-    if replications < 1:
-        raise InputError(f"replications={replications} must be 1 or more")
     name, work = f"ranks of structured regression, {kind}", partial(_ranks_of_one, kind, seed)
-    return by_quantity(executor.run(name, work, replications, settings={"seed": seed, "draws": DRAWS}))
+    return by_quantity(replicate(name, work, replications, seed, executor))
 
 
 def _ranks_of_one(kind: Prior, seed: int, number: int) -> dict[str, int]:
-    truth, draws = replication(kind, np.random.default_rng([seed, get_args(Prior).index(kind), number]))
-    return {name: int((draws[name] < value).sum()) for name, value in truth.items()}
+    return ranked(*replication(kind, np.random.default_rng([seed, get_args(Prior).index(kind), number])))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its two records."""
-    program = "python -m bayesgroups.studies.structured_calibration"
-    parser = argparse.ArgumentParser(prog=program, description="Simulation-based calibration of structured regression.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write; ranks go beside it")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser)
-    given = parser.parse_args(arguments)
-    with executor(given) as run:
-        found = {kind: ranks(kind, given.replications, given.seed, executor=run) for kind in get_args(Prior)}
-    lines = [line for kind, each in found.items() for line in measure(kind, each, given.seed)]
-    beside = given.output.with_name(f"{given.output.stem}_ranks{given.output.suffix}")
-    write(given.output, as_csv(lines))
-    write(beside, ranks_as_csv(found))
+    description = "Simulation-based calibration of structured regression."
+    command(arguments, "structured_calibration", description, REPLICATIONS, SEED, _found)
+
+
+def _found(replications: int, seed: int, executor: Executor) -> Found:
+    return Found({kind: ranks(kind, replications, seed, executor=executor) for kind in get_args(Prior)})
 
 
 if __name__ == "__main__":

@@ -12,11 +12,11 @@ takes about ten minutes on one core. 32 subgroups by race, sex and age, with the
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ from bayesgroups.frequentist.intervals import means
 from bayesgroups.frequentist.structured import cross_validation, lasso, rblpr
 from bayesgroups.frequentist.structured.cross_validation import Split
 from bayesgroups.levels import LEVELS
-from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.command_line import parser, record
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies.dealing import deal_counts
 
 FloatArray = NDArray[np.float64]
@@ -86,8 +87,22 @@ class _Trial:
     plain_error: FloatArray
     selected: float
 
+    @classmethod
+    def of(cls, parts: dict[str, Any]) -> _Trial:
+        """The trial that `plain` wrote."""
+        covered, width_ratio, error, plain_error = (
+            np.array(parts[name]) for name in ("covered", "width_ratio", "error", "plain_error")
+        )
+        return cls(covered, width_ratio, error, plain_error, parts["selected"])
 
-def study(replications: int = REPLICATIONS, seed: int = SEED, bootstraps: int = BOOTSTRAPS) -> list[Coverage]:
+    def plain(self) -> dict[str, Any]:
+        """What was found, as lists and numbers."""
+        return {name: np.asarray(value).tolist() for name, value in asdict(self).items()}
+
+
+def study(
+    replications: int = REPLICATIONS, seed: int = SEED, bootstraps: int = BOOTSTRAPS, *, executor: Executor = HERE
+) -> list[Coverage]:
     """Measure coverage, width and error for every truth, penalty and kind of errors.
 
     Parameters
@@ -98,6 +113,8 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, bootstraps: int = 
         Source of randomness; every replication has its own stream.
     bootstraps : int
         Replicates of the bootstrap.
+    executor : Executor
+        Where replications are tried, each of them a piece, and what they found is kept.
 
     Returns
     -------
@@ -118,20 +135,29 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, bootstraps: int = 
     if replications < 2:
         raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
     sizes = np.array(STUDY_SIZES, dtype=np.float64)
-    x, truths = _features(), _truths()
     lines: list[Coverage] = []
-    for position, (name, truth) in enumerate(truths.items()):
+    crossed = max(replications // CV_THINNING, 2)
+    for name in _truths():
+        work = partial(_trials, name, seed, bootstraps, crossed)
+        settings = {"seed": seed, "bootstraps": bootstraps, "cross_validated": crossed}
+        found = executor.run(f"coverage of structured regression, {name}", work, replications, settings=settings)
         trials: dict[tuple[str, str], list[_Trial]] = {}
-        for replication in range(replications):
-            rng = np.random.default_rng([seed, position, replication])
-            mu = truth(rng)
-            hits = rng.binomial(sizes.astype(np.int64), mu).astype(np.float64)
-            cross_validated = replication < max(replications // CV_THINNING, 2)
-            for key, trial in _try(x, hits, sizes, mu, rng, bootstraps, cross_validated):
-                trials.setdefault(key, []).append(trial)
-        for (penalty, errors), found in trials.items():
-            lines += _summarise(name, penalty, errors, found, sizes, seed)
+        for each in found:
+            for penalty, errors, parts in each:
+                trials.setdefault((penalty, errors), []).append(_Trial.of(parts))
+        for (penalty, errors), tried in trials.items():
+            lines += _summarise(name, penalty, errors, tried, sizes, seed)
     return lines
+
+
+def _trials(truth: str, seed: int, bootstraps: int, crossed: int, number: int) -> list[tuple[str, str, dict[str, Any]]]:
+    """Penalty, kind of errors and what was found, of one replication; the first ``crossed`` of them cross-validate."""
+    sizes, truths = np.array(STUDY_SIZES, dtype=np.float64), _truths()
+    rng = np.random.default_rng([seed, list(truths).index(truth), number])
+    mu = truths[truth](rng)
+    hits = rng.binomial(sizes.astype(np.int64), mu).astype(np.float64)
+    found = _try(_features(), hits, sizes, mu, rng, bootstraps, number < crossed)
+    return [(*key, trial.plain()) for key, trial in found]
 
 
 def _features() -> FloatArray:
@@ -230,14 +256,10 @@ def _summarise(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.structured_coverage"
-    parser = argparse.ArgumentParser(prog=program, description="Coverage of the intervals of structured regression.")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--replications", type=int, default=REPLICATIONS)
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--bootstraps", type=int, default=BOOTSTRAPS)
-    given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.replications, given.seed, given.bootstraps)))
+    asked = parser("structured_coverage", "Coverage of the intervals of structured regression.", REPLICATIONS, SEED)
+    asked.add_argument("--bootstraps", type=int, default=BOOTSTRAPS)
+    given = asked.parse_args(arguments)
+    record(given, partial(study, bootstraps=given.bootstraps))
 
 
 if __name__ == "__main__":

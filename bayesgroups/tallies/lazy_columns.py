@@ -21,11 +21,12 @@ LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class Number:
-    """A column that must hold finite numbers: its name, the argument that names it, and its common name."""
+    """A column that must hold finite numbers: its name, the argument that names it, its common name, whether it has no nulls."""
 
     name: str
     argument: str
     column: str
+    complete: bool = False
 
 
 def numbers(source: Source, roles: Roles) -> list[Number]:
@@ -40,11 +41,12 @@ def numbers(source: Source, roles: Roles) -> list[Number]:
     for argument, name in roles.columns().items():
         if name not in schema:
             raise InputError(f"column {name!r} ({argument}=) is not in the frame; {near_misses(name, list(schema))}")
-    found = [Number(name, f"features[{i}]", f"__feature_{i}__") for i, name in enumerate(roles.features)]
+    given = [(name, f"features[{i}]", f"__feature_{i}__") for i, name in enumerate(roles.features)]
     for argument, column in (("weights", "__weight__"), ("loss", "__loss__"), ("y_score", "__y_score__")):
         name = getattr(roles, argument)
         if name is not None:
-            found.append(Number(name, argument, column))
+            given.append((name, argument, column))
+    found = [Number(*names, complete=names[0] in source.complete) for names in given]
     for number in found:
         dtype = schema[number.name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
@@ -113,9 +115,10 @@ def absent(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
     return found.is_null() | found.is_nan() if frame.collect_schema()[column].is_float() else found.is_null()
 
 
-def sums(column: str) -> list[nw.Expr]:
-    """What tells whether a column is complete and finite: a sum is finite only of finite numbers."""
-    return [nw.col(column).count().alias(f"{column}count"), nw.col(column).sum().alias(f"{column}sum")]
+def sums(column: str, *, complete: bool = False) -> list[nw.Expr]:
+    """What tells whether a column is complete, unless that is known, and finite: a sum is finite only of finite numbers."""
+    total = nw.col(column).sum().alias(f"{column}sum")
+    return [total] if complete else [nw.col(column).count().alias(f"{column}count"), total]
 
 
 def extremes(column: str) -> list[nw.Expr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -119,7 +119,8 @@ def _request(
         notes["threshold"] = threshold
     request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold)
     one = {"__truth__": [1], "__decision__": [1]}
-    table = _label_table(request, {key: one[key] for key in request.labels}, 1 if request.decides else None)
+    labels = {key: one[key] for key in request.labels}
+    table = _label_table(request, labels, 1 if request.decides else None, source.frame.implementation)
     known = {i for i, metric in enumerate(metrics) if metric.kind != "auc" and _of_labels(metric, table) is not None}
     rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in known)
     return replace(request, of_rows=rest), notes
@@ -138,14 +139,14 @@ def _categories(source: Source, name: str) -> list[Any] | None:
     return None
 
 
-def _label_table(request: Request, labels: Mapping[str, Sequence[Any]], positive: Any) -> nw.DataFrame[Any]:
-    """Cells of labels as a small frame with the columns that metrics of labels are made of."""
-    import pandas as pd
-
+def _label_table(
+    request: Request, labels: Mapping[str, Sequence[Any]], positive: Any, engine: nw.Implementation
+) -> nw.DataFrame[Any]:
+    """Cells of labels as a small frame with the columns that metrics of labels are made of; ``engine`` is that of the rows."""
     truth, decision = labels.get("__truth__"), labels.get("__decision__")
     columns: dict[str, Any] = {"__cell__": np.arange(len(next(iter(labels.values()), ())))}
     if truth is not None:
-        columns["__label_true__"] = pd.Series([str(label) for label in truth], dtype=object)
+        columns["__label_true__"] = [str(label) for label in truth]
         if positive is not None:
             columns["__y_true__"] = np.array([float(label == positive) for label in truth])
     if decision is not None:
@@ -153,12 +154,20 @@ def _label_table(request: Request, labels: Mapping[str, Sequence[Any]], positive
         if yes is not None:
             columns["__y_pred__"] = np.array([float(label == yes) for label in decision])
         if not request.thresholded:
-            columns["__label_pred__"] = pd.Series([str(label) for label in decision], dtype=object)
+            columns["__label_pred__"] = [str(label) for label in decision]
     if "__y_true__" in columns and "__y_pred__" in columns:
         columns["__agrees__"] = (columns["__y_true__"] == columns["__y_pred__"]).astype(float)
     elif truth is not None and decision is not None and not request.thresholded:
         columns["__agrees__"] = np.array([float(a == b) for a, b in zip(truth, decision, strict=True)])
-    return nw.from_native(pd.DataFrame(columns), eager_only=True)
+    return nw.from_dict(columns, backend=_IN_MEMORY.get(engine, "pandas"))
+
+
+_IN_MEMORY: dict[nw.Implementation, Literal["polars", "pyarrow"]] = {
+    nw.Implementation.POLARS: "polars",
+    nw.Implementation.DUCKDB: "pyarrow",
+    nw.Implementation.PYSPARK: "pyarrow",
+}
+"""What small frames are made with beside rows of an engine, whose answers come so as well; of pandas for any other."""
 
 
 def _of_labels(metric: Metric, table: nw.DataFrame[Any]) -> tuple[FloatArray, FloatArray] | None:
@@ -200,7 +209,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     def add_up(cells: FloatArray) -> FloatArray:
         return np.bincount(place, weights=cells, minlength=size).astype(np.float64)
 
-    outcomes = _label_table(request, labels, positive)
+    outcomes = _label_table(request, labels, positive, parts[0].frame.implementation)
     weight = table["__weight__sum"] if request.weighted else rows
     squares = table["squares"] if request.weighted else rows
     moments = Moments(*(np.zeros((len(metrics), size)) for _ in range(4)))

@@ -230,10 +230,11 @@ def _sum(
     if request.roles.cluster is not None:
         aggregates.append(nw.col("__gone__").sum().alias("cluster_absent"))
     summed = _summed_losses(request)
+    whole = {number.column for number in numbers if number.complete}
     ranked = any(metric.kind == "auc" for metric in request.metrics)
     for number in numbers:
         if summed is None or number.column != "__loss__":
-            aggregates += lazy_columns.sums(number.column)
+            aggregates += lazy_columns.sums(number.column, complete=number.complete)
             if number.column == "__weight__" or (number.column == "__y_score__" and ranked):
                 aggregates += lazy_columns.extremes(number.column)
     if request.weighted:
@@ -241,7 +242,7 @@ def _sum(
         aggregates.append(nw.col("__squares__").sum().alias("squares"))
     moments = expressions.moments(metrics, request.weighted, shifts)
     features = expressions.features(len(request.roles.features), request.weighted)
-    checks = _checks(request)
+    checks = _checks(request, "__loss__" in whole)
     aggregates += [*moments.aggregates, *features.aggregates, *checks.aggregates]
     try:
         valued = frame.with_columns(*given) if given else frame
@@ -265,6 +266,8 @@ def _sum(
             cells.table[f"n{i}"] = rows
             if not request.weighted:
                 cells.table[f"w{i}"] = rows
+        cells.table.setdefault(f"there{i}", cells.table[f"n{i}"])
+    cells.table.update({f"{column}count": rows for column in whole})
     if summed is not None:
         same = {"count": "there", "sum": "wv"}
         cells.table.update({f"__loss__{name}": cells.table[f"{known}{summed}"] for name, known in same.items()})
@@ -284,12 +287,13 @@ _NOTHING = Metric("nothing", value="", kind="auc")
 """Keeps the place of a metric for which nothing is summed over rows."""
 
 
-def _checks(request: Request) -> expressions.Parts:
-    """What tells whether the values of metrics of rows are there and as promised."""
+def _checks(request: Request, losses: bool) -> expressions.Parts:
+    """What tells whether the values of metrics of rows are there and as promised; ``losses`` if they are known to be there."""
     found = expressions.Parts([], [])
     for i in request.of_rows:
         counts, value, masked = nw.col(f"__c{i}__"), nw.col(f"__v{i}__"), nw.col(f"__m{i}__")
-        found.aggregates.append(masked.count().alias(f"there{i}"))
+        if not (losses and request.metrics[i].value is LOSS):
+            found.aggregates.append(masked.count().alias(f"there{i}"))
         if request.metrics[i].where is not None:
             found.aggregates.append(counts.sum().alias(f"n{i}"))
         if request.metrics[i].kind != "mean":

@@ -204,7 +204,13 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
     for metric in metrics:
         for role in sorted(metric.needs - given):
             hint = " (or y_score= with threshold= or selection_rate=)" if role == "y_pred" else ""
-            raise InputError(f"metric {metric.name!r} needs {role}={hint}, which is not given")
+            mend = ""
+            if metric.kind == "auc" and role == "y_score" and "y_pred" in given:
+                mend = (
+                    "; y_pred= holds classes, which do not order the rows: give the column of scores or probabilities that "
+                    "they come from, or take metrics of classes, such as acc, tpr and fpr"
+                )
+            raise InputError(f"metric {metric.name!r} needs {role}={hint}, which is not given{mend}")
         if class_of(metric) is not None and roles.y_pred is None:
             raise InputError(
                 f"metric {metric.name!r} is about one class of a decision and needs y_pred=, which is not given"

@@ -30,6 +30,8 @@ Scale = Literal["logit", "identity"]
 EDGE = 1e-6
 """Scores nearer to 0 or 1 than this have the logit of it."""
 LOGIT_WIDTH = 2.0**-4
+LARGEST = 1e100
+"""Scores beyond this are refused."""
 FINENESS = 16
 """Bins per standard deviation of a score on its own scale, at least."""
 
@@ -236,8 +238,8 @@ def keep_scores(tally: xr.Dataset, *, scale: Scale | None = None, cells: bool = 
     Raises
     ------
     InputError
-        If the tally keeps no scores, one of them is no probability and logits are asked for, or ``auc`` is the only metric
-        and would have to go.
+        If the tally keeps no scores, one of them is no probability and logits are asked for, one is beyond 1e100, or ``auc`` is
+        the only metric and would have to go.
 
     Examples
     --------
@@ -258,6 +260,12 @@ def keep_scores(tally: xr.Dataset, *, scale: Scale | None = None, cells: bool = 
         raise InputError(
             f"subgroup {where!r} has the score {counts.score[worst]}, which is no probability and has no logit; "
             "say scale='identity'"
+        )
+    if (np.abs(counts.score) > LARGEST).any():
+        worst = int(np.argmax(np.abs(counts.score)))
+        where = str(tally["subgroup"].values[counts.subgroup[worst]])
+        raise InputError(
+            f"subgroup {where!r} has a score of {counts.score[worst]:g}, whose square is no number; divide all scores by it"
         )
     chosen: Scale = scale or ("identity" if outside.any() else "logit")
     found = attach(tally, of_score_cells(counts, chosen))

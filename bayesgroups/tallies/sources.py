@@ -22,11 +22,15 @@ ENGINES = {"duckdb": "DuckDB", "polars": "polars", "dask": "Dask", "pyspark": "S
 
 @dataclass(frozen=True)
 class Source:
-    """A lazy frame; its files and the levels its columns declare where they are known; whatever must live as long."""
+    """A lazy frame; its files, the levels its columns declare and the columns without nulls where they are known; an owner.
+
+    The ``owner`` is whatever must live as long as the frame.
+    """
 
     frame: nw.LazyFrame[Any]
     files: tuple[str, ...] = ()
     declared: dict[str, list[Any]] = field(default_factory=dict)
+    complete: frozenset[str] = frozenset()
     owner: Any = field(default=None, repr=False)
 
     @property
@@ -121,7 +125,11 @@ def open_source(source: object) -> Source | None:
         return Source(opened)
     if isinstance(opened, nw.DataFrame) and opened.implementation.is_polars():
         named = [name for name, dtype in opened.schema.items() if isinstance(dtype, nw.Categorical)]
-        return Source(opened.lazy(), declared={name: opened[name].cat.get_categories().to_list() for name in named})
+        declared = {name: opened[name].cat.get_categories().to_list() for name in named}
+        complete = frozenset(
+            name for name in opened.columns if opened[name].null_count() == 0
+        )  # polars has counted them
+        return Source(opened.lazy(), declared=declared, complete=complete)
     return None
 
 

@@ -58,6 +58,7 @@ def test_the_template_runs_and_again_to_the_byte(rows: Path, capsys: pytest.Capt
     assert run(["run", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["usable"] == {"alone": True, "pooled": True}
     assert digests(rows / "results") == first
+    assert bg.open_report(rows / "results" / "pooled.nc").attrs["command"] == "bayesgroups run analysis.toml"
 
 
 def test_reports_carry_the_time_they_are_given(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:

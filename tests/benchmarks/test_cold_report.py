@@ -1,7 +1,7 @@
 """A process from its start to a report of 32 subgroups, beside one that samples the same model with PyMC.
 
-Run with ``pytest -m benchmark -s``. Times of one run, medians of alternating repetitions; only ratios are asserted.
-The bar is printed beside each ratio; what is asserted is a floor below the smallest ratio measured.
+Run with ``pytest -m benchmark -s``. Times of one run, in alternating repetitions; only ratios are asserted: a floor below the
+smallest ratio measured.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from statistics import median
-from typing import NamedTuple
 
 import pytest
+
+from tests.benchmarks.table import Table
 
 pytestmark = pytest.mark.benchmark
 
@@ -61,16 +61,9 @@ def _seconds(code: str, cache: Path) -> float:
     return time.perf_counter() - start
 
 
-class Times(NamedTuple):
-    """Median seconds: ours, the peer that must compile, the peer that finds its compiled functions on the disk."""
-
-    ours: float
-    first: float
-    later: float
-
-
 @pytest.fixture(scope="module")
-def times(tmp_path_factory: pytest.TempPathFactory) -> Times:
+def ratios(tmp_path_factory: pytest.TempPathFactory, table: Table) -> list[float]:
+    """Median ratios to a peer that must compile, and to one that finds its compiled functions on the disk."""
     folder = tmp_path_factory.mktemp("compiled")
     kept = folder / "kept"
     for code in (OURS, PEER):  # writes the bytecode of both, and what the peer keeps of its compiled functions
@@ -80,15 +73,13 @@ def times(tmp_path_factory: pytest.TempPathFactory) -> Times:
         ours.append(_seconds(OURS, kept))
         later.append(_seconds(PEER, kept))
         first.append(_seconds(PEER, folder / f"empty_{i}"))
-    found = Times(median(ours), median(first), median(later))
-    print(f"\ncold process to a report of 32 subgroups: {found.ours:.2f} s")
-    for peer, seconds in (("functions compiled", found.first), ("functions on disk", found.later)):
-        ratio = seconds / found.ours
-        print(
-            f"pm.sample (nutpie), {peer}: {seconds:.2f} s, {ratio:.1f}x; bar {BAR:g}x {'met' if ratio >= BAR else 'missed'}"
-        )
-    return found
+    what = "process start to a report of 32 subgroups"
+    peers = {"functions compiled": first, "compiled functions on disk": later}
+    return [
+        table.ratio(what, f"pm.sample with nutpie, az.summary; {peer}", seconds, ours, bar=BAR)
+        for peer, seconds in peers.items()
+    ]
 
 
-def test_nothing_was_lost(times: Times) -> None:
-    assert min(times.first, times.later) / times.ours >= FLOOR
+def test_nothing_was_lost(ratios: list[float]) -> None:
+    assert min(ratios) >= FLOOR

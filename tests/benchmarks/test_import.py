@@ -9,9 +9,10 @@ import os
 import subprocess
 import sys
 import time
-from statistics import median
 
 import pytest
+
+from tests.benchmarks.table import Row, Table
 
 pytestmark = pytest.mark.benchmark
 
@@ -27,17 +28,17 @@ def _seconds(code: str) -> float:
     return time.perf_counter() - start
 
 
-def test_import() -> None:
-    codes = {"nothing": "pass", "bayesgroups": "import bayesgroups", "pandas": "import pandas", "pymc": "import pymc"}
+def test_import(table: Table) -> None:
+    codes = {"bayesgroups": "import bayesgroups", "pandas": "import pandas", "pymc": "import pymc"}
     for code in codes.values():
         _seconds(code)
     times: dict[str, list[float]] = {name: [] for name in codes}
     for _ in range(REPETITIONS):
         for name, code in codes.items():
             times[name].append(_seconds(code))
-    found = {name: median(values) for name, values in times.items()}
-    print()
-    for name, value in found.items():
-        print(f"process that imports {name:12s} {1000 * value:6.0f} ms, {value / found['bayesgroups']:5.1f}x")
-    assert found["bayesgroups"] < found["pandas"] / 3
-    assert found["bayesgroups"] < SECONDS
+    ours = Row("fresh process that imports bayesgroups", "-", tuple(times["bayesgroups"]), "s", SECONDS, larger=False)
+    table.add(ours)
+    ratio = table.ratio("the same", "import pandas", times["pandas"], times["bayesgroups"])
+    table.ratio("the same", "import pymc", times["pymc"], times["bayesgroups"])
+    assert ratio > 3
+    assert ours.met.startswith("met")

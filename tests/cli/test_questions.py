@@ -25,7 +25,6 @@ from bayesgroups.tables import answer_schema, report_schema
 Captured = pytest.CaptureFixture[str]
 NOT_ASKED_FOR = {
     "Metric": "an expression, which only a program can write",
-    "points_from_reports": "takes a function",
     "save_tally": "every command that makes a tally",
     "open_tally": "every command that takes one",
     "save_report": "estimate --output",
@@ -72,6 +71,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "fairness": [0.6, 0.62, 0.8, 0.82 + gain],
         }
         pd.DataFrame(runs).to_csv(place / f"{name}.csv", index=False)
+    draws = {goal: (("draw", "candidate"), random.uniform(0.6, 0.8, (20, 3))) for goal in points}
+    xr.Dataset(draws, {"candidate": list("abc")}).to_netcdf(place / "systems.nc", engine="h5netcdf")
+    labelled = tally.assign_coords(metric=["fnr[a]"])
+    bg.save_report(bg.estimate(labelled, bg.NoPooling(), seed=1), place / "classes.nc")
     judged = {"race": rows["race"], "label": np.where(rows["outcome"], "hire", "no"), "disagrees": rows["risk"] > 0.7}
     pd.DataFrame(judged).astype({"disagrees": int}).to_csv(place / "judgements.csv", index=False)
     d = bg.disagreement_tally(place / "judgements.csv", by=["race"], label="label", disagrees="disagrees")
@@ -114,6 +117,10 @@ QUESTIONS = [
     "reporting-checklist confusion.csv",
     "pareto-frontier models.csv",
     "pareto-frontier plain.csv --by strength --draws 20",
+    "pareto-frontier systems.nc",
+    "points-from-reports r.nc x.nc --performance fnr --fairness fnr --group-power max_gap --center mean",
+    "frontier-band plain.csv --by strength --draws 20 --anchor 0.3 1 --at 0.5 --at 0.7",
+    "frontier-band systems.nc --anchor 0.3 1",
     "distance-to-optimum models.csv",
     "auc-pfc models.csv --anchor 0.3 1",
     "select-model models.csv --criterion P@F+5% --vanilla a",
@@ -285,6 +292,7 @@ BAD: list[tuple[str, str]] = [
     ("posterior-variance t.nc", "not a report of bayesgroups"),
     ("variance-attribution r.nc", "variance components"),
     ("goodness-of-fit t.nc --formula 1", "two or more models"),
+    ("goodness-of-fit t.nc --formula race", "put the intercept alone before it, as ['1', 'race']"),
     ("goodness-of-fit t.nc --formula 1 --formula rase", "did you mean 'race'"),
     ("desiderata t.nc --definition equality_gp", "did you mean 'equality_gap'"),
     ("threshold-curve t.nc", "auc"),
@@ -293,6 +301,14 @@ BAD: list[tuple[str, str]] = [
     ("aggregate models.csv", "models.csv' has no column 'subgroup'"),
     ("auc-pfc confusion.csv --anchor 0.3 1", "has no column 'candidate'"),
     ("compare-auc-pfc plain.csv fair.csv --anchor 0.3 1", "--by strength"),
+    ("pareto-frontier r.nc", "r.nc' has no candidates"),
+    ("pareto-frontier systems.nc --by strength", "has candidates already"),
+    ("points-from-reports r.nc r.nc --performance fnr --fairness fnr", "have one name"),
+    ("points-from-reports r.nc --performance fnr --fairness fnt", "did you mean 'fnr'"),
+    (
+        "points-from-reports classes.nc --performance fnr[a] --fairness fnr --class-power none",
+        "leaves a number per class",
+    ),
     ("compare-auc-pfc plain.csv plain.csv --by strength --anchor 0.3 1", "have one name"),
     ("tally-from-estimates counts.csv --by site -o e.nc", "--std-error"),
     ("tally-from-counts counts.csv --by sit -o e.nc", "did you mean 'site'"),

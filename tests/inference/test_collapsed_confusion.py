@@ -104,6 +104,12 @@ def test_settings_are_checked() -> None:
         bg.ConfusionModel(tau_scale=0)
     with pytest.raises(bg.InputError, match="order=-1 must be 0 or more"):
         bg.ConfusionModel(order=-1)
+    with pytest.raises(bg.InputError, match="order='2' must be 0 or more, a whole number, or None"):
+        bg.ConfusionModel(order="2")  # type: ignore[arg-type]
+    with pytest.raises(bg.InputError, match="correlated='yes' must be True or False"):
+        bg.ConfusionModel(correlated="yes")  # type: ignore[arg-type]
+    with pytest.raises(bg.InputError, match=r"bootstrap=1\.5 must be 0 or larger, a whole number"):
+        bg.ConfusionModel(bootstrap=1.5)  # type: ignore[arg-type]
     with pytest.raises(bg.InputError, match="bootstrap=-1 must be 0 or larger"):
         bg.ConfusionModel(bootstrap=-1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed import gaussian as gaussian_pooling
 from bayesgroups.inference.collapsed import logit_normal
-from bayesgroups.inference.collapsed.crossed import engine, sites
+from bayesgroups.inference.collapsed.crossed import engine, sites, surrogate
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
@@ -20,7 +21,7 @@ from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-SPACES = ["subgroup", "effect"]
+SPACES = ["subgroup", "effect", "effect, own known"]
 
 
 def crossed(*levels: int) -> IntArray:
@@ -30,6 +31,9 @@ def crossed(*levels: int) -> IntArray:
         for chosen in itertools.combinations(range(len(levels)), size):
             found.append(np.unique(grid[list(chosen)], axis=1, return_inverse=True)[1].ravel())
     return np.stack([*found, np.arange(grid.shape[1])]).astype(np.int64)
+
+
+OWN = 0.21
 
 
 class Case:
@@ -44,6 +48,10 @@ class Case:
         self.tau = np.abs(rng.normal(0, 0.15, (40, 7)))
         self.tau[0] = 0
 
+    def scales(self, name: str) -> FloatArray:
+        """Standard deviations that the space can have."""
+        return np.column_stack([self.tau[:, :-1], np.full(40, OWN)]) if "known" in name else self.tau
+
     @property
     def seen(self) -> NDArray[np.bool_]:
         return np.isfinite(self.v)
@@ -51,7 +59,9 @@ class Case:
     def space(self, name: str) -> SubgroupSpace | EffectSpace:
         if name == "subgroup":
             return SubgroupSpace(self.predictor, self.y, self.v)
-        return EffectSpace(self.predictor, self.y, self.v, 3.0)
+        if name == "effect":
+            return EffectSpace(self.predictor, self.y, self.v, 3.0)
+        return EffectSpace(self.predictor, self.y, self.v, 3.0, OWN)
 
     def prior_covariance(self, tau: FloatArray) -> FloatArray:
         predictor = self.predictor
@@ -82,41 +92,71 @@ def test_the_marginal_likelihood_is_the_dense_normal_one(case: Case, name: str) 
         multivariate_normal(
             np.zeros(seen.sum()), case.prior_covariance(tau)[np.ix_(seen, seen)] + np.diag(case.v[seen])
         ).logpdf(case.y[seen])
-        for tau in case.tau
+        for tau in case.scales(name)
     ]
-    assert case.space(name).log_marginal(case.tau) == pytest.approx(expected, abs=1e-8)
+    assert case.space(name).log_marginal(case.scales(name)) == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", SPACES)
 def test_moments_are_those_of_the_posterior(case: Case, name: str) -> None:
-    mean, variance = case.space(name).moments(case.tau[5])
-    expected_mean, expected_covariance = case.posterior(case.tau[5])
+    tau = case.scales(name)[5]
+    mean, variance = case.space(name).moments(tau)
+    expected_mean, expected_covariance = case.posterior(tau)
     assert mean == pytest.approx(expected_mean, abs=1e-9)
     assert variance == pytest.approx(np.diag(expected_covariance), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", SPACES)
 def test_draws_are_from_the_posterior(case: Case, name: str) -> None:
-    tau, number = case.tau[5], 20_000
+    tau, number = case.scales(name)[5], 20_000
     drawn = case.space(name).draw(np.repeat(tau[None], number, axis=0), np.random.default_rng(1))
     prior, seen = case.prior_covariance(tau), case.seen
     shared = prior - tau[-1] ** 2 * np.eye(24)  # all but the subgroup's own effect
     gain = shared[:, seen] @ np.linalg.inv(prior[np.ix_(seen, seen)] + np.diag(case.v[seen]))
     mean, covariance = gain @ case.y[seen], shared - gain @ shared[seen]
-    z = (drawn.shared.mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / number)
+    z = (drawn.shared().mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / number)
     assert np.abs(z).max() < 4
-    assert np.cov(drawn.shared.T) == pytest.approx(covariance, abs=0.003)
+    assert np.cov(drawn.shared().T) == pytest.approx(covariance, abs=0.003)
     assert drawn.overall.shape == (number,)
     assert drawn.beta.shape == (number, 2)
 
 
 def test_both_spaces_draw_the_same_overall_and_coefficients(case: Case) -> None:
     tau = np.repeat(case.tau[9:10], 20_000, axis=0)
-    one, two = (case.space(name).draw(tau, np.random.default_rng(2)) for name in SPACES)
+    one, two = (case.space(name).draw(tau, np.random.default_rng(2)) for name in SPACES[:2])
     for first, second in ((one.overall[:, None], two.overall[:, None]), (one.beta, two.beta)):
         error = np.sqrt(first.var(axis=0) / len(first) * 2)
         assert (np.abs(first.mean(axis=0) - second.mean(axis=0)) / error).max() < 4
         assert first.std(axis=0) == pytest.approx(second.std(axis=0), rel=0.03)
+
+
+def test_slopes_are_those_of_the_marginal_likelihood(case: Case) -> None:
+    space, tau, step = SubgroupSpace(case.predictor, case.y, case.v), case.tau[5], 1e-5 * np.eye(7)
+    expected = (space.log_marginal(tau + step) - space.log_marginal(tau - step)) / 2e-5
+    assert space.slope(tau) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def test_equal_standard_deviations_share_a_factorisation(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
+    tau = case.tau[[5, 9, 5, 9, 3, 5]]
+    one = case.space("subgroup").draw(tau, np.random.default_rng(3)).shared()
+    monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.subgroup_space.LOOPED", 1)
+    monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.effect_space.LOOPED", 1)
+    two = case.space("subgroup").draw(tau, np.random.default_rng(3)).shared()
+    assert two == pytest.approx(one, abs=1e-10)
+    many = np.repeat(case.tau[[9, 5]], 10_000, axis=0)
+    found = case.space("effect").draw(many, np.random.default_rng(4)).shared()[10_000:]
+    expected = case.space("subgroup").draw(many, np.random.default_rng(5)).shared()[10_000:]
+    assert np.abs((found.mean(axis=0) - expected.mean(axis=0)) / found.std(axis=0)).max() < 4 * np.sqrt(2 / 10_000)
+    assert np.cov(found.T) == pytest.approx(np.cov(expected.T), abs=0.004)
+
+
+def test_many_components_have_patterns_of_agreement() -> None:
+    """Six attributes of two levels have 63 components, more than the bits of a number."""
+    cells = crossed(2, 2, 2, 2, 2, 2)
+    space = SubgroupSpace(Predictor(cells, np.empty((64, 0)), 1.0, 1.0), np.zeros(64), np.ones(64))
+    assert space.agreement.shape == (62, 64)
+    agree = cells[:-1, :, None] == cells[:-1, None, :]
+    assert (space.agreement[:, space.pattern] == agree).all()
 
 
 def test_the_gaussian_posterior_mean_is_suremap(case: Case) -> None:
@@ -185,6 +225,92 @@ def test_one_attribute_is_partial_pooling_of_rates() -> None:
     assert np.abs(z_of_means(mu, other.mu, found.ess)).max() < 4
     assert mu.std(axis=0) == pytest.approx(other.mu.std(axis=0), rel=0.05)
     assert found.tau.mean() == pytest.approx(other.tau.mean(), abs=0.01)
+
+
+def test_many_subgroups_are_partial_pooling_of_rates() -> None:
+    """So many that only the sites themselves are drawn from, and weights are interpolated."""
+    rng = np.random.default_rng(8)
+    n = rng.integers(0, 40, 300).astype(np.float64)
+    k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(1 - 0.4 * rng.standard_normal(300)))).astype(np.float64)
+    predictor = Predictor(np.arange(300)[None], np.empty((300, 0)), 1.5, 1.0)
+    assert isinstance(
+        engine.space(predictor, k, np.where(n > 0, 1.0, np.inf), Prior("half_normal", 0.5, 1)), EffectSpace
+    )
+    found = engine.binomial(predictor, k, n, Prior("half_normal", 0.5, 1), rng, draws=4000)
+    other = binomial_pooling.sample(k, n, rng, draws=4000, overall_scale=1.5, tau_scale=0.5)
+    mu = 1 / (1 + np.exp(-found.eta))
+    assert found.k_hat < 0.7
+    assert np.abs(z_of_means(mu, other.mu, found.ess)).max() < 4.5
+    assert mu.std(axis=0).mean() == pytest.approx(other.mu.std(axis=0).mean(), rel=0.02)
+    assert found.tau.mean() == pytest.approx(other.tau.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize(("more", "tries"), [(400, [False, True]), (25, [False])])
+def test_wider_sites_are_tried_where_the_weights_are_not_good(
+    monkeypatch: pytest.MonkeyPatch, more: int, tries: list[bool]
+) -> None:
+    rng, tried = np.random.default_rng(12), []
+    cells, n = crossed(5, 6)[[0, 1, -1]], np.full(30, 3.0)
+    k, around = rng.binomial(3, 0.1, 30).astype(np.float64), engine._Sites.around
+
+    def counted(*arguments: Any, few: bool) -> engine._Sites:
+        tried.append(few)
+        return around(*arguments, few=few)
+
+    monkeypatch.setattr(engine._Sites, "around", counted)
+    monkeypatch.setattr(engine, "MANY", 5)
+    monkeypatch.setattr(engine, "MORE", more)
+    monkeypatch.setattr("bayesgroups.inference.importance.USABLE", -1.0)
+    predictor = Predictor(cells, np.empty((30, 0)), 1.5, 1.0)
+    found = engine.binomial(predictor, k, n, Prior("half_normal", 0.4, 3, own=0.3), rng, draws=1000)
+    assert tried == tries
+    assert found.eta.shape == (1000, 30)
+
+
+def test_a_known_own_effect_is_the_same_in_both_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    cells, n = crossed(5, 6)[[0, 1, -1]], rng.integers(0, 60, 30).astype(np.float64)
+    k = rng.binomial(n.astype(np.int64), 0.3).astype(np.float64)
+    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", 0.4, 3, own=0.3)
+    one = engine.binomial(predictor, k, n, prior, rng, draws=8000)
+    monkeypatch.setattr(engine, "FEW", 5)
+    monkeypatch.setattr(engine, "MANY", 5)
+    two = engine.binomial(predictor, k, n, prior, rng, draws=8000)
+    assert (two.tau[:, -1] == 0.3).all()
+    assert np.abs(z_of_means(one.eta, two.eta, min(one.ess, two.ess) / 2)).max() < 4.5
+    assert two.eta.std(axis=0) == pytest.approx(one.eta.std(axis=0), rel=0.06)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_interpolated_weights_are_those_of_quadrature(fixed: bool) -> None:
+    rng = np.random.default_rng(10)
+    n = np.array([0.0, 1, 4, 30, 400])
+    k, sites_of = (
+        np.array([0.0, 0, 4, 9, 100]),
+        (np.array([0.0, -0.5, 1.5, -0.8, -1.1]), np.array([np.inf, 5, 2, 0.2, 0.013])),
+    )
+    shared = rng.normal([0, -0.5, 0.5, -0.8, -1.1], [1, 0.6, 0.5, 0.3, 0.1], (2000, 5)).__getitem__
+    own = np.full(2000, 0.3) if fixed else rng.uniform(0.05, 0.4, 2000)
+    extra = np.array([0.0, 0.02, 0.0, 0.04, 0.01])
+    for given in (None, sites_of):
+        found = surrogate.log_likelihood(k, n, shared, own, extra, given)
+        expected = surrogate.direct(k, n, shared, own, extra, given)
+        assert np.abs(found - expected).max() < 0.02
+        assert (found == expected).mean() < 0.5  # it was interpolated
+    y, v = sites_of
+    variance = v[1:] + own[:, None] ** 2 + extra[1:]
+    density = -0.5 * np.log(variance) - 0.5 * (y - shared(slice(None)))[:, 1:] ** 2 / variance
+    without, less = (surrogate.direct(k, n, shared, own, extra, given) for given in (None, sites_of))
+    assert without - less == pytest.approx(density.sum(axis=1), abs=1e-9)
+
+
+def test_weights_that_cannot_be_interpolated_are_computed() -> None:
+    rng = np.random.default_rng(11)
+    k, n = np.array([0.0, 5e5]), np.array([1e6, 1e6])
+    shared, own = rng.normal(0, 4, (400, 2)).__getitem__, np.full(400, 0.05)
+    assert (
+        surrogate.log_likelihood(k, n, shared, own, np.zeros(2)) == surrogate.direct(k, n, shared, own, np.zeros(2))
+    ).all()
 
 
 def test_one_attribute_is_partial_pooling_of_means() -> None:

@@ -76,6 +76,40 @@ def test_mixed_cells_are_drawn_each_from_its_own_law() -> None:
         assert stats.kstest(below, "uniform").pvalue > 1e-3
 
 
+@pytest.mark.parametrize(("k", "n", "alpha", "tau"), [*CASES, (0.0, 50.0, 2.0, 1.0), (30.0, 40.0, -1.2, 0.3)])
+def test_few_proposals_are_refused(
+    monkeypatch: pytest.MonkeyPatch, k: float, n: float, alpha: float, tau: float
+) -> None:
+    tried, loss = [], logit_normal._loss
+
+    def counted(away: FloatArray, p: FloatArray, n: FloatArray) -> FloatArray:
+        tried.append(away.size)
+        return loss(away, p, n)
+
+    monkeypatch.setattr(logit_normal, "_loss", counted)
+    one = np.ones(4000)
+    logit_normal.draw(k * one, n * one, alpha * one, tau * one, np.random.default_rng(1))
+    assert sum(tried) < 2.5 * 4000
+
+
+@pytest.mark.parametrize("tau_shape", [(1, 1), (500, 1), (1, 3), (500, 3)])
+def test_shapes_are_laid_out_alike(tau_shape: tuple[int, int]) -> None:
+    """Scales of all draws, of a draw, of a subgroup or of each number; scarce and plentiful counts side by side."""
+    k, n, alpha = np.array([0.0, 2.0, 300.0]), np.array([0.0, 7.0, 1000.0]), np.zeros((500, 1)) - 0.9
+    tau = np.full(tau_shape, 0.4)
+    drawn = logit_normal.draw(k, n, alpha, tau, np.random.default_rng(3))
+    assert drawn.shape == (500, 3)
+    again = logit_normal.draw(k, n, alpha, np.full((1, 1), 0.4), np.random.default_rng(3))
+    assert drawn == pytest.approx(again, abs=1e-9)
+    one_centre = logit_normal.draw(k, n, np.full((1, 1), -0.9), np.full((500, 1), 0.4), np.random.default_rng(3))
+    assert logit_normal.draw(k, n, alpha[:0], tau[:1], np.random.default_rng(3)).shape == (0, 3)
+    assert one_centre == pytest.approx(drawn, abs=1e-9)
+    cube = logit_normal.draw(k, n, np.broadcast_to(alpha, (2, 500, 1)), tau, np.random.default_rng(3))
+    assert cube.shape == (2, 500, 3)
+    mean, variance = logit_normal.moments(k, n, np.full(3, -0.9), np.full(3, 0.4), nodes=21)
+    assert np.abs((cube.mean(axis=(0, 1)) - mean) / np.sqrt(variance / 1000)).max() < 4
+
+
 def test_without_spread_there_is_one_value() -> None:
     k, n, alpha, tau = (np.array([part]) for part in (3.0, 10.0, -0.4, 0.0))
     expected = _log(3.0, 10.0, alpha)[0]

@@ -52,6 +52,29 @@ def test_a_normal_posterior_is_met() -> None:
     assert found.ess > 2000
 
 
+def test_thirty_dimensions_are_met() -> None:
+    """Half of them matter; the slope is given, as it is where a difference is dear."""
+    centre, precision = np.linspace(-2, 2, 30), np.where(np.arange(30) % 2, 4.0, 0.0)
+    found = importance.sample(
+        lambda u: -0.5 * (precision * (u - centre) ** 2).sum(axis=1), 30, np.random.default_rng(5),
+        slope=lambda u: -precision * (u - centre),
+    )  # fmt: skip
+    weight, variance = weights(found), 1 / (1 + precision)
+    assert np.abs((weight @ found.u - variance * precision * centre) / np.sqrt(variance / found.ess)).max() < 4
+    assert weight @ (found.u - variance * precision * centre) ** 2 == pytest.approx(variance, rel=0.2)
+    assert found.k_hat < 0.5
+    assert found.ess > 1000
+
+
+def test_a_slope_finds_the_same_mode() -> None:
+    def log_likelihood(u: FloatArray) -> FloatArray:
+        return np.asarray(-np.exp(u[:, 0]) + u @ np.array([0.5, -1.0]))
+
+    by_differences = importance.mode(log_likelihood, np.zeros(2))
+    by_slope = importance.mode(log_likelihood, np.zeros(2), lambda u: np.array([0.5 - np.exp(u[0]), -1.0]))
+    assert by_slope == pytest.approx(by_differences, abs=1e-4)
+
+
 def test_two_modes_are_both_found() -> None:
     def two(u: FloatArray) -> FloatArray:
         return np.asarray(np.logaddexp(-8 * (u[:, 0] - 1.5) ** 2, -8 * (u[:, 0] + 1.5) ** 2))

@@ -16,6 +16,8 @@ import bayesgroups as bg
 from bayesgroups.frequentist.score_laws import DECISIONS, ScoreLaw, metric_of
 from bayesgroups.models import model_based_metrics, score_functionals
 from bayesgroups.models.score_cells import columns, on_scale, score_cells
+from bayesgroups.models.score_covariates import covariate_cells
+from bayesgroups.tallies.score_covariates import keep_covariates
 from bayesgroups.tallies.score_moments import keep_scores
 
 MODE = Mode(linker="py", optimizer="fast_compile")
@@ -79,6 +81,42 @@ def test_functionals_are_those_of_the_other_side(name: str) -> None:
     assert float(mine) == pytest.approx(float(theirs), rel=1e-9)
 
 
+def test_the_likelihood_given_covariates_is_that_of_the_rows(rows: pd.DataFrame) -> None:
+    """At any point the two differ by the same number: the densities of what is not modelled."""
+    own = rows.assign(age=np.linspace(20, 70, len(rows)) % 37, visits=np.arange(len(rows)) % 5)
+    tally = bg.tally(own, ["s"], ["fnr", "auc"], y_true="y", y_score="p", threshold=0.5)
+    tally = keep_covariates(tally, own, ["age", "visits"])
+    model = model_based_metrics.build(tally, order=0, row_covariates=["age", "visits"], population="finite")
+    assert [one.name for one in model.potentials] == ["score_density", "covariate_density"]
+    scores = score_cells(tally)
+    cells = covariate_cells(tally, scores, ["age", "visits"])
+    plain = own[["age", "visits"]].to_numpy(dtype=float)
+    c = (plain - plain.mean(axis=0)) / plain.std(axis=0)
+    code, y = (own["s"] == "b").to_numpy().astype(int), own["y"].to_numpy()
+    cell = 2 * code + y
+    away = c - np.stack([c[cell == k].mean(axis=0) for k in range(4)])[cell]
+    c = c @ np.linalg.inv(np.linalg.cholesky(away.T @ away / (len(c) - 4))).T
+    for g in range(2):
+        for k in range(2):
+            here = (code == g) & (y == k)
+            np.testing.assert_allclose(cells.mean[g, k], c[here].mean(axis=0), rtol=1e-9)
+    x = (np.log(own["p"] / (1 - own["p"])).to_numpy() - scores.centre) / scores.unit
+    names = ("score_density", "z_intercept", "z_scale", "z_subgroup", "z_slope", "z_variance")
+    wanted = model.replace_rvs_by_values([model[name] for name in names])
+    values = model.compile_fn(wanted, inputs=model.value_vars, mode=MODE, on_unused_input="ignore")
+    gaps = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        point = {name: value + 0.3 * rng.standard_normal(value.shape) for name, value in model.initial_point().items()}
+        density, intercept, scale, effect, slope, variance = values(point)
+        h = np.array([-0.5, 0.5])
+        mean = intercept[None] + (scale[-2] * effect[0])[:, None] + (scale[-1] * effect[1])[:, None] * h
+        steep = slope[0][None] + h[:, None] * slope[1][None]
+        own_mean = mean[code, y] + (c * steep[y]).sum(axis=1)
+        gaps.append(float(density) - float(norm.logpdf(x, own_mean, np.sqrt(variance[code, y])).sum()))
+    np.testing.assert_allclose(gaps, gaps[0], rtol=0, atol=1e-8)
+
+
 def test_what_is_refused(scored: xr.Dataset, rates: xr.Dataset) -> None:
     with pytest.raises(ValueError, match="keeps no scores by outcome"):
         model_based_metrics.build(rates)
@@ -86,6 +124,10 @@ def test_what_is_refused(scored: xr.Dataset, rates: xr.Dataset) -> None:
         model_based_metrics.build(scored, residuals="t")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="effect_scale must be a positive number"):
         model_based_metrics.build(scored, effect_scale=0.0)
+    with pytest.raises(ValueError, match="row_covariates= needs residuals='normal'"):
+        model_based_metrics.build(scored, residuals="skewed", row_covariates=["age"])
+    with pytest.raises(ValueError, match="the tally keeps no covariate 'age' of rows; it keeps none"):
+        model_based_metrics.build(scored, row_covariates=["age"])
     with pytest.raises(ValueError, match="keeps no bins"):
         model_based_metrics.build(scored.drop_dims("score_bin"), residuals="skewed")
     flat = scored.assign(score_variance=0 * scored["score_variance"])

@@ -10,6 +10,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.priors.densities import log_prior
 
 WHO = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
 COUNTS = bg.tally_from_counts([1, 30, 9, 4], [2, 100, 60, 8], WHO, metric="fnr")
@@ -79,11 +80,33 @@ def test_the_spread_of_a_bayesian_lasso_has_a_prior(report: xr.DataTree) -> None
     assert np.isfinite(found["prior"].values).all()
 
 
+@pytest.mark.parametrize("expected", [None, 2.0])
+def test_the_global_scale_of_a_horseshoe_has_the_prior_of_its_model(expected: float | None) -> None:
+    import pymc as pm
+
+    estimator = bg.StructuredRegression(expected_effects=expected)
+    report = bg.estimate(COUNTS, estimator, seed=1)
+    found = bg.prior_sensitivity(report)
+    assert str(found["reason"].values[0]) == ""
+    assert np.isfinite(found["prior"].values).all()
+    model = estimator.model(COUNTS)
+    assert {"tau", "z_intercept"} <= {variable.name for variable in model.free_RVs}
+    posterior = report["posterior"].to_dataset().isel(chain=0, draw=slice(0, 5), metric=0)
+    inside = (posterior["overall"] > 0) & (posterior["overall"] < 1)
+    assert inside.all()
+    theirs = sum(
+        pm.logp(model[name], posterior[drawn].values[:, None]).eval().ravel()
+        for name, drawn in (("tau", "tau"), ("z_intercept", "overall"))
+    )
+    ours = log_prior(report, "fnr").value
+    assert ours is not None
+    np.testing.assert_allclose(np.diff(ours[:5]), np.diff(theirs), rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("word", "words"),
     [
         ("james_stein", "flat"),
-        ("structured_regression", "local scales of the horseshoe"),
         ("disagreement", "known from the prior alone"),
         ("model_based_metrics", "not the parameters of the scores"),
         ("one_of_ones_own", "the priors of one of ones own are not known here"),

@@ -13,7 +13,10 @@ import pandas as pd
 import pytest
 
 from bayesgroups.errors import InputError
+from bayesgroups.studies import auc_coverage
 from bayesgroups.studies.auc_coverage import SEED, answers, aucs, draw, law, study
+from bayesgroups.studies.records import as_csv
+from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "auc_coverage.csv"
 DESIGNS = ("alike", "apart", "excellent", "unequal")
@@ -84,6 +87,16 @@ def test_the_code_makes_the_record() -> None:
     drawn = draw(law(rng.permutation(aucs()["alike"]), 1.0), rng)
     names = [name for name, _, _ in answers(drawn, bayesian=True, seed=0)]
     assert sorted(names) == sorted(set(record().reset_index()["interval"]))
+
+
+def test_a_study_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"alike": aucs()["alike"]}
+    monkeypatch.setattr(auc_coverage, "aucs", lambda: one)
+    monkeypatch.setattr(auc_coverage, "DRAWS", 200)
+    found, again = resumed(lambda run: study(8, 1, executor=run), tmp_path)
+    assert as_csv(found) == as_csv(again)
+    keys = {(line.design, line.interval, line.size_class, line.level) for line in found}
+    assert keys == {key for key in record().index if key[0] == "alike"}
 
 
 def test_few_replications_have_no_error() -> None:

@@ -19,6 +19,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.levels import LEVELS
 from bayesgroups.studies.clusters import CLUSTERS, CORRELATION, draw, main, study
 from bayesgroups.studies.records import as_csv
+from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "cluster_coverage.csv"
 Key = tuple[str, str, str, str, float]
@@ -93,7 +94,9 @@ def test_a_short_study_is_written_as_it_is_read(tmp_path: Path) -> None:
     target = tmp_path / "some" / "record.csv"
     main(["--output", str(target), "--replications", "3", "--seed", "1"])
     text = target.read_text(encoding="utf-8")
-    assert text == as_csv(study(3, 1))
+    found, again = resumed(lambda run: study(3, 1, executor=run), tmp_path / "kept")
+    assert found == again
+    assert text == as_csv(found)
     assert set(read(text)) == set(record())
 
 

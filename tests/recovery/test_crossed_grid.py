@@ -35,7 +35,7 @@ def test_every_data_set_has_a_usable_answer(record: pd.DataFrame) -> None:
 
 def test_a_line_can_be_made_again(record: pd.DataFrame) -> None:
     position = 40
-    (line,) = crossed_grid.run([crossed_grid.settings()[position]])
+    line = crossed_grid.of_one(crossed_grid.SEED, position)
     kept = record.iloc[position]
     assert line[:5] == kept[["shape", "rows", "overall", "spread", "likelihood"]].tolist()
     assert float(str(line[5])) == pytest.approx(kept["k_hat"], abs=0.2)
@@ -47,6 +47,7 @@ def test_the_command_writes_the_record(
 ) -> None:
     few = crossed_grid.settings()[:2]
     monkeypatch.setattr(crossed_grid, "settings", lambda: few)
-    crossed_grid.main(["--output", str(tmp_path / "grid.csv")])
-    assert capsys.readouterr().out == "2 data sets, 2 answered by the exact engine, 2 within the gate\n"
+    for _ in range(2):  # the second time everything is in the journal
+        crossed_grid.main(["--output", str(tmp_path / "grid.csv"), "--journal", str(tmp_path / "kept")])
+        assert capsys.readouterr().out == "2 data sets, 2 answered by the exact engine, 2 within the gate\n"
     assert pd.read_csv(tmp_path / "grid.csv").columns.tolist() == list(crossed_grid.HEADER)

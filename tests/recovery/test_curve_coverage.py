@@ -13,7 +13,10 @@ import pandas as pd
 import pytest
 
 from bayesgroups.errors import InputError
+from bayesgroups.studies import curve_coverage
 from bayesgroups.studies.curve_coverage import RATES, THRESHOLDS, draw, study
+from bayesgroups.studies.records import as_csv
+from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "curve_coverage.csv"
 CURVES = ("tpr", "fpr", "ppv", "roc", "calibration", "isotonic")
@@ -68,6 +71,13 @@ def test_the_truth_is_what_rows_say() -> None:
     assert truth.curve("roc")[4, g] == pytest.approx((score[y] >= there).mean(), abs=0.005)
     inside = (score > 0.3) & (score <= 0.4)
     assert truth.curve("calibration")[3, g] == pytest.approx(y[inside].mean(), abs=0.01)
+
+
+def test_a_study_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curve_coverage, "DRAWS", 100)
+    found, again = resumed(lambda run: study(2, 1, executor=run), tmp_path)
+    assert as_csv(found) == as_csv(again)
+    assert {(line.curve, line.approach, line.size_class) for line in found} == set(record().index)
 
 
 def test_one_replication_has_no_error() -> None:

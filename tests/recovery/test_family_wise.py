@@ -17,6 +17,7 @@ import pytest
 from bayesgroups.errors import InputError
 from bayesgroups.studies.family_wise import main, study
 from bayesgroups.studies.records import as_csv
+from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "family_wise.csv"
 SIMULATED = 0.004
@@ -86,7 +87,8 @@ def test_correction_makes_the_pessimist_needlessly_shy() -> None:
 
 
 def test_the_study_repeats_itself(tmp_path: Path) -> None:
-    lines = study(replications=100, seed=3)
+    lines, again = resumed(lambda run: study(replications=100, seed=3, executor=run), tmp_path / "kept")
+    assert lines == again
     assert {(line.statement, line.method, line.correction) for line in lines} == set(record())
     path = tmp_path / "record.csv"
     main(["--output", str(path), "--replications", "100", "--seed", "3"])

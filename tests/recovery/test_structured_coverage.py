@@ -17,6 +17,7 @@ import pytest
 from bayesgroups.errors import InputError
 from bayesgroups.studies.records import as_csv
 from bayesgroups.studies.structured_coverage import main, study
+from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "structured_coverage.csv"
 Line = dict[str, str]
@@ -75,7 +76,9 @@ def test_features_that_tell_something_help() -> None:
 def test_a_small_study_is_reproducible(tmp_path: Path) -> None:
     path = tmp_path / "made" / "record.csv"
     main(["--output", str(path), "--replications", "2", "--bootstraps", "5", "--seed", "3"])
-    assert path.read_bytes() == as_csv(study(2, seed=3, bootstraps=5)).encode()
+    found, again = resumed(lambda run: study(2, seed=3, bootstraps=5, executor=run), tmp_path / "kept")
+    assert found == again
+    assert path.read_bytes() == as_csv(found).encode()
     assert path.read_text(encoding="utf-8").splitlines()[0] == ",".join(record()[0])
 
 

@@ -114,6 +114,26 @@ def test_a_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
         calibration.ranks("normal", replications=6, seed=2, executor=again)
 
 
+def test_a_full_disk_loses_nothing_that_was_kept(tmp_path: Path) -> None:
+    """The limit on the size of a file stands for the end of the disk: a line is cut off where it is reached."""
+    resource = pytest.importorskip("resource")
+    told: list[int] = []
+    run = Executor(folder=tmp_path, progress=lambda _, done, __: told.append(done))
+    assert run.run("noise", partial(noise, 0.1), 2) == WANTED[:2]
+    (file,) = tmp_path.iterdir()
+    before, size = resource.getrlimit(resource.RLIMIT_FSIZE), file.stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, before[1]))
+    try:
+        with pytest.raises(InputError, match="journal .* cannot be written: File too large"):
+            run.run("noise", partial(noise, 0.1), 5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert file.stat().st_size == size + 20
+    told.clear()
+    assert run.run("noise", partial(noise, 0.1), 5) == WANTED
+    assert told == [2, 3, 4, 5]
+
+
 def test_commands_keep_their_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for folder in ("first", "second"):
         asked = [

@@ -50,6 +50,16 @@ def test_a_part_with_damaged_pages_is_named(parts: Path) -> None:
         losses(parts / "*.parquet")
 
 
+def test_a_damaged_part_is_an_error_of_polars(parts: Path) -> None:
+    whole = (parts / "part1.parquet").read_bytes()
+    lazy = pl.scan_parquet(parts / "*.parquet")
+    (parts / "part1.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(EngineError, match="polars could not read all rows, so nothing was tallied: "):
+        losses(lazy)
+    (parts / "part1.parquet").write_bytes(whole)
+    assert float(losses(pl.scan_parquet(parts / "*.parquet"))["rows"].sum()) == 9000
+
+
 def test_a_part_that_vanishes_is_named(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = sources.open_source
 

@@ -6,12 +6,15 @@ from typing import Any
 
 import xarray as xr
 
+from bayesgroups.estimators import ESTIMATORS
 from bayesgroups.html.sections.attributes import json_of
 from bayesgroups.html.words import settings_of
 from bayesgroups.readings import plain
 from bayesgroups.tallies.subgroups import attributes_of
 
-_CLASSES = {"confusion": "ConfusionModel", "disagreement": "DisagreementModel"}
+_CLASSES = {leaf.word: leaf.__name__ for leaf in ESTIMATORS}
+_ENGINES = ("nuts", "nuts_jax")
+"""Engines that are asked for by name; the exact ones are what comes when nothing is said."""
 _ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "features", "weights", "cluster", "confusion")
 
 
@@ -42,15 +45,24 @@ def _code(report: xr.DataTree) -> str:
         said["positive"] = None
     asked = [f"{name}={value!r}" for name, value in said.items() if value not in (None, [], False)]
     by, metrics = attributes_of(tally), [str(name) for name in tally["metric"].values]
-    name = _CLASSES.get(word, "".join(part.capitalize() for part in word.split("_")))
-    given = ", ".join(f"{key}={_value(value)}" for key, value in json_of(report, "settings", {}).items())
     lines = [
         "import bayesgroups as bg",
         _tally(settings.get("source") == "rows", by, metrics, asked),
-        f"report = bg.estimate(tally, bg.{name}({given}), seed={report.attrs.get('seed', '')})",
+        _estimate(report, word),
         'bg.write_html(report, "report.html")',
     ]
     return "\n".join(plain(line) for line in lines)
+
+
+def _estimate(report: xr.DataTree, word: str) -> str:
+    """The fit; of draws and of estimators that are not ours only what they are called and were set to is known."""
+    given = ", ".join(f"{key}={_value(value)}" for key, value in json_of(report, "settings", {}).items())
+    seed = report.attrs.get("seed", "")
+    if word not in _CLASSES:
+        return f"report = ...  # {word}({given}), which is not part of bayesgroups; seed {seed}"
+    engine = str(report.attrs.get("inference", ""))
+    asked = f", inference={engine!r}" if engine in _ENGINES else ""
+    return f"report = bg.estimate(tally, bg.{_CLASSES[word]}({given}), seed={seed}{asked})"
 
 
 def _tally(rows: bool, by: list[str], metrics: list[str], asked: list[str]) -> str:

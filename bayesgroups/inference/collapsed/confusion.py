@@ -14,9 +14,8 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.models.component_scales import OWN_EFFECT
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE, offsets
-from bayesgroups.models.confusion_tree import factor_scales, shares, tree
+from bayesgroups.models.confusion_tree import OWN_EFFECT, factor_scales, shares, tree
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.subsets import subsets
 

@@ -16,6 +16,7 @@ from bayesgroups.inference.posterior import CHAINS, Posterior, generator
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
 from bayesgroups.models.component_scales import COEFFICIENT, OWN_EFFECT, component_scales
 from bayesgroups.models.covariates import standardised
+from bayesgroups.models.sampled_share import SAMPLED_SHARE, finite_variances
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, natural_scale
 from bayesgroups.models.subsets import subsets
 from bayesgroups.models.tasks import stack
@@ -23,7 +24,7 @@ from bayesgroups.models.variances import with_shrunk_variances
 
 FloatArray = NDArray[np.float64]
 
-OwnEffects = Literal["fixed", "learned"]
+OwnEffects = Literal["floored", "fixed", "learned"]
 
 SMALLEST_STD_ERROR = 1e-6
 """Floor of a standard error as a share of the metric's scale, as in `bayesgroups.models.cells`."""
@@ -39,7 +40,8 @@ def sample(
     covariates: Sequence[str] = (),
     prior: Family = "half_normal",
     tau_scale: float | None = None,
-    own_effects: OwnEffects = "fixed",
+    own_effects: OwnEffects = "floored",
+    sampled_share: float = SAMPLED_SHARE,
     tasks: bool = False,
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
@@ -56,7 +58,7 @@ def sample(
         Number of draws over all chains.
     binomial_likelihood : bool
         Binomial counts with a predictor of logits, or normal estimates with known variances.
-    order, covariates, prior, tau_scale, own_effects, tasks
+    order, covariates, prior, tau_scale, own_effects, sampled_share, tasks
         As in `bayesgroups.models.crossed_effects.build`.
 
     Returns
@@ -76,7 +78,7 @@ def sample(
     >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
     >>> found = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
     >>> found.draws["component_sd"].sizes["component"], [check.passed for check in found.checks]
-    (2, [True, True])
+    (3, [True, True])
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
@@ -89,19 +91,25 @@ def sample(
     spread = Prior(prior, scale, len(components.names), OWN_EFFECT * scale if fixed else None)
     names = ", ".join(str(metric) for metric in tally["metric"].values)
     rng = generator(seed, names, "crossed_effects")
+    finite = finite_variances(source, np.array([binomial_likelihood]), sampled_share)[0]
+    if own_effects == "floored" and len(components.names) > 1:
+        finite = finite + (OWN_EFFECT * scale) ** 2
     if binomial_likelihood:
         count = np.asarray(source["count"].values[0], dtype=np.float64)
         successes = np.where(count > 0, source["successes"].values[0], 0.0)
-        found = engine.binomial(predictor, successes, count, spread, rng, draws=draws)
-        mu, overall = _expit(found.eta), _expit(found.overall)
+        found = engine.binomial(predictor, successes, count, spread, rng, draws=draws, finite=finite)
+        for row in found.eta:  # in place: with many subgroups a copy is most of the memory
+            row[:] = _expit(row)
+        mu, overall = found.eta, _expit(found.overall)
     else:
         z, v = source["estimate"].values[0], source["sampling_variance"].values[0]
         known = np.isfinite(z) & np.isfinite(v)
         least = (SMALLEST_STD_ERROR * float(natural["scale"])) ** 2
         error = np.where(known, np.maximum(np.where(known, v, 1.0), least), np.inf)
         centre = float(natural["centre"])
-        found = engine.gaussian(predictor, np.where(known, z, centre) - centre, error, spread, rng, draws=draws)
-        found.eta[:] += centre  # in place: with many subgroups a copy is most of the memory
+        away = np.where(known, z, centre) - centre
+        found = engine.gaussian(predictor, away, error, spread, rng, draws=draws, finite=finite)
+        found.eta[:] += centre
         mu, overall = found.eta, centre + found.overall
     laid_out = _lay_out(tally, mu, overall, found, components.names[: spread.dimension], covariates)
     checks = (

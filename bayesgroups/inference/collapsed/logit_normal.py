@@ -23,8 +23,14 @@ ROUGH = 7
 """Nodes that suffice to find where the mass lies."""
 NEAR = 0.1
 """Newton steps end when one is this many standard deviations long; quadrature and tangents need no better mode."""
-REACH = 1.3
-"""Tangent points of the sampler lie this many standard deviations from the mode."""
+INFORMED = 2.0
+"""Information of a count, in units of the prior's, from which its draws are not proposed from the prior."""
+NEARBY = 0.3
+"""The same for draws: a tangent may touch so far from the mode."""
+BLOCK = 8_000
+"""Numbers handled at once, so that they stay in the cache."""
+REACH = 14.0
+"""Square of how many standard deviations an envelope's parabola reaches, at least."""
 
 
 class _Count(NamedTuple):
@@ -129,8 +135,12 @@ def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: 
 
     Notes
     -----
-    Rejection from the tangents of the log density at the mode and on both sides of it (Gilks and Wild 1992,
-    doi:10.2307/2347565, with fixed tangents): about 0.88 of the proposals are accepted, whatever the count.
+    Rejection from normal envelopes. The log likelihood lies below its tangent near the mode, so the prior, moved by the
+    slope of the tangent, dominates; where counts say little it is proposed from, and accepted with a probability of about
+    1 / sqrt(1 + tau^2 information). Elsewhere the log likelihood also lies below a parabola as far as some standard
+    deviations from the mode, for the information p (1 - p) of a trial changes by no more than a factor e per unit of eta,
+    and below a constant from there on: two normal distributions, of which 0.65 to 0.95 of the proposals are accepted,
+    whatever the count.
 
     Examples
     --------
@@ -142,38 +152,172 @@ def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: 
     (True, True)
     """
     shape = np.broadcast_shapes(k.shape, n.shape, alpha.shape, tau.shape)
-    count = _Count(*(np.broadcast_to(part, shape).ravel() for part in _count(k, n)))
+    if 0 in shape:
+        return np.empty(shape)
+    count = _Count(*(_rows(part, shape) for part in _count(k, n)))
+    alpha, tau = _rows(alpha, shape), _rows(tau, shape)
+    # Half a success more, for a count of none says more where the prior expects some.
+    seen = np.minimum(count.k, count.n - count.k) + 1
+    informed = np.broadcast_to((tau**2 * seen).mean(axis=0) > INFORMED, shape[-1:] or (1,))
+    if not informed.any():
+        return _draw_near_prior(count, alpha, tau, rng).reshape(shape)
+    if informed.all():
+        return _draw_informed(count, alpha, tau, rng).reshape(shape)
+    found = np.empty(np.broadcast_shapes(count.k.shape, alpha.shape, tau.shape))
+    for columns, drawn in ((np.flatnonzero(~informed), _draw_near_prior), (np.flatnonzero(informed), _draw_informed)):
+        *own, centre, spread = (part if part.shape[1] == 1 else part[:, columns] for part in (*count, alpha, tau))
+        found[:, columns] = drawn(_Count(*own), centre, spread, rng)
+    return found.reshape(shape)
+
+
+def _rows(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """The array with two axes, of which the first may be of length 1 where it is the same all along ``shape``."""
+    if len(shape) > 2:
+        return np.broadcast_to(values, shape).reshape(-1, shape[-1])
+    return values.reshape((1,) * (2 - values.ndim) + values.shape)
+
+
+def _part(values: FloatArray, rows: slice) -> FloatArray:
+    return values if len(values) == 1 else values[rows]
+
+
+def _draw_near_prior(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws from the prior moved by the tangent of the log likelihood at the mode, (row, column)."""
+    shape = np.broadcast_shapes(count.k.shape, alpha.shape, tau.shape)
+    found = np.empty(shape)
+    flat, refused = found.reshape(-1), []
+    size = max(BLOCK // max(shape[1], 1), 1)
+    for start in range(0, shape[0], size):
+        rows = slice(start, start + size)
+        part, centre, spread = _Count(*(_part(each, rows) for each in count)), _part(alpha, rows), _part(tau, rows)
+        block = found[rows]
+        near, p = _near_mode(part, centre, spread)
+        moved = part.n * p
+        np.subtract(part.k, moved, out=moved)
+        moved *= spread**2
+        moved += centre
+        moved -= near
+        away = rng.standard_normal(block.shape)
+        away *= spread
+        away += moved
+        no = np.nonzero(_loss(away, p, part.n) >= rng.standard_exponential(block.shape))
+        np.add(away, near, out=block)
+        n, tau_there = (np.broadcast_to(each, block.shape)[no] for each in (part.n, spread))
+        place = start * shape[1] + np.ravel_multi_index(no, block.shape)
+        refused.append((place, moved[no], near[no], p[no], n, tau_there))
+    place, moved, near, p, n, spread = (np.concatenate(each) for each in zip(*refused, strict=True))
+    while len(place):
+        away = moved + spread * rng.standard_normal(len(place))
+        flat[place] = away + near
+        again = _loss(away, p, n) >= rng.standard_exponential(len(place))
+        place, moved, near, p, n, spread = (each[again] for each in (place, moved, near, p, n, spread))
+    return found
+
+
+def _draw_informed(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws from two normal distributions, the parabola's near the mode and the prior's far from it, (row, column)."""
+    shape = np.broadcast_shapes(count.k.shape, alpha.shape, tau.shape)
+    count = _Count(*(np.broadcast_to(part, shape).ravel() for part in count))
     alpha, tau = np.broadcast_to(alpha, shape).ravel(), np.broadcast_to(tau, shape).ravel()
-    mode, curvature = _mode(count, alpha, tau)
-    spread = REACH / np.sqrt(curvature)
-    points = np.stack([mode - spread, mode, mode + spread])
-    height = _log_density(points, count, alpha, tau)
-    top = height[1].copy()
-    height -= top
-    slope = _slope(points, count, alpha, tau)
-    # Where neighbouring tangents meet.
-    meet = (height[:-1] - height[1:] + slope[1:] * points[1:] - slope[:-1] * points[:-1]) / (slope[1:] - slope[:-1])
-    at_meet = height[:-1] + slope[:-1] * (meet - points[:-1])
-    tilt = slope[1] * (meet[1] - meet[0])
-    left = np.exp(at_meet[0]) / slope[0]
-    middle = np.exp(at_meet[0]) * (meet[1] - meet[0]) * _mean_exp(tilt)
-    right = np.exp(at_meet[1]) / -slope[2]
-    z = np.empty_like(mode)
-    todo = np.arange(len(mode))
+    near, p = _near_mode(count, alpha, tau)
+    variance = tau**2
+    information = count.n * p * (1 - p)
+    # Far enough that the second distribution has little mass, and no farther, for the parabola widens with the reach.
+    reach = np.sqrt((REACH + 2 * np.log1p(variance * information)) * variance / (1 + variance * information))
+    curvature = information * _least_information(reach)
+    level = 0.5 * curvature * reach**2
+    narrow = 1 / (1 + variance * curvature)
+    slope = alpha - near + variance * (count.k - count.n * p)  # times tau^2, so that tau may be small
+    # Mass of the far distribution relative to the near one's, both centred where the slope moves them.
+    far = np.exp(0.5 * slope**2 * curvature * narrow - level) / np.sqrt(narrow)
+    far_share = far / (1 + far)
+    found = np.empty(len(near))
+    todo = np.arange(len(near))
     while len(todo):
-        u = rng.random(len(todo)) * (left + middle + right)[todo]
-        v = rng.random(len(todo))
-        piece = np.where(u < left[todo], 0, np.where(u < (left + middle)[todo], 1, 2))
-        x = meet[0, todo] + (meet[1, todo] - meet[0, todo]) * _inverse_exp(v, tilt[todo])
-        tail = np.where(piece == 2, slope[2, todo], slope[0, todo])
-        outer = meet[(piece == 2).astype(np.intp), todo] + np.log1p(-v) / tail
-        x = np.where(piece == 1, x, outer)
-        envelope = height[piece, todo] + slope[piece, todo] * (x - points[piece, todo])
-        at = _Count(*(part[todo] for part in count))
-        accept = np.log(rng.random(len(todo))) < _log_density(x, at, alpha[todo], tau[todo]) - top[todo] - envelope
-        z[todo[accept]] = x[accept]
+        wide = rng.random(len(todo)) < far_share[todo]
+        shrink = np.where(wide, 1.0, narrow[todo])
+        away = slope[todo] * shrink + tau[todo] * np.sqrt(shrink) * rng.standard_normal(len(todo))
+        envelope = np.logaddexp(-0.5 * curvature[todo] * away**2, -level[todo])
+        accept = _loss(away, p[todo], count.n[todo]) + envelope < rng.standard_exponential(len(todo))
+        found[todo[accept]] = away[accept]
         todo = todo[~accept]
-    return np.asarray((alpha + tau * z).reshape(shape), dtype=np.float64)
+    return (found + near).reshape(shape)
+
+
+def _loss(away: FloatArray, p: FloatArray, n: FloatArray) -> FloatArray:
+    """How far the log likelihood lies below its tangent where the share is ``p``, ``away`` from there.
+
+    n log(1 - p + p e^away) - n p away, from either side, so that the exponential never overflows.
+    """
+    side = np.where(away < 0, p, p - 1)
+    found = np.abs(away)
+    np.negative(found, out=found)
+    np.expm1(found, out=found)
+    found *= np.abs(side)
+    np.log1p(found, out=found)
+    side *= away
+    found -= side
+    found *= n
+    return np.asarray(found, dtype=np.float64)
+
+
+def _least_information(reach: FloatArray) -> FloatArray:
+    """Smallest curvature of a parabola below n^-1 `_loss` within the reach, over p (1 - p): 2 (e^-r - 1 + r) / r^2."""
+    small = reach < 1e-3
+    safe = np.where(small, 1.0, reach)
+    return np.where(small, 1 - reach / 3, 2 * (np.expm1(-safe) + safe) / safe**2)
+
+
+def _near_mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A point near the mode of eta, and the share there; any point makes exact draws, this one makes them fast."""
+    variance = tau**2
+    weight, known = variance * count.n, variance * count.k
+    information = weight * (count.share * (1 - count.share))
+    eta = (count.logit - alpha) * (information / (1 + information))
+    eta += alpha
+    step, gain = _newton(eta, alpha, tau, weight, known)
+    eta += step
+    step *= step
+    step *= gain
+    p = _share(eta)
+    far = np.nonzero(step > NEARBY**2 * variance)
+    if len(far[0]):
+        some, *rest = (np.broadcast_to(each, eta.shape)[far] for each in (eta, alpha, tau, weight, known))
+        for _ in range(12):
+            step, gain = _newton(some, *rest)
+            some = some + step
+            if np.all(step**2 * gain <= NEARBY**2 * rest[1] ** 2):
+                break
+        eta[far], p[far] = some, _share(some)
+    return eta, p
+
+
+def _newton(
+    eta: FloatArray, alpha: FloatArray, tau: FloatArray, weight: FloatArray, known: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """A step towards the mode, and minus the second derivative times tau^2; ``weight`` and ``known`` are tau^2 n and tau^2 k."""
+    step = _share(eta)
+    curvature = 1 - step
+    curvature *= step
+    curvature *= weight
+    curvature += 1
+    step *= weight
+    step += eta
+    np.subtract(known, step, out=step)
+    step += alpha
+    step /= curvature
+    # A long step into the flat part of the logistic overshoots.
+    np.clip(step, -2 - tau, 2 + tau, out=step)
+    return step, curvature
+
+
+def _share(eta: FloatArray) -> FloatArray:
+    """The logistic function, which may not be 1 - 1e-17 where it is 1: none that needs such a share calls this."""
+    found = np.negative(eta)
+    with np.errstate(over="ignore"):
+        np.exp(found, out=found)
+    found += 1
+    return np.asarray(np.reciprocal(found, out=found), dtype=np.float64)
 
 
 def _count(k: FloatArray, n: FloatArray) -> _Count:

@@ -11,18 +11,22 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayesgroups.frequentist.score_inputs import with_scores
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.score_inputs import NO_WARP, with_scores
 from bayesgroups.frequentist.score_laws import ScoreLaw, metric_of
 from bayesgroups.frequentist.score_shapes import Residuals, binned, fit
 from bayesgroups.frequentist.score_warps import Warp, apply, undo, warp
 from bayesgroups.inference import score_gibbs
-from bayesgroups.inference.collapsed import binomial
+from bayesgroups.inference.collapsed import binomial, score_covariates
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator, lay_out
 from bayesgroups.inference.score_effects import Design
-from bayesgroups.inference.score_gibbs import ScorePrior, Warped
+from bayesgroups.inference.score_gibbs import ScoreDraws, ScorePrior, Warped
+from bayesgroups.inference.score_slopes import Slopes
 from bayesgroups.inference.verdicts import chain_checks, usable
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
 from bayesgroups.models.score_cells import EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
+from bayesgroups.models.score_covariates import CovariateCells, covariate_cells, slope_columns, slope_scales
+from bayesgroups.tallies.score_covariates import packets_of
 from bayesgroups.tallies.score_moments import kept
 
 FloatArray = NDArray[np.float64]
@@ -41,6 +45,7 @@ def sample(
     seed: int,
     order: int = 1,
     covariates: Sequence[str] = (),
+    row_covariates: Sequence[str] = (),
     effect_scale: float = EFFECT_SCALE,
     residuals: Residuals = "auto",
     population: Estimand = "super",
@@ -55,7 +60,7 @@ def sample(
         A tally that keeps scores, see `bayesgroups.frequentist.score_inputs.with_scores`.
     seed : int
         Source of randomness. A metric has the same draws whichever others are asked for.
-    order, covariates, effect_scale, residuals, population
+    order, covariates, row_covariates, effect_scale, residuals, population
         As in `bayesgroups.models.model_based_metrics.build`.
 
     Returns
@@ -87,8 +92,8 @@ def sample(
 
     def attempt(tune: int, thin: int) -> Posterior:
         found = laws(
-            source, scores, seed=seed, order=order, covariates=covariates, effect_scale=effect_scale, residuals=residuals,
-            population=population, tune=tune, thin=thin,
+            source, scores, seed=seed, order=order, covariates=covariates, row_covariates=row_covariates,
+            effect_scale=effect_scale, residuals=residuals, population=population, tune=tune, thin=thin,
         )  # fmt: skip
         return _posterior(tally, found)
 
@@ -146,6 +151,7 @@ def laws(
     seed: int,
     order: int = 1,
     covariates: Sequence[str] = (),
+    row_covariates: Sequence[str] = (),
     effect_scale: float = EFFECT_SCALE,
     residuals: Residuals = "auto",
     population: Estimand = "super",
@@ -158,7 +164,7 @@ def laws(
     ----------
     tally, scores
         From `with_scores`, and its cells.
-    seed, order, covariates, effect_scale, residuals, population
+    seed, order, covariates, row_covariates, effect_scale, residuals, population
         As in `sample`.
     tune, thin : int
         Of the chains, see `bayesgroups.inference.score_gibbs.sample`.
@@ -166,25 +172,66 @@ def laws(
     Returns
     -------
     ScoreLaws
+
+    Raises
+    ------
+    InputError
+        If the tally keeps no such covariates of rows, or residuals are to be skewed as well.
     """
     design = columns(tally, order, covariates, effect_scale)
     own = Design(design.x, design.owner, design.fixed, len(design.names))
+    rows = None
+    if row_covariates:
+        if residuals == "skewed":
+            raise InputError(NO_WARP)
+        packets_of(tally, row_covariates)  # says what to do where the tally keeps none
+        rows = covariate_cells(tally, scores, row_covariates)
+        own = Design(
+            np.concatenate([design.x, slope_columns(rows)], axis=2),
+            np.concatenate([design.owner, np.full(2 * rows.mean.shape[-1], -1)]),
+            np.concatenate([design.fixed, slope_scales(rows)]),
+            len(design.names),
+        )
     prior = ScorePrior(effect_scale, LOG_SD_SCALE, SPREAD_SCALE)
-    shape = shape_of(tally, scores)
-    skewed = residuals == "skewed" or (residuals == "auto" and shape.start.worth)
+    shape = shape_of(tally, scores) if rows is None else None
+    skewed = shape is not None and (residuals == "skewed" or (residuals == "auto" and shape.start.worth))
     rng = generator(seed, "scores", "model_based_metrics")
     found = score_gibbs.sample(
-        own, scores.count, scores.mean, scores.scatter, prior, rng, warped=shape if skewed else None, chains=CHAINS,
-        draws=DRAWS, tune=tune, thin=thin,
+        own, scores.count, scores.mean, scores.scatter, prior, rng, warped=shape if skewed else None,
+        slopes=None if rows is None else Slopes(rows.product, rows.cross), chains=CHAINS, draws=DRAWS, tune=tune, thin=thin,
     )  # fmt: skip
     share, typical = _prevalence(scores, seed, population)
-    sigma = np.exp(found.hyper[..., :2])
+    mean, variance = found.mean, found.sd**2
+    centre, spread = found.theta[..., :2], np.exp(2 * found.hyper[..., :2])
+    if rows is not None:
+        mean, variance, centre, spread = _over_covariates(
+            rows, found, centre, spread, seed, finite=population == "finite"
+        )
+    sd, spread = np.sqrt(variance), np.sqrt(spread)
     return ScoreLaws(
-        ScoreLaw(share, found.mean[..., 0], found.mean[..., 1], found.sd[..., 0], found.sd[..., 1]),
-        ScoreLaw(typical[..., None], found.theta[..., :1], found.theta[..., 1:2], sigma[..., :1], sigma[..., 1:]),
+        ScoreLaw(share, mean[..., 0], mean[..., 1], sd[..., 0], sd[..., 1]),
+        ScoreLaw(typical[..., None], centre[..., :1], centre[..., 1:], spread[..., :1], spread[..., 1:]),
         warp(found.shape[..., 0], found.shape[..., 1]),
         scores,
     )
+
+
+def _over_covariates(
+    rows: CovariateCells, found: ScoreDraws, centre: FloatArray, spread: FloatArray, seed: int, *, finite: bool
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Means and variances of scores over the covariates, of every subgroup and of a typical one.
+
+    Covariates are taken for normal within a subgroup and outcome; whether scores then are is what the check of their shape
+    looks at.
+    """
+    rng = generator(seed, "covariates", "model_based_metrics")
+    nu, middle = score_covariates.sample(rows, rng, finite=finite, draws=CHAINS * DRAWS)
+    nu, middle = (part.reshape(CHAINS, DRAWS, *part.shape[1:]) for part in (nu, middle))
+    slope = Slopes(rows.product, rows.cross).of(found.theta)
+    mean = found.mean + np.einsum("cdgyk,cdyk->cdgy", nu - rows.mean, slope)
+    covariance = rows.covariance(finite=finite)
+    variance = found.sd**2 + np.einsum("cdyi,gyij,cdyj->cdgy", slope, covariance, slope, optimize=True)
+    return mean, variance, centre + (middle * slope).sum(axis=-1), spread + (slope**2).sum(axis=-1)
 
 
 def shape_of(tally: xr.Dataset, scores: ScoreCells) -> Warped:

@@ -1,87 +1,154 @@
 """Crossed effects integrated out in the space of the effects: matrices as large as there are effects, however many subgroups.
 
 With D = diag(v + tau_own^2) and effects scaled to unit variance, theta ~ Normal(0, I), the posterior precision is
-I + T M T with M = Z' D^-1 Z. M and its kin depend on the subgroups through tau_own alone and smoothly, so they are summed over
-subgroups once, at Chebyshev nodes, and interpolated.
+I + T M T with M = Z' D^-1 Z. The effects of one component never share a subgroup, so that their block of M is diagonal: the
+largest component is integrated out first, number by number, and matrices are as large as the other effects. M and its kin
+depend on the subgroups through tau_own alone and smoothly, so they are summed over subgroups once: as they are where tau_own
+is known, and otherwise at Chebyshev nodes, to be interpolated.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, cholesky, chunks
+from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, Drawn, Predictor, alike, cholesky, chunks
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 NODES = 40
-CHUNK = 400_000
+CHUNK = 32_000
 """Numbers of a block of draws over subgroups, so that it stays in the cache."""
+
+
+class _Sums(NamedTuple):
+    """M and its kin, one or along nodes: the rest bordered with the data, the largest component by the rest, and itself."""
+
+    rest: FloatArray
+    across: FloatArray
+    largest: FloatArray
+    log_noise: FloatArray
+
+
+class _Factored(NamedTuple):
+    """Posterior precisions at some draws: Cholesky factors of the rest bordered with the data, and what came before them."""
+
+    factor: FloatArray
+    across: FloatArray
+    """Scaled precision between the largest component and the rest, the data last, (draw, effect, rest + 1)."""
+    precision: FloatArray
+    """Precision of every effect of the largest component given the rest, (draw, effect)."""
+    log_noise: FloatArray
 
 
 @dataclass(frozen=True)
 class EffectSpace:
-    """See `bayesgroups.inference.collapsed.crossed.predictor.Space`; ``largest`` is the largest tau_own that is told apart."""
+    """See `bayesgroups.inference.collapsed.crossed.predictor.Space`.
+
+    ``known`` is tau_own where it is the same in all draws, and then the only one; otherwise ``largest`` is the largest
+    tau_own that is told apart.
+    """
 
     predictor: Predictor
     y: FloatArray
     v: FloatArray
     largest: float
+    known: float | None = None
     columns: IntArray = field(init=False)
+    gone: slice = field(init=False)
     finest: float = field(init=False)
     nodes: FloatArray = field(init=False)
-    tables: FloatArray = field(init=False)
+    sums: _Sums = field(init=False)
 
     def __post_init__(self) -> None:
-        cells = self.predictor.cells[:-1]
-        offset = 1 + self.predictor.covariates.shape[1]
-        starts = (
-            offset + np.concatenate([[0], np.cumsum(cells.max(axis=1, initial=-1) + 1)[:-1]]) if len(cells) else cells
-        )
-        object.__setattr__(self, "columns", (cells + np.reshape(starts, (-1, 1))).astype(np.int64))
+        sizes = self.predictor.sizes
+        starts = 1 + self.predictor.covariates.shape[1] + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        eliminated = int(np.argmax(sizes)) if len(sizes) else 0
+        gone = slice(int(starts[eliminated]), int(starts[eliminated] + (sizes[eliminated] if len(sizes) else 0)))
+        object.__setattr__(self, "columns", self.predictor.cells[:-1] + starts[:-1, None])
+        object.__setattr__(self, "gone", gone)
         object.__setattr__(self, "finest", min(math.sqrt(float(self.v.min())), self.largest / 3))
         top = math.asinh(self.largest / self.finest)
         nodes = 0.5 * top * (1 + np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES))
         object.__setattr__(self, "nodes", nodes)
-        object.__setattr__(self, "tables", np.stack([self._sums(self.finest * math.sinh(w)) for w in nodes]))
+        if self.known is not None:
+            sums = self._sums(self.known)
+        else:
+            every = [self._sums(self.finest * math.sinh(w)) for w in nodes]
+            sums = _Sums(*(np.stack(parts) for parts in zip(*every, strict=True)))
+        object.__setattr__(self, "sums", sums)
+
+    @property
+    def size(self) -> int:
+        """Numbers that a draw takes while it is worked on."""
+        length = int(self.gone.stop - self.gone.start)
+        rest = self.predictor.effects - length + 1
+        return rest**2 + 2 * rest * length
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log density of the data."""
-        number = self.predictor.effects
         found = np.empty(len(tau))
-        for block in chunks(len(tau), (number + 1) ** 2):
-            factor, log_noise = self._factor(tau[block])
+        for block in chunks(len(tau), self.size):
+            factor, _, precision, log_noise = self._factor(tau[block])
+            number = factor.shape[1] - 1
             log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
+            log_root += 0.5 * np.log(precision).sum(axis=1)
             # The corner was 1 + y' D^-1 y, so what is left of it is 1 plus the quadratic form.
             found[block] = -log_root - 0.5 * log_noise - 0.5 * (factor[:, number, number] ** 2 - 1)
         return np.where(np.isnan(found), -np.inf, found) - 0.5 * int(np.isfinite(self.v).sum()) * math.log(2 * math.pi)
 
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw the predictor given the data."""
-        number, scale = self.predictor.effects, self._scales(tau)
-        theta = np.empty((len(tau), number))
-        for block in chunks(len(tau), (number + 1) ** 2):
-            factor, _ = self._factor(tau[block])
-            root = factor[:, :number, :number]
-            z = factor[:, number, :number] + rng.standard_normal((len(root), number))
-            theta[block] = np.linalg.solve(np.swapaxes(root, 1, 2), z[..., None])[..., 0]
-        theta *= scale
-        return Drawn(self._predict(theta), theta[:, 0], theta[:, 1 : 1 + self.predictor.covariates.shape[1]])
+        theta = np.empty((len(tau), self.predictor.effects))
+        number = self.predictor.effects - int(self.gone.stop - self.gone.start)
+        different, rows = alike(tau) if number >= LOOPED else (tau, None)
+        for block in chunks(len(different), self.size):
+            found = self._factor(different[block])
+            if rows is None:
+                theta[block] = self._drawn(found, block.stop - block.start, rng)
+                continue
+            for position, row in enumerate(rows[block]):
+                one = _Factored(*(part[position : position + 1] for part in found))
+                theta[row] = self._drawn(one, len(row), rng)
+        theta *= self._scales(tau)
+        return Drawn(theta, self._predict, theta[:, 0], theta[:, 1 : 1 + self.predictor.covariates.shape[1]])
+
+    def _drawn(self, found: _Factored, number: int, rng: np.random.Generator) -> FloatArray:
+        """Draws of the scaled effects, one for every factor or all for the one there is."""
+        from scipy.linalg import solve_triangular
+
+        rest = found.factor.shape[1] - 1
+        root = found.factor[:, :rest, :rest]
+        z = found.factor[:, rest, :rest] + rng.standard_normal((number, rest))
+        if len(root) == 1:
+            drawn = solve_triangular(root[0], z.T, trans=1, lower=True, check_finite=False).T
+        else:
+            drawn = np.linalg.solve(np.swapaxes(root, 1, 2), z[..., None])[..., 0]
+        noise = rng.standard_normal((number, found.precision.shape[1])) / np.sqrt(found.precision)
+        return self._whole(drawn, self._given(drawn, found) + noise)
 
     def moments(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of eta in every subgroup."""
-        number, scale = self.predictor.effects, self._scales(tau[None])[0]
-        factor = self._factor(tau[None])[0][0]
-        root = factor[:number, :number]
-        mean = self._predict((scale * np.linalg.solve(root.T, factor[number, :number]))[None])[0]
-        half = np.linalg.inv(root) * scale  # covariance of the scaled effects is half' half
+        scale = self._scales(tau[None])
+        found = self._factor(tau[None])
+        number = found.factor.shape[1] - 1
+        root = found.factor[0, :number, :number]
+        centre = np.linalg.solve(root.T, found.factor[0, number, :number])[None]
+        mean = self._predict(self._whole(centre, self._given(centre, found)) * scale)[0]
+        # Covariance of the rest is half' half; the largest component follows it, and has its own variance besides.
+        half = np.linalg.inv(root)
+        follows = -(half @ found.across[0, :, :number].T) / found.precision
         variance = np.zeros(len(self.y))
-        for row in half:
-            variance += self._predict(row[None])[0] ** 2
+        for block in chunks(number, len(self.y), CHUNK):
+            variance += (self._predict(self._whole(half[block], follows[block]) * scale) ** 2).sum(axis=0)
+        alone = np.zeros(self.predictor.effects)
+        alone[self.gone] = scale[0, self.gone] ** 2 / found.precision[0]
+        variance += self._predict(alone[None])[0]
         own = tau[-1] ** 2
         with np.errstate(invalid="ignore"):
             shrink = np.where(np.isfinite(self.v), self.v / (self.v + own), 1.0)
@@ -90,24 +157,37 @@ class EffectSpace:
     def _scales(self, tau: FloatArray) -> FloatArray:
         """Prior standard deviation of every effect, (draw, effect)."""
         predictor = self.predictor
-        sizes = predictor.cells[:-1].max(axis=1, initial=-1) + 1
         fixed = np.full((len(tau), 1 + predictor.covariates.shape[1]), predictor.coefficient_scale)
         fixed[:, 0] = predictor.overall_scale
-        return np.concatenate([fixed, np.repeat(tau[:, :-1], sizes, axis=1)], axis=1)
+        return np.concatenate([fixed, np.repeat(tau[:, :-1], predictor.sizes, axis=1)], axis=1)
 
-    def _factor(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Cholesky factors of the precisions bordered with the data, and the log determinants of D."""
-        number, scale = self.predictor.effects, self._scales(tau)
-        at = np.arcsinh(np.minimum(tau[:, -1], self.largest) / self.finest)
-        table = (_barycentric(self.nodes, at) @ self.tables.reshape(NODES, -1)).reshape(-1, *self.tables.shape[1:])
-        log_noise = table[:, number, number + 1].copy()
-        bordered = table[:, :, : number + 1].copy()
-        bordered[:, :number, :number] *= scale[:, :, None] * scale[:, None, :]
-        bordered[:, number, :number] *= scale
-        bordered[:, :number, number] *= scale
-        diagonal = np.arange(number + 1)
+    def _factor(self, tau: FloatArray) -> _Factored:
+        scale, sums = self._scales(tau), self.sums
+        if self.known is None:
+            at = np.arcsinh(np.minimum(tau[:, -1], self.largest) / self.finest)
+            weight = _barycentric(self.nodes, at)
+            sums = _Sums(*(np.tensordot(weight, part, axes=1) for part in sums))
+        gone = scale[:, self.gone]
+        rest = np.column_stack([np.delete(scale, self.gone, axis=1), np.ones(len(tau))])
+        precision = 1 + gone**2 * sums.largest
+        across = sums.across * gone[:, :, None]
+        across *= rest[:, None, :]
+        bordered = sums.rest * rest[:, :, None]
+        bordered *= rest[:, None, :]
+        half = across / np.sqrt(precision)[:, :, None]
+        bordered -= np.swapaxes(half, 1, 2) @ half
+        diagonal = np.arange(bordered.shape[1])
         bordered[:, diagonal, diagonal] += 1
-        return cholesky(bordered), log_noise
+        return _Factored(cholesky(bordered), across, precision, np.broadcast_to(sums.log_noise, len(tau)))
+
+    def _given(self, rest: FloatArray, found: _Factored) -> FloatArray:
+        """Mean of the largest component's effects given the rest, (draw, effect)."""
+        pull = found.across[:, :, -1] - (found.across[:, :, :-1] @ rest[..., None])[..., 0]
+        return np.asarray(pull / found.precision, dtype=np.float64)
+
+    def _whole(self, rest: FloatArray, largest: FloatArray) -> FloatArray:
+        start = self.gone.start
+        return np.concatenate([rest[:, :start], largest, rest[:, start:]], axis=1)
 
     def _predict(self, theta: FloatArray) -> FloatArray:
         """Linear predictor of every subgroup, (draw, subgroup)."""
@@ -115,29 +195,46 @@ class EffectSpace:
         found = np.empty((len(theta), len(self.y)))
         for block in chunks(len(theta), found.shape[1], CHUNK):
             part, out = theta[block], found[block]
-            out[:] = part[:, :1]
+            if len(self.columns):
+                # The overall level goes with the first component, before there are as many numbers as subgroups.
+                (part[:, :1] + part).take(self.columns[0], axis=1, out=out, mode="clip")
+                each = np.empty_like(out)
+                for column in self.columns[1:]:
+                    out += part.take(column, axis=1, out=each, mode="clip")
+            else:
+                out[:] = part[:, :1]
             if fixed > 1:
                 out += part[:, 1:fixed] @ self.predictor.covariates.T
-            for column in self.columns:
-                out += part.take(column, axis=1)
         return found
 
-    def _sums(self, own: float) -> FloatArray:
-        """Z' D^-1 Z bordered with Z' D^-1 y and y' D^-1 y, and log |D| beside it, (effect + 1, effect + 2)."""
+    def _sums(self, own: float) -> _Sums:
+        """Z' D^-1 Z bordered with Z' D^-1 y and y' D^-1 y, in parts, and log |D|."""
         seen = np.isfinite(self.v)
         weight = 1 / (self.v[seen] + own**2)
-        number, x = self.predictor.effects, self.predictor.covariates[seen]
-        ones = np.ones(int(seen.sum()))
+        x, ones = self.predictor.covariates[seen], np.ones(int(seen.sum()))
+        start, length = self.gone.start, self.gone.stop - self.gone.start
+        number = self.predictor.effects - length
         # Every subgroup has an entry in each of these columns: overall, covariates, one cell per component, data.
         fixed = np.repeat(np.array([0, *range(1, 1 + x.shape[1]), number])[:, None], len(ones), axis=1)
-        place = np.concatenate([fixed[:-1], self.columns[:, seen], fixed[-1:]])
-        value = np.concatenate([ones[None], x.T, np.ones((len(self.columns), len(ones))), self.y[None, seen]])
-        found = np.zeros((number + 1, number + 2))
+        kept = [each[seen] - (length if each[0] >= start else 0) for each in self.columns if not self._goes(each)]
+        cells = np.reshape(np.array(kept, dtype=np.int64), (len(kept), len(ones)))
+        place = np.concatenate([fixed[:-1], cells, fixed[-1:]])
+        value = np.concatenate([ones[None], x.T, np.ones(cells.shape), self.y[None, seen]])
+        rest = np.zeros((number + 1, number + 1))
         for row, entry in zip(place, value, strict=True):
-            flat = (row * (number + 2) + place).ravel()
-            found += np.bincount(flat, (weight * entry * value).ravel(), found.size).reshape(found.shape)
-        found[number, number + 1] = -np.log(weight).sum()
-        return found
+            flat = (row * (number + 1) + place).ravel()
+            rest += np.bincount(flat, (weight * entry * value).ravel(), rest.size).reshape(rest.shape)
+        across, largest = np.zeros((length, number + 1)), np.zeros(length)
+        for each in self.columns:
+            if self._goes(each):
+                cell = each[seen] - start
+                flat = (cell * (number + 1) + place).ravel()
+                across += np.bincount(flat, (weight * value).ravel(), across.size).reshape(across.shape)
+                largest += np.bincount(cell, weight, length)
+        return _Sums(rest, across, largest, np.asarray(-np.log(weight).sum()))
+
+    def _goes(self, column: IntArray) -> bool:
+        return bool(self.gone.start <= column[0] < self.gone.stop)
 
 
 def _barycentric(nodes: FloatArray, at: FloatArray) -> FloatArray:

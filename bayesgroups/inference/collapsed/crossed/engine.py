@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,13 @@ SHARES = (0.4, 0.3, 0.3)
 """Share of the draws made from the sites, from wide ones and from wider ones."""
 FEW = 100
 """Subgroups up to which their own space is fast enough."""
-MANY = 400
-"""Subgroups beyond which only the sites themselves are drawn from."""
+MANY = 200
+"""Subgroups beyond which only the sites themselves are drawn from, at first."""
+MORE = 400
+"""Subgroups beyond which nothing else is tried."""
 CHUNK = 200_000
+SMALL_CHUNK = 64_000
+"""Numbers handled at once; the fewer stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +63,23 @@ class CrossedDraws:
     ess: float
 
 
-def space(predictor: Predictor, y: FloatArray, v: FloatArray, largest: float) -> Space:
+def space(predictor: Predictor, y: FloatArray, v: FloatArray, prior: Prior) -> Space:
     """The space of the effects where it is the smaller one and subgroups are many; that of the subgroups loses fewer digits."""
-    if max(predictor.effects, FEW) < np.isfinite(v).sum():
-        return EffectSpace(predictor, y, v, largest)
+    remaining = predictor.effects - int(predictor.sizes.max(initial=0))
+    if max(remaining, FEW) < np.isfinite(v).sum():
+        return EffectSpace(predictor, y, v, prior.largest, prior.own)
     return SubgroupSpace(predictor, y, v)
 
 
 def gaussian(
-    predictor: Predictor, y: FloatArray, v: FloatArray, prior: Prior, rng: np.random.Generator, *, draws: int
+    predictor: Predictor,
+    y: FloatArray,
+    v: FloatArray,
+    prior: Prior,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    finite: FloatArray | None = None,
 ) -> CrossedDraws:
     """Draws given estimates ``y`` around the prior mean with error variances ``v``, infinite where there is none.
 
@@ -82,27 +95,44 @@ def gaussian(
         Source of randomness.
     draws : int
         Number of draws.
+    finite : array (subgroup,), optional
+        Known variances of the subgroups' own effects, beside those of the last component.
 
     Returns
     -------
     CrossedDraws
     """
     y = np.where(np.isfinite(v), y, 0.0)
-    here = space(predictor, y, v, prior.largest)
-    found = importance.sample(_likelihood(here, prior), prior.dimension, rng)
+    extra = np.zeros(len(y)) if finite is None else finite
+    # For whatever subgroups share, the known part of what they do not is noise.
+    here = space(predictor, y, v + extra, prior)
+    found = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
     tau = prior.scales(found.u[importance.resample(found.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
-    eta = drawn.shared
-    with np.errstate(invalid="ignore"):
-        for block in chunks(draws, len(y), CHUNK):
-            own = tau[block, -1:] ** 2
-            shrink = np.where(np.isfinite(v), v / (v + own), 1.0)
-            eta[block] += (1 - shrink) * (y - eta[block]) + np.sqrt(shrink * own) * rng.standard_normal(shrink.shape)
+    own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+    eta = np.empty((draws, len(y)))
+    for block in chunks(draws, len(y), SMALL_CHUNK):
+        variance = (own if prior.own is not None else own[block]) ** 2 + extra
+        with np.errstate(invalid="ignore"):
+            shrink = np.where(np.isfinite(v), v / (v + variance), 1.0)
+        part = drawn.shared(block)
+        part *= shrink
+        part += (1 - shrink) * y
+        noise = rng.standard_normal(part.shape)
+        noise *= np.sqrt(shrink * variance)
+        np.add(part, noise, out=eta[block])
     return CrossedDraws(eta, drawn.overall, drawn.beta, tau, found.k_hat, found.ess)
 
 
 def binomial(
-    predictor: Predictor, k: FloatArray, n: FloatArray, prior: Prior, rng: np.random.Generator, *, draws: int
+    predictor: Predictor,
+    k: FloatArray,
+    n: FloatArray,
+    prior: Prior,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    finite: FloatArray | None = None,
 ) -> CrossedDraws:
     """Draws given counts: ``k`` successes of ``n`` trials, which may be fractional or 0.
 
@@ -118,44 +148,85 @@ def binomial(
         Source of randomness.
     draws : int
         Number of draws.
+    finite : array (subgroup,), optional
+        As in `gaussian`.
 
     Returns
     -------
     CrossedDraws
     """
+    extra = np.zeros(len(k)) if finite is None else finite
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
     for _ in range(ROUNDS):
-        u = importance.mode(_likelihood(space(predictor, y, v, prior.largest), prior), u)
-        y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0]))
-    wider = _Sites.around(predictor, k, n, y, v, prior, u)
-    found = importance.sample(lambda at: wider.log_marginal(prior.scales(at)), prior.dimension, rng, start=u)
-
-    def weighed(number: int) -> tuple[FloatArray, Drawn, FloatArray, float]:
-        tau = prior.scales(found.u[importance.resample(found.log_weight, number, rng)])
-        drawn, log_weight = wider.weighed(k, n, tau, rng)
-        return tau, drawn, log_weight, importance.pareto_k(log_weight)
-
-    tau, drawn, log_weight, k_hat = weighed(CANDIDATES * draws)
-    if k_hat > importance.GOOD:
-        tau, drawn, log_weight, k_hat = weighed(MORE_CANDIDATES * draws)
-    kept = importance.resample(log_weight, draws, rng)
-    tau = tau[kept]
+        here = space(predictor, y, v + extra, prior)
+        u = importance.mode(_likelihood(here, prior), u, _slope(here, prior))
+        y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0], extra))
+    seen = int((n > 0).sum())
+    found = _weighed(
+        _Sites.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MANY), k, n, prior, u, rng, draws
+    )
+    if found.k_hat > importance.USABLE and MANY < seen <= MORE:
+        found = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
+    kept = importance.resample(found.log_weight, draws, rng)
+    tau, drawn = found.tau[kept], found.drawn
+    own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
     eta = np.empty((draws, len(k)))
     for block in chunks(draws, len(k), CHUNK):
-        eta[block] = logit_normal.draw(k, n, drawn.shared[kept[block]], tau[block, -1:], rng)
-    return CrossedDraws(
-        eta, drawn.overall[kept], drawn.beta[kept], tau, max(found.k_hat, k_hat),
-        min(found.ess, importance.effective(log_weight)),
-    )  # fmt: skip
+        spread = np.sqrt((own if prior.own is not None else own[block]) ** 2 + extra)
+        eta[block] = logit_normal.draw(k, n, drawn.shared(kept[block]), spread, rng)
+    return CrossedDraws(eta, drawn.overall[kept], drawn.beta[kept], tau, found.k_hat, found.ess)
+
+
+class _Weighed(NamedTuple):
+    """Candidates, their log weights, and the worst k-hat and effective number of the two stages."""
+
+    tau: FloatArray
+    drawn: Drawn
+    log_weight: FloatArray
+    k_hat: float
+    ess: float
+
+
+def _weighed(
+    wider: _Sites, k: FloatArray, n: FloatArray, prior: Prior, mode: FloatArray, rng: np.random.Generator, draws: int
+) -> _Weighed:
+    found = importance.sample(
+        lambda at: wider.log_marginal(prior.scales(at)), prior.dimension, rng, start=mode, slope=wider.slope(prior)
+    )
+
+    def candidates(number: int) -> _Weighed:
+        tau = prior.scales(found.u[importance.resample(found.log_weight, number, rng)])
+        drawn, log_weight = wider.weighed(k, n, tau, rng)
+        k_hat = importance.pareto_k(log_weight)
+        return _Weighed(tau, drawn, log_weight, k_hat, importance.effective(log_weight))
+
+    second = candidates(CANDIDATES * draws)
+    if second.k_hat > importance.GOOD:
+        second = candidates(MORE_CANDIDATES * draws)
+    return second._replace(k_hat=max(found.k_hat, second.k_hat), ess=min(found.ess, second.ess))
 
 
 def _likelihood(here: Space, prior: Prior) -> importance.LogLikelihood:
     return lambda u: here.log_marginal(prior.scales(u))
 
 
-def _moments(predictor: Predictor, prior: Prior, tau: FloatArray) -> sites.Moments:
-    return lambda y, v: space(predictor, y, v, prior.largest).moments(tau)
+def _slope(here: Space, prior: Prior) -> importance.Slope | None:
+    """In the space of the effects differences are as fast."""
+    if not isinstance(here, SubgroupSpace):
+        return None
+    return lambda u: here.slope(prior.scales(u[None])[0]) @ prior.jacobian(u)
+
+
+def _moments(predictor: Predictor, prior: Prior, tau: FloatArray, extra: FloatArray) -> sites.Moments:
+    def found(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        mean, variance = space(predictor, y, v + extra, prior).moments(tau)
+        known = np.isfinite(v)
+        gain = extra / (np.where(known, v, 1.0) + extra) * known
+        left = np.where(known, gain * np.where(known, v, 1.0), extra)
+        return mean + gain * (y - mean), (1 - gain) ** 2 * variance + left
+
+    return found
 
 
 @dataclass(frozen=True)
@@ -171,6 +242,8 @@ class _Sites:
     variances: list[FloatArray]
     spaces: list[Space]
     shares: tuple[float, ...]
+    extra: FloatArray
+    """Known variances of own effects, which the spaces have with those of the sites."""
     level: FloatArray
     """Log posterior of each at its own mode, which makes them comparable."""
 
@@ -184,17 +257,19 @@ class _Sites:
         v: FloatArray,
         prior: Prior,
         mode: FloatArray,
+        extra: FloatArray,
+        *,
+        few: bool,
     ) -> _Sites:
-        few = (n > 0).sum() <= MANY
         # Every count has longer tails than its site; that of none, or of all, has one tail that only the prior ends.
         scarce = 1 / (1 + np.minimum(k, n - k))
         variances = [v] if not few else [v, WIDE * v, WIDE * WIDER**scarce * v]
-        spaces = [space(predictor, y, each, prior.largest) for each in variances]
+        spaces = [space(predictor, y, each + extra, prior) for each in variances]
         level = np.zeros(len(spaces))
         for column, each in enumerate(spaces if few else ()):
-            own = importance.mode(_likelihood(each, prior), mode)
+            own = importance.mode(_likelihood(each, prior), mode, _slope(each, prior))
             level[column] = each.log_marginal(prior.scales(own[None]))[0] - 0.5 * own @ own
-        return cls(y, variances, spaces, SHARES if few else (1.0,), level)
+        return cls(y, variances, spaces, SHARES if few else (1.0,), extra, level)
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log of the mixture of their marginal likelihoods, (draw,)."""
@@ -207,19 +282,34 @@ class _Sites:
 
         A density of effects given tau is the prior's times the sites' over the marginal likelihood of the sites.
         """
-        seen, own = n > 0, tau[:, -1]
+        own = tau[:, -1]
+        if len(self.spaces) == 1:
+            drawn = self.spaces[0].draw(tau, rng)
+            return drawn, surrogate.log_likelihood(k, n, drawn.shared, own, self.extra, (self.y, self.variances[0]))
         marginal = self._marginals(tau)
         ends = np.round(np.cumsum(self.shares) * len(tau)).astype(int)
         parts = [each.draw(part, rng) for each, part in zip(self.spaces, np.split(tau, ends[:-1]), strict=True)]
-        drawn = parts[0] if len(parts) == 1 else _joined(parts)
-        shared = drawn.shared if seen.all() else drawn.shared[:, seen]
+        drawn, seen = _joined(parts), n > 0
         proposal = np.log(self.shares) - marginal
-        for block in chunks(len(tau), int(seen.sum()), CHUNK):
-            away = self.y[seen] - shared[block]
+        for block in chunks(len(tau), len(n), CHUNK):
+            away = self.y[seen] - drawn.shared(block)[:, seen]
             for column, variance in enumerate(self.variances):
-                proposal[block, column] += _log_normal(away, variance[seen] + own[block, None] ** 2)
-        exact = surrogate.log_likelihood(k[seen], n[seen], shared, own)
+                proposal[block, column] += _log_normal(away, (variance + self.extra)[seen] + own[block, None] ** 2)
+        exact = surrogate.log_likelihood(k, n, drawn.shared, own, self.extra)
         return drawn, exact - self._mixed(marginal) - np.logaddexp.reduce(proposal, axis=1)
+
+    def slope(self, prior: Prior) -> importance.Slope | None:
+        """Derivatives of `log_marginal` by what the prior makes standard deviations of, where there is a formula."""
+        each = [_slope(here, prior) for here in self.spaces]
+        if any(one is None for one in each):
+            return None
+
+        def mixed(u: FloatArray) -> FloatArray:
+            terms = (self._marginals(prior.scales(u[None])) - self.level + np.log(self.shares))[0]
+            share = np.exp(terms - np.logaddexp.reduce(terms))
+            return np.asarray(share @ np.stack([one(u) for one in each if one is not None]), dtype=np.float64)
+
+        return mixed
 
     def _marginals(self, tau: FloatArray) -> FloatArray:
         return np.stack([each.log_marginal(tau) for each in self.spaces], axis=1)
@@ -231,7 +321,8 @@ class _Sites:
 
 def _joined(parts: Sequence[Drawn]) -> Drawn:
     return Drawn(
-        np.concatenate([part.shared for part in parts]),
+        np.concatenate([part.state for part in parts]),
+        parts[0].predict,
         np.concatenate([part.overall for part in parts]),
         np.concatenate([part.beta for part in parts]),
     )

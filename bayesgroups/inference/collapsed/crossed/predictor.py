@@ -8,6 +8,7 @@ normal errors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+LOOPED = 60
+"""Rows of a matrix from which draws with the same standard deviations share one factorisation, in a loop."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +42,32 @@ class Predictor:
     coefficient_scale: float
 
     @property
+    def sizes(self) -> IntArray:
+        """Number of cells of every component but the last."""
+        return np.asarray(self.cells[:-1].max(axis=1, initial=-1) + 1, dtype=np.int64)
+
+    @property
     def effects(self) -> int:
         """Number of effects but those of single subgroups, with ``overall`` and ``beta``."""
-        return int(1 + self.covariates.shape[1] + (self.cells[:-1].max(axis=1) + 1).sum())
+        return int(1 + self.covariates.shape[1] + self.sizes.sum())
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Draws of ``shared`` (draw, subgroup), all of eta but the subgroup's own effect; ``overall`` (draw,), ``beta``."""
+    """Draws of all of eta but the subgroups' own effects, of ``overall`` (draw,) and of ``beta``.
 
-    shared: FloatArray
+    The predictor is worked out for some draws at a time, for it is the largest of all arrays: ``predict`` makes it,
+    (draw, subgroup), of rows of ``state``.
+    """
+
+    state: FloatArray
+    predict: Callable[[FloatArray], FloatArray]
     overall: FloatArray
     beta: FloatArray
+
+    def shared(self, rows: slice | IntArray = slice(None)) -> FloatArray:
+        """The predictor in some draws, (draw, subgroup)."""
+        return self.predict(self.state[rows])
 
 
 class Space(Protocol):
@@ -72,6 +90,22 @@ def chunks(number: int, each: int, budget: int = 4_000_000) -> list[slice]:
     """Blocks of rows, ``each`` numbers long, that fit a budget of numbers."""
     size = max(budget // max(each, 1), 1)
     return [slice(start, min(start + size, number)) for start in range(0, number, size)]
+
+
+def alike(tau: FloatArray) -> tuple[FloatArray, list[IntArray]]:
+    """The different rows, and where each of them is: draws of effects given one tau share its factorisation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.collapsed.crossed.predictor import alike
+    >>> different, rows = alike(np.array([[0.2, 0.1], [0.1, 0.3], [0.2, 0.1]]))
+    >>> different.tolist(), [each.tolist() for each in rows]
+    ([[0.1, 0.3], [0.2, 0.1]], [[1], [0, 2]])
+    """
+    different, which = np.unique(tau, axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")
+    return different, np.split(order, np.cumsum(np.bincount(which.ravel()))[:-1])
 
 
 def cholesky(matrices: FloatArray) -> FloatArray:

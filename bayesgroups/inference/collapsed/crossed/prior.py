@@ -52,6 +52,11 @@ class Prior:
         learned = self._learned(u)
         return learned if self.own is None else np.column_stack([learned, np.full(len(u), self.own)])
 
+    def jacobian(self, u: FloatArray) -> FloatArray:
+        """Derivatives of the standard deviations at one point, (component, dimension), by differences."""
+        step = 1e-4 * np.eye(self.dimension)
+        return np.asarray((self.scales(u + step) - self.scales(u - step)).T / 2e-4, dtype=np.float64)
+
     def _learned(self, u: FloatArray) -> FloatArray:
         from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 

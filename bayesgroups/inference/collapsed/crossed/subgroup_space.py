@@ -1,7 +1,8 @@
 """Crossed effects integrated out in the space of the observed subgroups: matrices as large as there are subgroups.
 
-The covariance of the observations is diag(v) plus a sum of agreement matrices; draws are made by Matheron's rule (Journel and
-Huijbregts 1978): draw everything from the prior, and correct it by what the data say about the difference.
+The covariance of two observations depends on the components in whose cells the two subgroups agree, and on nothing else but
+covariates: few numbers for every draw are laid out as a matrix. Draws are made by Matheron's rule (Journel and Huijbregts
+1978): draw everything from the prior, and correct it by what the data say about the difference.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, cholesky, chunks
+from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, Drawn, Predictor, alike, cholesky, chunks
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -25,15 +29,20 @@ class SubgroupSpace:
     y: FloatArray
     v: FloatArray
     seen: NDArray[np.bool_] = field(init=False)
+    pattern: IntArray = field(init=False)
+    """Which components agree, as a column of ``agreement``, (subgroup, observed)."""
     agreement: FloatArray = field(init=False)
+    """1 where the component agrees, (component but the last, pattern)."""
     fixed: FloatArray = field(init=False)
+    """Covariance that no draw changes, (subgroup, observed)."""
 
     def __post_init__(self) -> None:
         seen = np.isfinite(self.v)
-        cells, x = self.predictor.cells[:-1], self.predictor.covariates
-        agreement = (cells[:, :, None] == cells[:, None, seen]).astype(np.float64)
+        x = self.predictor.covariates
+        pattern, agreement = _patterns(self.predictor.cells[:-1], seen)
         fixed = self.predictor.overall_scale**2 + self.predictor.coefficient_scale**2 * (x @ x[seen].T)
         object.__setattr__(self, "seen", seen)
+        object.__setattr__(self, "pattern", pattern)
         object.__setattr__(self, "agreement", agreement)
         object.__setattr__(self, "fixed", fixed)
 
@@ -41,17 +50,25 @@ class SubgroupSpace:
         """Log density of the data."""
         y, number = self.y[self.seen], int(self.seen.sum())
         found = np.empty(len(tau))
-        for block in chunks(len(tau), (number + 1) ** 2):
-            # Bordered with the data, one Cholesky gives the determinant and the quadratic form at once.
-            bordered = np.empty((block.stop - block.start, number + 1, number + 1))
+        for block in chunks(len(tau), (number + 1) ** 2, CHUNK):
+            # Bordered with the data, one Cholesky gives the determinant and the quadratic form at once; it reads the
+            # lower triangle. The corner need only be larger than the quadratic form, for it is not used.
+            bordered = np.zeros((block.stop - block.start, number + 1, number + 1))
             bordered[:, :number, :number] = self._covariance(tau[block])
-            bordered[:, number, :number] = bordered[:, :number, number] = y
-            # The corner need only be larger than the quadratic form; only the rest of its row is used.
+            bordered[:, number, :number] = y
             bordered[:, number, number] = 2 * (1 + (y**2 / self.v[self.seen]).sum())
             factor = cholesky(bordered)
             log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
             found[block] = -log_root - 0.5 * (factor[:, number, :number] ** 2).sum(axis=1)
         return np.where(np.isnan(found), -np.inf, found) - 0.5 * number * math.log(2 * math.pi)
+
+    def slope(self, tau: FloatArray) -> FloatArray:
+        """Derivatives of the log density of the data by ``tau``, at one ``tau``, (component,)."""
+        inverse = np.linalg.inv(self._covariance(tau[None])[0])
+        weight = inverse @ self.y[self.seen]
+        pull = np.outer(weight, weight) - inverse
+        summed = np.bincount(self.pattern[self.seen].ravel(), pull.ravel(), self.agreement.shape[1])
+        return np.asarray(tau * np.append(self.agreement @ summed, np.trace(pull)), dtype=np.float64)
 
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw the predictor given the data."""
@@ -63,21 +80,19 @@ class SubgroupSpace:
         for k, cells in enumerate(predictor.cells[:-1]):
             shared += tau[:, k, None] * rng.standard_normal((total, int(cells.max()) + 1))[:, cells]
         noise = np.sqrt(self.v[seen] + tau[:, -1:] ** 2) * rng.standard_normal((total, number))
-        gap = self.y[seen] - shared[:, seen] - noise
-        x = predictor.covariates[seen]
-        for block in chunks(total, max(number, 1) * len(seen)):
-            weight = np.linalg.solve(self._covariance(tau[block]), gap[block, :, None])[..., 0]
-            overall[block] += predictor.overall_scale**2 * weight.sum(axis=1)
-            beta[block] += predictor.coefficient_scale**2 * (weight @ x)
-            shared[block] += weight @ self.fixed.T
-            for k in range(len(self.agreement)):
-                shared[block] += tau[block, k, None] ** 2 * (weight @ self.agreement[k].T)
-        return Drawn(shared, overall, beta)
+        weight = self._solved(tau, self.y[seen] - shared[:, seen] - noise)
+        overall += predictor.overall_scale**2 * weight.sum(axis=1)
+        beta += predictor.coefficient_scale**2 * (weight @ predictor.covariates[seen])
+        shared += weight @ self.fixed.T
+        for k, cells in enumerate(predictor.cells[:-1]):
+            member = cells[seen, None] == np.arange(int(cells.max()) + 1)
+            shared += (tau[:, k, None] ** 2 * (weight @ member.astype(np.float64)))[:, cells]
+        return Drawn(shared, np.copy, overall, beta)
 
     def moments(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of eta in every subgroup."""
         own = tau[-1] ** 2
-        across = self.fixed + np.tensordot(tau[:-1] ** 2, self.agreement, axes=1)
+        across = self.fixed + (tau[:-1] ** 2 @ self.agreement)[self.pattern]
         across[self.seen] += own * np.eye(int(self.seen.sum()))
         x = self.predictor.covariates
         alone = (
@@ -88,8 +103,40 @@ class SubgroupSpace:
 
     def _covariance(self, tau: FloatArray) -> FloatArray:
         """Covariances of the observations, (draw, observed, observed)."""
-        found = np.tensordot(tau[:, :-1] ** 2, self.agreement[:, self.seen], axes=1) + self.fixed[self.seen]
+        found = (tau[:, :-1] ** 2 @ self.agreement).take(self.pattern[self.seen], axis=1)
+        found += self.fixed[self.seen]
         diagonal = np.arange(found.shape[1])
         found[:, diagonal, diagonal] += self.v[self.seen] + tau[:, -1:] ** 2
         covariance: FloatArray = found
         return covariance
+
+    def _solved(self, tau: FloatArray, gap: FloatArray) -> FloatArray:
+        """Inverse covariances times vectors, (draw, observed)."""
+        number, found = gap.shape[1], np.empty_like(gap)
+        if number < LOOPED:
+            for block in chunks(len(tau), max(number, 1) ** 2, CHUNK):
+                found[block] = np.linalg.solve(self._covariance(tau[block]), gap[block, :, None])[..., 0]
+            return found
+        from scipy.linalg import get_lapack_funcs
+
+        (solve,) = get_lapack_funcs(("posv",), dtype=np.float64)
+        different, rows = alike(tau)
+        for block in chunks(len(different), number**2, CHUNK):
+            for row, covariance in zip(rows[block], self._covariance(different[block]), strict=True):
+                _, solution, failed = solve(covariance, gap[row].T, lower=1)
+                # A covariance that rounding has left indefinite is left to elimination with pivots.
+                found[row] = (np.linalg.solve(covariance, gap[row].T) if failed else solution).T
+        return found
+
+
+def _patterns(cells: IntArray, seen: NDArray[np.bool_]) -> tuple[IntArray, FloatArray]:
+    """Number of the pattern of agreement of every two subgroups, and the patterns (component, pattern)."""
+    code = np.zeros((cells.shape[1], int(seen.sum())), dtype=np.int64)
+    for each in cells:
+        if code.max(initial=0) > 2**61:
+            code = np.unique(code, return_inverse=True)[1].reshape(code.shape)
+        code = 2 * code + (each[:, None] == each[seen])
+    _, first, pattern = np.unique(code, return_index=True, return_inverse=True)
+    one, other = np.unravel_index(first, code.shape) if code.size else (first, first)
+    agreement = cells[:, one] == cells[:, seen][:, other]
+    return pattern.reshape(code.shape), agreement.astype(np.float64)

@@ -7,6 +7,8 @@ subgroup, and interpolated between them; a sample of draws is computed directly,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,10 @@ from bayesgroups.inference.collapsed import logit_normal
 from bayesgroups.inference.collapsed.crossed.predictor import chunks
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Shared = Callable[[slice | IntArray], FloatArray]
+"""The predictor of some draws, (draw, subgroup)."""
+Sites = tuple[FloatArray, FloatArray]
 
 ALONG, ACROSS = 12, 6
 """Nodes along the predictor and along the standard deviation."""
@@ -22,20 +28,29 @@ CHECKED = 16
 """Draws that are computed directly."""
 TOLERANCE = 0.02
 """Largest error of a log likelihood relative to the others; beyond it all draws are computed directly."""
-CHUNK = 400_000
+NEGLIGIBLE = 1e-4
+"""Terms of the interpolation that together are never larger are left out."""
+CHUNK = 32_000
 
 
-def log_likelihood(k: FloatArray, n: FloatArray, shared: FloatArray, own: FloatArray) -> FloatArray:
+def log_likelihood(
+    k: FloatArray, n: FloatArray, shared: Shared, own: FloatArray, extra: FloatArray, sites: Sites | None = None
+) -> FloatArray:
     """Log likelihood of all counts, up to a constant of the counts.
 
     Parameters
     ----------
     k, n : arrays (subgroup,)
-        Successes and trials, all positive.
-    shared : array (draw, subgroup)
-        Predictor without the subgroup's own effect.
+        Successes and trials, which may be 0.
+    shared : callable
+        From rows of draws to the predictor without the subgroups' own effects, (draw, subgroup).
     own : array (draw,)
-        Standard deviation of the own effect.
+        Standard deviation of the own effects.
+    extra : array (subgroup,)
+        Known variances that they have besides.
+    sites : tuple of arrays (subgroup,), optional
+        Normal observations of the predictor with own effects, and their variances, whose log density is subtracted: the
+        difference is smoother than either.
 
     Returns
     -------
@@ -46,49 +61,89 @@ def log_likelihood(k: FloatArray, n: FloatArray, shared: FloatArray, own: FloatA
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> k, n = np.array([3.0, 0.0]), np.array([10.0, 4.0])
-    >>> shared, own = rng.normal(-1, 0.3, (1000, 2)), rng.uniform(0.1, 0.5, 1000)
-    >>> gap = log_likelihood(k, n, shared, own) - direct(k, n, shared, own)
+    >>> shared, own = rng.normal(-1, 0.3, (1000, 2)).__getitem__, rng.uniform(0.1, 0.5, 1000)
+    >>> extra = np.array([0.0, 0.1])
+    >>> gap = log_likelihood(k, n, shared, own, extra) - direct(k, n, shared, own, extra)
     >>> bool(np.ptp(gap) < 1e-3)
     True
     """
-    if len(shared) <= 4 * ALONG * ACROSS:
-        return direct(k, n, shared, own)
-    found = _interpolated(k, n, shared, own)
-    some = np.linspace(0, len(shared) - 1, CHECKED).astype(int)
-    gap = found[some] - direct(k, n, shared[some], own[some])
-    return found if np.ptp(gap) < TOLERANCE else direct(k, n, shared, own)
+    if len(own) <= 4 * ALONG * ACROSS:
+        return direct(k, n, shared, own, extra, sites)
+    found = _interpolated(k, n, shared, own, extra, sites)
+    some = np.linspace(0, len(own) - 1, CHECKED).astype(np.int64)
+    gap = found[some] - direct(k, n, lambda rows: shared(some[rows]), own[some], extra, sites)
+    return found if np.ptp(gap) < TOLERANCE else direct(k, n, shared, own, extra, sites)
 
 
-def direct(k: FloatArray, n: FloatArray, shared: FloatArray, own: FloatArray) -> FloatArray:
+def direct(
+    k: FloatArray, n: FloatArray, shared: Shared, own: FloatArray, extra: FloatArray, sites: Sites | None = None
+) -> FloatArray:
     """The same by quadrature at every draw."""
-    found = np.empty(len(shared))
-    for block in chunks(len(shared), len(k), CHUNK):
-        found[block] = logit_normal.log_marginal(k, n, shared[block], own[block, None], nodes=QUADRATURE).sum(axis=1)
+    found = np.empty(len(own))
+    for block in chunks(len(own), len(k), CHUNK):
+        found[block] = _values(k, n, shared(block), own[block, None] ** 2 + extra, sites).sum(axis=1)
     return found
 
 
-def _interpolated(k: FloatArray, n: FloatArray, shared: FloatArray, own: FloatArray) -> FloatArray:
-    low, high = shared.min(axis=0), shared.max(axis=0)
+def _values(k: FloatArray, n: FloatArray, at: FloatArray, own_variance: FloatArray, sites: Sites | None) -> FloatArray:
+    """Terms of the sum over subgroups; 0 without trials."""
+    value = logit_normal.log_marginal(k, n, at, np.sqrt(own_variance), nodes=QUADRATURE)
+    if sites is not None:
+        y, v = (np.where(n > 0, part, 1.0) for part in sites)
+        variance = v + own_variance
+        value = value + 0.5 * np.log(variance) + 0.5 * (y - at) ** 2 / variance
+    return np.where(n > 0, value, 0.0)
+
+
+def _interpolated(
+    k: FloatArray, n: FloatArray, shared: Shared, own: FloatArray, extra: FloatArray, sites: Sites | None
+) -> FloatArray:
+    blocks = chunks(len(own), len(k), CHUNK)
+    low, high = np.full(len(k), np.inf), np.full(len(k), -np.inf)
+    for block in blocks:
+        part = shared(block)
+        np.minimum(low, part.min(axis=0), out=low)
+        np.maximum(high, part.max(axis=0), out=high)
     middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1e-12)
     # Small standard deviations matter through their square; the square root of it all bends least.
     bottom, top = float(own.min()), float(own.max())
     centre, reach = (bottom + top) / 2, max((top - bottom) / 2, 1e-12)
-    x, w = _nodes(ALONG), _nodes(ACROSS)
-    at = middle + half * x[:, None, None]  # (along, across, subgroup)
-    tau = np.maximum(centre + reach * w, 0.0)[None, :, None]
-    value = logit_normal.log_marginal(k, n, at, np.broadcast_to(tau, (ALONG, ACROSS, len(k))), nodes=QUADRATURE)
-    coefficients = np.einsum("ia,jb,abg->jig", _to_coefficients(ALONG), _to_coefficients(ACROSS), value)
-    across = np.cos(np.arange(ACROSS) * np.arccos(np.clip((own - centre) / reach, -1, 1))[:, None])
-    flat = np.ascontiguousarray(coefficients.reshape(ACROSS, -1))
-    found = np.empty(len(shared))
-    for block in chunks(len(shared), len(k) * ALONG, 4_000_000):
-        each = (across[block] @ flat).reshape(-1, ALONG, len(k))
-        t = (shared[block] - middle) / half
-        twice, later, last = 2 * t, np.zeros_like(t), np.zeros_like(t)
-        for i in range(ALONG - 1, 0, -1):  # Clenshaw
-            later, last = each[:, i] + twice * later - last, later
-        found[block] = (each[:, 0] + t * later - last).sum(axis=1)
+    across_nodes = ACROSS if top > bottom else 1
+    at = middle + half * _nodes(ALONG)[:, None, None]  # (along, across, subgroup)
+    tau = np.maximum(centre + reach * _nodes(across_nodes), 0.0)[None, :, None]
+    value = _values(k, n, at, np.broadcast_to(tau**2 + extra, (ALONG, across_nodes, len(k))), sites)
+    table = np.einsum("ia,jb,abg->jig", _to_coefficients(ALONG), _to_coefficients(across_nodes), value)
+    # What no draw can feel: the terms of the highest order, as long as they are small in all subgroups together.
+    tail = np.cumsum(np.abs(table).sum(axis=(0, 2))[::-1])[::-1]
+    terms = max(int((tail > NEGLIGIBLE).sum()), 2)
+    table = table[:, :terms]
+    across = np.cos(np.arange(across_nodes) * np.arccos(np.clip((own - centre) / reach, -1, 1))[:, None])
+    found = np.empty(len(own))
+    for block in blocks:
+        t = shared(block) - middle
+        t /= half
+        if across_nodes == 1:
+            found[block] = _clenshaw(table[0, :, None], t)
+            continue
+        each = (across[block] @ table.reshape(across_nodes, -1)).reshape(-1, terms, len(k))
+        found[block] = _clenshaw(np.swapaxes(each, 0, 1), t)
     return found
+
+
+def _clenshaw(coefficients: FloatArray, t: FloatArray) -> FloatArray:
+    """Sums over subgroups of Chebyshev series, coefficients (term, draw or 1, subgroup), at t (draw, subgroup)."""
+    twice = 2 * t
+    later = np.broadcast_to(coefficients[-1], t.shape).copy()
+    last = np.zeros_like(t)
+    for each in coefficients[-2:0:-1]:
+        # The array of the last but one is done with, and takes the next.
+        np.subtract(each, last, out=last)
+        later, last = last, later
+        later += twice * last
+    later *= t
+    later -= last
+    later += coefficients[0]
+    return np.asarray(later.sum(axis=1), dtype=np.float64)
 
 
 def _nodes(number: int) -> FloatArray:

@@ -1,0 +1,48 @@
+"""The command line of a report, so that it can be typed again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+
+
+@contextmanager
+def invocation(words: Sequence[str]) -> Iterator[None]:
+    """Remember the words after ``bayesgroups`` while their command runs.
+
+    Parameters
+    ----------
+    words : sequence of str
+        As the shell gave them, without its quotes.
+    """
+    before = _WORDS.set(tuple(words))
+    try:
+        yield
+    finally:
+        _WORDS.reset(before)
+
+
+def signed(report: xr.DataTree) -> xr.DataTree:
+    """The same report with ``attrs["command"]``, the line that makes it again in a shell; as it is where no command runs.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> with invocation(["estimate", "my rows.csv", "--seed", "1"]):
+    ...     signed(xr.DataTree()).attrs["command"]
+    "bayesgroups estimate 'my rows.csv' --seed 1"
+    """
+    words = _WORDS.get()
+    if not words:
+        return report
+    found = report.copy()
+    found.attrs = {**report.attrs, "command": shlex.join(["bayesgroups", *words])}
+    return found

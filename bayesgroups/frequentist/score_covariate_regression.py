@@ -1,0 +1,232 @@
+"""Regression of a score on outcome, attributes and covariates of the rows, and its bootstrap. Pure functions on arrays.
+
+    u_i ~ Normal(x_i . beta + (c_i, y_i c_i) . slope, exp(z_i . gamma)^2)
+
+As `bayesgroups.frequentist.score_regression`, with sums of products in place of sums: rows of one kind share x, y and z, and
+enter by their products of (1, c) with itself and with u. Leading axes are replicates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.score_regression import (
+    CONVERGED,
+    MOST_ITERATIONS,
+    RIDGE,
+    SMALLEST_SD,
+    Coefficients,
+    Kinds,
+)
+from bayesgroups.tallies.score_covariates import Packets
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Products:
+    """Sums over the rows of each kind, a = (1, c).
+
+    ``inner`` (..., kind, 1 + covariate, 1 + covariate) of a a', ``cross`` (..., kind, 1 + covariate) of a u, ``squares``
+    (..., kind) of u^2.
+    """
+
+    inner: FloatArray
+    cross: FloatArray
+    squares: FloatArray
+
+    @property
+    def number(self) -> FloatArray:
+        """Rows."""
+        return np.asarray(self.inner[..., 0, 0])
+
+
+def products(packets: Packets, centre: float, unit: float) -> Products:
+    """Sums of every packet, scores in standard units."""
+    size = len(packets.names)
+    inner = np.empty((len(packets.rows), 1 + size, 1 + size))
+    inner[:, 0, 0], inner[:, 0, 1:], inner[:, 1:, 0] = packets.rows, packets.covariate, packets.covariate
+    inner[:, 1:, 1:] = packets.product
+    shift = packets.centre - centre
+    score, squares = (
+        packets.score + shift * packets.rows,
+        packets.squares + shift * (2 * packets.score + shift * packets.rows),
+    )
+    cross = np.concatenate([score[:, None], packets.cross + shift * packets.covariate], axis=1)
+    return Products(inner, cross / unit, squares / unit**2)
+
+
+def add_up(parts: Products, kind: NDArray[np.int64], kinds: int) -> Products:
+    """The sums of packets by kind."""
+
+    def total(values: FloatArray) -> FloatArray:
+        found = np.zeros((kinds, *values.shape[1:]))
+        np.add.at(found, kind, values)
+        return found
+
+    return Products(total(parts.inner), total(parts.cross), total(parts.squares))
+
+
+def resample(
+    parts: Products, kind: NDArray[np.int64], kinds: int, replicates: int, rng: np.random.Generator
+) -> Products:
+    """Sums of bootstrap replicates.
+
+    Parameters
+    ----------
+    parts : Products
+        Of the packets.
+    kind : int array (packet,)
+        Their kinds, sorted.
+    kinds : int
+        How many there are.
+    replicates : int
+        Number of replicates.
+    rng : numpy Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Products
+        (replicate, kind, ...).
+
+    Notes
+    -----
+    Numbers of rows of the kinds are drawn as if from all rows with replacement. Of a kind, as many packets are drawn as
+    there are for that number of rows, and their sums brought to it: where each packet is a row, that is the bootstrap of
+    rows; where it is many, sums of packets dealt at random have the same variance.
+    """
+    rows = parts.number
+    number = np.bincount(kind, rows, kinds)
+    packets = np.bincount(kind, minlength=kinds)
+    drawn = rng.multinomial(int(np.rint(number.sum())), number / number.sum(), size=replicates)
+    size = parts.cross.shape[1]
+    flat = np.concatenate([parts.inner.reshape(len(rows), -1), parts.cross, parts.squares[:, None]], axis=1)
+    found = np.zeros((replicates, kinds, flat.shape[1]))
+    first = np.concatenate([[0], np.cumsum(packets)])
+    for k in np.flatnonzero(packets):
+        times = np.maximum(np.rint(drawn[:, k] * (packets[k] / number[k])), drawn[:, k] > 0).astype(np.int64)
+        chosen = rng.multinomial(times, np.full(packets[k], 1 / packets[k])).astype(np.float64)
+        own = chosen @ flat[first[k] : first[k + 1]]
+        found[:, k] = own * (drawn[:, k] / np.where(own[:, 0] > 0, own[:, 0], 1.0))[:, None]
+    inner = found[..., : size * size].reshape(replicates, kinds, size, size)
+    return Products(inner, found[..., size * size : -1], found[..., -1])
+
+
+def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
+    """Maximum likelihood, as `bayesgroups.frequentist.score_regression.fit`.
+
+    Parameters
+    ----------
+    kinds : Kinds
+        Features of outcomes and attributes; the second column of ``z`` is the outcome.
+    covariates : int
+        How many there are.
+    sums : Products
+        Of one sample or of several.
+
+    Returns
+    -------
+    Coefficients
+        The last columns of ``beta`` are the slopes of outcome 0 and what outcome 1 adds to them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.frequentist.score_covariate_regression import Products, fit
+    >>> from bayesgroups.frequentist.score_regression import Kinds
+    >>> c, u = np.array([-1.0, 0.0, 1.0]), np.array([-2.0, 0.3, 2.0])
+    >>> a = np.stack([np.ones(3), c], axis=1)
+    >>> sums = Products((a.T @ a)[None], (a.T @ u)[None], np.array([u @ u]))
+    >>> fit(Kinds(np.ones((1, 1)), np.array([[1.0, 0.0]])), 1, sums).beta.round(3).tolist()
+    [0.1, 2.0, 0.0]
+    """
+    design, z = _design(kinds, covariates), kinds.z
+    n = sums.number
+    rows = n.sum(axis=-1)
+    mean = sums.cross[..., 0].sum(axis=-1) / rows
+    variance = np.maximum(sums.squares.sum(axis=-1) / rows - mean**2, SMALLEST_SD**2)
+    gamma = (0.5 * np.log(variance))[..., None] * np.linalg.lstsq(z, np.ones(len(z)), rcond=None)[0]
+    penalty = RIDGE * rows[..., None, None] * np.eye(design.shape[-1])
+    ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
+    beta = np.zeros((*n.shape[:-1], design.shape[-1]))
+    for _ in range(MOST_ITERATIONS):
+        precision = np.exp(-2 * (gamma @ z.T))
+        normal, right = _normal(design, sums, precision)
+        new = np.linalg.solve(normal + penalty, right[..., None])[..., 0]
+        away = residual_squares(design, sums, new) * precision
+        step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, ((away - n) @ z)[..., None])[..., 0]
+        change = max(float(np.abs(new - beta).max()), float(np.abs(step).max()))
+        beta = new
+        gamma = np.maximum(gamma + np.clip(step, -1.0, 1.0), 3 * np.log(SMALLEST_SD))
+        if change < CONVERGED:
+            break
+    return Coefficients(beta, gamma)
+
+
+def one_step(kinds: Kinds, covariates: int, sums: Products, found: Coefficients, replicates: Products) -> Coefficients:
+    """The fast bootstrap, as `bayesgroups.frequentist.score_regression.one_step`."""
+    design, z = _design(kinds, covariates), kinds.z
+    precision = np.exp(-2 * (z @ found.gamma))
+    size = design.shape[-1]
+    rows = sums.number.sum()
+    top, right = _normal(design, sums, precision)
+    fitted = np.einsum("kpi,i->kp", design, found.beta)
+    gap = np.einsum(
+        "kpi,kp->ki", design, (sums.cross - np.einsum("kpq,kq->kp", sums.inner, fitted)) * precision[:, None]
+    )
+    away = residual_squares(design, sums, found.beta) * precision
+    corner = 2 * gap.T @ z
+    bottom = 2 * (z.T * away) @ z
+    information = np.block([[top, corner], [corner.T, bottom]]) + RIDGE * rows * np.eye(size + z.shape[1])
+    own = np.concatenate([right - top @ found.beta, (away - sums.number) @ z])
+    normal, right = _normal(design, replicates, np.broadcast_to(precision, replicates.squares.shape))
+    squares = residual_squares(design, replicates, found.beta) * precision
+    gradient = np.concatenate([right - normal @ found.beta, (squares - replicates.number) @ z], axis=-1) - own
+    step = np.linalg.solve(information, gradient.T).T
+    return Coefficients(found.beta + step[:, :size], found.gamma + step[:, size:])
+
+
+def laws(kinds: Kinds, covariates: int, found: Coefficients, sums: Products) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation (..., kind) of scores over the rows of each kind, whose covariates count as normal."""
+    design = _design(kinds, covariates)
+    coefficients = np.einsum("kpi,...i->...kp", design, found.beta)
+    n = np.where(sums.number > 0, sums.number, 1.0)
+    middle = sums.inner[..., 0, 1:] / n[..., None]
+    covariance = sums.inner[..., 1:, 1:] / n[..., None, None] - middle[..., :, None] * middle[..., None, :]
+    slope = coefficients[..., 1:]
+    mean = coefficients[..., 0] + (middle * slope).sum(axis=-1)
+    spread = np.einsum("...ki,...kij,...kj->...k", slope, covariance, slope)
+    return mean, np.sqrt(np.exp(2 * (found.gamma @ kinds.z.T)) + np.maximum(spread, 0.0))
+
+
+def residual_squares(design: FloatArray, sums: Products, beta: FloatArray) -> FloatArray:
+    """Sums of squared residuals, (..., kind)."""
+    fitted = np.einsum("kpi,...i->...kp", design, beta)
+    through = (fitted * sums.cross).sum(axis=-1)
+    quadratic = np.einsum("...kp,...kpq,...kq->...k", fitted, sums.inner, fitted, optimize=True)
+    return np.asarray(np.maximum(sums.squares - 2 * through + quadratic, 0.0), dtype=np.float64)
+
+
+def _design(kinds: Kinds, covariates: int) -> FloatArray:
+    """What turns coefficients into those of (1, c) for rows of a kind, (kind, 1 + covariate, column)."""
+    number, plain = kinds.x.shape
+    found = np.zeros((number, 1 + covariates, plain + 2 * covariates))
+    found[:, 0, :plain] = kinds.x
+    found[:, 1:, plain : plain + covariates] = np.eye(covariates)
+    found[:, 1:, plain + covariates :] = kinds.z[:, 1, None, None] * np.eye(covariates)
+    return found
+
+
+def _normal(design: FloatArray, sums: Products, precision: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Normal equations: matrix (..., column, column) and right side (..., column)."""
+    weighted = sums.inner * precision[..., None, None]
+    columns = design.shape[-1]
+    applied = weighted @ design
+    flat = design.reshape(-1, columns)
+    normal = flat.T @ applied.reshape(*applied.shape[:-3], -1, columns)
+    right = (sums.cross * precision[..., None]).reshape(*sums.cross.shape[:-2], -1) @ flat
+    return normal, right

@@ -1,0 +1,250 @@
+"""Covariates of rows beside their scores: sums of products by subgroup and outcome, dealt into packets.
+
+A regression of the score on covariates of the rows needs of each subgroup and outcome the number of rows, the sums of scores
+and covariates, and those of their products. They are kept in at most 64 packets per subgroup and outcome, to which rows are
+dealt at random: a bootstrap draws packets instead of rows. Where there are no more rows than packets, a packet is a row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups import frames
+from bayesgroups.columns import number
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.roles import Roles
+from bayesgroups.tallies.score_moments import Scale, keep_scores, kept, to_scale
+from bayesgroups.tallies.subgroups import attributes_of, of_tally
+from bayesgroups.texts import level_text
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+PACKETS = 64
+"""Packets per subgroup and outcome, at most."""
+
+
+@dataclass(frozen=True)
+class Packets:
+    """Sums over the rows of each packet, sorted by subgroup and outcome.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The covariates; in the sums they are standardised over all rows.
+    subgroup, outcome : int arrays (packet,)
+        Position of the subgroup; 0 or 1.
+    rows, score, squares : arrays (packet,)
+        Rows (effective ones, with weights), and sums over them of scores, less ``centre``, and of their squares.
+    covariate, cross : arrays (packet, covariate)
+        Sums of the covariates, and of their products with the score.
+    product : array (packet, covariate, covariate)
+        Sums of their products with each other.
+    centre : float
+        Mean score on the modelling scale.
+    """
+
+    names: tuple[str, ...]
+    subgroup: IntArray
+    outcome: IntArray
+    rows: FloatArray
+    score: FloatArray
+    squares: FloatArray
+    covariate: FloatArray
+    cross: FloatArray
+    product: FloatArray
+    centre: float
+
+
+def keep_covariates(
+    tally: xr.Dataset, frame: object, covariates: Sequence[str], *, scale: Scale | None = None
+) -> xr.Dataset:
+    """Give a tally with an ``auc`` what a regression of its scores on covariates of the rows needs.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally of rows with ``auc`` among its metrics.
+    frame : dataframe, str or Path
+        The rows that it was made from, in memory.
+    covariates : sequence of str
+        Columns of numbers. The score is regressed on them as they are: take logarithms of heavy tails first, and columns of
+        0 and 1 for levels.
+    scale : {"logit", "identity"}, optional
+        As in `bayesgroups.tallies.score_moments.keep_scores`, which is applied if it was not yet.
+
+    Returns
+    -------
+    xr.Dataset
+        With ``packet_subgroup``, ``packet_outcome``, ``packet_rows``, ``packet_score``, ``packet_score_squares``
+        (score_packet), ``packet_covariate``, ``packet_cross`` (score_packet, score_covariate), ``packet_product``
+        (score_packet, score_covariate, score_covariate_other) and ``packet_centre``. Sums of tallies have none of this: add
+        first, then keep covariates of all rows.
+
+    Raises
+    ------
+    InputError
+        If the tally is of no rows with scores, the rows are not those it was made from, or a covariate is absent, no finite
+        number, named twice, the same for all rows of each subgroup and outcome, or a linear function of others.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.tallies.score_covariates import keep_covariates, packets_of
+    >>> rows = pd.DataFrame({"s": ["a"] * 4, "y": [0, 0, 1, 1], "p": [0.2, 0.4, 0.3, 0.9], "age": [30, 50, 40, 60]})
+    >>> found = keep_covariates(bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p"), rows, ["age"])
+    >>> packets_of(found, ["age"]).covariate.round(3).ravel().tolist()
+    [-1.342, 0.447, -0.447, 1.342]
+    """
+    names = (covariates,) if isinstance(covariates, str) else tuple(covariates)
+    if not names:
+        raise InputError("covariates= is empty; name at least one column")
+    if len(set(names)) < len(names):
+        raise InputError(f"covariates= names a column twice: {list(names)}")
+    source = tally if kept(tally) is not None and scale is None else keep_scores(tally, scale=scale)
+    settings = json.loads(source.attrs["settings"])
+    if settings.get("source") != "rows" or not (settings.get("y_true") and settings.get("y_score")):
+        raise InputError(
+            "the tally was not made by bg.tally() from rows with y_true= and y_score=, so none can be matched"
+        )
+    subgroup, outcome, score, weight, values = _columns(source, frame, names, settings)
+    where = np.bincount(subgroup, minlength=source.sizes["subgroup"])
+    if (where != source["rows"].values).any():
+        worst = int(np.argmax(where != source["rows"].values))
+        raise InputError(
+            f"subgroup {str(source['subgroup'].values[worst])!r} has {source['rows'].values[worst]:.0f} rows in the tally and "
+            f"{where[worst]} in frame=; give the rows that the tally was made from"
+        )
+    cell = 2 * subgroup + outcome
+    total, squares = (np.bincount(cell, power, 2 * len(where)) for power in (weight, weight**2))
+    weight = weight * (total / np.where(squares > 0, squares, 1.0))[cell]
+    middle = np.average(values, axis=0, weights=weight)
+    width = np.sqrt(np.average((values - middle) ** 2, axis=0, weights=weight))
+    values = (values - middle) / np.where(width > 0, width, 1.0)
+    _check_spread(names, cell, weight, values)
+    centre = float(np.average(score, weights=weight))
+    return _attach(source, _deal(names, cell, weight, score - centre, values, centre))
+
+
+def packets_of(tally: xr.Dataset, names: Sequence[str]) -> Packets:
+    """Packets of some of the covariates that a tally keeps.
+
+    Raises
+    ------
+    InputError
+        If it does not keep one of them.
+    """
+    known = [str(name) for name in tally["score_covariate"].values] if "score_packet" in tally.dims else []
+    for name in names:
+        if name not in known:
+            hint = near_misses(name, known) if known else "it keeps none"
+            raise InputError(
+                f"row_covariates: the tally keeps no covariate {name!r} of rows; {hint}. Give it those of its rows with "
+                "bayesgroups.tallies.score_covariates.keep_covariates(tally, frame, [...])"
+            )
+    at = [known.index(name) for name in names]
+    singles = ("subgroup", "outcome", "rows", "score", "score_squares")
+    subgroup, outcome, rows, score, squares = (tally[f"packet_{name}"].values for name in singles)
+    covariate, cross = (tally[f"packet_{name}"].values[:, at] for name in ("covariate", "cross"))
+    product = tally["packet_product"].values[:, at][:, :, at]
+    centre = float(tally["packet_centre"])
+    return Packets(tuple(names), subgroup, outcome, rows, score, squares, covariate, cross, product, centre)
+
+
+def _columns(
+    tally: xr.Dataset, frame: object, names: tuple[str, ...], settings: dict[str, object]
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
+    """Subgroup, outcome, score on its scale, weight and covariates (row, covariate) of the rows."""
+    opened = frames.open_frame(frame)
+    for name in names:
+        if name not in opened.columns:
+            raise InputError(f"column {name!r} (covariates=) is not in the frame; {near_misses(name, opened.columns)}")
+    truth, weights = str(settings["y_true"]), settings.get("weights")
+    by = tuple(attributes_of(tally))
+    roles = Roles(by, y_true=truth, y_score=str(settings["y_score"]), weights=None if weights is None else str(weights))
+    missing: frames.Missing = settings.get("missing", "error")  # type: ignore[assignment]
+    rows = frames.prepare(opened, roles, missing=missing, decides=False).frame
+    labels = rows[truth].to_list()
+    positive = {label: level_text(label) == settings.get("positive") for label in set(labels)}
+    outcome = np.array([positive[label] for label in labels], dtype=np.int64)
+    levels = [[level_text(value) for value in rows[f"__by_{i}__"].to_list()] for i in range(len(by))]
+    keys = list(zip(*levels, strict=True))
+    known = {key: i for i, key in enumerate(of_tally(tally).table)}
+    strange = next((key for key in keys if key not in known), None)
+    if strange is not None:
+        raise InputError(f"frame= has rows of {' | '.join(strange)}, a subgroup that the tally does not have")
+    subgroup = np.array([known[key] for key in keys], dtype=np.int64)
+    bins = kept(tally)
+    assert bins is not None, "keep_scores() attaches them"
+    score = to_scale(rows["__y_score__"].to_numpy(), bins.scale)
+    weight = rows["__weight__"].to_numpy() if weights is not None else np.ones(len(score))
+    values = [number(rows, name, f"covariates[{i}]").to_numpy() for i, name in enumerate(names)]
+    return subgroup, outcome, score, np.asarray(weight, dtype=np.float64), np.stack(values, axis=1)
+
+
+def _check_spread(names: tuple[str, ...], cell: IntArray, weight: FloatArray, values: FloatArray) -> None:
+    total = np.bincount(cell, weight)
+    safe = np.where(total > 0, total, 1.0)
+    away = values - np.stack([np.bincount(cell, weight * value) / safe for value in values.T], axis=1)[cell]
+    within = (away.T * weight) @ away / weight.sum()
+    for i, name in enumerate(names):
+        if not within[i, i] > 1e-12:
+            raise InputError(
+                f"covariate {name!r} is the same for all rows of each subgroup and outcome, so it says nothing of rows; give "
+                "the tally its means with features= and name it in covariates="
+            )
+        # What is left of it when those before it are taken out.
+        if i:
+            share = np.linalg.solve(within[:i, :i], within[:i, i])
+            if not within[i, i] - within[:i, i] @ share > 1e-9 * within[i, i]:
+                raise InputError(
+                    f"covariate {name!r} is a linear function of {', '.join(names[:i])}; leave one of them out"
+                )
+
+
+def _deal(
+    names: tuple[str, ...], cell: IntArray, weight: FloatArray, score: FloatArray, values: FloatArray, centre: float
+) -> Packets:
+    """Deal rows to the packets of their cell, in an order of their own that has nothing to do with that of the frame."""
+    some = np.flatnonzero(weight > 0)
+    order = some[np.random.default_rng(0).permutation(len(some))]
+    order = order[np.argsort(cell[order], kind="stable")]
+    first = np.searchsorted(cell[order], cell[order], side="left")
+    turn = (np.arange(len(order)) - first) % PACKETS
+    key = cell[order] * PACKETS + turn
+    by_packet = np.argsort(key, kind="stable")
+    order, key = order[by_packet], key[by_packet]
+    start = np.flatnonzero(np.diff(key, prepend=-1))
+    w, u, c = weight[order], score[order], values[order]
+
+    def total(value: FloatArray) -> FloatArray:
+        return np.asarray(np.add.reduceat(value, start, axis=0), dtype=np.float64)
+
+    size = len(names)
+    product = np.empty((len(start), size, size))
+    for i in range(size):
+        product[:, i] = total((w * c[:, i])[:, None] * c)
+    own = key[start] // PACKETS
+    return Packets(
+        names, own // 2, own % 2, total(w), total(w * u), total(w * u**2), total(w[:, None] * c),
+        total((w * u)[:, None] * c), product, centre,
+    )  # fmt: skip
+
+
+def _attach(tally: xr.Dataset, packets: Packets) -> xr.Dataset:
+    along, other = "score_packet", "score_covariate"
+    found = tally.drop_dims([dim for dim in (along, other) if dim in tally.dims]).assign(
+        packet_subgroup=(along, packets.subgroup), packet_outcome=(along, packets.outcome),
+        packet_rows=(along, packets.rows), packet_score=(along, packets.score),
+        packet_score_squares=(along, packets.squares), packet_covariate=((along, other), packets.covariate),
+        packet_cross=((along, other), packets.cross),
+        packet_product=((along, other, "score_covariate_other"), packets.product), packet_centre=((), packets.centre),
+    )  # fmt: skip
+    return found.assign_coords(score_covariate=np.array(packets.names))
