@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
@@ -76,8 +77,9 @@ def check_scale(word: str, name: str, value: float | None) -> None:
     ------
     InputError
     """
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise InputError(f"{word}: {name}={value} must be a positive number")
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (number and math.isfinite(value) and value > 0):
+        raise InputError(f"{word}: {name}={value!r} must be a positive number")
 
 
 def is_binomial(tally: xr.Dataset, likelihood: Likelihood) -> bool:

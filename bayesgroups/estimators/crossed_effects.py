@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
@@ -82,8 +83,8 @@ class CrossedEffects(Estimator):
         check_scale("CrossedEffects", "tau_scale", self.tau_scale)
         if self.order is not None and self.order < 0:
             raise InputError(f"CrossedEffects: order={self.order} must be 0 or more, or None for every subset")
-        if not 0 <= self.sampled_share <= 1:
-            raise InputError(f"CrossedEffects: sampled_share={self.sampled_share} must be a share, from 0 to 1")
+        if not (isinstance(self.sampled_share, Real) and 0 <= self.sampled_share <= 1):
+            raise InputError(f"CrossedEffects: sampled_share={self.sampled_share!r} must be a share, from 0 to 1")
         object.__setattr__(self, "covariates", tuple(self.covariates))
 
     @property

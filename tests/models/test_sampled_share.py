@@ -48,6 +48,13 @@ def test_what_is_no_share_is_refused(rates: xr.Dataset, share: float) -> None:
         bg.CrossedEffects(sampled_share=share)
 
 
+def test_a_text_is_no_number() -> None:
+    with pytest.raises(bg.InputError, match="CrossedEffects: sampled_share='x' must be a share, from 0 to 1"):
+        bg.CrossedEffects(sampled_share="x")  # type: ignore[arg-type]
+    with pytest.raises(bg.InputError, match="PartialPooling: tau_scale='x' must be a positive number"):
+        bg.PartialPooling(tau_scale="x")  # type: ignore[arg-type]
+
+
 def test_the_prior_of_a_subgroup_has_both_variances(rates: xr.Dataset) -> None:
     model: Any = crossed_effects.build(rates, likelihood="normal", tau_scale=0.1, sampled_share=1.0)
     plain: Any = crossed_effects.build(rates, likelihood="normal", tau_scale=0.1, sampled_share=0.0)
