@@ -54,7 +54,7 @@ def finite_variances(tally: xr.Dataset, binomial: BoolArray, share: float = SAMP
     >>> for binomial in (True, False):
     ...     finite_variances(tally, np.array([binomial]), 0.1).round(5).tolist()
     [[0.04, 0.01, 0.04]]
-    [[0.0025, 0.00062, 0.0025]]
+    [[0.0025, 0.00063, 0.0025]]
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
         raise ValueError(f"sampled_share must be a share, from 0 to 1; got {share!r}")

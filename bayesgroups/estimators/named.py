@@ -33,7 +33,7 @@ def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> 
     Examples
     --------
     >>> estimator_named("partial_pooling", {"tau_scale": 1})
-    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, interval='morris')
+    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, clusters='effective_counts', interval='morris')
     >>> estimator_named("partial_pooling", {"tau_scal": 1.0})
     Traceback (most recent call last):
     bayesgroups.errors.InputError: partial_pooling has no setting 'tau_scal'; did you mean 'tau_scale'?
