@@ -7,12 +7,15 @@ The record is made, in about a quarter of an hour, by
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT
+from bayesgroups.studies.calibration import DRAWS
 from bayesgroups.studies.crossed_calibration import COUNTS, LIKELIHOODS, SEED, cells, main, study
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
@@ -55,8 +58,13 @@ def test_the_code_makes_the_record(tmp_path: Path) -> None:
     for likelihood in LIKELIHOODS:
         again = {quantity: rank for (which, quantity), rank in found.items() if which == likelihood}
         assert_made_again(NAME, likelihood, again, effective=IS_ESS)
-    with (tmp_path / "one_fits.csv").open(encoding="utf-8") as file:
-        assert sum(1 for _ in file) == 1 + 2 * len(LIKELIHOODS)
+        for quantity, rank in again.items():
+            # Another linear algebra library may round an importance weight differently and move a draw.
+            assert np.abs(rank - ranks_of(NAME)[likelihood, quantity][: len(rank)]).max() <= 0.05 * DRAWS
+    with (tmp_path / "one_fits.csv").open(encoding="utf-8", newline="") as file:
+        fits = list(csv.DictReader(file))
+    assert len(fits) == 2 * len(LIKELIHOODS)
+    assert all(float(fit["k_hat"]) < K_HAT and float(fit["ess"]) > IS_ESS for fit in fits)
     assert {path.name for path in tmp_path.iterdir()} == {"one.csv", "one_ranks.csv", "one_fits.csv"}
 
 
