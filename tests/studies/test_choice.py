@@ -74,10 +74,13 @@ def test_the_record_says_what_the_page_says(record: Lines) -> None:
     # Attributes that explain make crossed effects better at few rows.
     few = ((32,), (10, 30))
     assert mean("error", "shared", "crossed_effects", *few) < 0.95 * mean("error", "shared", "partial_pooling", *few)
-    # Where they explain nothing, its fixed prior of what is a subgroup's own is too narrow for these worlds.
-    many = ((8, 32, 128), (100, 300))
-    assert mean("error", "apart", "crossed_effects", *many) > 1.2
-    assert mean("coverage", "apart", "crossed_effects", *many) < 0.85
+    # What is a subgroup's own is learned: nowhere does it lose to the subgroup's own rate by more than a hundredth.
+    crossed = [line for line in record if line["word"] == "crossed_effects"]
+    assert max(float(line["error"]) for line in crossed) < 1.015
+    covered = np.array([float(line["coverage"]) for line in crossed])
+    assert 0.94 < covered.mean() < 0.96
+    assert covered.min() >= 0.875
+    assert covered.max() < 0.995
     assert mean("coverage", "apart", "partial_pooling", (2, 4, 8, 32, 128), every) > 0.92
 
 
