@@ -7,12 +7,11 @@ computed again.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +36,8 @@ class Executor:
     Attributes
     ----------
     workers : int or dask.distributed.Client
-        Processes of this machine, or the client of a cluster. Pieces of a process that dies are computed again.
+        Processes of this machine, by joblib (with 1 this one), or the client of a cluster. Pieces of a process that dies
+        are computed again.
     folder : Path, optional
         Where answers are written as they come; those found there are not computed again.
     progress : callable, optional
@@ -82,9 +82,9 @@ class Executor:
         name : str
             What is computed; it names the file in the folder.
         work : callable
-            From the number of a piece, 0 to ``pieces`` - 1, to its answer, which depends on nothing else. To be sent to
-            processes or a cluster it must be a function of a module, or a `functools.partial` of one. To be kept, its answers
-            must be made of what JSON has: numbers, texts, lists and mappings.
+            From the number of a piece, 0 to ``pieces`` - 1, to its answer, which depends on nothing else. A function of a
+            module, or a `functools.partial` of one, can be sent to any process or cluster. To be kept, its answers must be
+            made of what JSON has: numbers, texts, lists and mappings.
         pieces : int
             How many.
         settings : mapping, optional
@@ -161,23 +161,27 @@ def _on_processes[Answer](
     if deadly:
         raise EngineError(
             f"every process ends that computes piece {deadly[0]} (from 0 on): for want of memory, or because a fresh "
-            "process cannot import what it runs (scripts need `if __name__ == '__main__':`); what was kept stays; try workers=1"
+            "process cannot import what it runs; what was kept stays; try workers=1"
         )
 
 
 def _pool[Answer](
     work: Callable[[int], Answer], pieces: Iterable[int], workers: int, finished: Callable[[int, Answer], None]
 ) -> None:
-    # Fresh processes: forked ones would inherit the threads and locks of this one. One worker is a process as well, in
-    # which joblib would see no need: a piece that kills it must not end the study.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = {pool.submit(work, piece): piece for piece in pieces}
-        try:
-            for future in as_completed(futures):
-                finished(futures[future], future.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    from joblib import Parallel, delayed
+
+    # Two processes even for one piece: joblib would compute it in this one, and a piece that kills its process must not
+    # end the study.
+    pool = Parallel(n_jobs=max(workers, 2), backend="loky", batch_size=1, return_as="generator_unordered")
+    answers = pool(delayed(_numbered)(piece, work) for piece in pieces)
+    try:
+        for piece, answer in answers:
+            finished(piece, answer)
+    except BaseException:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that pieces under way are cancelled
+            answers.close()
+        raise
 
 
 def _on_cluster[Answer](
@@ -196,6 +200,10 @@ def _on_cluster[Answer](
         raise EngineError(f"workers of the cluster keep dying; what was kept stays: {problem}") from problem
     finally:
         client.cancel(futures)
+
+
+def _numbered[Answer](piece: int, work: Callable[[int], Answer]) -> tuple[int, Answer]:
+    return piece, work(piece)
 
 
 def _run[Answer](piece: int, work: Callable[[int], Answer]) -> Answer:

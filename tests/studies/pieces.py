@@ -13,6 +13,10 @@ def noise(scale: float, piece: int) -> list[float]:
     return [scale * chance.gauss() for _ in range(3)]
 
 
+def inverse(pole: int, piece: int) -> float:
+    return 1 / (piece - pole)
+
+
 def dying(marks: str, times: int, piece: int) -> int:
     """Kill the process at the second piece, as running out of memory does, the first ``times`` times."""
     deaths = len(list(Path(marks).iterdir()))

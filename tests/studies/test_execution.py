@@ -17,7 +17,7 @@ from bayesgroups.studies import calibration, entrants
 from bayesgroups.studies.execution import Executor
 from bayesgroups.studies.journal import Journal, file_name
 from bayesgroups.studies.resampling import study
-from tests.studies.pieces import dying, noise
+from tests.studies.pieces import dying, inverse, noise
 from tests.studies.small_population import population
 from tests.tallies.engines import need, root_on_path
 
@@ -59,6 +59,27 @@ def test_processes_and_clusters_give_the_same_answers(client: Any, tmp_path: Pat
         assert run.run("noise", noise, 5, settings={"seed": 7}) == WANTED  # type: ignore[arg-type]
         assert told == [("noise", 5, 5)]
         told.clear()
+
+
+def test_an_error_or_an_interruption_ends_processes_quietly(tmp_path: Path) -> None:
+    """Pieces under way are cancelled; what was told before is kept."""
+    run = Executor(2, tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        run.run("inverse", partial(inverse, 3), 40)
+
+    def interrupted(_: str, done: int, __: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Executor(2, tmp_path, interrupted).run("noise", partial(noise, 0.1), 40)
+    kept = Journal(tmp_path / file_name("noise"), json.dumps({"name": "noise"})).read()
+    assert len(kept) == 3
+    assert Executor(2, tmp_path).run("noise", partial(noise, 0.1), 5) == WANTED
+
+
+def test_functions_of_a_script_can_be_sent() -> None:
+    assert Executor(2).run("squares", lambda piece: piece**2, 3) == [0, 1, 4]
 
 
 def test_a_killed_process_is_replaced(tmp_path: Path) -> None:
