@@ -98,7 +98,7 @@ def executor(given: argparse.Namespace) -> Iterator[Executor]:
         def tell(name: str, done: int, total: int) -> None:
             if name not in known:
                 known[name] = bars.add_task(name, total=total)
-            bars.update(known[name], completed=done)
+            bars.update(known[name], completed=done, total=total)
 
         if given.scheduler is None:
             yield Executor(given.workers, given.journal, tell)

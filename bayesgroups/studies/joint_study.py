@@ -22,8 +22,10 @@ from pathlib import Path
 import xarray as xr
 
 from bayesgroups.errors import InputError
+from bayesgroups.estimation import estimate
 from bayesgroups.estimators import ConfusionModel, CrossedEffects, PartialPooling
 from bayesgroups.frequentist import crossed_effects
+from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.entrants import standard
 from bayesgroups.studies.joint_populations import joint_populations
 from bayesgroups.studies.ratios import overall
@@ -53,12 +55,12 @@ class Line:
 
 
 def entrants() -> dict[str, Entry]:
-    """Words that see one metric, and the joint model with each ingredient switched off in turn.
+    """Words that see one metric, the joint model with each ingredient switched off in turn, and with correlated effects.
 
     Examples
     --------
     >>> list(entrants())[-1]
-    'confusion_exchangeable'
+    'confusion_correlated'
     """
     return {
         "standard": standard,
@@ -69,7 +71,43 @@ def entrants() -> dict[str, Entry]:
         "confusion_no_scores": ConfusionModel(score_offsets=False),
         "confusion_learned": ConfusionModel(own_effects="learned"),
         "confusion_exchangeable": ConfusionModel(order=0),
+        "confusion_by_outcome": by_outcome,
+        "confusion_correlated": ConfusionModel(correlated=True),
     }
+
+
+def by_outcome(tally: xr.Dataset) -> xr.Dataset:
+    """The joint model cut the other way, prevalence first and then the decision given the outcome, without scores.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally with confusion cells.
+
+    Returns
+    -------
+    xr.Dataset
+        Posterior medians ``estimate`` (metric, subgroup) and limits ``lower`` and ``upper`` (metric, subgroup, level).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
+    >>> tally = bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", confusion=True)
+    >>> sorted(by_outcome(tally).data_vars)
+    ['estimate', 'lower', 'upper']
+    """
+    swap = {"outcome": "decision", "decision": "outcome"}
+    cells = {
+        name: tally[name].rename(swap).transpose(..., "outcome", "decision")
+        for name in ("cell_count", "cell_numerator", "cell_denominator")
+    }
+    report = estimate(tally.assign(cells), ConfusionModel(score_offsets=False), seed=SEED)
+    table = report["estimates"].to_dataset().sel(approach="bayesian")
+    return xr.Dataset(
+        {"estimate": table["median"], "lower": table["lower_unclipped"], "upper": table["upper_unclipped"]}
+    )
 
 
 def summarise(found: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) -> list[Line]:
@@ -119,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--estimators", help=f"some of {', '.join(entrants())}, separated by commas")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser, journal=False)
     given = parser.parse_args(arguments)
     if not 0 < given.share <= 1:
         raise InputError(f"--share {given.share} must lie in (0, 1]")
@@ -128,22 +167,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         raise InputError(f"estimator {unknown[0]!r} is not one of {', '.join(entrants())}")
     chosen = {name: entry for name, entry in entrants().items() if name in {*names, "crossed_effects"}}
-    found = {}
-    for population in joint_populations(given.data, fewest=given.fewest):
-        found[population.name] = study(
-            population, chosen, draws=max(2, math.floor(draws_of(population) * given.share)), seed=given.seed,
-            folder=given.output / population.name.replace(" ", "_"), progress=_say,
-        )  # fmt: skip
+    populations, found = joint_populations(given.data, fewest=given.fewest), {}
+    with executor(given) as run:
+        for population in populations:
+            found[population.name] = study(
+                population, chosen, draws=max(2, math.floor(draws_of(population) * given.share)), seed=given.seed,
+                workers=run.workers, folder=given.output / population.name.replace(" ", "_"), progress=run.progress,
+            )  # fmt: skip
     lines = summarise(found)
     for line in lines:
         if line.population == "all":
             sys.stdout.write(f"{line.estimator:40s} {line.size_class:6s} {line.mae:.3f} {line.coverage:.3f}\n")
     if given.record is not None:
         write(given.record, as_csv(lines))
-
-
-def _say(population: str, done: int, total: int) -> None:
-    sys.stderr.write(f"{population}: {done} of {total}\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -21,7 +23,11 @@ from numpy.typing import NDArray
 import bayesgroups as bg
 from bayesgroups.estimators import Estimator
 from bayesgroups.levels import LEVELS
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.execution import HERE, Executor
+from bayesgroups.studies.populations import Population
 from bayesgroups.studies.records import as_csv, write
+from bayesgroups.studies.resampling import describe
 from bayesgroups.studies.shared_cells import populations
 
 FloatArray = NDArray[np.float64]
@@ -30,6 +36,7 @@ RULES = ("to_the_end", "equal_tailed", "one_sided")
 DRAWS = {"diabetes": 4, "adult 0.01": 10, "adult 0.032": 10}
 """Evaluation sets by population."""
 METRICS = ("fnr", "fpr", "ppv", "error")
+WORDS: tuple[Estimator, ...] = (bg.PartialPooling(), bg.CrossedEffects())
 SEED = 20_241_105
 
 
@@ -106,7 +113,7 @@ def covered(tally: xr.Dataset, truth: FloatArray, draws: FloatArray) -> tuple[Fl
     return np.array(held, dtype=np.float64), np.array(at_end, dtype=np.bool_)
 
 
-def study(data: Path, seed: int = SEED) -> list[Line]:
+def study(data: Path, seed: int = SEED, *, executor: Executor = HERE) -> list[Line]:
     """One line per population, word, rule and level.
 
     Parameters
@@ -115,29 +122,24 @@ def study(data: Path, seed: int = SEED) -> list[Line]:
         The folder of `bayesgroups.studies.shared_cells.populations`.
     seed : int
         Source of randomness.
+    executor : Executor
+        Where evaluation sets are answered, each of them a piece, and what was covered kept.
 
     Returns
     -------
     list of Line
     """
-    words: tuple[Estimator, ...] = (bg.PartialPooling(), bg.CrossedEffects())
     lines = []
     for population in populations(data, fewest=1):
         if population.name not in DRAWS:
             continue
-        found: dict[str, list[tuple[FloatArray, NDArray[np.bool_]]]] = {leaf.word: [] for leaf in words}
-        for i in range(DRAWS[population.name]):
-            drawn = population.draw(i, seed=seed)
-            for metric in [name for name in drawn.tally["metric"].values if str(name) in METRICS]:
-                tally, truth = drawn.tally.sel(metric=[metric]), drawn.truth.sel(metric=metric).values
-                for leaf in words:
-                    posterior = leaf.collapsed(tally, seed=seed + i)
-                    if posterior is not None:
-                        mu = posterior.draws["mu"].values.reshape(-1, tally.sizes["subgroup"])
-                        found[leaf.word].append(covered(tally, truth, mu))
-        for word, parts in found.items():
-            held = np.concatenate([part[0] for part in parts])
-            at_end = np.concatenate([part[1] for part in parts])
+        work = partial(_of_one, population, population.truth(), WORDS, seed)
+        settings = {"seed": seed, "population": population.fingerprint(), "words": [describe(leaf) for leaf in WORDS]}
+        name = f"limits at the end, {population.name}"
+        found = executor.run(name, work, DRAWS[population.name], settings=settings)
+        for word in found[0]:
+            held = np.array([each for one in found for each in one[word]["held"]])
+            at_end = np.array([each for one in found for each in one[word]["at_end"]], dtype=np.bool_)
             lines += [
                 Line(
                     population.name, word, rule, level, float(held[at_end, j, k].mean()), float(held[:, j, k].mean()),
@@ -149,6 +151,24 @@ def study(data: Path, seed: int = SEED) -> list[Line]:
     return lines
 
 
+def _of_one(
+    population: Population, truth: xr.DataArray, words: tuple[Estimator, ...], seed: int, draw: int
+) -> dict[str, dict[str, list[Any]]]:
+    """What is covered in one evaluation set, by word: ``held`` (subgroup, rule, level) and ``at_end`` (subgroup,), all metrics."""
+    drawn = population.draw(draw, seed=seed, truth=truth)
+    found: dict[str, dict[str, list[Any]]] = {leaf.word: {"held": [], "at_end": []} for leaf in words}
+    for metric in [name for name in drawn.tally["metric"].values if str(name) in METRICS]:
+        tally, known = drawn.tally.sel(metric=[metric]), drawn.truth.sel(metric=metric).values
+        for leaf in words:
+            posterior = leaf.collapsed(tally, seed=seed + draw)
+            if posterior is not None:
+                mu = posterior.draws["mu"].values.reshape(-1, tally.sizes["subgroup"])
+                held, at_end = covered(tally, known, mu)
+                found[leaf.word]["held"] += held.tolist()
+                found[leaf.word]["at_end"] += at_end.tolist()
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
     program = "python -m bayesgroups.studies.limits_at_the_end"
@@ -156,8 +176,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with diabetes and adult")
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
     parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
     given = parser.parse_args(arguments)
-    write(given.output, as_csv(study(given.data, given.seed)))
+    with executor(given) as run:
+        lines = study(given.data, given.seed, executor=run)
+    write(given.output, as_csv(lines))
 
 
 if __name__ == "__main__":

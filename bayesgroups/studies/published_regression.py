@@ -13,13 +13,14 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+import xarray as xr
 
 from bayesgroups.datasets.synthetic import SyntheticModel, synthetic_metric
 from bayesgroups.feature_matrices import feature_matrix
@@ -27,14 +28,15 @@ from bayesgroups.frequentist import complete_pooling, james_stein, no_pooling, p
 from bayesgroups.frequentist.structured import lasso
 from bayesgroups.frequentist.structured.problems import metrics_of
 from bayesgroups.metrics import Metric
+from bayesgroups.studies import command_line
 from bayesgroups.studies.entrants import standard
+from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.populations import Population
 from bayesgroups.studies.records import write
 from bayesgroups.studies.resampling import Entry, study
 from bayesgroups.studies.scores import measures
 from bayesgroups.studies.shared_cells import SEED, populations
 
-FloatArray = NDArray[np.float64]
 PROGRAM = "python -m bayesgroups.studies.published_regression"
 
 ENTRANTS: Mapping[str, Entry] = {
@@ -75,8 +77,19 @@ def synthetic_populations(diabetes: Population, admissions: pd.DataFrame) -> lis
     return found
 
 
-def penalty_curve(population: Population, draws: int, seed: int = SEED) -> pd.DataFrame:
+def penalty_curve(population: Population, draws: int, seed: int = SEED, *, executor: Executor = HERE) -> pd.DataFrame:
     """Squared bias, variance and mean squared error of the weighted lasso along its penalty.
+
+    Parameters
+    ----------
+    population : Population
+        Whose truth the errors are measured against.
+    draws : int
+        Evaluation sets.
+    seed : int
+        Source of randomness.
+    executor : Executor
+        Where evaluation sets are fitted, each of them a piece, and their errors kept.
 
     Returns
     -------
@@ -84,24 +97,13 @@ def penalty_curve(population: Population, draws: int, seed: int = SEED) -> pd.Da
         Columns ``metric``, ``size_class`` (``small``: at most 25 rows in the draw), ``fraction``, ``squared_bias``, ``variance``
         and ``mse``, each relative to the mean squared error of the standard estimates of the same subgroups.
     """
-    names, truth = population.metric_names, population.truth().values
-    errors = np.full((draws, len(names), len(FRACTIONS), truth.shape[1]), np.nan)
-    plain = np.full((draws, *truth.shape), np.nan)
-    rows = np.zeros((draws, truth.shape[1]))
-    for draw in range(draws):
-        tally = population.draw(draw, seed=seed).tally
-        x = feature_matrix(tally, None).values
-        rows[draw] = tally["rows"].values
-        for i, metric in enumerate(metrics_of(tally)):
-            some = metric.w > 0
-            largest = lasso.penalty_max(x[some], metric.z[some], metric.w[some])
-            lines = lasso.path(x[some], metric.z[some], metric.w[some], largest * np.array(FRACTIONS))
-            fitted = np.stack([line.at(x) for line in lines])
-            errors[draw, i] = np.where(some, fitted - truth[i], np.nan)
-            plain[draw, i] = np.where(some, metric.z - truth[i], np.nan)
+    work = partial(_errors, population, population.truth(), seed)
+    settings = {"seed": seed, "population": population.fingerprint(), "fractions": list(FRACTIONS)}
+    each = executor.run(f"penalty curve, {population.name}", work, draws, settings=settings)
+    rows, plain, errors = (np.array([one[part] for one in each]) for part in ("rows", "plain", "errors"))
     small = rows.mean(axis=0) <= SMALL
     found = []
-    for i, name in enumerate(names):
+    for i, name in enumerate(population.metric_names):
         for size, members in (("small", small), ("large", ~small)):
             error = errors[:, i][..., members]
             # A subgroup that is never defined has no error to average.
@@ -116,8 +118,39 @@ def penalty_curve(population: Population, draws: int, seed: int = SEED) -> pd.Da
     return pd.DataFrame(found, columns=["metric", "size_class", "fraction", "squared_bias", "variance", "mse"])
 
 
-def run(data: Path, output: Path, draws: Sequence[int], workers: int) -> dict[str, pd.DataFrame]:
-    """All tables by name, one experiment after the other."""
+def _errors(population: Population, truth: xr.DataArray, seed: int, draw: int) -> dict[str, list[Any]]:
+    """Rows (subgroup,) of one evaluation set, errors of standard estimates (metric, subgroup) and of the fits along the penalty."""
+    tally = population.draw(draw, seed=seed, truth=truth).tally
+    x = feature_matrix(tally, None).values
+    plain, errors = [], []
+    for metric, known in zip(metrics_of(tally), truth.values, strict=True):
+        some = metric.w > 0
+        largest = lasso.penalty_max(x[some], metric.z[some], metric.w[some])
+        lines = lasso.path(x[some], metric.z[some], metric.w[some], largest * np.array(FRACTIONS))
+        fitted = np.stack([line.at(x) for line in lines])
+        errors.append(np.where(some, fitted - known, np.nan).tolist())
+        plain.append(np.where(some, metric.z - known, np.nan).tolist())
+    return {"rows": tally["rows"].values.tolist(), "plain": plain, "errors": errors}
+
+
+def run(data: Path, output: Path, draws: Sequence[int], *, executor: Executor = HERE) -> dict[str, pd.DataFrame]:
+    """All tables by name, one experiment after the other.
+
+    Parameters
+    ----------
+    data : Path
+        The folder of `bayesgroups.studies.shared_cells.populations`.
+    output : Path
+        Where answers are kept, each experiment in a folder of its own.
+    draws : sequence of int
+        Numbers of evaluation sets; the penalty curve takes the largest, synthetic truths the smallest.
+    executor : Executor
+        Where evaluation sets are answered, and who is told.
+
+    Returns
+    -------
+    dict of pandas DataFrame
+    """
     from bayesgroups.datasets import load_diabetes
     from bayesgroups.studies.readmission import score_held_back
     from bayesgroups.studies.shared_cells import TRAINING_SEED
@@ -126,23 +159,20 @@ def run(data: Path, output: Path, draws: Sequence[int], workers: int) -> dict[st
     found = {}
     for number in draws:
         each = study(
-            diabetes, ENTRANTS, draws=number, workers=workers, seed=SEED, folder=output / "diabetes", progress=_say
-        )
+            diabetes, ENTRANTS, draws=number, seed=SEED, workers=executor.workers, folder=output / "diabetes",
+            progress=executor.progress,
+        )  # fmt: skip
         found[f"diabetes {number}"] = measures(each, reference="standard")
-    found["penalty"] = penalty_curve(diabetes, max(draws))
+    found["penalty"] = penalty_curve(diabetes, max(draws), executor=replace(executor, folder=output / "penalty"))
     admissions = score_held_back(load_diabetes(data / "diabetes"), TRAINING_SEED)
     for population in synthetic_populations(diabetes, admissions):
         name = population.name.removeprefix("synthetic ")
         each = study(
-            population, ENTRANTS, draws=min(draws), workers=workers, seed=SEED,
-            folder=output / population.name.replace(" ", "_"), progress=_say,
+            population, ENTRANTS, draws=min(draws), seed=SEED, workers=executor.workers,
+            folder=output / population.name.replace(" ", "_"), progress=executor.progress,
         )  # fmt: skip
         found[name] = measures(each, reference="standard")
     return found
-
-
-def _say(population: str, done: int, total: int) -> None:
-    sys.stderr.write(f"{population}: {done} of {total}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -153,12 +183,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with diabetes")
     parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
     parser.add_argument("--draws", type=int, nargs="+", default=list(DRAWS), help="numbers of draws")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--page", type=Path, help="Markdown page to write")
+    command_line.add_options(parser, journal=False)
     given = parser.parse_args(arguments)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    found = run(given.data, given.output, sorted(given.draws), given.workers)
+    with command_line.executor(given) as place:
+        found = run(given.data, given.output, sorted(given.draws), executor=place)
     for name, table in found.items():
         write(given.output / f"{name.replace(' ', '_')}.csv", table.to_csv())
     text = page(found, sorted(given.draws), f"{PROGRAM} --data FOLDER --output FOLDER")

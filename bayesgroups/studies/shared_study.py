@@ -14,10 +14,12 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.entrants import BAYESIAN, REFERENCES, STANDARD, entrants
 from bayesgroups.studies.execution import Progress
 from bayesgroups.studies.populations import Population
@@ -25,6 +27,9 @@ from bayesgroups.studies.records import write
 from bayesgroups.studies.resampling import Entry, study
 from bayesgroups.studies.shared_cells import FEWEST, SEED, draws_of, populations
 from bayesgroups.studies.shared_tables import page, tables, write_tables
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 PROGRAM = "python -m bayesgroups.studies.shared_study"
 
@@ -35,7 +40,7 @@ def run(
     *,
     draws: int | None = None,
     seed: int = SEED,
-    workers: int = 1,
+    workers: int | Client = 1,
     folder: Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, xr.Dataset]:
@@ -96,11 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
     parser.add_argument("--draws", type=int, help="draws of every population (20 of diabetes and 40 of the others)")
     parser.add_argument("--estimators", help=f"some of {', '.join((*REFERENCES, *BAYESIAN))}, separated by commas")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--no-differences", action="store_true", help="also run the control, where no subgroup differs")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
     parser.add_argument("--page", type=Path, help="Markdown page to write")
+    add_options(parser, journal=False)
     given = parser.parse_args(arguments)
     # Every process does small linear algebra; more threads than processes only get in each other's way.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -108,10 +113,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = populations(given.data, fewest=given.fewest)
     if given.no_differences:
         chosen += [population.without_differences() for population in chosen]
-    found = run(
-        chosen, chosen_estimators(given.estimators), draws=given.draws, seed=given.seed, workers=given.workers,
-        folder=given.output / "records", progress=_say,
-    )  # fmt: skip
+    estimators = chosen_estimators(given.estimators)
+    with executor(given) as place:
+        found = run(
+            chosen, estimators, draws=given.draws, seed=given.seed, workers=place.workers,
+            folder=given.output / "records", progress=place.progress,
+        )  # fmt: skip
     names = [population.name for population in chosen if not population.no_differences]
     made = tables({name: found[name] for name in names})
     control = {name: one for name, one in found.items() if name not in names}
@@ -127,10 +134,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write(
             given.page, page(list(parts.values()), f"{PROGRAM} --data FOLDER --output FOLDER {options}", given.fewest)
         )
-
-
-def _say(population: str, done: int, total: int) -> None:
-    sys.stderr.write(f"{population}: {done} of {total}\n")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,11 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.levels import LEVELS
+from bayesgroups.studies import limits_at_the_end
+from bayesgroups.studies.execution import Executor
 from bayesgroups.studies.limits_at_the_end import DRAWS, RULES, covered, limits
+from tests.studies.resumed import resumed
+from tests.studies.small_population import population
 
 RECORD = Path(__file__).parent / "records" / "limits_at_the_end.csv"
 BELOW = 0.02
@@ -60,3 +64,19 @@ def test_covered_counts_by_subgroup() -> None:
     assert held.shape == (2, len(RULES), len(LEVELS))
     assert held[0, :, 0].tolist() == [1.0, 0.0, 1.0]
     assert (held[1] == 1).all()
+
+
+def test_the_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = [population(metrics=("fnr", "sel"), fewest=1), population(name="others")]
+    monkeypatch.setattr(limits_at_the_end, "populations", lambda folder, fewest: chosen)
+    monkeypatch.setattr(limits_at_the_end, "DRAWS", {"people": 2})
+    monkeypatch.setattr(limits_at_the_end, "WORDS", (bg.NoPooling(), bg.PartialPooling()))
+    found, again = resumed(lambda run: limits_at_the_end.study(tmp_path, 1, executor=run), tmp_path / "kept")
+    assert found == again
+    assert [line.word for line in found] == [word for word in ("no_pooling", "partial_pooling") for _ in range(12)]
+    # Twice the six subgroups of one metric; the few without a row with an outcome of 1 have nothing to cover.
+    assert {line.population for line in found} == {"people"}
+    assert all(line.at_ends < line.pairs <= 12 for line in found)
+    monkeypatch.setattr(limits_at_the_end, "WORDS", (bg.PartialPooling(tau_scale=0.5),))
+    with pytest.raises(bg.InputError, match="is of another study"):
+        limits_at_the_end.study(tmp_path, 1, executor=Executor(folder=tmp_path / "kept"))

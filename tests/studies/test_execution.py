@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
+import bayesgroups as bg
+from bayesgroups import studies
 from bayesgroups.errors import EngineError, InputError, MissingDependencyError
-from bayesgroups.studies import calibration, entrants
+from bayesgroups.frequentist import james_stein
+from bayesgroups.studies import (
+    calibration,
+    entrants,
+    joint_study,
+    limits_at_the_end,
+    published_regression,
+    shared_study,
+)
 from bayesgroups.studies.execution import Executor
+from bayesgroups.studies.joint_populations import JointPopulation
 from bayesgroups.studies.journal import Journal, file_name
+from bayesgroups.studies.populations import Design, Population
 from bayesgroups.studies.resampling import study
 from tests.studies.pieces import dying, inverse, noise
 from tests.studies.small_population import population
@@ -169,6 +184,109 @@ def test_commands_keep_their_answers(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (tmp_path / "first" / "sbc.csv").read_bytes() == (tmp_path / "second" / "sbc.csv").read_bytes()
     assert len(list((tmp_path / "kept").iterdir())) == len(calibration.LIKELIHOODS)
     assert capsys.readouterr().out == ""
+
+
+def people() -> pd.DataFrame:
+    """Groups with the levels of the diabetes data, and what studies measure."""
+    rng = np.random.default_rng(1)
+    found = pd.DataFrame({"race": ["Caucasian"] * 700 + ["Other"] * 200, "age": ["20-39", "40-59", "60+"] * 300})
+    return found.assign(y=rng.integers(0, 2, 900), score=rng.random(900).round(2), number_diagnoses=rng.poisson(7, 900))
+
+
+def drawn(name: str, rows: int, design: Design, kind: type[Population] = Population) -> Population:
+    by = {"race": ("Caucasian", "Other"), "age": ("20-39", "40-59", "60+")}
+    return kind(
+        name,
+        people(),
+        by,
+        ("fnr", "acc"),
+        rows=rows,
+        design=design,
+        fewest=1,
+        y_true="y",
+        y_score="score",
+        threshold=0.5,
+    )
+
+
+def limits(patch: pytest.MonkeyPatch) -> list[str]:
+    chosen = [drawn("adult 0.01", 40, "independent"), drawn("speech", 40, "independent")]
+    patch.setattr(limits_at_the_end, "populations", lambda folder, fewest: chosen)
+    patch.setattr(limits_at_the_end, "DRAWS", {"adult 0.01": 3})
+    patch.setattr(limits_at_the_end, "WORDS", (bg.PartialPooling(),))
+    return []
+
+
+def shared(patch: pytest.MonkeyPatch) -> list[str]:
+    patch.setattr(shared_study, "populations", lambda folder, fewest: [drawn("adult 0.01", 200, "independent")])
+    return ["--draws", "2", "--estimators", "js"]
+
+
+def joint(patch: pytest.MonkeyPatch) -> list[str]:
+    chosen = [drawn("adult 0.01", 200, "independent", JointPopulation)]
+    entries = {"standard": entrants.standard, "crossed_effects": bg.PartialPooling()}
+    patch.setattr(joint_study, "joint_populations", lambda folder, fewest: chosen)
+    patch.setattr(joint_study, "entrants", lambda: entries)
+    return ["--share", "0.05"]
+
+
+def penalties(population: Population, draws: int, executor: Executor) -> pd.DataFrame:
+    """In place of fits by scikit-learn, which fresh processes take seconds to import."""
+    return pd.DataFrame({"squares": executor.run("squares", lambda draw: draw**2, draws)})
+
+
+def published(patch: pytest.MonkeyPatch) -> list[str]:
+    patch.setattr(published_regression, "populations", lambda folder: [drawn("diabetes", 200, "stratified")])
+    patch.setattr(
+        published_regression, "ENTRANTS", {"standard": entrants.standard, "James-Stein": james_stein.estimate}
+    )
+    patch.setattr(published_regression, "SYNTHETIC", ("age",))
+    patch.setattr(published_regression, "penalty_curve", penalties)
+    patch.setattr("bayesgroups.datasets.load_diabetes", lambda folder: people())
+    patch.setattr("bayesgroups.studies.readmission.score_held_back", lambda admissions, seed: admissions)
+    patch.setattr("bayesgroups.studies.published_regression_page.page", lambda found, draws, command: "the page")
+    return ["--draws", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("module", "prepare"),
+    [(limits_at_the_end, limits), (shared_study, shared), (joint_study, joint), (published_regression, published)],
+)
+def test_commands_give_the_same_files_on_processes(
+    module: Any, prepare: Callable[[pytest.MonkeyPatch], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    more, found = prepare(monkeypatch), []
+    for workers in ("1", "2"):
+        output = tmp_path / workers
+        asked = ["--data", "nowhere", "--output", str(output / "record.csv" if module is limits_at_the_end else output)]
+        asked += ["--record", str(output / "record.csv")] if module is joint_study else []
+        module.main([*asked, *more, "--workers", workers])
+        found.append({str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*.csv")})
+    assert found[0] == found[1]
+    assert found[0]
+
+
+ALONE = {"disagreement", "goodness", "model_selection", "subsampling"}
+"""Commands of studies that are computed in one go."""
+OF_RECORDS = {"choice_figure", "meta_metrics_figures", "meta_metrics_page"}
+"""Commands that draw or write what a record says."""
+RESAMPLING = {"joint_study", "model_based", "published_regression", "shared_study"}
+
+
+def test_commands_have_the_same_options(capsys: pytest.CaptureFixture[str]) -> None:
+    modules = {path.stem: path.read_text("utf-8") for path in Path(studies.__file__).parent.glob("*.py")}
+    commands = {name for name, text in modules.items() if "\ndef main(" in text}
+    assert commands > ALONE | OF_RECORDS | RESAMPLING
+    for name in sorted(commands - ALONE - OF_RECORDS):
+        with pytest.raises(SystemExit):
+            importlib.import_module(f"bayesgroups.studies.{name}").main(["--help"])
+        said = capsys.readouterr().out
+        assert "--workers" in said, name
+        assert "--scheduler" in said, name
+        assert ("--journal" in said) == (name not in RESAMPLING), name
 
 
 def test_a_scheduler_needs_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

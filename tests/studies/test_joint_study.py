@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import bayesgroups as bg
 from bayesgroups.frequentist import no_pooling
 from bayesgroups.studies.joint_populations import JointPopulation
-from bayesgroups.studies.joint_study import main, summarise
+from bayesgroups.studies.joint_study import by_outcome, main, summarise
 from bayesgroups.studies.resampling import Entry, study
 
 RECORD = Path(__file__).parents[2] / "docs" / "examples" / "joint_model.csv"
@@ -57,3 +58,16 @@ def test_the_record_is_what_the_page_says() -> None:
     assert float(joint["interval_score"]) < float(reference["interval_score"])
     assert 0.94 <= float(joint["coverage"]) <= 0.97
     assert 0.93 <= float(lines["all", "confusion (bayesian)", "small"]["coverage"]) <= 0.97
+
+
+def test_cut_by_outcome_answers_the_same_questions() -> None:
+    """With many rows both ways to cut the cells give what was observed."""
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"a": rng.choice(list("xyz"), 30_000), "b": rng.choice(list("fm"), 30_000)})
+    rows["y"] = rng.random(len(rows)) < 0.3
+    rows["d"] = rng.random(len(rows)) < np.where(rows["y"], 0.7, 0.2)
+    metrics = ["sel", "acc", "fnr", "fpr", "ppv"]
+    tally = bg.tally(rows, ["a", "b"], metrics, y_true="y", y_pred="d", confusion=True)
+    found = by_outcome(tally)
+    np.testing.assert_allclose(found["estimate"], tally["estimate"], atol=0.02)
+    assert ((found["lower"] < found["estimate"]) & (found["estimate"] < found["upper"])).all()

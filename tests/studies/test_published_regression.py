@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from bayesgroups.studies import published_regression, published_regression_page
 from bayesgroups.studies.populations import Population
 from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import measures
+from tests.studies.resumed import resumed
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,11 @@ def test_along_the_penalty_variance_rises_and_bias_falls(population: Population)
     assert large["variance"].iloc[0] > 3 * large["variance"].iloc[-1]
     # Almost without a penalty the fit is the standard estimate, whose error it is measured in.
     assert large["mse"].iloc[0] == pytest.approx(1, abs=0.05)
+
+
+def test_the_penalty_curve_goes_on_where_it_was(population: Population, tmp_path: Path) -> None:
+    found, again = resumed(lambda run: published_regression.penalty_curve(population, 2, executor=run), tmp_path)
+    pd.testing.assert_frame_equal(found, again, check_exact=True)
 
 
 def test_synthetic_populations_have_means_of_known_structure(population: Population) -> None:
