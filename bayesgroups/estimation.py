@@ -138,8 +138,9 @@ def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inferenc
         if exact is not None and (usable(exact.checks) or inference == "collapsed"):
             return exact
         if inference == "collapsed":
+            why = f": {estimator.only_sampled}" if estimator.only_sampled else ""
             raise InputError(
-                f"{estimator.word} has no exact engine for metric {name!r}; use inference='auto' or 'nuts'"
+                f"{estimator.word} has no exact engine for metric {name!r}{why}; use inference='auto' or 'nuts'"
             )
         why = (
             "there is no exact engine for these settings"

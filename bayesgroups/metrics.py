@@ -178,6 +178,11 @@ def named(name: str) -> Metric:
     if name in _RATES:
         return _rate(name, name, Y_TRUE, Y_PRED)
     match = _PER_CLASS.fullmatch(name)
+    if match and match["rate"] == "auc":
+        raise InputError(
+            f"metric {name!r}: scores are about one class; tally 'auc' with a column that is 1 for {match['label']!r} and 0 for "
+            "all others as y_true= and the score of that class as y_score="
+        )
     if match and match["rate"] in _RATES:
         label = match["label"]
         if match["rate"] == "acc":

@@ -22,11 +22,21 @@ the weak Normal(centre, 4 scale) of ``no_pooling`` if not, and ``overall`` and `
 1 / std_error^2) and the standard deviation of the theta of those observed; tau is 0 with one, overall the centre with
 none.
 
-Parameters: ``overall(metric)``, ``tau(metric)``, ``mu(metric, subgroup)``. Latent, with centre and scale from ``scales``
-as units and no priors: ``z_overall`` = (alpha - centre) / scale, ``z_tau`` = tau / scale and ``z`` along
-``pooled_metric``, ``z_alone`` = (theta - centre) / scale along ``alone_metric``. Subgroups that are not observed are
-drawn from the population. With four estimates the posteriors of alpha, tau and an unobserved theta have no mean, with
-five no variance.
+A centre that was known beforehand is alpha, a constant, and tau^2 keeps its flat prior. With S around it,
+
+    B = (K - 2) / Q  P(chi2_K <= Q) / P(chi2_{K-2} <= Q),
+
+which is (K - 2) / K at Q = 0: given the data v / (v + tau^2) is u / Q, u a chi-squared variable of K - 2 degrees of
+freedom that is cut off at Q. The likelihood falls as tau^-K, the density of tau as tau^(1 - K), with an integral for
+K > 2. With two estimates or fewer subgroups stand alone as above, those not observed around the known centre;
+``overall`` is the known centre and ``tau`` the root of the mean squared distance to it of the theta of those observed.
+
+Parameters: ``overall(metric)``, ``tau(metric)``, ``mu(metric, subgroup)``. Latent, with centre (the known one where there
+is one) and scale from ``scales`` as units and no priors: ``z_overall`` = (alpha - centre) / scale, ``z_tau`` = tau / scale
+and ``z`` along ``pooled_metric``, ``z_tau_known`` and ``z_known`` likewise along ``known_metric`` where alpha is known,
+``z_alone`` = (theta - centre) / scale along ``alone_metric``. Subgroups that are not observed are drawn from the
+population. With four estimates the posteriors of alpha, tau and an unobserved theta have no mean, with five no variance;
+around a known centre it is three and four.
 
 What the priors imply: nothing that could be tabulated; they have no integral, and no draws.
 
@@ -50,21 +60,25 @@ from .likelihoods import observe_estimates
 from .scales import WEAK, natural_scale
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 Labels = NDArray[Any]
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
 
 FEWEST = 4
-"""Estimates below which flat priors leave no posterior."""
+"""Estimates below which flat priors leave no posterior; one less where the centre is known."""
 
 
-def build(tally: xr.Dataset) -> pm.Model:
+def build(tally: xr.Dataset, *, centre: FloatArray | float | None = None) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
 
     Parameters
     ----------
     tally : xr.Dataset
         A tally with dims ``metric`` and ``subgroup``.
+    centre : float or array (metric,), optional
+        Centre of every metric that was known beforehand, in its range; NaN where it is estimated, as everywhere
+        without it.
 
     Returns
     -------
@@ -82,25 +96,34 @@ def build(tally: xr.Dataset) -> pm.Model:
     ...     coords={"metric": ["wer"], "subgroup": ["a", "b", "c", "d"]})
     >>> [variable.name for variable in build(tally).free_RVs]
     ['z_overall', 'z_tau', 'z']
+    >>> [variable.name for variable in build(tally, centre=0.3).free_RVs]
+    ['z_tau_known', 'z_known']
     """
     natural = natural_scale(tally)
-    centre, scale = natural["centre"].values, natural["scale"].values
+    given = np.broadcast_to(np.asarray(np.nan if centre is None else centre, dtype=np.float64), tally.sizes["metric"])
+    known = np.isfinite(given)
+    middle, scale = np.where(known, given, natural["centre"].values), natural["scale"].values
     cells = normal_cells(tally, np.ones(tally.sizes["metric"], dtype=np.bool_), scale)
     std_error = np.full((tally.sizes["metric"], tally.sizes["subgroup"]), np.inf)
     std_error[cells.metric, cells.subgroup] = cells.std_error
-    pooled = np.isfinite(std_error).sum(axis=1) >= FEWEST
+    pooled = np.isfinite(std_error).sum(axis=1) >= FEWEST - known
+    kind = np.where(pooled, np.where(known, 1, 0), 2)
 
     coords = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values}
     low, high = tally["range_lower"].values, tally["range_upper"].values
     with pm.Model(coords=coords) as model:
         parts = []
-        if pooled.any():
-            parts.append(_population(coords["metric"][pooled], centre[pooled], scale[pooled]))
-        if not pooled.all():
-            alone = ~pooled
-            parts.append(_alone(coords["metric"][alone], centre[alone], scale[alone], std_error[alone]))
-        # A stable sort puts the pooled metrics first; sorting that order gives the place of each metric in it.
-        place = np.argsort(np.argsort(~pooled, kind="stable"))
+        for which in np.unique(kind):
+            at = kind == which
+            metrics, units = coords["metric"][at], (middle[at], scale[at])
+            if which == 0:
+                parts.append(_population(metrics, *units))
+            elif which == 1:
+                parts.append(_around_known(metrics, *units))
+            else:
+                parts.append(_alone(metrics, *units, std_error[at], known[at]))
+        # A stable sort puts like metrics together; sorting that order gives the place of each metric in it.
+        place = np.argsort(np.argsort(kind, kind="stable"))
         blocks: list[Tensor] = [pm.math.concatenate(part) for part in zip(*parts, strict=True)]
         theta, overall, tau = (block[place] for block in blocks)
         pm.Deterministic("mu", pm.math.clip(theta, low[:, None], high[:, None]), dims=("metric", "subgroup"))
@@ -123,8 +146,20 @@ def _population(metrics: Labels, centre: FloatArray, scale: FloatArray) -> tuple
     return alpha[:, None] + tau[:, None] * z, alpha, tau
 
 
+def _around_known(metrics: Labels, centre: FloatArray, scale: FloatArray) -> tuple[Tensor, Tensor, Tensor]:
+    """Add metrics with a population around a known centre: theta (metric, subgroup), alpha and tau (metric,)."""
+    model: Any = pm.modelcontext(None)
+    model.add_coord("known_metric", metrics)
+    spread = pm.HalfFlat("z_tau_known", dims="known_metric")
+    log_spread: Any = pm.math.log(spread)
+    pm.Potential("flat_tau_squared_known", log_spread.sum())
+    tau = scale * spread
+    z = pm.Normal("z_known", dims=("known_metric", "subgroup"))
+    return centre[:, None] + tau[:, None] * z, centre, tau
+
+
 def _alone(
-    metrics: Labels, centre: FloatArray, scale: FloatArray, std_error: FloatArray
+    metrics: Labels, centre: FloatArray, scale: FloatArray, std_error: FloatArray, known: BoolArray
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Add metrics without one: theta (metric, subgroup), and mean and spread of the subgroups observed (metric,)."""
     model: Any = pm.modelcontext(None)
@@ -135,8 +170,9 @@ def _alone(
     error = np.where(observed, std_error, 1.0)
     least = error.min(axis=1, keepdims=True, initial=np.inf, where=observed)
     weight = np.where(observed, least / error, 0.0) ** 2
-    number = observed.sum(axis=1)
-    mean = (z * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1.0)
-    away = (z - (z * observed).sum(axis=1, keepdims=True) / np.maximum(number, 1)[:, None]) * observed
-    spread: Tensor = pm.math.sqrt((away**2).sum(axis=1) / np.maximum(number - 1, 1))
+    number, free = observed.sum(axis=1), ~known
+    mean = (z * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1.0) * free
+    own = (z * observed).sum(axis=1, keepdims=True) / np.maximum(number, 1)[:, None] * free[:, None]
+    away = (z - own) * observed
+    spread: Tensor = pm.math.sqrt((away**2).sum(axis=1) / np.maximum(number - free, 1))
     return centre[:, None] + scale[:, None] * z, centre + scale * mean, scale * spread

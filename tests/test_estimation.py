@@ -190,7 +190,7 @@ class NoEngine(PartialPooling):
         (
             lambda: bg.estimate(counts(), NoEngine(), seed=1, inference="collapsed"),
             bg.InputError,
-            "has no exact engine",
+            "has no exact engine for metric '[a-z]+'; use",
         ),
         (lambda: bg.NoPooling(interval="wilsn"), bg.InputError, "NoPooling: interval='wilsn' is not one of"),  # type: ignore[arg-type]
         (lambda: bg.NoPooling(bootstrap=-1), bg.InputError, "bootstrap=-1 must be 0 or larger"),

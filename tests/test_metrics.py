@@ -112,6 +112,7 @@ def test_names_are_all_known() -> None:
     [
         (lambda: named("fnrr"), "unknown metric 'fnrr'; did you mean 'fnr'"),
         (lambda: named("acc[cat]"), "accuracy is over all classes"),
+        (lambda: named("auc[cat]"), "tally 'auc' with a column that is 1 for 'cat' and 0 for all others as y_true="),
         (lambda: Metric("", value="x"), "needs a name"),
         (lambda: Metric("m", value="x", lower=1.0, upper=0.0), "lower must be below upper"),
         (lambda: Metric("m", value="x", kind="rate", lower=0.0, upper=2.0), "is a rate, so its range is"),

@@ -19,7 +19,8 @@ from bayesgroups.tables.answer_files import check_ending
 TOP = ("title", "seed", "created_at", "folder", "rows", "tally", "estimators", "questions", "comparison")
 TALLY = (
     "file", "by", "metrics", "y_true", "y_pred", "y_score", "loss", "threshold", "selection_rate", "positive", "features",
-    "cluster", "cluster_analysis", "weights", "missing", "pooled_variance", "confusion", "output",
+    "cluster", "cluster_analysis", "weights", "missing", "pooled_variance", "confusion",
+    "row_covariates", "output",
 )  # fmt: skip
 FIT = ("word", "seed", "inference", "level", "output", "html", "json", "csv")
 QUESTION = ("ask", "of", "output")

@@ -151,7 +151,7 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
-        weights=rows.weights, missing=rows.missing, confusion=rows.confusion,
+        weights=rows.weights, missing=rows.missing, confusion=rows.confusion, row_covariates=rows.row_covariate,
     )  # fmt: skip
 
 

@@ -50,6 +50,9 @@ class RowOptions:
         What to do with rows whose attribute is missing.
     confusion
         Keep the cells of outcome and decision, for the estimator confusion.
+    row_covariate
+        Numeric column that explains scores row by row, for the estimator model_based_metrics with
+        --set row_covariates=age; repeat it for several.
     """
 
     by: Names = ()
@@ -67,6 +70,7 @@ class RowOptions:
     weights: str | None = None
     missing: Literal["error", "level", "drop"] = "error"
     confusion: Annotated[bool, Parameter(negative=())] = False
+    row_covariate: Names = ()
 
     def given(self) -> list[str]:
         """Names of the options that differ from their defaults."""

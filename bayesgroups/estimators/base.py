@@ -50,6 +50,11 @@ class Estimator(ABC):
         return ()
 
     @property
+    def only_sampled(self) -> str:
+        """Why NUTS alone answers these settings, and which others have an exact engine; empty where no setting asks for it."""
+        return ""
+
+    @property
     def joint(self) -> bool:
         """Whether all metrics are fitted together rather than one by one."""
         return False

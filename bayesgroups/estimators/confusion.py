@@ -83,6 +83,14 @@ class ConfusionModel(Estimator):
             raise InputError(f"ConfusionModel: bootstrap={self.bootstrap!r} must be 0 or larger, a whole number")
 
     @property
+    def only_sampled(self) -> str:
+        """Factors with correlated effects are not independent, so they cannot be drawn one by one."""
+        said = (
+            "effects that are correlated across factors are drawn by NUTS alone, correlated=False has an exact engine"
+        )
+        return said if self.correlated else ""
+
+    @property
     def joint(self) -> bool:
         """All metrics come from the same cells."""
         return True

@@ -19,7 +19,8 @@ def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> 
     word : str
         Such as ``"partial_pooling"``.
     settings : mapping, optional
-        Values by the names that the class of the word has; lists stand for tuples.
+        Values by the names that the class of the word has; lists stand for tuples, and tables for mappings;
+        names may be one text with commas between them.
 
     Returns
     -------
@@ -69,6 +70,10 @@ def _fitting(word: str, name: str, value: object, hint: Any) -> object:
             return value
         if typing.get_origin(kind) is tuple and isinstance(value, list | tuple):
             return tuple(value)
+        if typing.get_origin(kind) is tuple and typing.get_args(kind)[0] is str and isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        if typing.get_origin(kind) is Mapping and isinstance(value, Mapping):
+            return dict(value)
     wanted = [repr(choice) for choice in choices] + [
         getattr(kind, "__name__", str(kind)) for kind in kinds if not _is_literal(kind)
     ]

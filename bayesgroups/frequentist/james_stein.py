@@ -2,7 +2,8 @@
 
     Q = sum (z_a - mu0)^2 / v_a,   estimate_a = mu0 + (1 - (K - 3) / Q)_+ (z_a - mu0)
 
-for every kind of metric, with the sampling variances v_a of the tally taken as known.
+for every kind of metric, with the sampling variances v_a of the tally taken as known. Towards a known centre c the
+estimates go with c for mu0 and K - 2 for K - 3.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ Choice = Literal["morris", "robust", "fab", "bootstrap"]
 
 
 def estimate(
-    tally: xr.Dataset, *, positive_part: bool = True, interval: Choice = "morris", seed: int = 0
-) -> xr.Dataset:
+    tally: xr.Dataset, *, positive_part: bool = True, interval: Choice = "morris",
+    centre: FloatArray | float | None = None, seed: int = 0,
+) -> xr.Dataset:  # fmt: skip
     """Shrink the standard estimates of every metric towards their centre by one factor.
 
     Estimand: the value of the metric in the population of each subgroup.
@@ -43,6 +45,9 @@ def estimate(
         subgroups, if those are normal or whatever they are; ``fab`` covers every subgroup as often as it says.
         ``bootstrap`` is centred at the estimate and as wide as its resampled errors, bias included: right on average
         over subgroups, too wide for the small ones and, by a point or two, too short for the large ones.
+    centre : float or array (metric,), optional
+        Centre that was known before these data, of every metric; NaN where it is estimated, as everywhere without
+        it. All four intervals are then around it.
     seed : int
         Source of randomness of the bootstrap.
 
@@ -62,9 +67,9 @@ def estimate(
     -----
     A subgroup counts when its estimate is finite and its sampling variance positive. One without an estimate is
     ``imputed``: it has the centre, with the interval of a new subgroup (for ``bootstrap`` that of ``morris``: there is
-    nothing to resample). With three subgroups or fewer nothing is shrunk, the intervals are normal ones around the
-    estimates, and the method reads ``unshrunk``. An estimate whose sampling variance is 0 is left alone and flagged
-    ``degenerate``; one whose sampling variance is not known has no answer.
+    nothing to resample). With three subgroups or fewer, two around a known centre, nothing is shrunk, the intervals
+    are normal ones around the estimates, and the method reads ``unshrunk``. An estimate whose sampling variance is 0 is
+    left alone and flagged ``degenerate``; one whose sampling variance is not known has no answer.
 
     References
     ----------
@@ -84,17 +89,20 @@ def estimate(
     [0.217, 0.293, 0.369, 0.16, 0.636, 0.271]
     >>> str(found["status"].values[-1]), round(float(found["factor"]), 3)
     ('imputed', 0.763)
+    >>> known = james_stein.estimate(counts, centre=0.25).sel(metric="fnr")
+    >>> known["estimate"].values.round(3).tolist(), round(float(known["factor"]), 3)
+    ([0.217, 0.283, 0.348, 0.168, 0.577, 0.25], 0.655)
     """
     check_interval("james_stein", interval, get_args(Choice))
     z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
-    fitted = bock.fit(z, v, positive_part=positive_part)
+    fitted = bock.fit(z, v, positive_part=positive_part, centre=centre)
     # Neither shrunk nor guessed: too few subgroups to shrink, or an estimate known exactly.
-    alone = ~fitted.imputed & ((fitted.number < bock.FEWEST)[:, None] | ~(v > 0))
+    alone = ~fitted.imputed & (fitted.few[:, None] | ~(v > 0))
     if interval == "bootstrap":
         metrics = [str(name) for name in tally["metric"].values]
-        variance, limits = _resampled(z, v, fitted, metrics, seed, positive_part=positive_part)
+        variance, limits = _resampled(z, v, fitted, metrics, seed, positive_part=positive_part, centre=centre)
     else:
-        variance, limits = _borrowed(z, v, interval)
+        variance, limits = _borrowed(z, v, interval, centre)
     intervals = []
     for level in LEVELS:
         own, chosen = means.pooled_normal(fitted.estimate, np.where(alone, v, 0.0), level), limits(level)
@@ -104,7 +112,7 @@ def estimate(
         estimate=fitted.estimate,
         std_error=np.sqrt(np.where(alone, v, variance)),
         intervals=intervals,
-        methods=[interval if number >= bock.FEWEST else "unshrunk" for number in fitted.number],
+        methods=["unshrunk" if few else interval for few in fitted.few],
         imputed=fitted.imputed,
         extra={
             "overall": (("metric",), fitted.overall),
@@ -116,16 +124,18 @@ def estimate(
 
 
 def _resampled(
-    z: FloatArray, v: FloatArray, fitted: bock.BockFit, metrics: list[str], seed: int, *, positive_part: bool
-) -> tuple[FloatArray, Callable[[float], Interval]]:
+    z: FloatArray, v: FloatArray, fitted: bock.BockFit, metrics: list[str], seed: int, *,
+    positive_part: bool, centre: FloatArray | float | None,
+) -> tuple[FloatArray, Callable[[float], Interval]]:  # fmt: skip
     """Mean squared bootstrap errors, and the interval by level; subgroups to impute are Morris's."""
     found = []
+    given = np.broadcast_to(np.nan if centre is None else centre, len(metrics))
     for i, metric in enumerate(metrics):
         # The random numbers of a metric do not depend on the others.
         rng = np.random.default_rng([seed, zlib.crc32(metric.encode())])
-        found.append(bock.errors(z[i], v[i], rng, positive_part=positive_part))
+        found.append(bock.errors(z[i], v[i], rng, positive_part=positive_part, centre=given[i]))
     errors = np.stack(found, axis=1)
-    variance, new = _borrowed(z, v, "morris")
+    variance, new = _borrowed(z, v, "morris", centre)
 
     def limits(level: float) -> Interval:
         own, other = bock.interval(fitted, errors, level), new(level)
@@ -136,15 +146,17 @@ def _resampled(
     return np.where(fitted.imputed, variance, (errors**2).mean(axis=0)), limits
 
 
-def _borrowed(z: FloatArray, v: FloatArray, interval: Choice) -> tuple[FloatArray, Callable[[float], Interval]]:
+def _borrowed(
+    z: FloatArray, v: FloatArray, interval: Choice, centre: FloatArray | float | None
+) -> tuple[FloatArray, Callable[[float], Interval]]:
     """Variances and intervals of empirical Bayes, at its own estimates."""
     if interval == "robust":
-        linear = robust.fit(z, v)
+        linear = robust.fit(z, v, centre=centre)
         return linear.shrunk.variance, lambda level: robust.interval(linear, level)
     if interval == "fab":
-        guessed = fab.fit(z, v)
+        guessed = fab.fit(z, v, centre=centre)
         # The posterior variance under a guess can be 0 where the interval has width: its error is that of z.
         variance = np.where(guessed.shrunk.imputed, guessed.shrunk.variance, v)
         return variance, lambda level: fab.interval(guessed, level)
-    corrected = morris.fit(z, v)
+    corrected = morris.fit(z, v, centre=centre)
     return corrected.variance, lambda level: morris.interval(corrected, level)

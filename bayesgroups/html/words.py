@@ -245,7 +245,9 @@ def model_words(report: xr.DataTree) -> list[str]:
         likelihood = "binomial likelihood" if binomial else "normal likelihood with known sampling variances"
         if word == "model_based_metrics":
             likelihood = "a functional of normal scores, in standard units, of each outcome"
-        sentence = f"{likelihood}; {_priors(word, settings, own, binomial=binomial)}."
+        known = settings.get("centre")
+        mine = settings | {"centre": known.get(str(metric)) if isinstance(known, dict) else known}
+        sentence = f"{likelihood}; {_priors(word, mine, own, binomial=binomial)}."
         said.setdefault(sentence, []).append(plain(str(metric)))
     return [f"{', '.join(metrics)}: {sentence}" for sentence, metrics in said.items()]
 
@@ -261,7 +263,11 @@ def settings_of(tally: xr.Dataset) -> dict[str, Any]:
 
 def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *, binomial: bool) -> str:
     if word == "james_stein":
-        few = "with three estimates or fewer each subgroup stands alone, with a flat prior"
+        known = settings.get("centre")
+        number = "three" if known is None else "two"
+        few = f"with {number} estimates or fewer each subgroup stands alone, with a flat prior"
+        if known is not None:
+            return f"subgroups are Normal({known:.3g}, tau) around a known centre, with a flat prior of the square of tau; {few}"
         return f"subgroups are Normal(centre, tau), with flat priors of the centre and of the square of tau; {few}"
     if word == "crossed_effects":
         return _component_prior(settings)

@@ -120,7 +120,10 @@ def _means(tally: xr.Dataset, rng: np.random.Generator, draws: int, scheme: Sche
         if kind == "mean":
             block[:] = _mean(estimate, row_variance, count, resampled, source)
             return
-        np.divide(source.binomial(resampled, share), resampled, out=block, where=resampled > 0)
+        # Subgroup by subgroup where numbers stay: NumPy prepares anew whenever number or share change.
+        fixed = scheme == "subgroup"
+        hits = source.binomial(resampled.T, share[:, None]).T if fixed else source.binomial(resampled, share)
+        np.divide(hits, resampled, out=block, where=resampled > 0)
         if kind == "f1":
             np.divide(2 * block, 1 + block, out=block)
 

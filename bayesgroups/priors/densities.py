@@ -28,7 +28,7 @@ from bayesgroups.tallies.subgroups import attributes_of
 FloatArray = NDArray[np.float64]
 
 _NO_DENSITY = {
-    "james_stein": "its priors of the centre and of the squared spread are flat, and a flat prior to any power is the same",
+    "james_stein": "its priors are flat, and a flat prior to any power is the same",
     "disagreement": (
         "where disagreement goes is known from the prior alone, whatever the data; the bounds say what any other prior could do"
     ),

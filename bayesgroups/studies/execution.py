@@ -8,7 +8,7 @@ computed again.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
@@ -168,12 +168,13 @@ def _on_processes[Answer](
 def _pool[Answer](
     work: Callable[[int], Answer], pieces: Iterable[int], workers: int, finished: Callable[[int, Answer], None]
 ) -> None:
-    from joblib import Parallel, delayed
+    import joblib
 
+    parallel: Any = joblib.Parallel  # without annotations
     # Two processes even for one piece: joblib would compute it in this one, and a piece that kills its process must not
     # end the study.
-    pool = Parallel(n_jobs=max(workers, 2), backend="loky", batch_size=1, return_as="generator_unordered")
-    answers = pool(delayed(_numbered)(piece, work) for piece in pieces)
+    pool = parallel(n_jobs=max(workers, 2), backend="loky", batch_size=1, return_as="generator_unordered")
+    answers: Generator[tuple[int, Answer]] = pool(joblib.delayed(_numbered)(piece, work) for piece in pieces)
     try:
         for piece, answer in answers:
             finished(piece, answer)

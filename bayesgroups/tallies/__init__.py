@@ -30,6 +30,8 @@ dims ``metric`` and ``subgroup`` (``feature``, ``score_cell``, ``cluster_cell`` 
     Means of the columns named by ``features=``.
 ``score_*`` (score_cell)
     Positives and negatives per subgroup and distinct score, for ``auc``.
+``packet_*`` (score_packet, score_covariate)
+    Sums of products of scores and covariates of rows, with ``row_covariates=``, see `bayesgroups.tallies.score_covariates`.
 ``cluster_subgroup``, ``cluster_label``, ``cluster_rows``, ``cluster_weight``, ``cluster_sum`` (cluster_cell)
     Rows, weights and sums per subgroup and cluster, with ``cluster=``; so are all variables below.
 ``cluster_analysis`` (metric)

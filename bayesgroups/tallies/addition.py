@@ -16,6 +16,7 @@ from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.assembly import assemble, descriptions
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.confusion import add_cells
+from bayesgroups.tallies.covariate_addition import carry_covariates
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.score_moments import carry
 from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_tally
@@ -41,7 +42,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     Raises
     ------
     InputError
-        If there is no tally, or attributes, metrics, settings, kinds of tally or confusion cells differ.
+        If there is no tally, or attributes, metrics, settings, kinds of tally, confusion cells or covariates of rows differ.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     ]
     settings["parts"] = len(parts)
     found = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
-    return carry(parts, add_cells(found, parts, subgroups))
+    return carry_covariates(parts, carry(parts, add_cells(found, parts, subgroups)))
 
 
 def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:

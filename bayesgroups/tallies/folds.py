@@ -294,7 +294,7 @@ def _lay_out(part: xr.Dataset, whole: xr.Dataset) -> xr.Dataset:
     data: dict[str, Any] = {}
     for name, variable in part.data_vars.items():
         values = variable.values
-        if name in ("score_subgroup", "cluster_subgroup"):
+        if name in ("score_subgroup", "cluster_subgroup", "bin_subgroup", "packet_subgroup"):
             values = position[values]
         elif "subgroup" in variable.dims:
             axis = variable.dims.index("subgroup")

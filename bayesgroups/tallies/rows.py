@@ -45,6 +45,7 @@ def tally(
     missing: Missing = "error",
     pooled_variance: Pooling = "corrected",
     confusion: bool = False,
+    row_covariates: Sequence[str] = (),
 ) -> xr.Dataset:
     """Reduce rows to sufficient statistics per metric and intersectional subgroup.
 
@@ -86,6 +87,9 @@ def tally(
         How row variances are pooled, see `bayesgroups.tallies.variances.pooled`.
     confusion : bool
         Keep the rows per subgroup, outcome and decision, for `bayesgroups.ConfusionModel`; see `bayesgroups.tallies.confusion`.
+    row_covariates : sequence of str
+        Numeric columns whose products with the score are kept, for `bayesgroups.ModelBasedMetrics`; with ``auc`` among the
+        metrics, see `bayesgroups.tallies.score_covariates.keep_covariates`.
 
     Returns
     -------
@@ -130,6 +134,16 @@ def tally(
             "tally them one by one and add them up with bg.add_tallies()"
         )
     decides = any(_decides(metric) for metric in wanted)
+    explained = _names(row_covariates, "row_covariates")
+    if explained and is_stream(frame):
+        raise InputError(
+            "row_covariates= needs the rows twice, and frame= is an iterator; tally its frames one by one and add the tallies "
+            "up with bg.add_tallies()"
+        )
+    if explained and not any(metric.kind == "auc" for metric in wanted):
+        raise InputError(
+            "row_covariates= is about scores; put auc among the metrics and name the column of scores, y_score="
+        )
     pushed = push_down(frame, roles, wanted, declared, missing, decides)
     found = _of_memory(frame, roles, wanted, declared, missing, decides) if pushed is None else pushed
     rows, subgroups = found.rows, found.subgroups
@@ -154,7 +168,12 @@ def tally(
     whole = assemble(
         subgroups, described, found.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
     )
-    return with_cells(whole, rows, roles, wanted, subgroups) if confusion else whole
+    whole = with_cells(whole, rows, roles, wanted, subgroups) if confusion else whole
+    if not explained:
+        return whole
+    from bayesgroups.tallies.score_covariates import keep_covariates
+
+    return keep_covariates(whole, frame, explained)
 
 
 def _of_memory(
@@ -203,7 +222,8 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
         given.add("y_pred")
     for metric in metrics:
         for role in sorted(metric.needs - given):
-            hint = " (or y_score= with threshold= or selection_rate=)" if role == "y_pred" else ""
+            plain = role == "y_pred" and class_of(metric) is None
+            hint = " (or y_score= with threshold= or selection_rate=)" if plain else ""
             mend = ""
             if metric.kind == "auc" and role == "y_score" and "y_pred" in given:
                 mend = (
@@ -213,7 +233,8 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
             raise InputError(f"metric {metric.name!r} needs {role}={hint}, which is not given{mend}")
         if class_of(metric) is not None and roles.y_pred is None:
             raise InputError(
-                f"metric {metric.name!r} is about one class of a decision and needs y_pred=, which is not given"
+                f"metric {metric.name!r} is about one class of a decision and needs y_pred=, which is not given; for decisions "
+                f"by a threshold take {metric.name.partition('[')[0]!r}, with a column that is 1 for the class as y_true="
             )
 
 

@@ -3,6 +3,7 @@
 A regression of the score on covariates of the rows needs of each subgroup and outcome the number of rows, the sums of scores
 and covariates, and those of their products. They are kept in at most 64 packets per subgroup and outcome, to which rows are
 dealt at random: a bootstrap draws packets instead of rows. Where there are no more rows than packets, a packet is a row.
+Packets of parts of the data add up, see `bayesgroups.tallies.covariate_addition`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -20,8 +23,9 @@ from bayesgroups.columns import number
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.roles import Roles
 from bayesgroups.tallies.score_moments import Scale, keep_scores, kept, to_scale
+from bayesgroups.tallies.sources import open_source
 from bayesgroups.tallies.subgroups import attributes_of, of_tally
-from bayesgroups.texts import level_text
+from bayesgroups.texts import as_json, level_text
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -48,6 +52,10 @@ class Packets:
         Sums of their products with each other.
     centre : float
         Mean score on the modelling scale.
+    members : int array (packet,)
+        Rows, whatever their weights; those without any are in no packet.
+    origin, unit : arrays (covariate,)
+        Mean and standard deviation of the covariates over all rows.
     """
 
     names: tuple[str, ...]
@@ -60,6 +68,9 @@ class Packets:
     cross: FloatArray
     product: FloatArray
     centre: float
+    members: IntArray
+    origin: FloatArray
+    unit: FloatArray
 
 
 def keep_covariates(
@@ -72,7 +83,8 @@ def keep_covariates(
     tally : xr.Dataset
         A tally of rows with ``auc`` among its metrics.
     frame : dataframe, str or Path
-        The rows that it was made from, in memory.
+        The rows that it was made from. Of lazy frames and of patterns of files the columns that are needed are taken into
+        memory.
     covariates : sequence of str
         Columns of numbers. The score is regressed on them as they are: take logarithms of heavy tails first, and columns of
         0 and 1 for levels.
@@ -82,16 +94,17 @@ def keep_covariates(
     Returns
     -------
     xr.Dataset
-        With ``packet_subgroup``, ``packet_outcome``, ``packet_rows``, ``packet_score``, ``packet_score_squares``
-        (score_packet), ``packet_covariate``, ``packet_cross`` (score_packet, score_covariate), ``packet_product``
-        (score_packet, score_covariate, score_covariate_other) and ``packet_centre``. Sums of tallies have none of this: add
-        first, then keep covariates of all rows.
+        With ``packet_subgroup``, ``packet_outcome``, ``packet_rows``, ``packet_members``, ``packet_score``,
+        ``packet_score_squares`` (score_packet), ``packet_covariate``, ``packet_cross`` (score_packet, score_covariate),
+        ``packet_product`` (score_packet, score_covariate, score_covariate_other), ``packet_origin``, ``packet_unit``
+        (score_covariate) and ``packet_centre``.
 
     Raises
     ------
     InputError
         If the tally is of no rows with scores, the rows are not those it was made from, or a covariate is absent, no finite
-        number, named twice, the same for all rows of each subgroup and outcome, or a linear function of others.
+        number or named twice. Whether covariates say anything of rows is looked at when they are used: a part of the data
+        need not tell.
 
     Examples
     --------
@@ -127,47 +140,68 @@ def keep_covariates(
     weight = weight * (total / np.where(squares > 0, squares, 1.0))[cell]
     middle = np.average(values, axis=0, weights=weight)
     width = np.sqrt(np.average((values - middle) ** 2, axis=0, weights=weight))
-    values = (values - middle) / np.where(width > 0, width, 1.0)
-    _check_spread(names, cell, weight, values)
+    width = np.where(width > 0, width, 1.0)
+    values = (values - middle) / width
     centre = float(np.average(score, weights=weight))
-    return _attach(source, _deal(names, cell, weight, score - centre, values, centre))
+    found = attach(source, _deal(names, cell, weight, score - centre, values, centre, middle, width))
+    return found.assign_attrs(settings=as_json(settings | {"row_covariates": list(names)}))
 
 
 def packets_of(tally: xr.Dataset, names: Sequence[str]) -> Packets:
-    """Packets of some of the covariates that a tally keeps.
+    """Packets of some of the covariates that a tally keeps, for a regression of the score on them.
 
     Raises
     ------
     InputError
-        If it does not keep one of them.
+        If it does not keep one of them, or one is the same for all rows of each subgroup and outcome, or a linear function of
+        others.
+    """
+    found = read(tally, names)
+    _check_spread(found)
+    return found
+
+
+def read(tally: xr.Dataset, names: Sequence[str]) -> Packets:
+    """The same, whether or not they say anything.
+
+    Raises
+    ------
+    InputError
+        If the tally does not keep one of them, or not what they were divided by.
     """
     known = [str(name) for name in tally["score_covariate"].values] if "score_packet" in tally.dims else []
     for name in names:
         if name not in known:
             hint = near_misses(name, known) if known else "it keeps none"
             raise InputError(
-                f"row_covariates: the tally keeps no covariate {name!r} of rows; {hint}. Give it those of its rows with "
-                "bayesgroups.tallies.score_covariates.keep_covariates(tally, frame, [...])"
+                f"row_covariates: the tally keeps no covariate {name!r} of rows; {hint}. Tally its rows with row_covariates=, or "
+                "give it theirs with bayesgroups.tallies.score_covariates.keep_covariates(tally, frame, [...])"
             )
+    if "packet_unit" not in tally:
+        raise InputError("the tally keeps covariates without their units; tally its rows again and keep them again")
     at = [known.index(name) for name in names]
     singles = ("subgroup", "outcome", "rows", "score", "score_squares")
     subgroup, outcome, rows, score, squares = (tally[f"packet_{name}"].values for name in singles)
     covariate, cross = (tally[f"packet_{name}"].values[:, at] for name in ("covariate", "cross"))
     product = tally["packet_product"].values[:, at][:, :, at]
-    centre = float(tally["packet_centre"])
-    return Packets(tuple(names), subgroup, outcome, rows, score, squares, covariate, cross, product, centre)
+    members, origin, unit = (tally[f"packet_{name}"].values for name in ("members", "origin", "unit"))
+    return Packets(
+        tuple(names), subgroup, outcome, rows, score, squares, covariate, cross, product, float(tally["packet_centre"]),
+        members, origin[at], unit[at],
+    )  # fmt: skip
 
 
 def _columns(
     tally: xr.Dataset, frame: object, names: tuple[str, ...], settings: dict[str, object]
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
     """Subgroup, outcome, score on its scale, weight and covariates (row, covariate) of the rows."""
-    opened = frames.open_frame(frame)
+    truth, weights = str(settings["y_true"]), settings.get("weights")
+    by = tuple(attributes_of(tally))
+    needed = (*by, truth, str(settings["y_score"]), *([] if weights is None else [str(weights)]), *names)
+    opened = _open(frame, needed)
     for name in names:
         if name not in opened.columns:
             raise InputError(f"column {name!r} (covariates=) is not in the frame; {near_misses(name, opened.columns)}")
-    truth, weights = str(settings["y_true"]), settings.get("weights")
-    by = tuple(attributes_of(tally))
     roles = Roles(by, y_true=truth, y_score=str(settings["y_score"]), weights=None if weights is None else str(weights))
     missing: frames.Missing = settings.get("missing", "error")  # type: ignore[assignment]
     rows = frames.prepare(opened, roles, missing=missing, decides=False).frame
@@ -189,11 +223,24 @@ def _columns(
     return subgroup, outcome, score, np.asarray(weight, dtype=np.float64), np.stack(values, axis=1)
 
 
-def _check_spread(names: tuple[str, ...], cell: IntArray, weight: FloatArray, values: FloatArray) -> None:
-    total = np.bincount(cell, weight)
-    safe = np.where(total > 0, total, 1.0)
-    away = values - np.stack([np.bincount(cell, weight * value) / safe for value in values.T], axis=1)[cell]
-    within = (away.T * weight) @ away / weight.sum()
+def _open(frame: object, needed: Sequence[str]) -> nw.DataFrame[Any]:
+    """The frame in memory; of one that is better left where it is, the columns that are needed."""
+    source = open_source(frame)
+    if source is None:
+        return frames.open_frame(frame)
+    known = source.frame.collect_schema().names()
+    wanted = list(dict.fromkeys(name for name in needed if name in known))
+    # Where one of them is missing, all names are needed to say which is meant.
+    query = source.frame.select(wanted) if set(needed) <= set(known) else source.frame.head(1)
+    return frames.open_frame(source.collect(query).to_native())
+
+
+def _check_spread(packets: Packets) -> None:
+    cell = 2 * packets.subgroup + packets.outcome
+    total, names = np.bincount(cell, packets.rows), packets.names
+    sums = np.stack([np.bincount(cell, value) for value in packets.covariate.T], axis=1)
+    mean = sums / np.where(total > 0, total, 1.0)[:, None]
+    within = (packets.product.sum(axis=0) - mean.T @ sums) / total.sum()
     for i, name in enumerate(names):
         if not within[i, i] > 1e-12:
             raise InputError(
@@ -210,10 +257,12 @@ def _check_spread(names: tuple[str, ...], cell: IntArray, weight: FloatArray, va
 
 
 def _deal(
-    names: tuple[str, ...], cell: IntArray, weight: FloatArray, score: FloatArray, values: FloatArray, centre: float
-) -> Packets:
-    """Deal rows to the packets of their cell, in an order of their own that has nothing to do with that of the frame."""
-    some = np.flatnonzero(weight > 0)
+    names: tuple[str, ...], cell: IntArray, weight: FloatArray, score: FloatArray, values: FloatArray, centre: float,
+    origin: FloatArray, unit: FloatArray,
+) -> Packets:  # fmt: skip
+    """Deal rows to the packets of their cell at random, but the same rows to the same packets in whatever order they come."""
+    known = np.lexsort((weight, *values.T, score, cell))
+    some = known[weight[known] > 0]
     order = some[np.random.default_rng(0).permutation(len(some))]
     order = order[np.argsort(cell[order], kind="stable")]
     first = np.searchsorted(cell[order], cell[order], side="left")
@@ -234,17 +283,19 @@ def _deal(
     own = key[start] // PACKETS
     return Packets(
         names, own // 2, own % 2, total(w), total(w * u), total(w * u**2), total(w[:, None] * c),
-        total((w * u)[:, None] * c), product, centre,
+        total((w * u)[:, None] * c), product, centre, np.diff(start, append=len(order)), origin, unit,
     )  # fmt: skip
 
 
-def _attach(tally: xr.Dataset, packets: Packets) -> xr.Dataset:
+def attach(tally: xr.Dataset, packets: Packets) -> xr.Dataset:
+    """A tally with these packets, and no others."""
     along, other = "score_packet", "score_covariate"
     found = tally.drop_dims([dim for dim in (along, other) if dim in tally.dims]).assign(
         packet_subgroup=(along, packets.subgroup), packet_outcome=(along, packets.outcome),
-        packet_rows=(along, packets.rows), packet_score=(along, packets.score),
+        packet_rows=(along, packets.rows), packet_members=(along, packets.members), packet_score=(along, packets.score),
         packet_score_squares=(along, packets.squares), packet_covariate=((along, other), packets.covariate),
         packet_cross=((along, other), packets.cross),
         packet_product=((along, other, "score_covariate_other"), packets.product), packet_centre=((), packets.centre),
+        packet_origin=(other, packets.origin), packet_unit=(other, packets.unit),
     )  # fmt: skip
     return found.assign_coords(score_covariate=np.array(packets.names))

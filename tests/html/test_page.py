@@ -266,7 +266,7 @@ def test_without_pooling_and_with_flat_priors_the_page_gives_reasons() -> None:
     who = pd.DataFrame({"site": list("abcd")})
     tally = bg.tally_from_counts([1, 30, 9, 4], [2, 100, 60, 9], who, metric="fnr")
     text = render(bg.estimate(tally, bg.JamesStein(), seed=1))
-    assert "Not available: its priors of the centre and of the squared spread are flat" in text
+    assert "Not available: its priors are flat" in text
 
 
 @pytest.mark.usefixtures("no_pictures")

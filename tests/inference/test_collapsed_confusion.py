@@ -114,6 +114,18 @@ def test_settings_are_checked() -> None:
         bg.ConfusionModel(bootstrap=-1)
 
 
+def test_correlated_effects_have_no_exact_engine() -> None:
+    rows = pd.DataFrame({"site": list("ab") * 8, "y": [0, 0, 1, 1] * 4, "d": [0, 1] * 8})
+    tally = bg.tally(rows, ["site"], ["sel", "fnr"], y_true="y", y_pred="d", confusion=True)
+    with pytest.raises(
+        bg.InputError,
+        match="confusion has no exact engine for metric 'sel, fnr': effects that are correlated across factors are drawn by "
+        "NUTS alone, correlated=False has an exact engine; use inference='auto' or 'nuts'",
+    ):
+        bg.estimate(tally, bg.ConfusionModel(correlated=True), seed=1, inference="collapsed")
+    assert bg.ConfusionModel().only_sampled == ""
+
+
 def test_a_tally_without_cells_is_refused() -> None:
     counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
     with pytest.raises(bg.InputError, match="no confusion cells; make it with bg.tally"):

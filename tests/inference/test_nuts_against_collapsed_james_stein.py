@@ -27,16 +27,33 @@ def three() -> xr.Dataset:
     return bg.tally_from_counts([3, 8, 4, 0], [10, 15, 30, 0], table(4), metric="fnr")
 
 
-@pytest.mark.parametrize("tally", [rates(), pytest.param(three(), marks=pytest.mark.slow)], ids=["population", "alone"])
-def test_the_two_engines_agree_within_monte_carlo_error(tally: xr.Dataset) -> None:
+def pair() -> xr.Dataset:
+    return three().isel(subgroup=[1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("tally", "centre"),
+    [
+        (rates(), None),
+        pytest.param(three(), None, marks=pytest.mark.slow),
+        pytest.param(rates(), 0.3, marks=pytest.mark.slow),
+        pytest.param(pair(), 0.3, marks=pytest.mark.slow),
+    ],
+    ids=["population", "alone", "known", "alone_known"],
+)
+def test_the_two_engines_agree_within_monte_carlo_error(tally: xr.Dataset, centre: float | None) -> None:
     import arviz as az
 
-    exact = bg.estimate(tally, bg.JamesStein(), seed=1, inference="collapsed")
-    nuts = bg.estimate(tally, bg.JamesStein(), seed=1, inference="nuts")
+    exact = bg.estimate(tally, bg.JamesStein(centre=centre), seed=1, inference="collapsed")
+    nuts = bg.estimate(tally, bg.JamesStein(centre=centre), seed=1, inference="nuts")
     assert (exact.attrs["inference"], nuts.attrs["inference"]) == ("collapsed", "nuts")
     assert nuts.attrs["usable"] == 1
     one, two = exact["posterior"].to_dataset(), nuts["posterior"].to_dataset()
     assert set(one.data_vars) == set(two.data_vars) == {"mu", "overall", "tau"}
+    if centre is not None:
+        assert (one["overall"] == centre).all()
+        assert (two["overall"] == centre).all()
+        one, two = one.drop_vars("overall"), two.drop_vars("overall")
 
     def z_scores(statistic: str, first: xr.Dataset, second: xr.Dataset, **options: float) -> np.ndarray:
         error = [az.mcse(data, method=statistic, **options) for data in (one, two)]

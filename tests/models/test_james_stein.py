@@ -39,7 +39,8 @@ def both(make_tally: MakeTally) -> xr.Dataset:
 
 
 def deterministic(model: Any, names: list[str], **point: np.ndarray) -> list[np.ndarray]:
-    start = model.initial_point() | {name if name != "z_tau" else "z_tau_log__": value for name, value in point.items()}
+    logs = ("z_tau", "z_tau_known")
+    start = model.initial_point() | {f"{name}_log__" if name in logs else name: at for name, at in point.items()}
     outputs = model.replace_rvs_by_values([model[name] for name in names])
     mode = Mode(linker="py", optimizer="fast_run")
     function = model.compile_fn(outputs, inputs=model.value_vars, mode=mode, on_unused_input="ignore")
@@ -112,3 +113,54 @@ def test_names_dims_and_gradient(name: str, request: pytest.FixtureRequest) -> N
 
 def test_both_engines_need_as_many_estimates() -> None:
     assert james_stein.FEWEST == FEWEST_FLAT
+
+
+# --- a known centre ---------------------------------------------------------------------------------------------------
+
+
+def test_a_known_centre_takes_the_place_of_alpha(five: xr.Dataset, log_density: Callable[..., float]) -> None:
+    """Three subgroups are enough."""
+    three, z = five.isel(subgroup=[0, 1, 2, 4]), Z[:, [0, 1, 2, 4]]
+    tau = 0.5 * 0.6
+    theta = 0.9 + tau * z[0]
+    expected = np.log(0.6) + stats.norm.logpdf(z).sum()
+    expected += stats.norm.logpdf(ESTIMATE[0, :3], theta[:3], STD_ERROR[:3]).sum()
+    model = james_stein.build(three, centre=0.9)
+    np.testing.assert_allclose(log_density(model, z_tau_known=[0.6], z_known=z), expected, rtol=RTOL)
+    point = {"z_tau_known": np.log([0.6]), "z_known": z}
+    mu, overall, spread = deterministic(model, ["mu", "overall", "tau"], **point)
+    np.testing.assert_allclose(mu, np.clip(0.9 + 0.3 * z, 0, 1), rtol=RTOL)
+    assert overall.tolist() == [0.9]
+    np.testing.assert_allclose(spread, [0.3], rtol=RTOL)
+
+
+def test_two_subgroups_stand_alone_beside_a_known_centre(both: xr.Dataset) -> None:
+    few = both.isel(metric=[0])
+    z = np.array([[0.1, 0.9, -3.0, 2.0, 0.5]])
+    theta = 1.5 + 0.4 * z[0]
+    mu, overall, tau = deterministic(james_stein.build(few, centre=1.5), ["mu", "overall", "tau"], z_alone=z)
+    np.testing.assert_allclose(mu[0], theta, rtol=RTOL)
+    np.testing.assert_allclose(overall, [1.5], rtol=RTOL)
+    np.testing.assert_allclose(tau, [np.sqrt(((theta[:2] - 1.5) ** 2).mean())], rtol=RTOL)
+
+
+def test_known_and_estimated_centres_side_by_side(make_tally: MakeTally, log_density: Callable[..., float]) -> None:
+    """Alone, known, estimated, in the order of the tally."""
+    tally = make_tally(
+        [[30, 10, 0, 0, 0], *COUNT, *COUNT], estimate=[[0.3, 0.9, np.nan, np.nan, np.nan], *ESTIMATE.tolist() * 2],
+        kind=["mean", "rate", "auc"], upper=[1.0, 1.0, 1.0],
+    )  # fmt: skip
+    alone = np.array([[0.1, 0.9, -3.0, 2.0, 0.5]])
+    model = james_stein.build(tally, centre=np.array([np.nan, 0.25, np.nan]))
+    point = {"z_overall": [0.2], "z_tau": [0.6], "z": Z, "z_tau_known": [0.4], "z_known": Z / 2, "z_alone": alone}
+    first = log_density(james_stein.build(tally.isel(metric=[0])), z_alone=alone)
+    second = log_density(james_stein.build(tally.isel(metric=[1]), centre=0.25), z_tau_known=[0.4], z_known=Z / 2)
+    third = log_density(james_stein.build(tally.isel(metric=[2])), z_overall=[0.2], z_tau=[0.6], z=Z)
+    np.testing.assert_allclose(log_density(model, **point), first + second + third, rtol=RTOL)
+    arrays = {name: np.asarray(value) for name, value in point.items()}
+    arrays |= {name: np.log(arrays[name]) for name in ("z_tau", "z_tau_known")}
+    mu, overall, tau = deterministic(model, ["mu", "overall", "tau"], **arrays)
+    np.testing.assert_allclose(overall[1:], [0.25, 0.6], rtol=RTOL)
+    np.testing.assert_allclose(tau[1:], [0.2, 0.3], rtol=RTOL)
+    np.testing.assert_allclose(mu[1], np.clip(0.25 + 0.1 * Z[0], 0, 1), rtol=RTOL)
+    assert all(model.named_vars_to_dims[variable.name] for variable in model.basic_RVs)

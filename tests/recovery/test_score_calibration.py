@@ -1,6 +1,6 @@
 """The record of simulation-based calibration of model-based metrics, held to uniformity; and how it is made.
 
-The record is made, in about a quarter of an hour, by
+The record is made, in about half an hour, by
 
     python -m bayesgroups.studies.score_calibration --output tests/recovery/records/sbc_model_based_metrics.csv
 """
@@ -25,12 +25,14 @@ from tests.recovery.sbc_records import (
 from tests.studies.resumed import resumed
 
 NAME = "model_based_metrics"
-KINDS: tuple[Kind, ...] = ("normal", "skewed")
+KINDS: tuple[Kind, ...] = ("normal", "skewed", "row_covariates")
 
 
 def test_every_quantity_is_there() -> None:
     assert {likelihood for likelihood, _ in ranks_of(NAME)} == set(KINDS)
-    assert {"auc[2]", "spread", "mean[3,1]", "sd[2,0]", "scale[3]"} <= {quantity for _, quantity in ranks_of(NAME)}
+    assert {"auc[2]", "spread", "mean[3,1]", "sd[2,0]", "scale[3]", "slope[1,0]", "covariate[5,1]"} <= {
+        quantity for _, quantity in ranks_of(NAME)
+    }
     assert all(int(line["replications"]) >= 300 and int(line["seed"]) == SEED for line in lines_of(NAME))
 
 
@@ -53,12 +55,12 @@ def test_the_command_writes_a_line_per_quantity(tmp_path: Path, monkeypatch: pyt
     found = {quantity: values for (kind, quantity), values in ranks_of(NAME).items() if kind == "normal"}
     monkeypatch.setattr(score_calibration, "ranks", lambda kind, replications, seed, *, executor: found)
     main(["--output", str(tmp_path / "sbc.csv"), "--replications", "3", "--seed", "7"])
-    assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + 2 * len(found)
+    assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + 3 * len(found)
     assert (tmp_path / "sbc_ranks.csv").read_text(encoding="utf-8").startswith("likelihood,quantity,0,1,")
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(InputError, match="kind='t' is not one of 'normal', 'skewed'"):
+    with pytest.raises(InputError, match="kind='t' is not one of 'normal', 'skewed', 'row_covariates'"):
         ranks("t")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="replications=0 must be 1 or more"):
         ranks("normal", replications=0)

@@ -74,7 +74,24 @@ def put(column: str, row: int, value: Any) -> pd.DataFrame:
             {"y_pred": None, "y_score": "text", "threshold": 0.5},
             r"column 'text' \(y_score=\) must hold numbers; got String such as 'a'",
         ),
-        ({"y_true": "three"}, r"labels in 'three' and 'p' are not binary: 3 values \(0, 1, 2\)"),
+        (
+            {"y_true": "three"},
+            r"labels in 'three' and 'p' are not binary: 3 values \(0, 1, 2\); tpr and .* such as 'tpr\[0\]'$",
+        ),
+        (
+            {"y_true": "three", "y_score": "s", "metrics": ["tpr[0]", "auc"]},
+            r"use metrics of one class such as 'tpr\[0\]'; what comes from a score, such as auc, is .*: tally it apart, with a "
+            "column that is 1 for 0 and 0 for all others as y_true=",
+        ),
+        (
+            {"y_true": "three", "y_pred": None, "y_score": "s", "metrics": ["auc"]},
+            r"\(0, 1, 2\); what comes from a score, such as auc, is about one class against all others: tally it apart",
+        ),
+        (
+            {"y_true": "three", "y_pred": None, "metrics": [Metric("own", value="w", needs=frozenset({"y_true"}))]},
+            r"\(0, 1, 2\); metrics of the positive class need two$",
+        ),
+        ({"metrics": ["tpr[1]"], "y_pred": None}, r"metric 'tpr\[1\]' needs y_pred=, which is not given"),
         ({"y_pred": "s"}, "for a score use y_score= with threshold="),
         ({"y_true": "yes", "y_pred": "yes"}, "say which one is positive, as positive='yes'"),
         ({"y_true": "yes", "y_pred": "yes", "positive": "ja"}, "positive='ja' is not a label"),
@@ -85,7 +102,7 @@ def put(column: str, row: int, value: Any) -> pd.DataFrame:
         ({"metrics": ["tpr[9]"]}, r"no row has the label '9'; the labels are \['0', '1'\]"),
         (
             {"metrics": ["tpr[1]"], "y_pred": None, "y_score": "s", "threshold": 0.5},
-            "is about one class of a decision and needs y_pred=",
+            "is about one class of a decision and needs y_pred=.*; for decisions by a threshold take 'tpr', with a column that",
         ),
         ({"frame": put("sex", 0, None)}, "attribute 'sex' is missing in 1 of 4 rows; say missing='level'"),
         ({"frame": FRAME.assign(sex=None), "missing": "drop"}, "no rows are left after dropping"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 import xarray as xr
 
@@ -55,9 +57,10 @@ def test_packets_are_rows_where_these_are_few_and_equal_where_they_are_many() ->
         size = found.rows[cell == k]
         assert len(size) == min(PACKETS, size.sum())
         assert size.max() - size.min() <= 1
-    # Rows that come sorted are dealt as fairly: sums of packets scatter as those of random rows do.
+    # The same rows in another order are dealt alike, and sums of packets scatter as those of random rows do.
     ordered = rows.sort_values("age")
     again = packets_of(keep_covariates(_tally(ordered), ordered, ["age"]), ["age"])
+    np.testing.assert_allclose(again.cross, found.cross, rtol=1e-9, atol=1e-12)
     one = again.covariate[(again.subgroup == 0) & (again.outcome == 0), 0]
     rows_each = again.rows[(again.subgroup == 0) & (again.outcome == 0)].mean()
     assert 0.6 < one.var() / rows_each < 1.6
@@ -94,15 +97,35 @@ def test_what_is_kept_survives_a_file(tmp_path: Path) -> None:
     )
 
 
-def test_sums_of_tallies_keep_scores_only() -> None:
-    rows = _rows()
-    parts = [keep_covariates(_tally(part), part, ["age"]) for part in (rows[:400], rows[400:])]
-    whole = bg.add_tallies(parts)
+def test_tally_keeps_covariates_itself(tmp_path: Path) -> None:
+    rows = _rows(300)
+    known: dict[str, Any] = {"y_true": "y", "y_score": "p", "row_covariates": ["age", "visits"]}
+    found = bg.tally(rows, ["s"], ["auc"], **known)
+    assert json.loads(found.attrs["settings"])["row_covariates"] == ["age", "visits"]
+    apart = keep_covariates(bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p"), rows, ["age", "visits"])
+    xr.testing.assert_identical(found, apart)
+    assert "row_covariates" not in json.loads(_tally(rows).attrs["settings"])
+    # Rows that stay where they are: a lazy frame, and files that DuckDB reads.
+    lazy = bg.tally(polars.from_pandas(rows).lazy(), ["s"], ["auc"], **known)
+    for half, name in ((rows[:140], "a"), (rows[140:], "b")):
+        half.to_parquet(tmp_path / f"{name}.parquet")
+    files = bg.tally(str(tmp_path / "*.parquet"), ["s"], ["auc"], **known)
+    for other in (lazy, files):
+        xr.testing.assert_allclose(other, found, rtol=1e-12)
+
+
+def test_tally_says_when_it_cannot_keep_them() -> None:
+    rows = _rows(100)
+    with pytest.raises(bg.InputError, match="put auc among the metrics and name the column of scores"):
+        bg.tally(rows, ["s"], ["sel"], y_true="y", y_score="p", threshold=0.5, row_covariates=["age"])
     with pytest.raises(
-        bg.InputError, match=r"keeps no covariate 'age' of rows; it keeps none\. Give it those of its rows"
+        bg.InputError, match="row_covariates= needs the rows twice, and frame= is an iterator; .*add_tallies"
     ):
-        packets_of(whole, ["age"])
-    assert packets_of(keep_covariates(whole, rows, ["age"]), ["age"]).rows.sum() == len(rows)
+        bg.tally(iter([rows]), ["s"], ["auc"], y_true="y", y_score="p", row_covariates=["age"])
+    with pytest.raises(bg.InputError, match="row_covariates= names a column twice"):
+        bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p", row_covariates=["age", "age"])
+    with pytest.raises(bg.InputError, match="column 'agee' .* is not in the frame; .*'age'"):
+        bg.tally(polars.from_pandas(rows).lazy(), ["s"], ["auc"], y_true="y", y_score="p", row_covariates=["agee"])
 
 
 def test_what_cannot_be_used_is_refused_by_name() -> None:
@@ -119,9 +142,9 @@ def test_what_cannot_be_used_is_refused_by_name() -> None:
     with pytest.raises(bg.InputError, match="column 'text' .* must hold numbers"):
         keep_covariates(tally, rows, ["text"])
     with pytest.raises(bg.InputError, match="'own' is the same for all rows of each subgroup and outcome"):
-        keep_covariates(tally, rows, ["own"])
+        packets_of(keep_covariates(tally, rows, ["own"]), ["own"])
     with pytest.raises(bg.InputError, match="'twice' is a linear function of age"):
-        keep_covariates(tally, rows, ["age", "twice"])
+        packets_of(keep_covariates(tally, rows, ["age", "twice"]), ["age", "twice"])
     with pytest.raises(bg.InputError, match=r"subgroup 'a' has \d+ rows in the tally and \d+ in frame="):
         keep_covariates(tally, rows[:500], ["age"])
     with pytest.raises(bg.InputError, match="frame= has rows of z, a subgroup that the tally does not have"):
@@ -134,5 +157,7 @@ def test_what_cannot_be_used_is_refused_by_name() -> None:
     with pytest.raises(bg.InputError, match=r"the tally was not made by bg.tally\(\) from rows"):
         keep_covariates(nameless, rows, ["age"])
     kept = keep_covariates(tally, rows, ["age"])
+    with pytest.raises(bg.InputError, match="keeps covariates without their units; tally its rows again"):
+        packets_of(kept.drop_vars("packet_unit"), ["age"])
     with pytest.raises(bg.InputError, match="row_covariates: the tally keeps no covariate 'agee' of rows; .*'age'"):
         packets_of(kept, ["agee"])

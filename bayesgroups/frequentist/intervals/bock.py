@@ -2,8 +2,8 @@
 
     z_a ~ Normal(mu_a, v_a),   Q = sum (z_a - mu0)^2 / v_a,   estimate_a = mu0 + (1 - (K - 3) / Q)_+ (z_a - mu0)
 
-with the v_a known and mu0 the precision-weighted mean. Nothing is assumed of the mu_a. No interval was published with
-it; the one here resamples its errors.
+with the v_a known and mu0 the precision-weighted mean, or a known centre, with K - 2 for K - 3. Nothing is assumed of
+the mu_a. No interval was published with it; the one here resamples its errors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 FEWEST = 4
-"""Groups below which nothing is shrunk: K - 3 must be positive."""
+"""Groups below which nothing is shrunk: K - 3 must be positive; one less where the centre is known."""
 REPLICATES = 2000
 """Bootstrap samples of an interval."""
 CHUNK = 500_000
@@ -40,8 +40,10 @@ class BockFit:
         Share of the way to the centre: 1 - factor, and NaN where there is nothing to shrink.
     overall, q, factor, number : arrays (...)
         Centre mu0, statistic Q, what is left of each distance to the centre, and number K of the groups they
-        rest on: those with a finite estimate and a positive, finite sampling variance. The factor is 1 with
-        three groups or fewer, and where Q is 0.
+        rest on: those with a finite estimate and a positive, finite sampling variance. The factor is 1 where there
+        are too few, and where Q is 0.
+    few : bool array (...)
+        Too few groups to shrink: three or fewer, two or fewer around a known centre.
     imputed : bool array (..., group)
         Groups that have no estimate of their own.
     """
@@ -52,11 +54,14 @@ class BockFit:
     q: FloatArray
     factor: FloatArray
     number: FloatArray
+    few: BoolArray
     imputed: BoolArray
 
 
-def fit(z: FloatArray, v: FloatArray, *, positive_part: bool = True) -> BockFit:
-    """Shrink estimates towards their precision-weighted mean.
+def fit(
+    z: FloatArray, v: FloatArray, *, positive_part: bool = True, centre: FloatArray | float | None = None
+) -> BockFit:
+    """Shrink estimates towards their precision-weighted mean, or towards a known centre.
 
     Estimand: the mean mu_a of every group.
 
@@ -66,6 +71,8 @@ def fit(z: FloatArray, v: FloatArray, *, positive_part: bool = True) -> BockFit:
         Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by one.
     positive_part : bool
         Stop at the centre. Without it a factor below 0 carries the estimates past the centre.
+    centre : float or array that broadcasts to (...), optional
+        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
 
     Returns
     -------
@@ -83,6 +90,11 @@ def fit(z: FloatArray, v: FloatArray, *, positive_part: bool = True) -> BockFit:
     mu_a; where sizes differ much it is below 3 and nothing would be shrunk, so the number of groups stands here and
     the promise is given up.
 
+    Towards a known centre c nothing is estimated but Q: it is sum (z_a - c)^2 / v_a, and K - 2 stands for K - 3. With equal
+    variances the plain estimator then has a smaller total squared error than the estimates have, whatever the mu_a and
+    whatever c, from K = 3 on. Where all mu_a are c, its error is 2 / K of theirs: Q is chi-squared with K degrees of freedom,
+    and E sum (estimate_a - c)^2 / v_a = E (1 - (K - 2) / Q)^2 Q = K - 2 (K - 2) + (K - 2)^2 E 1 / Q = 2.
+
     References
     ----------
     Herlihy, Truong, Chouldechova, Dudik (2024), section 5. Bock (1975), Annals of Statistics 3,
@@ -96,19 +108,22 @@ def fit(z: FloatArray, v: FloatArray, *, positive_part: bool = True) -> BockFit:
     >>> round(float(found.factor), 6), found.estimate.round(6).tolist()
     (0.804839, [0.210761, 0.251003, 0.371729, 0.130277, 0.653423])
     """
-    units = in_units(z, v)
+    units = in_units(z, v, centre)
     y, k = units.y, units.number
+    free = k - units.spent
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         # Weights relative to the largest, so that they stay numbers.
         least = np.where(units.use, units.v, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
         w = np.where(units.use, least / units.v, 0.0)
-        centre = (w * y).sum(axis=-1, keepdims=True) / w.sum(axis=-1, keepdims=True)
-        q = (w * (y - centre) ** 2).sum(axis=-1, keepdims=True) / least
-        factor = np.where((k < FEWEST) | (q == 0), 1.0, 1 - (k - 3) / q)
+        mean = (w * y).sum(axis=-1, keepdims=True) / w.sum(axis=-1, keepdims=True)
+        m = units.around(mean)
+        q = (w * (y - m) ** 2).sum(axis=-1, keepdims=True) / least
+        few = free < FEWEST - 1
+        factor = np.where(few | (q == 0), 1.0, 1 - (free - 2) / q)
         if positive_part:
             factor = np.maximum(factor, 0.0)
-        overall = centre * units.unit + units.centre
-        shrunk = (centre + factor * (y - centre)) * units.unit + units.centre
+        overall = np.where(k > 0, m, mean) * units.unit + units.centre  # not a number where there is none
+        shrunk = (m + factor * (y - m)) * units.unit + units.centre
         own = units.use & (factor != 1)  # what is not shrunk stays as it came, to the last digit
         imputed = ~np.isfinite(z) | np.isposinf(v)
         known = np.where(v >= 0, z, np.nan)
@@ -120,12 +135,14 @@ def fit(z: FloatArray, v: FloatArray, *, positive_part: bool = True) -> BockFit:
         q=np.where(k > 0, q, np.nan)[..., 0],
         factor=np.where(k > 0, factor, np.nan)[..., 0],
         number=k[..., 0],
+        few=few[..., 0],
         imputed=imputed,
     )
 
 
 def errors(
-    z: FloatArray, v: FloatArray, rng: np.random.Generator, *, positive_part: bool = True, replicates: int = REPLICATES,
+    z: FloatArray, v: FloatArray, rng: np.random.Generator, *,
+    positive_part: bool = True, centre: FloatArray | float | None = None, replicates: int = REPLICATES,
 ) -> FloatArray:  # fmt: skip
     """Absolute errors of the estimator in parametric bootstrap samples.
 
@@ -137,7 +154,7 @@ def errors(
         Estimates and their sampling variances; NaN where a group has none.
     rng : numpy Generator
         Source of randomness.
-    positive_part : bool
+    positive_part, centre
         As in `fit`.
     replicates : int
         Bootstrap samples.
@@ -177,7 +194,7 @@ def errors(
     for start in range(0, replicates, size):
         part = found[start : start + size]
         again = np.where(use, z + spread * rng.standard_normal(part.shape), np.nan)
-        estimate = fit(again, np.broadcast_to(v, part.shape), positive_part=positive_part).estimate
+        estimate = fit(again, np.broadcast_to(v, part.shape), positive_part=positive_part, centre=centre).estimate
         part[:] = np.where(use, np.abs(estimate - z), np.nan)
     return found
 

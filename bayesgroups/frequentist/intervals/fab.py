@@ -18,7 +18,7 @@ from bayesgroups.frequentist.intervals.shrunk import Shrunk, in_units
 FloatArray = NDArray[np.float64]
 
 FEWEST = 3
-"""Groups below which the others cannot make a guess: two are needed for a variance."""
+"""Groups below which the others cannot make a guess: two are needed for a variance, or one around a known centre."""
 HALVINGS = 64
 
 
@@ -44,7 +44,7 @@ class FabFit:
     guess_variance: FloatArray
 
 
-def fit(z: FloatArray, v: FloatArray) -> FabFit:
+def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = None) -> FabFit:
     """Guess every group from the others, and shrink it towards the guess.
 
     Parameters
@@ -52,16 +52,23 @@ def fit(z: FloatArray, v: FloatArray) -> FabFit:
     z, v : arrays (..., group)
         Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
         one.
+    centre : float or array that broadcasts to (...), optional
+        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
 
     Returns
     -------
     FabFit
-        With two groups or fewer nothing is shrunk.
+        With two groups or fewer, a lone one around a known centre, nothing is shrunk.
 
     Raises
     ------
     InputError
         If the shapes differ.
+
+    Notes
+    -----
+    A known centre is the mean of every guess, and the others make its variance. Neither uses the estimate itself, so
+    that the interval stays exact in every group, wherever the centre is.
 
     References
     ----------
@@ -74,18 +81,18 @@ def fit(z: FloatArray, v: FloatArray) -> FabFit:
     >>> found.guess.round(2).tolist(), found.guess_variance.round(3).tolist()
     ([0.4, 0.35, 0.15], [0.07, 0.115, 0.0])
     """
-    units = in_units(z, v)
-    whole = moments.fit(z, v)
+    units = in_units(z, v, centre)
+    whole = moments.fit(z, v, centre=centre)
     y, s2 = units.y, units.v
-    enough = units.use & (units.number >= FEWEST)
-    centre, between = np.full(z.shape, np.nan), np.full(z.shape, np.nan)
+    enough = units.use & (units.number - units.spent >= FEWEST - 1)
+    middle, between = np.full(z.shape, np.nan), np.full(z.shape, np.nan)
     for a in range(z.shape[-1]):
         others = units.use.copy()
         others[..., a] = False
-        found = moments.between(y, s2, others)
-        centre[..., a], between[..., a] = found.overall[..., 0], found.tau_squared[..., 0]
+        found = moments.between(y, s2, others, units.spent)
+        middle[..., a], between[..., a] = found.overall[..., 0], found.tau_squared[..., 0]
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        guess = np.where(enough, centre * units.unit + units.centre, np.nan)
+        guess = np.where(enough, middle * units.unit + units.centre, np.nan)
         variance = np.where(enough, between * units.unit * units.unit, np.inf)
         shrinkage = np.where(enough, s2 / (s2 + between), 0.0)
         unshrunk = np.where(units.use, z, whole.estimate)

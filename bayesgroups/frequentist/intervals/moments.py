@@ -29,7 +29,7 @@ class Between:
     overall_variance: FloatArray
 
 
-def fit(z: FloatArray, v: FloatArray) -> Shrunk:
+def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = None) -> Shrunk:
     """Shrink estimates towards their weighted mean.
 
     Estimand: the mean mu_a of every group, given mu and tau^2.
@@ -39,13 +39,16 @@ def fit(z: FloatArray, v: FloatArray) -> Shrunk:
     z, v : arrays (..., group)
         Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
         one.
+    centre : float or array that broadcasts to (...), optional
+        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
 
     Returns
     -------
     Shrunk
         ``tau_squared_raw`` is the moment estimate, which can be negative; with v_a = sigma^2 / d_a its
         weights are the shares d_a / n. Where it is, all groups have the centre for an estimate, with variance
-        0. The variance of a group without an estimate is tau^2 + Var(centre).
+        0. The variance of a group without an estimate is tau^2 + Var(centre), without the second where the
+        centre is known.
 
     Raises
     ------
@@ -54,8 +57,10 @@ def fit(z: FloatArray, v: FloatArray) -> Shrunk:
 
     Notes
     -----
-    The estimate of tau^2 is that of DerSimonian and Laird. Equation 13 of the first reference has a misprint
-    in the denominator, 1 - sum w (1 - w) for sum w (1 - w); its main text has what is used here.
+    The estimate of tau^2 is that of DerSimonian and Laird; around a known centre c it is, from
+    E sum (z_a - c)^2 / v_a = K + tau^2 sum 1 / v_a, (sum (z_a - c)^2 / v_a - K) / sum 1 / v_a. Equation 13
+    of the first reference has a misprint in the denominator, 1 - sum w (1 - w) for sum w (1 - w); its main
+    text has what is used here.
 
     References
     ----------
@@ -70,9 +75,9 @@ def fit(z: FloatArray, v: FloatArray) -> Shrunk:
     >>> round(float(found.tau_squared), 6), found.estimate.round(3).tolist()
     (0.013813, [0.217, 0.261, 0.352, 0.213, 0.408])
     """
-    units = in_units(z, v)
+    units = in_units(z, v, centre)
     y, s2 = units.y, units.v
-    found = between(y, s2, units.use)
+    found = between(y, s2, units.use, units.spent)
     tau2, overall = found.tau_squared, found.overall
     with np.errstate(invalid="ignore", under="ignore"):
         own = tau2 / (s2 + tau2)
@@ -114,7 +119,7 @@ def interval(shrunk: Shrunk, level: float) -> Interval:
     return around(shrunk.estimate, normal_quantile(level) * np.sqrt(shrunk.variance))
 
 
-def between(y: FloatArray, v: FloatArray, use: BoolArray) -> Between:
+def between(y: FloatArray, v: FloatArray, use: BoolArray, spent: FloatArray | None = None) -> Between:
     """The moment estimate itself.
 
     Parameters
@@ -123,11 +128,13 @@ def between(y: FloatArray, v: FloatArray, use: BoolArray) -> Between:
         Estimates and positive sampling variances, finite also where they are not used.
     use : bool array (..., group)
         Groups that count.
+    spent : array (..., 1), optional
+        0 where the centre is known and is 0, 1 where it is estimated, as everywhere without it.
 
     Returns
     -------
     Between
-        NaN with fewer than two groups.
+        NaN with fewer than two groups, or than one around a known centre.
 
     Examples
     --------
@@ -146,10 +153,14 @@ def between(y: FloatArray, v: FloatArray, use: BoolArray) -> Between:
         number = use.sum(axis=-1, keepdims=True)
         raw = (scatter - (number - 1) * least) * total / (2 * _pairs(w))
         raw = np.where(number > 1, raw, np.nan)
+        known = np.zeros(number.shape, dtype=np.bool_) if spent is None else spent == 0
+        around = ((w * y * y).sum(axis=-1, keepdims=True) - number * least) / total
+        raw = np.where(known, np.where(number > 0, around, np.nan), raw)
         tau2 = np.maximum(raw, 0.0)
         w = use / (v + tau2)
         total = w.sum(axis=-1, keepdims=True)
-        return Between(raw, tau2, (w * y).sum(axis=-1, keepdims=True) / total, 1 / total)
+        overall = np.where(known, 0.0, (w * y).sum(axis=-1, keepdims=True) / total)
+        return Between(raw, tau2, overall, np.where(known, 0.0, 1 / total))
 
 
 def _pairs(w: FloatArray) -> FloatArray:

@@ -37,25 +37,33 @@ class RobustFit:
     kurtosis: FloatArray
 
 
-def fit(z: FloatArray, v: FloatArray) -> RobustFit:
-    """Shrink estimates towards their weighted mean, and estimate the moments of what is shrunk away.
+def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = None) -> RobustFit:
+    """Shrink estimates towards their weighted mean or a known centre, and estimate the moments of what is shrunk away.
 
     Parameters
     ----------
     z, v : arrays (..., group)
         Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
         one.
+    centre : float or array that broadcasts to (...), optional
+        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
 
     Returns
     -------
     RobustFit
         ``tau_squared`` is the second moment after its floor, always positive; ``tau_squared_raw`` before it.
-        The variance of a group without an estimate is tau^2 + Var(centre).
+        The variance of a group without an estimate is tau^2 + Var(centre), without the second where the centre is
+        known.
 
     Raises
     ------
     InputError
         If the shapes differ.
+
+    Notes
+    -----
+    Around a known centre the moments are those of z_a - c, which no estimated centre biases; floors and critical values
+    are the same, and one group has a second moment.
 
     References
     ----------
@@ -69,13 +77,13 @@ def fit(z: FloatArray, v: FloatArray) -> RobustFit:
     >>> round(float(found.shrunk.tau_squared), 6), round(float(found.kurtosis), 4)
     (0.007847, 22.1176)
     """
-    units = in_units(z, v)
-    y, s2, k = units.y, units.v, units.number
+    units = in_units(z, v, centre)
+    y, s2, k, spent = units.y, units.v, units.number, units.spent
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         w = units.weights()
         total = w.sum(axis=-1, keepdims=True)
         p = w / total
-        m = (p * y).sum(axis=-1, keepdims=True)
+        m = units.around((p * y).sum(axis=-1, keepdims=True))
         e2 = (y - m) ** 2
         second = (p * (e2 - s2)).sum(axis=-1, keepdims=True)
         fourth = (p * (e2 * e2 - 6 * s2 * e2 + 3 * s2 * s2)).sum(axis=-1, keepdims=True)
@@ -90,10 +98,10 @@ def fit(z: FloatArray, v: FloatArray) -> RobustFit:
         shrunk = finish(
             units, z, v,
             shrinkage=s2 / (s2 + tau2), estimate=m + own * (y - m), variance=own * s2, overall=m,
-            tau_squared=tau2, tau_squared_raw=second, new_variance=tau2 + 1 / total,
+            tau_squared=tau2, tau_squared_raw=second, new_variance=tau2 + spent / total,
         )  # fmt: skip
-        bias = np.where(units.use & (k > 1), s2 / tau2, np.nan)
-    return RobustFit(shrunk, bias, np.where(k > 1, kurtosis, np.nan)[..., 0])
+        bias = np.where(units.use & (k > spent), s2 / tau2, np.nan)
+    return RobustFit(shrunk, bias, np.where(k > spent, kurtosis, np.nan)[..., 0])
 
 
 def interval(fitted: RobustFit, level: float) -> Interval:

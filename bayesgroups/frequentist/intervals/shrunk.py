@@ -31,7 +31,10 @@ class Shrunk:
         shrink.
     overall, tau_squared, tau_squared_raw, number : arrays (...)
         Centre, between-group variance (truncated at 0, and as it came), and number of groups they rest on:
-        those with a finite estimate and a positive, finite sampling variance. With one such group tau is NaN.
+        those with a finite estimate and a positive, finite sampling variance. With one such group tau is NaN,
+        unless the centre is known.
+    spent : array (...)
+        Degrees of freedom that the centre took: 1 where it was estimated, 0 where it was known.
     imputed : bool array (..., group)
         Groups that have no estimate of their own.
     """
@@ -43,6 +46,7 @@ class Shrunk:
     tau_squared: FloatArray
     tau_squared_raw: FloatArray
     number: FloatArray
+    spent: FloatArray
     imputed: BoolArray
 
 
@@ -51,7 +55,8 @@ class Units:
     """Estimates and variances in units of their own spread: no square of them overflows or vanishes.
 
     ``y``, ``v``, ``use`` are (..., group), with y = 0 and v = 1 where a group is not used; ``centre``,
-    ``unit`` and ``number`` are (..., 1).
+    ``unit``, ``number`` and ``spent`` are (..., 1). Where the centre is known it is the zero of ``y``, and
+    ``spent`` is 0; where it is estimated ``spent`` is 1, a degree of freedom.
     """
 
     y: FloatArray
@@ -60,14 +65,31 @@ class Units:
     centre: FloatArray
     unit: FloatArray
     number: FloatArray
+    spent: FloatArray
 
     def weights(self, tau_squared: FloatArray | float = 0.0) -> FloatArray:
         """Inverse variances, 0 where a group is not used."""
         return self.use / (self.v + tau_squared)
 
+    def around(self, mean: FloatArray) -> FloatArray:
+        """The centre in these units, (..., 1): 0 where it is known, the mean elsewhere."""
+        found: FloatArray = np.where(self.spent == 0, 0.0, mean)
+        return found
 
-def in_units(z: FloatArray, v: FloatArray) -> Units:
+
+def in_units(z: FloatArray, v: FloatArray, centre: FloatArray | float | None = None) -> Units:
     """Centre and scale estimates (..., group) and their sampling variances, of the same shape.
+
+    Parameters
+    ----------
+    z, v : arrays (..., group)
+        Estimates and their sampling variances.
+    centre : float or array that broadcasts to (...), optional
+        Known centres; NaN where the centre is to be estimated, as everywhere without it.
+
+    Returns
+    -------
+    Units
 
     Raises
     ------
@@ -88,18 +110,21 @@ def in_units(z: FloatArray, v: FloatArray) -> Units:
     with np.errstate(invalid="ignore"):
         use = np.isfinite(z) & np.isfinite(v) & (v > 0)
     number = use.sum(axis=-1, keepdims=True).astype(np.float64)
+    given = np.broadcast_to(np.asarray(np.nan if centre is None else centre, dtype=np.float64), z.shape[:-1])[..., None]
+    known = np.isfinite(given)
+    spent = np.where(known, 0.0, 1.0)
     if z.shape[-1] == 0:
-        return Units(z, v, use, np.zeros_like(number), np.ones_like(number), number)
+        return Units(z, v, use, np.zeros_like(number), np.ones_like(number), number, spent)
     # Around the most precise estimate nothing that matters is lost to rounding.
     sharpest = np.argmin(np.where(use, v, np.inf), axis=-1)[..., None]
-    centre = np.take_along_axis(np.where(use, z, 0.0), sharpest, axis=-1)
-    away = np.where(use, np.where(use, z, 0.0) - centre, 0.0)
+    zero = np.where(known, given, np.take_along_axis(np.where(use, z, 0.0), sharpest, axis=-1))
+    away = np.where(use, np.where(use, z, 0.0) - zero, 0.0)
     spread = np.abs(away).max(axis=-1, keepdims=True)
     least = np.where(use, v, np.inf).min(axis=-1, keepdims=True)
     unit = np.where(number > 0, np.maximum(spread, np.sqrt(least)), 1.0)
     with np.errstate(over="ignore", under="ignore"):
         scaled = np.clip(np.where(use, v, 1.0) / unit / unit, SMALLEST, LARGEST)
-    return Units(away / unit, np.where(use, scaled, 1.0), use, centre, unit, number)
+    return Units(away / unit, np.where(use, scaled, 1.0), use, zero, unit, number, spent)
 
 
 def finish(
@@ -126,7 +151,7 @@ def finish(
     -------
     Shrunk
     """
-    one, none = units.number == 1, units.number == 0
+    one, none = (units.number == 1) & (units.spent == 1), units.number == 0
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         square = np.where(one | none, np.nan, units.unit) * units.unit
         centre = np.where(none, np.nan, np.where(one, 0.0, overall) * units.unit + units.centre)
@@ -145,5 +170,6 @@ def finish(
             tau_squared=(tau_squared * square)[..., 0],
             tau_squared_raw=(tau_squared_raw * square)[..., 0],
             number=units.number[..., 0],
+            spent=units.spent[..., 0],
             imputed=imputed,
         )

@@ -15,7 +15,8 @@ from bayesgroups.tallies.subgroups import attributes_of
 _CLASSES = {leaf.word: leaf.__name__ for leaf in ESTIMATORS}
 _ENGINES = ("nuts", "nuts_jax")
 """Engines that are asked for by name; the exact ones are what comes when nothing is said."""
-_ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "features", "weights", "cluster", "confusion")
+_ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "features", "weights", "cluster", "confusion",
+          "row_covariates")  # fmt: skip
 
 
 def origin(report: xr.DataTree) -> dict[str, Any]:

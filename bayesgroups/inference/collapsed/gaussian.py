@@ -3,7 +3,8 @@
     z_a ~ Normal(mu_a, v_a),   mu_a ~ Normal(overall, tau)
     overall ~ Normal(centre, overall_scale),   tau ~ HalfNormal(tau_scale)
 
-or, with flat priors, overall and tau^2 uniform: p(overall, tau) proportional to tau.
+or, with flat priors, overall and tau^2 uniform: p(overall, tau) proportional to tau. Overall can be known instead, the
+centre: the priors are then of tau alone.
 
 Given tau everything is normal and integrated in closed form; tau lies on a grid; the rest is drawn exactly.
 """
@@ -24,7 +25,7 @@ FloatArray = NDArray[np.float64]
 LogDensity = Callable[[NDArray[np.floating]], FloatArray]
 
 FEWEST_FLAT = 4
-"""Estimates below which flat priors leave no posterior."""
+"""Estimates below which flat priors leave no posterior; one less where overall is known."""
 CHUNK = 64_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
 W_MAX = 300.0
@@ -49,6 +50,7 @@ class GaussianDraws:
 def sample(
     z: FloatArray, v: FloatArray, rng: np.random.Generator, *, centre: float, overall_scale: float, tau_scale: float,
     draws: int = 4000, nodes: int = 1024, flat: bool = False,
+    known: bool = False,
 ) -> GaussianDraws:  # fmt: skip
     """Independent draws from the posterior.
 
@@ -65,6 +67,8 @@ def sample(
     flat : bool
         Flat priors of overall and of tau^2, on the whole line and half-line. The centre and the scales are then no
         priors, only the units of the computation.
+    known : bool
+        Overall is known: it is the centre, in every draw, and ``overall_scale`` is not used.
 
     Returns
     -------
@@ -73,9 +77,10 @@ def sample(
     Raises
     ------
     InputError
-        If the priors are flat and there are fewer than four estimates. For large tau the likelihood of K estimates,
-        overall integrated out, falls as tau^(1 - K) and the posterior density of tau as tau^(2 - K), which has a
-        finite integral for K > 3 only.
+        If the priors are flat and there are fewer than four estimates, or than three where overall is known. For large
+        tau the likelihood of K estimates, overall integrated out, falls as tau^(1 - K) and the posterior density of
+        tau as tau^(2 - K), which has a finite integral for K > 3 only. Where overall is known the likelihood falls as
+        tau^-K and the density as tau^(1 - K), for K > 2.
 
     References
     ----------
@@ -95,8 +100,9 @@ def sample(
     # An estimate without any sampling variance would put infinite density on tau = 0; a millionth of the prior
     # scale is no uncertainty to anybody.
     y, s2 = z[some] - centre, np.maximum(v[some], (1e-6 * tau_scale) ** 2)
-    if flat and len(y) < FEWEST_FLAT:
-        raise InputError(f"flat priors need {FEWEST_FLAT} estimates or more to have a posterior; there are {len(y)}")
+    fewest = FEWEST_FLAT - known
+    if flat and len(y) < fewest:
+        raise InputError(f"flat priors need {fewest} estimates or more to have a posterior; there are {len(y)}")
 
     finest = min(float(np.sqrt(s2.min(initial=np.inf))), tau_scale)
 
@@ -109,6 +115,9 @@ def sample(
         for start in range(0, len(w), size):
             block = slice(start, start + size)
             weight = 1 / (s2 + tau[block, None] ** 2)
+            if known:
+                value[block] += 0.5 * (np.log(weight).sum(axis=1) - weight @ (y * y))
+                continue
             total = weight.sum(axis=1)
             mean = weight @ y / np.where(total > 0, total, 1.0)
             around = (weight * (y - mean[:, None]) ** 2).sum(axis=1)
@@ -122,15 +131,24 @@ def sample(
     low, high = _locate(log_posterior, float(np.arcsinh(8 * tau_scale / finest)))
     w, edge_mass, grid_error = _draw(log_posterior, low, high, draws, nodes, rng)
     tau = finest * np.sinh(w)
+    precision = 0.0 if flat or known else overall_scale**-2
+    overall = np.full(draws, float(centre)) if known else _overall(y, s2, tau, centre, precision, rng)
+    mu = _effects(np.where(some, z, 0.0), np.where(some, v, np.inf), overall, tau, rng)
+    return GaussianDraws(mu, overall, tau, edge_mass, grid_error)
+
+
+def _overall(
+    y: FloatArray, s2: FloatArray, tau: FloatArray, centre: float, precision: float, rng: np.random.Generator
+) -> FloatArray:
+    """Draws of overall given tau; its prior has its middle at the centre and this precision."""
+    draws = len(tau)
     weight_sum, along = np.empty(draws), np.empty(draws)
     size = max(CHUNK // max(len(y), 1), 1)
     for start in range(0, draws, size):
         block = slice(start, start + size)
         weight = 1 / (s2 + tau[block, None] ** 2)
-        weight_sum[block], along[block] = weight.sum(axis=1) + (0.0 if flat else overall_scale**-2), weight @ y
-    overall = centre + along / weight_sum + rng.standard_normal(draws) / np.sqrt(weight_sum)
-    mu = _effects(np.where(some, z, 0.0), np.where(some, v, np.inf), overall, tau, rng)
-    return GaussianDraws(mu, overall, tau, edge_mass, grid_error)
+        weight_sum[block], along[block] = weight.sum(axis=1) + precision, weight @ y
+    return centre + along / weight_sum + rng.standard_normal(draws) / np.sqrt(weight_sum)
 
 
 def _locate(log_posterior: LogDensity, high: float) -> tuple[float, float]:

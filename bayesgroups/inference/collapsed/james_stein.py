@@ -20,11 +20,12 @@ GRID_ERROR = 1e-3
 """Largest change of the log evidence when the nodes of the grid are halved."""
 
 
-def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000) -> Posterior:
+def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | None = None) -> Posterior:
     """Independent draws from the posterior of one metric.
 
     The same model as `bayesgroups.models.james_stein`: z ~ Normal(theta, v), theta ~ Normal(overall, tau), with flat
-    priors of overall and of tau^2, and mu the value in the range of the metric that is nearest to theta.
+    priors of overall and of tau^2, and mu the value in the range of the metric that is nearest to theta. A known centre
+    stands for overall, in every draw.
 
     Parameters
     ----------
@@ -34,13 +35,16 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000) -> Posterior:
         Source of randomness.
     draws : int
         Number of draws over all chains.
+    centre : float, optional
+        Known centre, in the range of the metric.
 
     Returns
     -------
     Posterior
         With three estimates or fewer the posterior of every subgroup by itself, Normal(z, v), a weak prior where there
         is no estimate, and ``overall`` and ``tau`` the weighted mean and the standard deviation of the values of the
-        subgroups with one.
+        subgroups with one. Around a known centre so it is with two estimates or fewer: the weak prior is around it,
+        ``overall`` is it, and ``tau`` the root of the mean squared distance to it.
 
     Examples
     --------
@@ -52,19 +56,24 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000) -> Posterior:
     >>> found = sample(published, seed=1)
     >>> abs(found.draws["mu"].mean(("chain", "draw", "metric")) - [1.2, 2.1, 3.0, 3.9, 4.8]).max().item() < 0.1
     True
+    >>> known = sample(published, seed=1, centre=0.0)
+    >>> known.draws["overall"].values.max().item(), bool(known.draws["mu"].mean() < found.draws["mu"].mean())
+    (0.0, True)
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "james_stein")
     one, own = tally.isel(metric=0), natural_scale(tally).isel(metric=0)
     z, v = one["estimate"].values, one["sampling_variance"].values
-    centre, scale = float(own["centre"]), float(own["scale"])
+    known, scale = centre is not None, float(own["scale"])
+    middle = float(own["centre"]) if centre is None else centre
     checks: tuple[Check, ...] = ()
-    if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.FEWEST_FLAT:
-        found = _alone(z, v, rng, draws=draws, centre=centre, scale=scale)
+    if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.FEWEST_FLAT - known:
+        found = _alone(z, v, rng, draws=draws, centre=middle, scale=scale, known=known)
     else:
         found = gaussian.sample(
-            z, v, rng, draws=draws, centre=centre, overall_scale=scale, tau_scale=float(own["tau_scale"]), flat=True
-        )
+            z, v, rng, draws=draws, centre=middle, overall_scale=scale, tau_scale=float(own["tau_scale"]), flat=True,
+            known=known,
+        )  # fmt: skip
         checks += (
             at_most("grid edge mass", metric, found.edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
             at_most("grid error", metric, found.grid_error, GRID_ERROR, "the change when the grid gets finer"),
@@ -76,13 +85,18 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000) -> Posterior:
 
 
 def _alone(
-    z: FloatArray, v: FloatArray, rng: np.random.Generator, *, draws: int, centre: float, scale: float
+    z: FloatArray, v: FloatArray, rng: np.random.Generator, *, draws: int, centre: float, scale: float, known: bool
 ) -> gaussian.GaussianDraws:
     """Draws of subgroups that are too few to have a population."""
     some = np.isfinite(z) & np.isfinite(v)
     noise = rng.standard_normal((draws, len(z)))
     error = np.sqrt(np.where(some, v, 0.0))
     theta = np.where(some, np.where(some, z, 0.0) + error * noise, centre + WEAK * scale * noise)
+    if known:
+        away = theta[:, some] - centre
+        return gaussian.GaussianDraws(
+            theta, np.full(draws, centre), np.sqrt((away**2).mean(axis=1)) if some.any() else np.zeros(draws), 0.0, 0.0
+        )
     # As in the model, an estimate that is known exactly still has a standard error here.
     precise = np.maximum(error[some], SMALLEST_STD_ERROR * scale)
     weight = (precise.min(initial=np.inf) / precise) ** 2

@@ -1,0 +1,116 @@
+"""Centres of metrics that were known beforehand: one number for all, or one by the name of the metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, near_misses
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FloatArray = NDArray[np.float64]
+
+Centre = float | Mapping[str, float] | None
+"""A number for every metric, numbers by the names of metrics, or nothing known."""
+
+
+def checked(word: str, centre: object) -> float | dict[str, float] | None:
+    """Refuse a centre that is no finite number and no numbers by name; a copy of it in plain floats.
+
+    Parameters
+    ----------
+    word : str
+        The name of the class, for messages.
+    centre : object
+        As it was given.
+
+    Returns
+    -------
+    float, dict or None
+
+    Raises
+    ------
+    InputError
+        The message names the metric where there is one.
+
+    Examples
+    --------
+    >>> checked("JamesStein", {"fnr": 1})
+    {'fnr': 1.0}
+    """
+    if centre is None:
+        return None
+    if not isinstance(centre, Mapping):
+        return _number(word, "centre", centre)
+    for name in centre:
+        if not isinstance(name, str):
+            raise InputError(f"{word}: centre names {name!r}, but metrics are named by text, such as {{'fnr': 0.2}}")
+    return {name: _number(word, f"centre of metric {name!r}", value) for name, value in centre.items()}
+
+
+def known_centres(word: str, centre: Centre, tally: xr.Dataset, *, whole: bool = False) -> FloatArray | None:
+    """The known centre of every metric of a tally.
+
+    Parameters
+    ----------
+    word : str
+        The name of the class, for messages.
+    centre : float, mapping or None
+        From `checked`.
+    tally : xr.Dataset
+        A tally; read are the names and the ranges of its metrics.
+    whole : bool
+        Whether these are all metrics that were asked of, so that a name among no metric is an error.
+
+    Returns
+    -------
+    array (metric,) or None
+        NaN for metrics whose centre is not known; None where no centre is known at all.
+
+    Raises
+    ------
+    InputError
+        If a centre lies outside the range of its metric, or its name is that of no metric.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> site = pd.DataFrame({"site": ["a", "b"]})
+    >>> tally = bg.tally_from_counts({"fnr": [1, 3], "acc": [8, 9]}, {"fnr": [4, 5], "acc": [9, 9]}, site)
+    >>> known_centres("JamesStein", {"acc": 0.9}, tally).tolist()
+    [nan, 0.9]
+    """
+    if centre is None:
+        return None
+    names = [str(name) for name in tally["metric"].values]
+    if isinstance(centre, Mapping):
+        if whole:
+            for name in centre:
+                if name not in names:
+                    raise InputError(
+                        f"{word}: centre names {name!r}, which is no metric of the tally; {near_misses(name, names)}"
+                    )
+        found = np.array([centre.get(name, math.nan) for name in names], dtype=np.float64)
+    else:
+        found = np.full(len(names), centre, dtype=np.float64)
+    bounds = zip(names, found.tolist(), tally["range_lower"].values, tally["range_upper"].values, strict=True)
+    for name, value, low, high in bounds:
+        if value < low or value > high:
+            raise InputError(
+                f"{word}: centre={value:g} of metric {name!r} is outside of its range, from {low:g} to {high:g}"
+            )
+    return None if np.isnan(found).all() else found
+
+
+def _number(word: str, what: str, value: object) -> float:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InputError(f"{word}: {what} is {value!r}, but must be a finite number")
+    return float(value)
