@@ -16,21 +16,17 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import xarray as xr
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimation import estimate
-from bayesgroups.estimators import ConfusionModel, CrossedEffects, PartialPooling
-from bayesgroups.frequentist import crossed_effects
 from bayesgroups.studies.command_line import add_options, executor
-from bayesgroups.studies.entrants import standard
+from bayesgroups.studies.joint_entrants import entrants
 from bayesgroups.studies.joint_populations import joint_populations
 from bayesgroups.studies.ratios import overall
 from bayesgroups.studies.records import as_csv, write
-from bayesgroups.studies.resampling import Entry, study
+from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import SIZE_CLASSES, cell_sums
 from bayesgroups.studies.shared_cells import FEWEST, SEED, draws_of
 
@@ -52,62 +48,6 @@ class Line:
     coverage_se: float
     pairs: int
     draws: int
-
-
-def entrants() -> dict[str, Entry]:
-    """Words that see one metric, the joint model with each ingredient switched off in turn, and with correlated effects.
-
-    Examples
-    --------
-    >>> list(entrants())[-1]
-    'confusion_correlated'
-    """
-    return {
-        "standard": standard,
-        "suremap": partial(crossed_effects.estimate, method="suremap"),
-        "partial_pooling": PartialPooling(),
-        "crossed_effects": CrossedEffects(),
-        "confusion": ConfusionModel(),
-        "confusion_no_scores": ConfusionModel(score_offsets=False),
-        "confusion_learned": ConfusionModel(own_effects="learned"),
-        "confusion_exchangeable": ConfusionModel(order=0),
-        "confusion_by_outcome": by_outcome,
-        "confusion_correlated": ConfusionModel(correlated=True),
-    }
-
-
-def by_outcome(tally: xr.Dataset) -> xr.Dataset:
-    """The joint model cut the other way, prevalence first and then the decision given the outcome, without scores.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with confusion cells.
-
-    Returns
-    -------
-    xr.Dataset
-        Posterior medians ``estimate`` (metric, subgroup) and limits ``lower`` and ``upper`` (metric, subgroup, level).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
-    >>> tally = bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", confusion=True)
-    >>> sorted(by_outcome(tally).data_vars)
-    ['estimate', 'lower', 'upper']
-    """
-    swap = {"outcome": "decision", "decision": "outcome"}
-    cells = {
-        name: tally[name].rename(swap).transpose(..., "outcome", "decision")
-        for name in ("cell_count", "cell_numerator", "cell_denominator")
-    }
-    report = estimate(tally.assign(cells), ConfusionModel(score_offsets=False), seed=SEED)
-    table = report["estimates"].to_dataset().sel(approach="bayesian")
-    return xr.Dataset(
-        {"estimate": table["median"], "lower": table["lower_unclipped"], "upper": table["upper_unclipped"]}
-    )
 
 
 def summarise(found: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) -> list[Line]:

@@ -26,6 +26,7 @@ ORDER = 1
 WORST_BAR, CPU_BAR = 30.0, 10.0
 WORST_FLOOR, CPU_FLOOR = 30.0, 8.0
 MOST_MEGABYTES = 1000.0
+REPETITIONS = 3
 
 LARGE = """
 import itertools, time
@@ -88,12 +89,16 @@ def test_many_rates(table: Table) -> None:
 
 
 def test_twenty_thousand_means(table: Table) -> None:
-    found = subprocess.run([sys.executable, "-W", "ignore", "-c", LARGE], check=True, capture_output=True, text=True)
-    seconds, processor, megabytes = map(float, found.stdout.split())
-    print(
-        f"\n20,000 estimates, 4,000 draws: {seconds:.1f} s ({processor:.1f} s of processor), at most {megabytes:.0f} MB"
-    )
+    """Each time in a process of its own; the first may wait for memory that the machine has yet to find."""
+    runs = []
+    for _ in range(REPETITIONS):
+        found = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", LARGE], check=True, capture_output=True, text=True
+        )
+        runs.append([float(each) for each in found.stdout.split()])
+        seconds, processor, megabytes = runs[-1]
+        print(f"\n20,000 estimates, 4,000 draws: {seconds:.1f} s ({processor:.1f} s of processor), {megabytes:.0f} MB")
     what = "20,000 estimates of 4 attributes, crossed effects, 4,000 draws"
-    table.add(Row(what, "-", (seconds,), "s", 5.0, larger=False))
-    table.add(Row(f"{what}: peak", "-", (megabytes / 1000,), "GB", 1.0, larger=False))
-    assert megabytes < MOST_MEGABYTES
+    table.add(Row(what, "-", tuple(run[0] for run in runs), "s", 5.0, larger=False))
+    table.add(Row(f"{what}: peak", "-", tuple(run[2] / 1000 for run in runs), "GB", 1.0, larger=False))
+    assert max(run[2] for run in runs) < MOST_MEGABYTES

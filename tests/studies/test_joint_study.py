@@ -11,8 +11,9 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.frequentist import no_pooling
+from bayesgroups.studies.joint_entrants import by_outcome
 from bayesgroups.studies.joint_populations import JointPopulation
-from bayesgroups.studies.joint_study import by_outcome, main, summarise
+from bayesgroups.studies.joint_study import main, summarise
 from bayesgroups.studies.resampling import Entry, study
 
 RECORD = Path(__file__).parents[2] / "docs" / "examples" / "joint_model.csv"
