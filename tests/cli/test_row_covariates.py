@@ -118,9 +118,9 @@ def test_rows_become_a_report_that_uses_them(folder: Path) -> None:
 def test_what_was_not_kept_is_one_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["estimate", str(folder / "rows.csv"), *ROWS, "--estimator", "model_based_metrics"]
     assert run([*asked, "--row-covariate", "bmi", "--set", "row_covariates=age"]) == 2
-    assert "the tally keeps no covariate 'age' of rows; " in capsys.readouterr().err
+    assert "the tally keeps no covariate 'age' of rows; " in " ".join(capsys.readouterr().err.split())
     assert run(["tally", str(folder / "rows.csv"), *ROWS, "--row-covariate", "agee"]) == 2
-    assert "did you mean 'age'" in capsys.readouterr().err
+    assert "did you mean 'age'" in " ".join(capsys.readouterr().err.split())
 
 
 def test_an_analysis_carries_them_to_the_byte(folder: Path) -> None:
