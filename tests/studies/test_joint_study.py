@@ -51,9 +51,13 @@ def test_arguments_are_checked(tmp_path: Path) -> None:
         main([*given, "--estimators", "magic"])
 
 
+def lines_of(record: Path) -> dict[tuple[str, str, str], dict[str, str]]:
+    with record.open(encoding="utf-8", newline="") as file:
+        return {(line["population"], line["estimator"], line["size_class"]): line for line in csv.DictReader(file)}
+
+
 def test_the_record_is_what_the_page_says() -> None:
-    with RECORD.open(encoding="utf-8", newline="") as file:
-        lines = {(line["population"], line["estimator"], line["size_class"]): line for line in csv.DictReader(file)}
+    lines = lines_of(RECORD)
     joint, reference = lines["all", "confusion (bayesian)", "all"], lines["all", "crossed_effects (bayesian)", "all"]
     assert float(joint["mae"]) < 1 - float(joint["mae_se"])
     assert float(joint["interval_score"]) < float(reference["interval_score"])
@@ -72,3 +76,23 @@ def test_cut_by_outcome_answers_the_same_questions() -> None:
     found = by_outcome(tally)
     np.testing.assert_allclose(found["estimate"], tally["estimate"], atol=0.02)
     assert ((found["lower"] < found["estimate"]) & (found["estimate"] < found["upper"])).all()
+
+
+def test_no_population_loses_and_cutting_by_the_decision_is_what_helps() -> None:
+    lines = lines_of(RECORD)
+    populations = {population for population, _, _ in lines} - {"all"}
+    assert len(populations) == 8
+    assert max(float(lines[name, "confusion (bayesian)", "all"]["mae"]) for name in populations) <= 1.02
+    joint, suremap = (float(lines["all", name, "all"]["mae"]) for name in ("confusion (bayesian)", "suremap"))
+    assert joint <= 0.9 * suremap
+    assert float(lines["all", "confusion_by_outcome", "all"]["mae"]) > 1.05 * joint
+
+
+def test_correlation_changes_little() -> None:
+    lines = lines_of(RECORD.with_name("joint_correlated.csv"))
+    with_it, without = (
+        lines["all", "confusion_correlated (bayesian)", "all"],
+        lines["all", "confusion (bayesian)", "all"],
+    )
+    assert abs(float(with_it["mae"]) - float(without["mae"])) < 2 * float(with_it["mae_se"])
+    assert 0.94 <= float(with_it["coverage"]) <= 0.97
