@@ -201,7 +201,9 @@ def _columns(
     opened = _open(frame, needed)
     for name in names:
         if name not in opened.columns:
-            raise InputError(f"column {name!r} (a covariate of rows) is not in the frame; {near_misses(name, opened.columns)}")
+            raise InputError(
+                f"column {name!r} (a covariate of rows) is not in the frame; {near_misses(name, opened.columns)}"
+            )
     roles = Roles(by, y_true=truth, y_score=str(settings["y_score"]), weights=None if weights is None else str(weights))
     missing: frames.Missing = settings.get("missing", "error")  # type: ignore[assignment]
     rows = frames.prepare(opened, roles, missing=missing, decides=False).frame
