@@ -17,6 +17,7 @@ import bayesgroups as bg
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import james_stein, no_pooling, partial_pooling
 from bayesgroups.frequentist.intervals import bock, fab, morris, robust
+from tests.frequentist.hostile_cells import CELLS, tally_of
 
 MakeTally = Callable[..., xr.Dataset]
 FloatArray = NDArray[np.float64]
@@ -205,35 +206,23 @@ def test_other_labels_move_nothing(make_tally: MakeTally, interval: james_stein.
     np.testing.assert_allclose(width[0], width[1], rtol=0.1 if interval == "bootstrap" else 1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=85, deadline=None)
 @given(
-    cells=st.lists(
-        st.tuples(st.integers(0, 10**12), st.floats(0, 1), st.sampled_from([1e-300, 1e-12, 1.0, 1e12])),
-        max_size=7,
-    ),
+    cells=CELLS,
     interval=st.sampled_from(INTERVALS),
     positive_part=st.booleans(),
+    centre=st.sampled_from([None, None, 0.0, 0.5, -1e12, 1e150]),
 )
 def test_whatever_comes_the_answer_is_whole(
-    cells: list[tuple[int, float, float]], interval: james_stein.Choice, positive_part: bool
+    cells: list[tuple[int, float, float]], interval: james_stein.Choice, positive_part: bool, centre: float | None
 ) -> None:
     """No warning, no half-defined interval, an estimate wherever there was one."""
-    z = np.array([share * scale if n else np.nan for n, share, scale in cells])
-    v = np.array([scale / n if n else np.nan for n, _, scale in cells])
-    cell = ("metric", "subgroup")
-    tally = xr.Dataset(
-        {
-            "estimate": (cell, z[None]),
-            "sampling_variance": (cell, v[None]),
-            "status": (cell, np.where(np.isfinite(z), "ok", "undefined")[None]),
-        },
-        {"metric": ["mae"], "subgroup": [f"g{i}" for i in range(len(z))]},
-    )
-    found = james_stein.estimate(tally, interval=interval, positive_part=positive_part)
+    tally = tally_of(cells)
+    found = james_stein.estimate(tally, interval=interval, positive_part=positive_part, centre=centre)
     lower, estimate, upper = (found[name].values for name in ("lower", "estimate", "upper"))
     assert (np.isnan(lower) == np.isnan(upper)).all()
     assert (np.isnan(lower) | (lower <= upper)).all()
-    assert np.isfinite(estimate[np.isfinite(z)[None]]).all()
+    assert np.isfinite(estimate[np.isfinite(tally["estimate"].values)]).all()
 
 
 def test_bootstrap_intervals_cover_on_average() -> None:

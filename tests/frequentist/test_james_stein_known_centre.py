@@ -255,34 +255,3 @@ def test_order_shift_scale_and_sign(seed: int, size: int, shift: float, scale: f
         ends = (one.lower, one.upper) if scale > 0 else (one.upper, one.lower)
         np.testing.assert_allclose(two.lower, (shift + scale * ends[0])[order], rtol=1e-6, atol=slack)
         np.testing.assert_allclose(two.upper, (shift + scale * ends[1])[order], rtol=1e-6, atol=slack)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    cells=st.lists(
-        st.tuples(st.integers(0, 10**12), st.floats(0, 1), st.sampled_from([1e-300, 1e-12, 1.0, 1e12])),
-        max_size=7,
-    ),
-    centre=st.sampled_from([0.0, 0.5, -1e12, 1e150]),
-    interval=st.sampled_from(INTERVALS),
-)
-def test_whatever_comes_the_answer_is_whole(
-    cells: list[tuple[int, float, float]], centre: float, interval: james_stein.Choice
-) -> None:
-    """No warning, no half-defined interval, an estimate wherever there was one."""
-    z = np.array([share * scale if n else np.nan for n, share, scale in cells])
-    v = np.array([scale / n if n else np.nan for n, _, scale in cells])
-    cell = ("metric", "subgroup")
-    tally = xr.Dataset(
-        {
-            "estimate": (cell, z[None]),
-            "sampling_variance": (cell, v[None]),
-            "status": (cell, np.where(np.isfinite(z), "ok", "undefined")[None]),
-        },
-        {"metric": ["mae"], "subgroup": [f"g{i}" for i in range(len(z))]},
-    )
-    found = james_stein.estimate(tally, interval=interval, centre=centre)
-    lower, estimate, upper = (found[name].values for name in ("lower", "estimate", "upper"))
-    assert (np.isnan(lower) == np.isnan(upper)).all()
-    assert (np.isnan(lower) | (lower <= upper)).all()
-    assert np.isfinite(estimate[np.isfinite(z)[None]]).all()

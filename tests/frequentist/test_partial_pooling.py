@@ -16,6 +16,7 @@ import bayesgroups as bg
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.frequentist.intervals import fab, moments, morris, robust
+from tests.frequentist.hostile_cells import CELLS, tally_of
 
 MakeTally = Callable[..., xr.Dataset]
 INTERVALS: tuple[partial_pooling.Choice, ...] = get_args(partial_pooling.Choice)
@@ -124,35 +125,24 @@ def test_published_estimates() -> None:
 
 @settings(max_examples=60)
 @given(
-    cells=st.lists(
-        st.tuples(st.integers(0, 10**12), st.floats(0, 1), st.sampled_from([1e-300, 1e-12, 1.0, 1e12])),
-        max_size=7,
-    ),
+    cells=CELLS,
     interval=st.sampled_from(INTERVALS),
 )
 def test_whatever_comes_the_answer_is_whole(
     cells: list[tuple[int, float, float]], interval: partial_pooling.Choice
 ) -> None:
     """No warning, no half-defined interval, the estimate inside its interval."""
-    z = np.array([share * scale if n else np.nan for n, share, scale in cells])
-    v = np.array([scale / n if n else np.nan for n, _, scale in cells])
-    cell = ("metric", "subgroup")
-    tally = xr.Dataset(
-        {
-            "estimate": (cell, z[None]),
-            "sampling_variance": (cell, v[None]),
-            "status": (cell, np.where(np.isfinite(z), "ok", "undefined")[None]),
-        },
-        {"metric": ["mae"], "subgroup": [f"g{i}" for i in range(len(z))]},
-    )
+    tally = tally_of(cells)
     found = partial_pooling.estimate(tally, interval=interval)
     lower, estimate, upper = (found[name].values for name in ("lower", "estimate", "upper"))
     assert (np.isnan(lower) == np.isnan(upper)).all()
     middle = np.broadcast_to(estimate[..., None], lower.shape)
     error = np.nan_to_num(found["std_error"].values)[..., None]
-    slack = 1e-15 * np.nan_to_num(np.abs(z)).max(initial=0.0) + 1e-9 * (np.abs(middle) + error + 1e-300)
+    slack = 1e-15 * np.nan_to_num(np.abs(tally["estimate"].values)).max(initial=0.0) + 1e-9 * (
+        np.abs(middle) + error + 1e-300
+    )
     assert (np.isnan(lower) | ((lower <= middle + slack) & (middle <= upper + slack))).all()
-    assert np.isfinite(estimate[np.isfinite(z)[None]]).all()
+    assert np.isfinite(estimate[np.isfinite(tally["estimate"].values)]).all()
 
 
 def test_unknown_intervals_are_refused(five_and_none: xr.Dataset) -> None:
