@@ -10,15 +10,18 @@ and each factor has crossed effects, components k as in ``subsets``,
 
     logit p[f, g] = alpha[f] + sum over k of factor_sd[f, k] effect[f, k, cell_k(g)] (+ slope[f] offset[f, g])
     alpha ~ Normal(0, 1.5),   effect ~ Normal(0, 1),   factor_sd[f, k] ~ HalfNormal(s[f])
-    s = 0.3 for decisions, 0.25 for outcomes; the last of several components, the subgroup itself, has 0.8 s[f]
-    slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
-    correlated: the effects of one cell are correlated across factors, with one LKJ(2) matrix
+    s = 0.5 for decisions, 0.15 for outcomes; the last of several components, the subgroup itself, has 0.5 s[f] or 0.8 s[f]
+    follow_selection: the outcomes given the more frequent decision have selection_slope times the learned effects of the
+    selection rate besides, selection_slope ~ Normal(0.3, 0.3)
+    score_offsets: slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
+    correlated: instead of that the effects of one cell are correlated across factors, with one LKJ(2) matrix
 
 The shares of the cells are products of the p, and a metric is a ratio of two sums of shares.
 
 Parameters: ``mu(metric, subgroup)``, ``overall(metric)`` the metric where no effect is, ``cell_share(subgroup, outcome,
-decision)``, ``factor_sd(factor, component)``, ``factor_overall(factor)``, ``slope(factor_with_score)``; latent ``z`` and
-``z_partial``, from which correlations are made. ``alpha`` is ``factor_overall`` before the link.
+decision)``, ``factor_sd(factor, component)``, ``factor_overall(factor)``, ``selection_slope(follower)``,
+``slope(factor_with_score)``; latent ``z`` and ``z_partial``, from which correlations are made. ``alpha`` is the logit of
+``factor_overall``.
 
 References
 ----------
@@ -37,7 +40,16 @@ from numpy.typing import NDArray
 
 from .cells import BinomialCells
 from .confusion_offsets import SLOPE_SCALE, offsets
-from .confusion_tree import OWN_EFFECT, Tree, factor_scales, share, tree
+from .confusion_tree import (
+    SELECTION_SLOPE_MEAN,
+    SELECTION_SLOPE_SD,
+    Tree,
+    factor_scales,
+    follower,
+    own_spreads,
+    share,
+    tree,
+)
 from .likelihoods import observe_successes
 from .scales import LOGIT_OVERALL_SCALE
 from .subsets import Subsets, subsets
@@ -56,8 +68,9 @@ def build(
     order: int | None = None,
     tau_scale: float | None = None,
     own_effects: str = "fixed",
+    follow_selection: bool = True,
     correlated: bool = False,
-    score_offsets: bool = True,
+    score_offsets: bool = False,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
 
@@ -71,8 +84,11 @@ def build(
         Scale of the priors of the standard deviations of all factors, on the logit scale.
     own_effects : {"fixed", "learned"}
         Whether the standard deviation of the last of several components is fixed.
+    follow_selection : bool
+        Whether outcomes given the more frequent decision follow the selection rate; with two classes, several components and
+        fixed own effects.
     correlated : bool
-        Whether effects are correlated across factors.
+        Whether effects are correlated across factors instead.
     score_offsets : bool
         Whether the mean recalibrated scores of the subgroups inform the outcomes, where the cells have a score.
 
@@ -118,11 +134,17 @@ def build(
             )
             root = _correlation_root(len(found.names))
             z = pm.math.sum(root[:, :, None] * z[None], axis=1)
-        every = pt.concatenate([spread, OWN_EFFECT * scale[:, None]], axis=1) if fixed else spread
+        every = pt.concatenate([spread, own_spreads(found, tau_scale)[:, None]], axis=1) if fixed else spread
         eta = alpha[:, None] + _effects(components, every, z)
         x = offsets(tally, components) if score_offsets else {}
         if x:
             eta = eta + _offsets(x, found, tally.sizes["subgroup"], model)
+        followed = follower(found, own_fixed=fixed) if follow_selection and not correlated else None
+        if followed is not None:
+            model.add_coord("follower", [found.names[followed]])
+            slope = pm.Normal("selection_slope", mu=SELECTION_SLOPE_MEAN, sigma=SELECTION_SLOPE_SD, dims="follower")
+            shared = _effects(components, spread, z, len(learned))
+            eta = pt.set_subtensor(eta[followed], eta[followed] + slope[0] * shared[found.names.index("sel")])
         p: Tensor = pm.math.invlogit(eta)
         cells = [[share(p, path) for path in row] for row in found.paths]
         middle = [[share(pm.math.invlogit(alpha), path) for path in row] for row in found.paths]
@@ -158,10 +180,10 @@ def _correlation_root(number: int) -> Tensor:
     return pt.stack([pt.stack([*row, *[pt.constant(0.0)] * (number - len(row))]) for row in rows])
 
 
-def _effects(components: Subsets, spread: Tensor, z: Tensor) -> Tensor:
-    """Sum of the effects of every subgroup, (factor, subgroup)."""
+def _effects(components: Subsets, spread: Tensor, z: Tensor, number: int | None = None) -> Tensor:
+    """Sum of the effects of the first ``number`` components, by default all, in every subgroup, (factor, subgroup)."""
     start, total = 0, 0.0
-    for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
+    for k, (cells, size) in enumerate(zip(components.cells[:number], components.sizes[:number], strict=True)):
         total = total + spread[:, k, None] * z[:, start + cells]
         start += size
     return total

@@ -22,10 +22,14 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-DECISION_SCALE, OUTCOME_SCALE = 0.3, 0.25
+DECISION_SCALE, OUTCOME_SCALE = 0.5, 0.15
 """Scales of the priors of the components' standard deviations, on the logit scale."""
-OWN_EFFECT = 0.8
-"""Standard deviation of a subgroup's own effect where it is fixed, as a share of that scale: the mean of its half-normal."""
+DECISION_OWN, OUTCOME_OWN = 0.5, 0.8
+"""Standard deviations of a subgroup's own effects where they are fixed, as shares of these scales."""
+SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD = 0.3, 0.3
+"""Prior of the slope by which outcomes follow the selection rate. Where subgroups differ in the place of a normal score alone,
+the logit of a positive outcome given the more frequent decision moves by 0.1 to 0.6 for every 1 that the logit
+of the selection rate moves, for scores that tell the classes apart with an AUC of 0.6 to 0.95."""
 
 Path = tuple[tuple[int, bool], ...]
 """Factors on the way to a cell, and whether the cell is on the side of their successes."""
@@ -129,11 +133,59 @@ def factor_scales(found: Tree, given: float | None = None) -> FloatArray:
     Examples
     --------
     >>> factor_scales(Tree(("sel", "ppv"), np.ones((2, 1)), np.ones((2, 1)), (True, False), (), ())).tolist()
-    [0.3, 0.25]
+    [0.5, 0.15]
     """
     if given is not None and not (np.isfinite(given) and given > 0):
         raise ValueError(f"tau_scale must be a positive number; got {given!r}")
     return np.array([given or (DECISION_SCALE if yes else OUTCOME_SCALE) for yes in found.decides])
+
+
+def own_spreads(found: Tree, given: float | None = None) -> FloatArray:
+    """Standard deviation of the own effects of subgroups in every factor, where it is fixed, (factor,).
+
+    Raises
+    ------
+    ValueError
+        If ``given`` is not a positive finite number.
+
+    Examples
+    --------
+    >>> own_spreads(Tree(("sel", "ppv"), np.ones((2, 1)), np.ones((2, 1)), (True, False), (), ())).round(3).tolist()
+    [0.25, 0.12]
+    """
+    shares_of = np.array([DECISION_OWN if yes else OUTCOME_OWN for yes in found.decides])
+    return np.asarray(shares_of * factor_scales(found, given))
+
+
+def follower(found: Tree, *, own_fixed: bool) -> int | None:
+    """Factor whose effects follow those of the selection rate: outcomes given the more frequent decision.
+
+    Parameters
+    ----------
+    found : Tree
+        The factors.
+    own_fixed : bool
+        Whether what sets a single subgroup apart has a known standard deviation; if not, nothing follows.
+
+    Returns
+    -------
+    int or None
+        None with more than two classes.
+
+    Examples
+    --------
+    >>> cells = ("subgroup", "outcome", "decision")
+    >>> tally = xr.Dataset(
+    ...     {"cell_count": (cells, [[[5.0, 1.0], [2.0, 3.0]]])},
+    ...     coords={"subgroup": ["a"], "outcome": ["0", "1"], "decision": ["0", "1"]})
+    >>> found = tree(tally)
+    >>> found.names[follower(found, own_fixed=True)]
+    'for'
+    """
+    if len(found.labels) != 2 or not own_fixed:
+        return None
+    ppv, unselected = found.names.index("ppv"), found.names.index("for")
+    return ppv if found.count[ppv].sum() > found.count[unselected].sum() else unselected
 
 
 def share(p: Any, path: Path) -> Any:

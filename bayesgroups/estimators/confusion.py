@@ -27,13 +27,16 @@ class ConfusionModel(Estimator):
     order : int, optional
         Cross at most so many attributes, beside all of them together; by default every subset is a component.
     tau_scale : float, optional
-        Scale of the priors of the components' standard deviations, on the logit scale; by default 0.3 for decisions and
-        0.25 for outcomes given a decision.
+        Scale of the priors of the components' standard deviations, on the logit scale; by default 0.5 for decisions and
+        0.15 for outcomes given a decision.
     own_effects : {"fixed", "learned"}
-        Whether what sets a single subgroup apart has a known standard deviation, 0.8 of the scale, or a learned one; with one
-        attribute it is always learned.
+        Whether what sets a single subgroup apart has a known standard deviation, half of the scale (for outcomes 0.8 of it),
+        or a learned one; with one attribute it is always learned.
+    follow_selection : bool
+        Whether outcomes given the more frequent decision follow the selection rate of the attributes; with two classes, two
+        attributes or more, and fixed own effects.
     correlated : bool
-        Whether effects are correlated across the factors of the model; sampled by NUTS.
+        Whether effects are correlated across all factors of the model instead; sampled by NUTS.
     score_offsets : bool
         Whether the mean recalibrated scores of the subgroups inform their outcomes, where there are two classes and a score.
     interval : {"delta", "multinomial_bootstrap"}
@@ -63,8 +66,9 @@ class ConfusionModel(Estimator):
     order: int | None = None
     tau_scale: float | None = None
     own_effects: Literal["fixed", "learned"] = "fixed"
+    follow_selection: bool = True
     correlated: bool = False
-    score_offsets: bool = True
+    score_offsets: bool = False
     interval: Literal["delta", "multinomial_bootstrap"] = "delta"
     bootstrap: int = 0
 
@@ -72,7 +76,7 @@ class ConfusionModel(Estimator):
         check_choice("ConfusionModel", "own_effects", self.own_effects, ("fixed", "learned"))
         check_choice("ConfusionModel", "interval", self.interval, ("delta", "multinomial_bootstrap"))
         check_scale("ConfusionModel", "tau_scale", self.tau_scale)
-        for name in ("correlated", "score_offsets"):
+        for name in ("follow_selection", "correlated", "score_offsets"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"ConfusionModel: {name}={getattr(self, name)!r} must be True or False")
         if self.order is not None and not _whole(self.order):
@@ -116,6 +120,7 @@ class ConfusionModel(Estimator):
             order=self.order,
             tau_scale=self.tau_scale,
             own_effects=self.own_effects,
+            follow_selection=self.follow_selection,
             correlated=self.correlated,
             score_offsets=self.score_offsets,
         )
@@ -132,6 +137,7 @@ class ConfusionModel(Estimator):
             order=self.order,
             tau_scale=self.tau_scale,
             own_effects=self.own_effects,
+            follow_selection=self.follow_selection,
             score_offsets=self.score_offsets,
         )
 

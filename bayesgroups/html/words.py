@@ -11,7 +11,7 @@ from typing import Any
 import xarray as xr
 
 from bayesgroups.models.component_scales import ROW_SHARE
-from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE
+from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.score_cells import EFFECT_SCALE
 from bayesgroups.readings import plain
@@ -308,9 +308,16 @@ def _factor_prior(settings: Mapping[str, Any]) -> str:
     scale = (
         f"{given:.3g}" if given else f"{DECISION_SCALE:g} for decisions and {OUTCOME_SCALE:g} for outcomes given them"
     )
-    return (
+    said = (
         f"half-normal priors of scale {scale} on the standard deviations of the components of the logits of the cells"
     )
+    if settings.get("correlated"):
+        return f"{said}, correlated across them with an LKJ prior"
+    if not settings.get("follow_selection", True) or settings.get("own_effects") == "learned":
+        return said
+    slope = f"Normal({SELECTION_SLOPE_MEAN:g}, {SELECTION_SLOPE_SD:g})"
+    followed = f"outcomes given the more frequent decision follow the selection rate, slope ~ {slope}"
+    return f"{said}; with two classes and two attributes or more, {followed}"
 
 
 def _destination_prior(settings: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from bayesgroups.feature_matrices import feature_matrix
 from bayesgroups.models.cells import binomial_metrics, normal_cells
 from bayesgroups.models.component_scales import COEFFICIENT, DEGREES, component_scales
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE
-from bayesgroups.models.confusion_tree import factor_scales, tree
+from bayesgroups.models.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD, factor_scales, tree
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.sparsity import global_scale
 from bayesgroups.models.tasks import stack
@@ -124,7 +124,7 @@ def _components(one: xr.Dataset, settings: dict[str, Any], scale: float) -> Floa
 
 
 def _confusion(posterior: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any]) -> FloatArray:
-    """Of centres, spreads and slopes of all factors, which all metrics share."""
+    """Of centres, spreads, and slopes of the factors, which all metrics share."""
     scales = np.asarray(factor_scales(tree(tally), settings.get("tau_scale")), dtype=np.float64)
     spread = posterior["factor_sd"].transpose("sample", "factor", "component").values
     centre = _logit(posterior["factor_overall"].transpose("sample", "factor").values)
@@ -132,6 +132,10 @@ def _confusion(posterior: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any
     found = found + _half_normal(spread, scales[:, None]).sum(axis=(1, 2))
     if "slope" in posterior:
         found = found + _normal(posterior["slope"].transpose("sample", ...).values, 0.0, SLOPE_SCALE).sum(axis=1)
+    if "selection_slope" in posterior:
+        found = found + _normal(
+            posterior["selection_slope"].transpose("sample", ...).values, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
+        ).sum(axis=1)
     return np.asarray(found)
 
 

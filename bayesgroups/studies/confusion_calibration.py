@@ -2,7 +2,7 @@
 
     python -m bayesgroups.studies.confusion_calibration --output tests/recovery/records/sbc_confusion.csv
 
-Everything is drawn from the prior, the cells from the multinomial. Ranks are those of metrics, the files those of
+Everything is drawn from the prior, decisions and then outcomes from their binomials. Ranks are those of metrics, the files those of
 `bayesgroups.studies.calibration`; beside them it writes the k-hat and the effective number of draws of every fit.
 """
 
@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from bayesgroups import tallies
 from bayesgroups.inference.collapsed.confusion import metrics_of, sample
-from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE, OWN_EFFECT, shares, tree
+from bayesgroups.models.confusion_tree import (
+    SELECTION_SLOPE_MEAN,
+    SELECTION_SLOPE_SD,
+    factor_scales,
+    follower,
+    own_spreads,
+    shares,
+    tree,
+)
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.subsets import subsets
 from bayesgroups.studies.calibration import DRAWS, Found, by_quantity, command, ranked, replicate
@@ -48,17 +56,20 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
     """
     form = _tally(np.ones((len(ROWS), 2, 2), dtype=np.int64))
     components, cut = subsets(form), tree(form)
-    p = np.empty((3, len(ROWS)))
-    for i, scale in enumerate((DECISION_SCALE, OUTCOME_SCALE, OUTCOME_SCALE)):
-        eta = np.full(len(ROWS), LOGIT_OVERALL_SCALE * rng.standard_normal())
-        tau = scale * np.abs(rng.standard_normal(len(components.names)))
-        tau[-1] = OWN_EFFECT * scale
-        for sd, cells, size in zip(tau, components.cells, components.sizes, strict=True):
-            eta += sd * rng.standard_normal(size)[cells]
-        p[i] = 1 / (1 + np.exp(-eta))
-    share = shares(p, cut.paths)
-    counts = np.stack([rng.multinomial(n, own.ravel()) for n, own in zip(ROWS, share, strict=True)])
-    found = sample(_tally(counts.reshape(-1, 2, 2)), seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
+    eta, effects = np.empty((3, len(ROWS))), np.zeros((3, len(ROWS)))
+    for i, (scale, own) in enumerate(zip(factor_scales(cut), own_spreads(cut), strict=True)):
+        for cells, size in zip(components.cells[:-1], components.sizes[:-1], strict=True):
+            effects[i] += scale * np.abs(rng.standard_normal()) * rng.standard_normal(size)[cells]
+        eta[i] = LOGIT_OVERALL_SCALE * rng.standard_normal() + effects[i] + own * rng.standard_normal(len(ROWS))
+    selected = rng.binomial(ROWS, _expit(eta[0]))
+    # Which outcomes follow the selection rate depends on what was decided, so that is drawn first.
+    decided = np.stack([np.array(ROWS) - selected, selected], axis=1)
+    followed = follower(tree(_tally(np.stack([decided, np.zeros_like(decided)], axis=1))), own_fixed=True)
+    eta[followed] += rng.normal(SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD) * effects[0]
+    share = shares(_expit(eta), cut.paths)
+    positive = rng.binomial(decided, _expit(eta[[cut.names.index("for"), cut.names.index("ppv")]]).T)
+    counts = np.stack([decided - positive, positive], axis=1)
+    found = sample(_tally(counts), seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
     k_hat, ess = (check.value for check in found.checks[:2])
     mu = found.draws["mu"].values.reshape(-1, len(METRICS), len(ROWS))[:DRAWS]
     right = metrics_of(form, share)
@@ -97,6 +108,10 @@ def _found(replications: int, seed: int, executor: Executor) -> Found:
     ranks, fits = study(replications, seed, executor=executor)
     lines = [[i, round(k, 3), round(ess)] for i, (k, ess) in enumerate(fits)]
     return Found({"binomial": ranks}, {"fits": [["replication", "k_hat", "ess"], *lines]})
+
+
+def _expit(eta: FloatArray) -> FloatArray:
+    return np.asarray(1 / (1 + np.exp(-eta)), dtype=np.float64)
 
 
 def _tally(counts: NDArray[np.int64]) -> xr.Dataset:

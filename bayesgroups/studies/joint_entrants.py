@@ -28,7 +28,9 @@ def entrants() -> dict[str, Entry]:
         "partial_pooling": PartialPooling(),
         "crossed_effects": CrossedEffects(),
         "confusion": ConfusionModel(),
-        "confusion_no_scores": ConfusionModel(score_offsets=False),
+        "confusion_not_following": ConfusionModel(follow_selection=False),
+        "confusion_scores": ConfusionModel(score_offsets=True),
+        "confusion_scores_alone": ConfusionModel(follow_selection=False, score_offsets=True),
         "confusion_learned": ConfusionModel(own_effects="learned"),
         "confusion_exchangeable": ConfusionModel(order=0),
         "confusion_by_outcome": by_outcome,
@@ -37,7 +39,7 @@ def entrants() -> dict[str, Entry]:
 
 
 def by_outcome(tally: xr.Dataset) -> xr.Dataset:
-    """The joint model cut the other way, prevalence first and then the decision given the outcome, without scores.
+    """The joint model cut the other way, prevalence first and then the decision given the outcome, and nothing follows.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ def by_outcome(tally: xr.Dataset) -> xr.Dataset:
         name: tally[name].rename(swap).transpose(..., "outcome", "decision")
         for name in ("cell_count", "cell_numerator", "cell_denominator")
     }
-    report = estimate(tally.assign(cells), ConfusionModel(score_offsets=False), seed=SEED)
+    report = estimate(tally.assign(cells), ConfusionModel(follow_selection=False), seed=SEED)
     table = report["estimates"].to_dataset().sel(approach="bayesian")
     return xr.Dataset(
         {"estimate": table["median"], "lower": table["lower_unclipped"], "upper": table["upper_unclipped"]}

@@ -139,7 +139,7 @@ def test_slopes_are_those_of_the_marginal_likelihood(case: Case) -> None:
 def test_equal_standard_deviations_share_a_factorisation(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
     tau = case.tau[[5, 9, 5, 9, 3, 5]]
     one = case.space("subgroup").draw(tau, np.random.default_rng(3)).shared()
-    monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.subgroup_space.LOOPED", 1)
+    monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.observed.LOOPED", 1)
     monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.effect_space.LOOPED", 1)
     two = case.space("subgroup").draw(tau, np.random.default_rng(3)).shared()
     assert two == pytest.approx(one, abs=1e-10)

@@ -6,24 +6,30 @@ import itertools
 
 import numpy as np
 import pandas as pd
+import pytest
 import xarray as xr
 
 import bayesgroups as bg
 
 
-def test_the_two_engines_agree_within_monte_carlo_error() -> None:
+@pytest.mark.parametrize("scored", [False, True])
+def test_the_two_engines_agree_within_monte_carlo_error(*, scored: bool) -> None:
+    """The default, in which outcomes follow the selection rate, and with the scores besides."""
     import arviz as az
 
     rng = np.random.default_rng(5)
     who = pd.DataFrame(itertools.product("abc", "fm"), columns=["race", "sex"])
     frame = who.iloc[np.repeat(np.arange(6), [4, 60, 25, 150, 9, 40])]
     frame = frame.assign(y=rng.random(len(frame)) < 0.4, d=rng.random(len(frame)) < 0.3)
-    tally = bg.tally(frame, ["race", "sex"], ["fnr", "acc"], y_true="y", y_pred="d", confusion=True)
-    exact = bg.estimate(tally, bg.ConfusionModel(), seed=1, inference="collapsed")
-    nuts = bg.estimate(tally, bg.ConfusionModel(), seed=1, inference="nuts")
+    frame["score"] = frame["y"] + rng.normal(size=len(frame))
+    decided = {"y_score": "score", "threshold": 0.5} if scored else {"y_pred": "d"}
+    tally = bg.tally(frame, ["race", "sex"], ["fnr", "acc"], y_true="y", confusion=True, **decided)
+    word = bg.ConfusionModel(score_offsets=scored)
+    exact = bg.estimate(tally, word, seed=1, inference="collapsed")
+    nuts = bg.estimate(tally, word, seed=1, inference="nuts")
     assert (exact.attrs["inference"], nuts.attrs["inference"]) == ("collapsed", "nuts")
     one, two = exact["posterior"].to_dataset(), nuts["posterior"].to_dataset()
-    assert set(one.data_vars) == set(two.data_vars)
+    assert set(one.data_vars) == set(two.data_vars) >= {"selection_slope", *["slope"] * scored}
     dims = ("chain", "draw")
     ess = xr.Dataset({name: az.ess(two[name]) for name in two.data_vars})
     for name in one.data_vars:

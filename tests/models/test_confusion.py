@@ -14,7 +14,7 @@ from scipy import special, stats
 import bayesgroups as bg
 from bayesgroups.models import confusion
 from bayesgroups.models.confusion_offsets import offsets
-from bayesgroups.models.confusion_tree import factor_scales, shares, tree
+from bayesgroups.models.confusion_tree import factor_scales, follower, own_spreads, shares, tree
 from bayesgroups.models.subsets import subsets
 
 
@@ -54,30 +54,59 @@ def test_two_classes_are_cut_by_the_decision() -> None:
     np.testing.assert_array_equal(found.count[2], cells.sel(decision="0").sum("outcome").values)
 
 
-def test_the_model_is_what_its_docstring_says() -> None:
+@pytest.mark.parametrize("follow_selection", [True, False])
+def test_the_model_is_what_its_docstring_says(*, follow_selection: bool) -> None:
     given = tally(metrics=("sel", "ppv"))
-    model = confusion.build(given)
+    model = confusion.build(given, follow_selection=follow_selection)
     found = tree(given)
-    assert [variable.name for variable in model.free_RVs] == ["alpha", "factor_sd", "z"]
+    assert [variable.name for variable in model.free_RVs] == [
+        "alpha",
+        "factor_sd",
+        "z",
+        *["selection_slope"] * follow_selection,
+    ]
     rng = np.random.default_rng(4)
     alpha, sd, z = rng.normal(size=3), rng.uniform(0.1, 0.5, (3, 2)), rng.normal(size=(3, 8))
     components = subsets(given)
-    every = np.column_stack([sd, 0.8 * factor_scales(found)])
+    every = np.column_stack([sd, own_spreads(found)])
     starts = np.cumsum([0, *components.sizes[:-1]])
-    eta = alpha[:, None] + np.zeros((3, given.sizes["subgroup"]))
-    for k, (start, cell) in enumerate(zip(starts, components.cells, strict=True)):
-        eta = eta + every[:, k, None] * z[:, start + cell]
-    expected = (
+    parts = [every[:, k, None] * z[:, at + components.cells[k]] for k, at in enumerate(starts)]
+    eta = alpha[:, None] + sum(parts)
+    followed = follower(found, own_fixed=True)
+    at = {"alpha": alpha, "factor_sd_log__": np.log(sd), "z": z}
+    expected = 0.0
+    if follow_selection:
+        at["selection_slope"] = np.array([0.7])
+        eta[followed] += 0.7 * (parts[0][0] + parts[1][0])
+        expected = stats.norm.logpdf(0.7, 0.3, 0.3)
+    expected += (
         stats.norm.logpdf(alpha, 0, 1.5).sum()
         + stats.norm.logpdf(z).sum()
         + (stats.halfnorm.logpdf(sd, scale=factor_scales(found)[:, None]) + np.log(sd)).sum()
         + stats.binom.logpmf(found.successes, found.count, special.expit(eta)).sum()
     )
     density = model.compile_logp(mode=Mode(linker="py", optimizer="fast_compile"))
-    assert float(density({"alpha": alpha, "factor_sd_log__": np.log(sd), "z": z})) == pytest.approx(expected)
+    assert float(density(at)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("settings", [{"correlated": True}, {"score_offsets": False}, {"own_effects": "learned"}])
+def test_outcomes_given_the_more_frequent_decision_follow() -> None:
+    """Which they are is the same question whichever class is called positive."""
+    given = tally()
+    flipped = given.assign(cell_count=given["cell_count"][:, ::-1, ::-1].assign_coords(given["cell_count"].coords))
+    names = [tree(one).names[follower(tree(one), own_fixed=True) or 0] for one in (given, flipped)]
+    often = float(given["cell_count"].sel(decision="1").sum()) > float(given["cell_count"].sel(decision="0").sum())
+    assert names == (["ppv", "for"] if often else ["for", "ppv"])
+    assert follower(tree(tally(3)), own_fixed=True) is None
+    assert follower(tree(given), own_fixed=False) is None
+    free = {variable.name for variable in confusion.build(given, correlated=True).free_RVs}
+    assert {"z_partial"} <= free
+    assert "selection_slope" not in free
+    assert "selection_slope" not in {
+        variable.name for variable in confusion.build(given, own_effects="learned").free_RVs
+    }
+
+
+@pytest.mark.parametrize("settings", [{"correlated": True}, {"score_offsets": True}, {"own_effects": "learned"}])
 def test_every_variant_has_a_finite_gradient(settings: dict[str, Any]) -> None:
     model = confusion.build(tally(score=True), **settings)
     gradient = model.compile_dlogp(mode=Mode(linker="py", optimizer="fast_compile"))(model.initial_point())

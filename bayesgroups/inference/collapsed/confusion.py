@@ -1,4 +1,4 @@
-"""Exact posterior of the confusion model: its factors are independent, and each is a crossed binomial."""
+"""Exact posterior of the confusion model: its factors are crossed binomials, and one may follow the selection rate."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ from numpy.typing import NDArray
 
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE, offsets
-from bayesgroups.models.confusion_tree import OWN_EFFECT, factor_scales, shares, tree
+from bayesgroups.models.confusion_tree import (
+    SELECTION_SLOPE_MEAN,
+    SELECTION_SLOPE_SD,
+    factor_scales,
+    follower,
+    own_spreads,
+    shares,
+    tree,
+)
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.subsets import subsets
 
@@ -35,7 +44,8 @@ def sample(
     order: int | None = None,
     tau_scale: float | None = None,
     own_effects: OwnEffects = "fixed",
-    score_offsets: bool = True,
+    follow_selection: bool = True,
+    score_offsets: bool = False,
 ) -> Posterior:
     """Independent draws of the cells of every subgroup, and of every metric of the tally from them.
 
@@ -49,7 +59,7 @@ def sample(
         Source of randomness.
     draws : int
         Number of draws over all chains.
-    order, tau_scale, own_effects, score_offsets
+    order, tau_scale, own_effects, follow_selection, score_offsets
         As in `bayesgroups.models.confusion.build`.
 
     Returns
@@ -76,18 +86,40 @@ def sample(
     found, components = tree(tally), subsets(tally, order)
     fixed = own_effects == "fixed" and len(components.names) > 1
     x = offsets(tally, components) if score_offsets else {}
+    scales, spreads_of_own = factor_scales(found, tau_scale), own_spreads(found, tau_scale)
+    number = len(components.names) - fixed
+    followed = follower(found, own_fixed=fixed) if follow_selection else None
     without = np.empty((tally.sizes["subgroup"], 0))
-    drawn: list[CrossedDraws] = []
-    for i, (name, scale) in enumerate(zip(found.names, factor_scales(found, tau_scale), strict=True)):
-        spread = Prior("half_normal", float(scale), len(components.names), OWN_EFFECT * float(scale) if fixed else None)
+    drawn: dict[int, CrossedDraws] = {}
+    selection_slope: FloatArray | None = None
+    if followed is not None:
+        pair = (found.names.index("sel"), followed)
+        name = found.names[followed]
+        both = FollowingPredictor(
+            components.cells[:-1], x[name][:, None] if name in x else without, LOGIT_OVERALL_SCALE, SLOPE_SCALE
+        )
+        own = np.repeat(spreads_of_own[list(pair)] ** 2, tally.sizes["subgroup"])
+        prior = FollowingPrior(
+            (float(scales[pair[0]]), float(scales[pair[1]])), number, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
+        )
+        k, n = (np.concatenate([values[i] for i in pair]) for values in (found.successes, found.count))
+        rng = generator(seed, f"sel and {name}", "confusion")
+        together = _factor(both, k, n, prior, rng, draws, finite=own)
+        drawn |= dict(zip(pair, _parted(together, number), strict=True))
+        selection_slope = together.tau[:, 2 * number]
+    for i, (name, scale) in enumerate(zip(found.names, scales, strict=True)):
+        if i in drawn:
+            continue
+        spread = Prior("half_normal", float(scale), len(components.names), float(spreads_of_own[i]) if fixed else None)
         covariate = x[name][:, None] if name in x else without
         predictor = Predictor(components.cells, covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
         rng = generator(seed, name, "confusion")
-        drawn.append(_factor(predictor, found.successes[i], found.count[i], spread, rng, draws))
-    p, middle = _expit(np.stack([one.eta for one in drawn])), _expit(np.stack([one.overall for one in drawn]))
+        drawn[i] = _factor(predictor, found.successes[i], found.count[i], spread, rng, draws)
+    factors = [drawn[i] for i in range(len(found.names))]
+    p, middle = _expit(np.stack([one.eta for one in factors])), _expit(np.stack([one.overall for one in factors]))
     cells = shares(p, found.paths)
     learned = components.names[:-1] if fixed else components.names
-    spreads = np.stack([one.tau[:, : len(learned)] for one in drawn], axis=1)
+    spreads = np.stack([one.tau[:, : len(learned)] for one in factors], axis=1)
     chains = (CHAINS, draws // CHAINS)
     data = {
         "mu": ("metric subgroup", np.swapaxes(metrics_of(tally, cells), 1, 2)),
@@ -97,7 +129,9 @@ def sample(
         "factor_sd": ("factor component", spreads),
     }
     if x:
-        data["slope"] = ("factor_with_score", np.concatenate([one.beta for one in drawn], axis=1))
+        data["slope"] = ("factor_with_score", np.concatenate([one.beta for one in factors], axis=1))
+    if selection_slope is not None:
+        data["selection_slope"] = ("follower", selection_slope[:, None])
     laid_out = xr.Dataset(
         {
             name: (("chain", "draw", *dims.split()), values.reshape(*chains, *values.shape[1:]))
@@ -108,9 +142,10 @@ def sample(
             "subgroup": tally["subgroup"].values, "outcome": list(found.labels), "decision": list(found.labels),
             "factor": list(found.names), "component": list(learned),
             **({"factor_with_score": [name for name in found.names if name in x]} if x else {}),
+            **({"follower": [found.names[followed]]} if followed is not None else {}),
         },
     )  # fmt: skip
-    k_hat, ess = max(one.k_hat for one in drawn), min(one.ess for one in drawn)
+    k_hat, ess = max(one.k_hat for one in factors), min(one.ess for one in factors)
     checks = [
         check
         for name in tally["metric"].values
@@ -147,16 +182,34 @@ def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
 
 
 def _factor(
-    predictor: Predictor, k: FloatArray, n: FloatArray, spread: Prior, rng: np.random.Generator, draws: int
+    predictor: engine.Design,
+    k: FloatArray,
+    n: FloatArray,
+    spread: engine.Spreads,
+    rng: np.random.Generator,
+    draws: int,
+    *,
+    finite: FloatArray | None = None,
 ) -> CrossedDraws:
     """Draws of one factor, the best of a few attempts where weights are heavy-tailed."""
-    best = engine.binomial(predictor, k, n, spread, rng, draws=draws)
+    best = engine.binomial(predictor, k, n, spread, rng, draws=draws, finite=finite)
     for _ in range(ATTEMPTS - 1):
         if best.k_hat <= K_HAT and best.ess >= IS_ESS:
             break
-        again = engine.binomial(predictor, k, n, spread, rng, draws=draws)
+        again = engine.binomial(predictor, k, n, spread, rng, draws=draws, finite=finite)
         best = min(best, again, key=lambda one: one.k_hat)
     return best
+
+
+def _parted(both: CrossedDraws, components: int) -> tuple[CrossedDraws, CrossedDraws]:
+    """Draws of the first predictor and of the second, which has the coefficients."""
+    first, second = np.split(both.eta, 2, axis=1)
+    return (
+        CrossedDraws(first, both.overall[:, 0], both.beta[:, :0], both.tau[:, :components], both.k_hat, both.ess),
+        CrossedDraws(
+            second, both.overall[:, 1], both.beta, both.tau[:, components : 2 * components], both.k_hat, both.ess
+        ),
+    )
 
 
 def _expit(eta: FloatArray) -> FloatArray:

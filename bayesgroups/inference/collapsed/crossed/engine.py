@@ -18,11 +18,15 @@ from bayesgroups.inference import importance
 from bayesgroups.inference.collapsed import logit_normal
 from bayesgroups.inference.collapsed.crossed import sites, surrogate
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior, FollowingSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
 
 FloatArray = NDArray[np.float64]
+
+Design = Predictor | FollowingPredictor
+Spreads = Prior | FollowingPrior
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
@@ -51,8 +55,9 @@ SMALL_CHUNK = 64_000
 class CrossedDraws:
     """Draws of ``eta`` (draw, subgroup), ``overall`` (draw,), ``beta`` (draw, column) and ``tau`` (draw, component).
 
-    All on the scale of the linear predictor, ``overall`` around 0. ``k_hat`` is the largest of the stages, ``ess`` the
-    smallest effective number of weighted draws.
+    With a `FollowingPredictor` ``eta`` has the subgroups of both predictors in turn, ``overall`` is (draw, predictor), and the
+    columns of ``tau`` are those of the `FollowingPrior`. All on the scale of the linear predictor, ``overall`` around 0. ``k_hat``
+    is the largest of the stages, ``ess`` the smallest effective number of weighted draws.
     """
 
     eta: FloatArray
@@ -63,8 +68,10 @@ class CrossedDraws:
     ess: float
 
 
-def space(predictor: Predictor, y: FloatArray, v: FloatArray, prior: Prior) -> Space:
+def space(predictor: Design, y: FloatArray, v: FloatArray, prior: Spreads) -> Space:
     """The space of the effects where it is the smaller one and subgroups are many; that of the subgroups loses fewer digits."""
+    if isinstance(predictor, FollowingPredictor):
+        return FollowingSpace(predictor, y, v)
     remaining = predictor.effects - int(predictor.sizes.max(initial=0))
     if max(remaining, FEW) < np.isfinite(v).sum():
         return EffectSpace(predictor, y, v, prior.largest, prior.own)
@@ -125,10 +132,10 @@ def gaussian(
 
 
 def binomial(
-    predictor: Predictor,
+    predictor: Design,
     k: FloatArray,
     n: FloatArray,
-    prior: Prior,
+    prior: Spreads,
     rng: np.random.Generator,
     *,
     draws: int,
@@ -138,11 +145,11 @@ def binomial(
 
     Parameters
     ----------
-    predictor : Predictor
+    predictor : Predictor or FollowingPredictor
         Design, on the logit scale.
     k, n : arrays (subgroup,)
-        Counts.
-    prior : Prior
+        Counts; with two predictors those of the first, then those of the second.
+    prior : Prior or FollowingPrior
         Of the components' standard deviations.
     rng : numpy Generator
         Source of randomness.
@@ -189,7 +196,7 @@ class _Weighed(NamedTuple):
 
 
 def _weighed(
-    wider: _Sites, k: FloatArray, n: FloatArray, prior: Prior, mode: FloatArray, rng: np.random.Generator, draws: int
+    wider: _Sites, k: FloatArray, n: FloatArray, prior: Spreads, mode: FloatArray, rng: np.random.Generator, draws: int
 ) -> _Weighed:
     found = importance.sample(
         lambda at: wider.log_marginal(prior.scales(at)), prior.dimension, rng, start=mode, slope=wider.slope(prior)
@@ -207,18 +214,18 @@ def _weighed(
     return second._replace(k_hat=max(found.k_hat, second.k_hat), ess=min(found.ess, second.ess))
 
 
-def _likelihood(here: Space, prior: Prior) -> importance.LogLikelihood:
+def _likelihood(here: Space, prior: Spreads) -> importance.LogLikelihood:
     return lambda u: here.log_marginal(prior.scales(u))
 
 
-def _slope(here: Space, prior: Prior) -> importance.Slope | None:
+def _slope(here: Space, prior: Spreads) -> importance.Slope | None:
     """In the space of the effects differences are as fast."""
-    if not isinstance(here, SubgroupSpace):
+    if not isinstance(here, SubgroupSpace | FollowingSpace):
         return None
     return lambda u: here.slope(prior.scales(u[None])[0]) @ prior.jacobian(u)
 
 
-def _moments(predictor: Predictor, prior: Prior, tau: FloatArray, extra: FloatArray) -> sites.Moments:
+def _moments(predictor: Design, prior: Spreads, tau: FloatArray, extra: FloatArray) -> sites.Moments:
     def found(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = space(predictor, y, v + extra, prior).moments(tau)
         known = np.isfinite(v)
@@ -250,12 +257,12 @@ class _Sites:
     @classmethod
     def around(
         cls,
-        predictor: Predictor,
+        predictor: Design,
         k: FloatArray,
         n: FloatArray,
         y: FloatArray,
         v: FloatArray,
-        prior: Prior,
+        prior: Spreads,
         mode: FloatArray,
         extra: FloatArray,
         *,
@@ -298,7 +305,7 @@ class _Sites:
         exact = surrogate.log_likelihood(k, n, drawn.shared, own, self.extra)
         return drawn, exact - self._mixed(marginal) - np.logaddexp.reduce(proposal, axis=1)
 
-    def slope(self, prior: Prior) -> importance.Slope | None:
+    def slope(self, prior: Spreads) -> importance.Slope | None:
         """Derivatives of `log_marginal` by what the prior makes standard deviations of, where there is a formula."""
         each = [_slope(here, prior) for here in self.spaces]
         if any(one is None for one in each):

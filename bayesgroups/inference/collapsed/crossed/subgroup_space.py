@@ -7,18 +7,16 @@ covariates: few numbers for every draw are laid out as a matrix. Draws are made 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, Drawn, Predictor, alike, cholesky, chunks
+from bayesgroups.inference.collapsed.crossed import observed
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class SubgroupSpace:
     def __post_init__(self) -> None:
         seen = np.isfinite(self.v)
         x = self.predictor.covariates
-        pattern, agreement = _patterns(self.predictor.cells[:-1], seen)
+        pattern, agreement = patterns(self.predictor.cells[:-1], seen)
         fixed = self.predictor.overall_scale**2 + self.predictor.coefficient_scale**2 * (x @ x[seen].T)
         object.__setattr__(self, "seen", seen)
         object.__setattr__(self, "pattern", pattern)
@@ -48,19 +46,7 @@ class SubgroupSpace:
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log density of the data."""
-        y, number = self.y[self.seen], int(self.seen.sum())
-        found = np.empty(len(tau))
-        for block in chunks(len(tau), (number + 1) ** 2, CHUNK):
-            # Bordered with the data, one Cholesky gives the determinant and the quadratic form at once; it reads the
-            # lower triangle. The corner need only be larger than the quadratic form, for it is not used.
-            bordered = np.zeros((block.stop - block.start, number + 1, number + 1))
-            bordered[:, :number, :number] = self._covariance(tau[block])
-            bordered[:, number, :number] = y
-            bordered[:, number, number] = 2 * (1 + (y**2 / self.v[self.seen]).sum())
-            factor = cholesky(bordered)
-            log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
-            found[block] = -log_root - 0.5 * (factor[:, number, :number] ** 2).sum(axis=1)
-        return np.where(np.isnan(found), -np.inf, found) - 0.5 * number * math.log(2 * math.pi)
+        return observed.log_marginal(tau, self._covariance, self.y[self.seen], self.v[self.seen])
 
     def slope(self, tau: FloatArray) -> FloatArray:
         """Derivatives of the log density of the data by ``tau``, at one ``tau``, (component,)."""
@@ -80,7 +66,7 @@ class SubgroupSpace:
         for k, cells in enumerate(predictor.cells[:-1]):
             shared += tau[:, k, None] * rng.standard_normal((total, int(cells.max()) + 1))[:, cells]
         noise = np.sqrt(self.v[seen] + tau[:, -1:] ** 2) * rng.standard_normal((total, number))
-        weight = self._solved(tau, self.y[seen] - shared[:, seen] - noise)
+        weight = observed.solved(tau, self._covariance, self.y[seen] - shared[:, seen] - noise)
         overall += predictor.overall_scale**2 * weight.sum(axis=1)
         beta += predictor.coefficient_scale**2 * (weight @ predictor.covariates[seen])
         shared += weight @ self.fixed.T
@@ -110,26 +96,8 @@ class SubgroupSpace:
         covariance: FloatArray = found
         return covariance
 
-    def _solved(self, tau: FloatArray, gap: FloatArray) -> FloatArray:
-        """Inverse covariances times vectors, (draw, observed)."""
-        number, found = gap.shape[1], np.empty_like(gap)
-        if number < LOOPED:
-            for block in chunks(len(tau), max(number, 1) ** 2, CHUNK):
-                found[block] = np.linalg.solve(self._covariance(tau[block]), gap[block, :, None])[..., 0]
-            return found
-        from scipy.linalg import get_lapack_funcs
 
-        (solve,) = get_lapack_funcs(("posv",), dtype=np.float64)
-        different, rows = alike(tau)
-        for block in chunks(len(different), number**2, CHUNK):
-            for row, covariance in zip(rows[block], self._covariance(different[block]), strict=True):
-                _, solution, failed = solve(covariance, gap[row].T, lower=1)
-                # A covariance that rounding has left indefinite is left to elimination with pivots.
-                found[row] = (np.linalg.solve(covariance, gap[row].T) if failed else solution).T
-        return found
-
-
-def _patterns(cells: IntArray, seen: NDArray[np.bool_]) -> tuple[IntArray, FloatArray]:
+def patterns(cells: IntArray, seen: NDArray[np.bool_]) -> tuple[IntArray, FloatArray]:
     """Number of the pattern of agreement of every two subgroups, and the patterns (component, pattern)."""
     code = np.zeros((cells.shape[1], int(seen.sum())), dtype=np.int64)
     for each in cells:

@@ -1,0 +1,95 @@
+"""What every space of observations does with their covariance matrices: densities and solutions for many draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, alike, cholesky, chunks
+
+FloatArray = NDArray[np.float64]
+
+Covariance = Callable[[FloatArray], FloatArray]
+"""From draws of the standard deviations to the covariances of the observations, (draw, observed, observed)."""
+
+CHUNK = 1_000_000
+"""Numbers handled at once."""
+
+
+def log_marginal(tau: FloatArray, covariance: Covariance, y: FloatArray, v: FloatArray) -> FloatArray:
+    """Log density of observations around 0.
+
+    Parameters
+    ----------
+    tau : array (draw, component)
+        What ``covariance`` takes.
+    covariance : callable
+        Covariances of the observations, their errors with them.
+    y, v : arrays (observed,)
+        Observations and the variances of their errors.
+
+    Returns
+    -------
+    array (draw,)
+        Minus infinity where rounding has left a covariance indefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_marginal(np.zeros((1, 1)), lambda tau: np.eye(2)[None], np.zeros(2), np.ones(2)).round(3).tolist()
+    [-1.838]
+    """
+    number, found = len(y), np.empty(len(tau))
+    for block in chunks(len(tau), (number + 1) ** 2, CHUNK):
+        # Bordered with the data, one Cholesky gives the determinant and the quadratic form at once; it reads the
+        # lower triangle. The corner need only be larger than the quadratic form, for it is not used.
+        bordered = np.zeros((block.stop - block.start, number + 1, number + 1))
+        bordered[:, :number, :number] = covariance(tau[block])
+        bordered[:, number, :number] = y
+        bordered[:, number, number] = 2 * (1 + (y**2 / v).sum())
+        factor = cholesky(bordered)
+        log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
+        found[block] = -log_root - 0.5 * (factor[:, number, :number] ** 2).sum(axis=1)
+    return np.where(np.isnan(found), -np.inf, found) - 0.5 * number * math.log(2 * math.pi)
+
+
+def solved(tau: FloatArray, covariance: Covariance, gap: FloatArray) -> FloatArray:
+    """Inverse covariances times vectors.
+
+    Parameters
+    ----------
+    tau : array (draw, component)
+        What ``covariance`` takes; draws that are alike share a factorisation.
+    covariance : callable
+        As in `log_marginal`.
+    gap : array (draw, observed)
+        Vectors.
+
+    Returns
+    -------
+    array (draw, observed)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solved(np.zeros((1, 1)), lambda tau: 2 * np.eye(2)[None], np.array([[1.0, 3.0]])).tolist()
+    [[0.5, 1.5]]
+    """
+    number, found = gap.shape[1], np.empty_like(gap)
+    if number < LOOPED:
+        for block in chunks(len(tau), max(number, 1) ** 2, CHUNK):
+            found[block] = np.linalg.solve(covariance(tau[block]), gap[block, :, None])[..., 0]
+        return found
+    from scipy.linalg import get_lapack_funcs
+
+    (solve,) = get_lapack_funcs(("posv",), dtype=np.float64)
+    different, rows = alike(tau)
+    for block in chunks(len(different), number**2, CHUNK):
+        for row, each in zip(rows[block], covariance(different[block]), strict=True):
+            _, solution, failed = solve(each, gap[row].T, lower=1)
+            # A covariance that rounding has left indefinite is left to elimination with pivots.
+            found[row] = (np.linalg.solve(each, gap[row].T) if failed else solution).T
+    return found
