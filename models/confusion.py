@@ -10,7 +10,8 @@ and each factor has crossed effects, components k as in ``subsets``,
 
     logit p[f, g] = alpha[f] + sum over k of factor_sd[f, k] effect[f, k, cell_k(g)] (+ slope[f] offset[f, g])
     alpha ~ Normal(0, 1.5),   effect ~ Normal(0, 1),   factor_sd[f, k] ~ HalfNormal(s[f])
-    s = 0.5 for decisions, 0.15 for outcomes; the last of several components, the subgroup itself, has 0.5 s[f] or 0.8 s[f]
+    s = 0.5 for decisions, 0.2 for outcomes, 0.15 for those that follow; the last of several components, the
+    subgroup itself, has 0.5 s[f] for decisions and 0.8 s[f] for outcomes
     follow_selection: the outcomes given the more frequent decision have selection_slope times the learned effects of the
     selection rate besides, selection_slope ~ Normal(0.3, 0.3)
     score_offsets: slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
@@ -116,8 +117,10 @@ def build(
     if own_effects not in ("fixed", "learned"):
         raise ValueError(f"own_effects must be one of fixed, learned; got {own_effects!r}")
     found, components = tree(tally), subsets(tally, order)
-    scale = factor_scales(found, tau_scale)
     fixed = own_effects == "fixed" and len(components.names) > 1
+    followed = follower(found, own_fixed=fixed) if follow_selection and not correlated else None
+    scale = factor_scales(found, tau_scale, followed=followed)
+    own = own_spreads(found, tau_scale, followed=followed)
     learned = components.names[:-1] if fixed else components.names
     effect = [f"{name} {c}" for name, size in zip(components.names, components.sizes, strict=True) for c in range(size)]
     coords = {
@@ -134,12 +137,11 @@ def build(
             )
             root = _correlation_root(len(found.names))
             z = pm.math.sum(root[:, :, None] * z[None], axis=1)
-        every = pt.concatenate([spread, own_spreads(found, tau_scale)[:, None]], axis=1) if fixed else spread
+        every = pt.concatenate([spread, own[:, None]], axis=1) if fixed else spread
         eta = alpha[:, None] + _effects(components, every, z)
         x = offsets(tally, components) if score_offsets else {}
         if x:
             eta = eta + _offsets(x, found, tally.sizes["subgroup"], model)
-        followed = follower(found, own_fixed=fixed) if follow_selection and not correlated else None
         if followed is not None:
             model.add_coord("follower", [found.names[followed]])
             slope = pm.Normal("selection_slope", mu=SELECTION_SLOPE_MEAN, sigma=SELECTION_SLOPE_SD, dims="follower")

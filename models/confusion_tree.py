@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-DECISION_SCALE, OUTCOME_SCALE = 0.5, 0.15
-"""Scales of the priors of the components' standard deviations, on the logit scale."""
+DECISION_SCALE, OUTCOME_SCALE, FOLLOWER_SCALE = 0.5, 0.2, 0.15
+"""Scales of the priors of the components' standard deviations, on the logit scale: of decisions, of outcomes given one, and of
+what these have besides where they follow the selection rate."""
 DECISION_OWN, OUTCOME_OWN = 0.5, 0.8
 """Standard deviations of a subgroup's own effects where they are fixed, as shares of these scales."""
 SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD = 0.3, 0.3
@@ -122,8 +123,8 @@ def tree(tally: xr.Dataset) -> Tree:
     )
 
 
-def factor_scales(found: Tree, given: float | None = None) -> FloatArray:
-    """Scale of the prior of every factor's standard deviations, (factor,).
+def factor_scales(found: Tree, given: float | None = None, *, followed: int | None = None) -> FloatArray:
+    """Scale of the prior of every factor's standard deviations, (factor,), of which one may follow the selection rate.
 
     Raises
     ------
@@ -133,14 +134,15 @@ def factor_scales(found: Tree, given: float | None = None) -> FloatArray:
     Examples
     --------
     >>> factor_scales(Tree(("sel", "ppv"), np.ones((2, 1)), np.ones((2, 1)), (True, False), (), ())).tolist()
-    [0.5, 0.15]
+    [0.5, 0.2]
     """
     if given is not None and not (np.isfinite(given) and given > 0):
         raise ValueError(f"tau_scale must be a positive number; got {given!r}")
-    return np.array([given or (DECISION_SCALE if yes else OUTCOME_SCALE) for yes in found.decides])
+    scales = [FOLLOWER_SCALE if i == followed else OUTCOME_SCALE for i in range(len(found.names))]
+    return np.array([given or (DECISION_SCALE if yes else one) for yes, one in zip(found.decides, scales, strict=True)])
 
 
-def own_spreads(found: Tree, given: float | None = None) -> FloatArray:
+def own_spreads(found: Tree, given: float | None = None, *, followed: int | None = None) -> FloatArray:
     """Standard deviation of the own effects of subgroups in every factor, where it is fixed, (factor,).
 
     Raises
@@ -151,10 +153,10 @@ def own_spreads(found: Tree, given: float | None = None) -> FloatArray:
     Examples
     --------
     >>> own_spreads(Tree(("sel", "ppv"), np.ones((2, 1)), np.ones((2, 1)), (True, False), (), ())).round(3).tolist()
-    [0.25, 0.12]
+    [0.25, 0.16]
     """
     shares_of = np.array([DECISION_OWN if yes else OUTCOME_OWN for yes in found.decides])
-    return np.asarray(shares_of * factor_scales(found, given))
+    return np.asarray(shares_of * factor_scales(found, given, followed=followed))
 
 
 def follower(found: Tree, *, own_fixed: bool) -> int | None:

@@ -27,8 +27,8 @@ class ConfusionModel(Estimator):
     order : int, optional
         Cross at most so many attributes, beside all of them together; by default every subset is a component.
     tau_scale : float, optional
-        Scale of the priors of the components' standard deviations, on the logit scale; by default 0.5 for decisions and
-        0.15 for outcomes given a decision.
+        Scale of the priors of the components' standard deviations, on the logit scale; by default 0.5 for decisions,
+        0.2 for outcomes given a decision, and 0.15 for what these have besides where they follow the selection rate.
     own_effects : {"fixed", "learned"}
         Whether what sets a single subgroup apart has a known standard deviation, half of the scale (for outcomes 0.8 of it),
         or a learned one; with one attribute it is always learned.

@@ -11,7 +11,13 @@ from typing import Any
 import xarray as xr
 
 from bayesgroups.models.component_scales import ROW_SHARE
-from bayesgroups.models.confusion_tree import DECISION_SCALE, OUTCOME_SCALE, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
+from bayesgroups.models.confusion_tree import (
+    DECISION_SCALE,
+    FOLLOWER_SCALE,
+    OUTCOME_SCALE,
+    SELECTION_SLOPE_MEAN,
+    SELECTION_SLOPE_SD,
+)
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.score_cells import EFFECT_SCALE
 from bayesgroups.readings import plain
@@ -316,7 +322,8 @@ def _factor_prior(settings: Mapping[str, Any]) -> str:
     if not settings.get("follow_selection", True) or settings.get("own_effects") == "learned":
         return said
     slope = f"Normal({SELECTION_SLOPE_MEAN:g}, {SELECTION_SLOPE_SD:g})"
-    followed = f"outcomes given the more frequent decision follow the selection rate, slope ~ {slope}"
+    besides = "" if given else f", and a scale of {FOLLOWER_SCALE:g} besides"
+    followed = f"outcomes given the more frequent decision follow the selection rate, slope ~ {slope}{besides}"
     return f"{said}; with two classes and two attributes or more, {followed}"
 
 

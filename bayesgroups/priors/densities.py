@@ -125,18 +125,20 @@ def _components(one: xr.Dataset, settings: dict[str, Any], scale: float) -> Floa
 
 def _confusion(posterior: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any]) -> FloatArray:
     """Of centres, spreads, and slopes of the factors, which all metrics share."""
-    scales = np.asarray(factor_scales(tree(tally), settings.get("tau_scale")), dtype=np.float64)
+    found = tree(tally)
+    followed = found.names.index(str(posterior["follower"].item())) if "selection_slope" in posterior else None
+    scales = np.asarray(factor_scales(found, settings.get("tau_scale"), followed=followed), dtype=np.float64)
     spread = posterior["factor_sd"].transpose("sample", "factor", "component").values
     centre = _logit(posterior["factor_overall"].transpose("sample", "factor").values)
-    found = _normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
-    found = found + _half_normal(spread, scales[:, None]).sum(axis=(1, 2))
+    density = _normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
+    density = density + _half_normal(spread, scales[:, None]).sum(axis=(1, 2))
     if "slope" in posterior:
-        found = found + _normal(posterior["slope"].transpose("sample", ...).values, 0.0, SLOPE_SCALE).sum(axis=1)
+        density = density + _normal(posterior["slope"].transpose("sample", ...).values, 0.0, SLOPE_SCALE).sum(axis=1)
     if "selection_slope" in posterior:
-        found = found + _normal(
+        density = density + _normal(
             posterior["selection_slope"].transpose("sample", ...).values, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
         ).sum(axis=1)
-    return np.asarray(found)
+    return np.asarray(density)
 
 
 def _structured(one: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any], own: xr.Dataset) -> FloatArray:

@@ -57,14 +57,20 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
     form = _tally(np.ones((len(ROWS), 2, 2), dtype=np.int64))
     components, cut = subsets(form), tree(form)
     eta, effects = np.empty((3, len(ROWS))), np.zeros((3, len(ROWS)))
-    for i, (scale, own) in enumerate(zip(factor_scales(cut), own_spreads(cut), strict=True)):
+
+    def predictor(i: int, followed: int | None = None) -> None:
+        scale, own = (one(cut, followed=followed)[i] for one in (factor_scales, own_spreads))
         for cells, size in zip(components.cells[:-1], components.sizes[:-1], strict=True):
             effects[i] += scale * np.abs(rng.standard_normal()) * rng.standard_normal(size)[cells]
         eta[i] = LOGIT_OVERALL_SCALE * rng.standard_normal() + effects[i] + own * rng.standard_normal(len(ROWS))
-    selected = rng.binomial(ROWS, _expit(eta[0]))
+
+    predictor(0)
     # Which outcomes follow the selection rate depends on what was decided, so that is drawn first.
+    selected = rng.binomial(ROWS, _expit(eta[0]))
     decided = np.stack([np.array(ROWS) - selected, selected], axis=1)
     followed = follower(tree(_tally(np.stack([decided, np.zeros_like(decided)], axis=1))), own_fixed=True)
+    for i in (1, 2):
+        predictor(i, followed)
     eta[followed] += rng.normal(SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD) * effects[0]
     share = shares(_expit(eta), cut.paths)
     positive = rng.binomial(decided, _expit(eta[[cut.names.index("for"), cut.names.index("ppv")]]).T)

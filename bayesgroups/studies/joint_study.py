@@ -3,9 +3,9 @@
     python -m bayesgroups.studies.joint_study --data FOLDER --output FOLDER --record docs/examples/joint_model.csv
 
 Answers are kept in the output folder as they come, so that a run goes on where it was. The record has a line per population (and
-``all``), estimator and class of subgroups: geometric means over the cells (a metric of a population) of the mean absolute error
-and the interval score relative to crossed effects, and the coverage of 95 % intervals, a mean over cells. In every cell all
-estimators are held to the same pairs of draw and subgroup. Errors come from leaving out one draw at a time.
+``all``, also by metric), estimator and class of subgroups: geometric means over the cells (a metric of a population) of the mean
+absolute error and the interval score relative to crossed effects, and the coverage of 95 % intervals, a mean over cells. In
+every cell all estimators are held to the same pairs of draw and subgroup. Errors come from leaving out one draw at a time.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.joint_entrants import entrants
 from bayesgroups.studies.joint_populations import joint_populations
+from bayesgroups.studies.populations import Population
 from bayesgroups.studies.ratios import overall
 from bayesgroups.studies.records import as_csv, write
 from bayesgroups.studies.resampling import study
@@ -65,8 +66,13 @@ def summarise(found: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) ->
     list of Line
     """
     sums = {name: cell_sums(one, reference=reference) for name, one in found.items()}
+    metrics = list(dict.fromkeys(str(metric) for one in sums.values() for metric in one["metric"].values))
+    parts = {"all": sums, **{name: {name: one} for name, one in sums.items()}}
+    for metric in metrics:
+        has = {name: one for name, one in sums.items() if metric in one["metric"].values}
+        parts[f"all, {metric}"] = {name: one.sel(metric=[metric]) for name, one in has.items()}
     lines = []
-    for name, part in {"all": sums, **{name: {name: one} for name, one in sums.items()}}.items():
+    for name, part in parts.items():
         table = overall(part, reference=reference)
         for size in SIZE_CLASSES:
             for estimator in table.index:
@@ -94,6 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--share", type=float, default=1.0, help="share of the draws (20 of diabetes, 40 of the others)"
     )
+    parser.add_argument(
+        "--after", type=float, default=0.0, help="leave out of the record the draws that a run with this share has"
+    )
     parser.add_argument("--estimators", help=f"some of {', '.join(entrants())}, separated by commas")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
     parser.add_argument("--seed", type=int, default=SEED)
@@ -101,6 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if not 0 < given.share <= 1:
         raise InputError(f"--share {given.share} must lie in (0, 1]")
+    if not 0 <= given.after < given.share:
+        raise InputError(f"--after {given.after} must be 0 or larger, and less than --share, which is {given.share}")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     names = list(entrants()) if given.estimators is None else given.estimators.split(",")
     unknown = [name for name in names if name not in entrants()]
@@ -110,16 +121,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     populations, found = joint_populations(given.data, fewest=given.fewest), {}
     with executor(given) as run:
         for population in populations:
-            found[population.name] = study(
-                population, chosen, draws=max(2, math.floor(draws_of(population) * given.share)), seed=given.seed,
-                workers=run.workers, folder=given.output / population.name.replace(" ", "_"), progress=run.progress,
+            first, last = (_draws(population, share) for share in (given.after, given.share))
+            if given.after and first == last:
+                raise InputError(
+                    f"--after {given.after}: population {population.name!r} has no draw after its first {first}"
+                )
+            answers = study(
+                population, chosen, draws=last, seed=given.seed, workers=run.workers,
+                folder=given.output / population.name.replace(" ", "_"), progress=run.progress,
             )  # fmt: skip
+            found[population.name] = answers.isel(draw=slice(first if given.after else 0, None))
     lines = summarise(found)
     for line in lines:
         if line.population == "all":
             sys.stdout.write(f"{line.estimator:40s} {line.size_class:6s} {line.mae:.3f} {line.coverage:.3f}\n")
     if given.record is not None:
         write(given.record, as_csv(lines))
+
+
+def _draws(population: Population, share: float) -> int:
+    """Draws of a population in a run with this share of them, two at least."""
+    return max(2, math.floor(draws_of(population) * share))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,10 @@ CELLS = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1]])
 SUBGROUPS = CELLS.shape[1]
 
 
+def half_normal(scale: float) -> Prior:
+    return Prior("half_normal", scale, len(CELLS))
+
+
 class Case:
     """Six subgroups, one of them unseen by the second predictor and one by both, with a covariate."""
 
@@ -30,7 +34,7 @@ class Case:
         self.seen = np.isfinite(self.v)
         self.y = np.where(self.seen, rng.normal(0.2, 0.4, 2 * SUBGROUPS), 0.0)
         self.space = FollowingSpace(self.predictor, self.y, self.v)
-        self.prior = FollowingPrior((0.5, 0.2), len(CELLS), 0.3, 0.3)
+        self.prior = FollowingPrior(half_normal(0.5), half_normal(0.2), 0.3, 0.3)
         self.tau = self.prior.scales(rng.standard_normal((20, self.prior.dimension)))
 
     def covariance(self, tau: FloatArray) -> FloatArray:
@@ -111,7 +115,7 @@ def test_if_nothing_follows_the_two_stand_alone(case: Case) -> None:
 
 
 def test_the_prior_is_half_normal_and_normal() -> None:
-    prior = FollowingPrior((0.5, 0.2), 2, 0.3, 0.25)
+    prior = FollowingPrior(half_normal(0.5), half_normal(0.2), 0.3, 0.25)
     u = stats.norm.ppf(np.linspace(0.001, 0.999, 999))
     found = prior.scales(np.repeat(u[:, None], prior.dimension, axis=1))
     share = special.ndtr(u)
@@ -129,8 +133,9 @@ def test_what_does_not_follow_is_drawn_as_if_alone() -> None:
     k = rng.binomial(n.astype(int), 0.3).astype(float)
     cells = np.concatenate([CELLS, np.arange(SUBGROUPS)[None]])
     none = np.empty((SUBGROUPS, 0))
+    prior = FollowingPrior(half_normal(0.5), half_normal(0.2), 0.0, 1e-6)
     both = engine.binomial(
-        FollowingPredictor(CELLS, none, 1.5, 1.0), k, n, FollowingPrior((0.5, 0.2), 2, 0.0, 1e-6), rng, draws=8000,
+        FollowingPredictor(CELLS, none, 1.5, 1.0), k, n, prior, rng, draws=8000,
         finite=np.repeat([0.25**2, 0.12**2], SUBGROUPS),
     )  # fmt: skip
     assert both.k_hat < 0.7

@@ -68,11 +68,11 @@ def test_the_model_is_what_its_docstring_says(*, follow_selection: bool) -> None
     rng = np.random.default_rng(4)
     alpha, sd, z = rng.normal(size=3), rng.uniform(0.1, 0.5, (3, 2)), rng.normal(size=(3, 8))
     components = subsets(given)
-    every = np.column_stack([sd, own_spreads(found)])
+    followed = follower(found, own_fixed=True) if follow_selection else None
+    every = np.column_stack([sd, own_spreads(found, followed=followed)])
     starts = np.cumsum([0, *components.sizes[:-1]])
     parts = [every[:, k, None] * z[:, at + components.cells[k]] for k, at in enumerate(starts)]
     eta = alpha[:, None] + sum(parts)
-    followed = follower(found, own_fixed=True)
     at = {"alpha": alpha, "factor_sd_log__": np.log(sd), "z": z}
     expected = 0.0
     if follow_selection:
@@ -82,7 +82,7 @@ def test_the_model_is_what_its_docstring_says(*, follow_selection: bool) -> None
     expected += (
         stats.norm.logpdf(alpha, 0, 1.5).sum()
         + stats.norm.logpdf(z).sum()
-        + (stats.halfnorm.logpdf(sd, scale=factor_scales(found)[:, None]) + np.log(sd)).sum()
+        + (stats.halfnorm.logpdf(sd, scale=factor_scales(found, followed=followed)[:, None]) + np.log(sd)).sum()
         + stats.binom.logpmf(found.successes, found.count, special.expit(eta)).sum()
     )
     density = model.compile_logp(mode=Mode(linker="py", optimizer="fast_compile"))

@@ -17,6 +17,7 @@ from bayesgroups.studies.joint_study import main, summarise
 from bayesgroups.studies.resampling import Entry, study
 
 RECORD = Path(__file__).parents[2] / "docs" / "examples" / "joint_model.csv"
+HELD_OUT = RECORD.with_name("joint_held_out.csv")
 
 
 def population() -> JointPopulation:
@@ -38,17 +39,33 @@ def test_evaluation_sets_have_their_cells() -> None:
 def test_the_table_has_a_line_per_population_estimator_and_size() -> None:
     entries: dict[str, Entry] = {"crossed_effects": bg.CrossedEffects(), "standard": no_pooling.estimate}
     lines = summarise({"people": study(population(), entries, draws=2, seed=1)})
-    assert len(lines) == 2 * 3 * 3
+    assert len(lines) == 4 * 3 * 3
     reference = [line for line in lines if line.estimator == "crossed_effects (bayesian)" and line.size_class == "all"]
-    assert [(line.population, line.mae, line.draws) for line in reference] == [("all", 1.0, 2), ("people", 1.0, 2)]
+    names = ["all", "people", "all, acc", "all, ppv"]
+    assert [(line.population, line.mae, line.draws) for line in reference] == [(name, 1.0, 2) for name in names]
 
 
 def test_arguments_are_checked(tmp_path: Path) -> None:
     given = ["--data", str(tmp_path), "--output", str(tmp_path)]
     with pytest.raises(bg.InputError, match="--share 0.0 must lie in"):
         main([*given, "--share", "0"])
+    with pytest.raises(bg.InputError, match=r"--after 0\.5 must be 0 or larger, and less than --share, which is 0\.25"):
+        main([*given, "--share", "0.25", "--after", "0.5"])
     with pytest.raises(bg.InputError, match="estimator 'magic' is not one of"):
         main([*given, "--estimators", "magic"])
+
+
+def test_a_record_can_leave_out_the_first_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayesgroups.studies.joint_study.joint_populations", lambda data, *, fewest: [population()])
+    given = ["--data", str(tmp_path), "--output", str(tmp_path / "kept"), "--estimators", "suremap", "--share", "0.1"]
+    with pytest.raises(bg.InputError, match=r"--after 0.09: population 'people' has no draw after its first 3"):
+        main([*given, "--share", "0.095", "--after", "0.09"])
+    lines = {}
+    for name, more in (("all", []), ("later", ["--after", "0.05"])):
+        main([*given, *more, "--record", str(tmp_path / f"{name}.csv")])
+        lines[name] = lines_of(tmp_path / f"{name}.csv")["all", "suremap", "all"]
+    assert (lines["all"]["draws"], lines["later"]["draws"]) == ("4", "2")
+    assert int(lines["later"]["pairs"]) < int(lines["all"]["pairs"])
 
 
 def lines_of(record: Path) -> dict[tuple[str, str, str], dict[str, str]]:
@@ -56,13 +73,19 @@ def lines_of(record: Path) -> dict[tuple[str, str, str], dict[str, str]]:
         return {(line["population"], line["estimator"], line["size_class"]): line for line in csv.DictReader(file)}
 
 
-def test_the_record_is_what_the_page_says() -> None:
-    lines = lines_of(RECORD)
+@pytest.mark.parametrize(("record", "most"), [(RECORD, 0.9), (HELD_OUT, 0.92)])
+def test_the_joint_model_errs_a_tenth_less_than_the_best_word(record: Path, most: float) -> None:
+    """Priors were chosen on the draws of the first record; those of the second had no part in it."""
+    lines = lines_of(record)
     joint, reference = lines["all", "confusion (bayesian)", "all"], lines["all", "crossed_effects (bayesian)", "all"]
-    assert float(joint["mae"]) < 1 - float(joint["mae_se"])
-    assert float(joint["interval_score"]) < float(reference["interval_score"])
+    assert float(joint["mae"]) <= most
+    assert float(joint["mae"]) < 1 - 5 * float(joint["mae_se"])
+    assert float(joint["interval_score"]) < 0.95 * float(reference["interval_score"])
     assert 0.94 <= float(joint["coverage"]) <= 0.97
     assert 0.93 <= float(lines["all", "confusion (bayesian)", "small"]["coverage"]) <= 0.97
+    populations = {population for population, _, _ in lines if not population.startswith("all")}
+    assert len(populations) == 8
+    assert max(float(lines[name, "confusion (bayesian)", "all"]["mae"]) for name in populations) <= 1.02
 
 
 def test_cut_by_outcome_answers_the_same_questions() -> None:
@@ -78,21 +101,16 @@ def test_cut_by_outcome_answers_the_same_questions() -> None:
     assert ((found["lower"] < found["estimate"]) & (found["estimate"] < found["upper"])).all()
 
 
-def test_no_population_loses_and_cutting_by_the_decision_is_what_helps() -> None:
+def test_every_ingredient_is_switched_off_in_turn() -> None:
     lines = lines_of(RECORD)
-    populations = {population for population, _, _ in lines} - {"all"}
-    assert len(populations) == 8
-    assert max(float(lines[name, "confusion (bayesian)", "all"]["mae"]) for name in populations) <= 1.02
-    joint, suremap = (float(lines["all", name, "all"]["mae"]) for name in ("confusion (bayesian)", "suremap"))
-    assert joint <= 0.9 * suremap
-    assert float(lines["all", "confusion_by_outcome", "all"]["mae"]) > 1.05 * joint
 
+    def error(estimator: str, population: str = "all") -> float:
+        return float(lines[population, estimator, "all"]["mae"])
 
-def test_correlation_changes_little() -> None:
-    lines = lines_of(RECORD.with_name("joint_correlated.csv"))
-    with_it, without = (
-        lines["all", "confusion_correlated (bayesian)", "all"],
-        lines["all", "confusion (bayesian)", "all"],
-    )
-    assert abs(float(with_it["mae"]) - float(without["mae"])) < 2 * float(with_it["mae_se"])
-    assert 0.94 <= float(with_it["coverage"]) <= 0.97
+    joint = error("confusion (bayesian)")
+    assert joint <= 0.8 * error("suremap")
+    assert error("confusion_by_outcome") > 1.1 * joint
+    assert error("confusion_not_following (bayesian)") > 1.03 * joint
+    assert error("confusion_scores (bayesian)") > joint
+    for metric in ("sel", "acc", "fnr", "fpr", "ppv"):
+        assert error("confusion (bayesian)", f"all, {metric}") < 1

@@ -86,9 +86,9 @@ def sample(
     found, components = tree(tally), subsets(tally, order)
     fixed = own_effects == "fixed" and len(components.names) > 1
     x = offsets(tally, components) if score_offsets else {}
-    scales, spreads_of_own = factor_scales(found, tau_scale), own_spreads(found, tau_scale)
     number = len(components.names) - fixed
     followed = follower(found, own_fixed=fixed) if follow_selection else None
+    scales, own = (scale_of(found, tau_scale, followed=followed) for scale_of in (factor_scales, own_spreads))
     without = np.empty((tally.sizes["subgroup"], 0))
     drawn: dict[int, CrossedDraws] = {}
     selection_slope: FloatArray | None = None
@@ -98,19 +98,18 @@ def sample(
         both = FollowingPredictor(
             components.cells[:-1], x[name][:, None] if name in x else without, LOGIT_OVERALL_SCALE, SLOPE_SCALE
         )
-        own = np.repeat(spreads_of_own[list(pair)] ** 2, tally.sizes["subgroup"])
-        prior = FollowingPrior(
-            (float(scales[pair[0]]), float(scales[pair[1]])), number, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
-        )
+        finite = np.repeat(own[list(pair)] ** 2, tally.sizes["subgroup"])
+        each = [Prior("half_normal", float(scales[i]), number) for i in pair]
+        prior = FollowingPrior(each[0], each[1], SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
         k, n = (np.concatenate([values[i] for i in pair]) for values in (found.successes, found.count))
         rng = generator(seed, f"sel and {name}", "confusion")
-        together = _factor(both, k, n, prior, rng, draws, finite=own)
+        together = _factor(both, k, n, prior, rng, draws, finite=finite)
         drawn |= dict(zip(pair, _parted(together, number), strict=True))
         selection_slope = together.tau[:, 2 * number]
     for i, (name, scale) in enumerate(zip(found.names, scales, strict=True)):
         if i in drawn:
             continue
-        spread = Prior("half_normal", float(scale), len(components.names), float(spreads_of_own[i]) if fixed else None)
+        spread = Prior("half_normal", float(scale), len(components.names), float(own[i]) if fixed else None)
         covariate = x[name][:, None] if name in x else without
         predictor = Predictor(components.cells, covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
         rng = generator(seed, name, "confusion")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.inference.collapsed.crossed import observed
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn
+from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import patterns
 
 FloatArray = NDArray[np.float64]
@@ -44,13 +45,14 @@ class FollowingPredictor:
 
 @dataclass(frozen=True)
 class FollowingPrior:
-    """Half-normal standard deviations of both predictors' ``components``, and a normal coefficient by which one follows the other.
+    """Priors of both predictors' standard deviations, all learned, and a normal coefficient by which one follows the other.
 
-    Their draws are (draw, column): those of the first predictor, of the second, that coefficient, and 0 for a learned own effect.
+    Draws are (draw, column): standard deviations of the first predictor, of the second, that coefficient, and 0 for a learned
+    own effect.
     """
 
-    scale: tuple[float, float]
-    components: int
+    first: Prior
+    second: Prior
     follow_mean: float
     follow_sd: float
     own: float = 0.0
@@ -58,20 +60,18 @@ class FollowingPrior:
     @property
     def dimension(self) -> int:
         """How many standard normal numbers it takes."""
-        return 2 * self.components + 1
+        return self.first.dimension + self.second.dimension + 1
 
     @property
     def largest(self) -> float:
         """A standard deviation that no component exceeds but with a probability of one in a billion."""
-        return float(self.scales(np.full((1, self.dimension), 6.0))[0, :-2].max())
+        return max(self.first.largest, self.second.largest)
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations and the coefficient from standard normal numbers (draw, dimension)."""
-        from scipy.special import ndtr, ndtri
-
-        scale = np.repeat(self.scale, self.components)
-        spread = -scale * ndtri(0.5 * ndtr(-np.clip(u[:, :-1], -6.0, 6.0)))
-        return np.column_stack([spread, self.follow_mean + self.follow_sd * u[:, -1], np.zeros(len(u))])
+        one, other = np.split(u[:, :-1], [self.first.dimension], axis=1)
+        follow = self.follow_mean + self.follow_sd * u[:, -1]
+        return np.column_stack([self.first.scales(one), self.second.scales(other), follow, np.zeros(len(u))])
 
     def jacobian(self, u: FloatArray) -> FloatArray:
         """Derivatives of the columns at one point, (column, dimension), by differences."""
