@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import xarray as xr
 
 from bayesgroups.estimation import estimate
-from bayesgroups.estimators import ConfusionModel, CrossedEffects, PartialPooling
-from bayesgroups.frequentist import crossed_effects
-from bayesgroups.studies.entrants import standard
+from bayesgroups.estimators import ConfusionModel
+from bayesgroups.studies.entrants import entrants as single_metric_entrants
 from bayesgroups.studies.resampling import Entry
 from bayesgroups.studies.shared_cells import SEED
 
 
 def entrants() -> dict[str, Entry]:
-    """Words that see one metric, the joint model with each ingredient switched off in turn, and with correlated effects.
+    """All that see one metric, the joint model with each ingredient switched off in turn, and with correlated effects.
 
     Examples
     --------
@@ -23,10 +20,7 @@ def entrants() -> dict[str, Entry]:
     'confusion_correlated'
     """
     return {
-        "standard": standard,
-        "suremap": partial(crossed_effects.estimate, method="suremap"),
-        "partial_pooling": PartialPooling(),
-        "crossed_effects": CrossedEffects(),
+        **single_metric_entrants(),
         "confusion": ConfusionModel(),
         "confusion_not_following": ConfusionModel(follow_selection=False),
         "confusion_scores": ConfusionModel(score_offsets=True),

@@ -101,6 +101,24 @@ def test_cut_by_outcome_answers_the_same_questions() -> None:
     assert ((found["lower"] < found["estimate"]) & (found["estimate"] < found["upper"])).all()
 
 
+def test_no_word_that_sees_one_metric_errs_less_in_any_population() -> None:
+    lines = lines_of(RECORD)
+    words = {estimator for _, estimator, _ in lines if not estimator.startswith("confusion")}
+    assert {
+        "standard",
+        "js",
+        "eb_plug_in",
+        "eb_morris",
+        "eb_ml",
+        "sr",
+        "suremap",
+        "crossed_effects (bayesian)",
+    } <= words
+    for population in {population for population, _, _ in lines if not population.startswith("all")}:
+        best = min(float(lines[population, word, "all"]["mae"]) for word in words)
+        assert float(lines[population, "confusion (bayesian)", "all"]["mae"]) < best
+
+
 def test_every_ingredient_is_switched_off_in_turn() -> None:
     lines = lines_of(RECORD)
 
