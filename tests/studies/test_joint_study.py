@@ -73,12 +73,12 @@ def lines_of(record: Path) -> dict[tuple[str, str, str], dict[str, str]]:
         return {(line["population"], line["estimator"], line["size_class"]): line for line in csv.DictReader(file)}
 
 
-@pytest.mark.parametrize(("record", "most"), [(RECORD, 0.9), (HELD_OUT, 0.92)])
-def test_the_joint_model_errs_a_tenth_less_than_the_best_word(record: Path, most: float) -> None:
+@pytest.mark.parametrize("record", [RECORD, HELD_OUT])
+def test_the_joint_model_errs_a_tenth_less_than_the_best_word(record: Path) -> None:
     """Priors were chosen on the draws of the first record; those of the second had no part in it."""
     lines = lines_of(record)
     joint, reference = lines["all", "confusion (bayesian)", "all"], lines["all", "crossed_effects (bayesian)", "all"]
-    assert float(joint["mae"]) <= most
+    assert float(joint["mae"]) <= 0.9
     assert float(joint["mae"]) < 1 - 5 * float(joint["mae_se"])
     assert float(joint["interval_score"]) < 0.95 * float(reference["interval_score"])
     assert 0.94 <= float(joint["coverage"]) <= 0.97
