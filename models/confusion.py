@@ -15,7 +15,7 @@ and each factor has crossed effects, components k as in ``subsets``,
     follow_selection: the outcomes given the more frequent decision have selection_slope times the learned effects of the
     selection rate besides, selection_slope ~ Normal(0.3, 0.3)
     score_offsets: slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
-    correlated: instead of that the effects of one cell are correlated across factors, with one LKJ(2) matrix
+    correlated: nothing follows, and the effects of one cell are correlated across factors, with one LKJ(2) matrix
 
 The shares of the cells are products of the p, and a metric is a ratio of two sums of shares.
 

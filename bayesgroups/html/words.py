@@ -243,6 +243,8 @@ def model_words(report: xr.DataTree) -> list[str]:
         return []
     said: dict[str, list[str]] = {}
     natural = natural_scale(tally)
+    posterior = report["posterior"].to_dataset()
+    follower = str(posterior["follower"].item()) if "follower" in posterior else None
     for i, metric in enumerate(tally["metric"].values):
         binomial = str(tally["kind"].values[i]) == "rate" and settings.get("likelihood", "auto") != "normal"
         binomial &= word not in _NORMAL
@@ -252,7 +254,7 @@ def model_words(report: xr.DataTree) -> list[str]:
         if word == "model_based_metrics":
             likelihood = "a functional of normal scores, in standard units, of each outcome"
         known = settings.get("centre")
-        mine = settings | {"centre": known.get(str(metric)) if isinstance(known, dict) else known}
+        mine = settings | {"centre": known.get(str(metric)) if isinstance(known, dict) else known, "follower": follower}
         sentence = f"{likelihood}; {_priors(word, mine, own, binomial=binomial)}."
         said.setdefault(sentence, []).append(plain(str(metric)))
     return [f"{', '.join(metrics)}: {sentence}" for sentence, metrics in said.items()]
@@ -319,12 +321,14 @@ def _factor_prior(settings: Mapping[str, Any]) -> str:
     )
     if settings.get("correlated"):
         return f"{said}, correlated across them with an LKJ prior"
-    if not settings.get("follow_selection", True) or settings.get("own_effects") == "learned":
+    if settings.get("follower") is None:
         return said
     slope = f"Normal({SELECTION_SLOPE_MEAN:g}, {SELECTION_SLOPE_SD:g})"
     besides = "" if given else f", and a scale of {FOLLOWER_SCALE:g} besides"
-    followed = f"outcomes given the more frequent decision follow the selection rate, slope ~ {slope}{besides}"
-    return f"{said}; with two classes and two attributes or more, {followed}"
+    followed = {"for": "outcomes where the decision is negative", "ppv": "outcomes where it is positive"}[
+        settings["follower"]
+    ]
+    return f"{said}; {followed} follow the selection rate, slope ~ {slope}{besides}"
 
 
 def _destination_prior(settings: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from bayesgroups import tallies
 from bayesgroups.inference.collapsed.confusion import metrics_of, sample
@@ -66,14 +67,14 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
 
     predictor(0)
     # Which outcomes follow the selection rate depends on what was decided, so that is drawn first.
-    selected = rng.binomial(ROWS, _expit(eta[0]))
+    selected = rng.binomial(ROWS, expit(eta[0]))
     decided = np.stack([np.array(ROWS) - selected, selected], axis=1)
     followed = follower(tree(_tally(np.stack([decided, np.zeros_like(decided)], axis=1))), own_fixed=True)
     for i in (1, 2):
         predictor(i, followed)
     eta[followed] += rng.normal(SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD) * effects[0]
-    share = shares(_expit(eta), cut.paths)
-    positive = rng.binomial(decided, _expit(eta[[cut.names.index("for"), cut.names.index("ppv")]]).T)
+    share = shares(expit(eta), cut.paths)
+    positive = rng.binomial(decided, expit(eta[[cut.names.index("for"), cut.names.index("ppv")]]).T)
     counts = np.stack([decided - positive, positive], axis=1)
     found = sample(_tally(counts), seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
     k_hat, ess = (check.value for check in found.checks[:2])
@@ -114,10 +115,6 @@ def _found(replications: int, seed: int, executor: Executor) -> Found:
     ranks, fits = study(replications, seed, executor=executor)
     lines = [[i, round(k, 3), round(ess)] for i, (k, ess) in enumerate(fits)]
     return Found({"binomial": ranks}, {"fits": [["replication", "k_hat", "ess"], *lines]})
-
-
-def _expit(eta: FloatArray) -> FloatArray:
-    return np.asarray(1 / (1 + np.exp(-eta)), dtype=np.float64)
 
 
 def _tally(counts: NDArray[np.int64]) -> xr.Dataset:

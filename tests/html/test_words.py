@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
@@ -62,6 +62,24 @@ def test_priors_are_those_of_the_settings() -> None:
     assert "normal likelihood" in said(bg.JamesStein())
     assert "flat priors of the centre and of the square of tau" in said(bg.JamesStein())
     assert "the prior of the one value is Normal(0.5, 2)" in said(bg.CompletePooling(likelihood="normal"))
+
+
+def test_priors_of_the_confusion_model_say_what_follows_selection() -> None:
+    who = pd.DataFrame(
+        {"race": list("aabb") * 30, "sex": list("fm") * 60, "y": [0, 1, 1] * 40, "d": [0, 0, 1, 0, 0] * 24}
+    )
+
+    def said(by: list[str], **settings: Any) -> str:
+        tally = bg.tally(who, by, ["sel", "fnr"], y_true="y", y_pred="d", confusion=True)
+        return words.model_words(bg.estimate(tally, bg.ConfusionModel(**settings), seed=1))[0]
+
+    follows = "outcomes where the decision is negative follow the selection rate, slope ~ Normal(0.3, 0.3)"
+    assert "scale 0.5 for decisions and 0.2 for outcomes given them" in said(["race", "sex"])
+    assert f"; {follows}, and a scale of 0.15 besides" in said(["race", "sex"])
+    assert said(["race", "sex"], tau_scale=0.4).endswith(f"{follows}.")
+    for by, settings in ((["race"], {}), (["race", "sex"], {"follow_selection": False, "own_effects": "learned"})):
+        assert "follow" not in said(by, **settings)
+    assert words._factor_prior({"correlated": True}).endswith("correlated across them with an LKJ prior")
 
 
 def test_unknown_words_are_shown_as_they_are() -> None:

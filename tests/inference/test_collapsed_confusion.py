@@ -108,6 +108,8 @@ def test_settings_are_checked() -> None:
         bg.ConfusionModel(order="2")  # type: ignore[arg-type]
     with pytest.raises(bg.InputError, match="correlated='yes' must be True or False"):
         bg.ConfusionModel(correlated="yes")  # type: ignore[arg-type]
+    with pytest.raises(bg.InputError, match="follow_selection='sel' must be True or False"):
+        bg.ConfusionModel(follow_selection="sel")  # type: ignore[arg-type]
     with pytest.raises(bg.InputError, match=r"bootstrap=1\.5 must be 0 or larger, a whole number"):
         bg.ConfusionModel(bootstrap=1.5)  # type: ignore[arg-type]
     with pytest.raises(bg.InputError, match="bootstrap=-1 must be 0 or larger"):

@@ -19,6 +19,7 @@ from bayesgroups.models.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.confusion_tree import (
     SELECTION_SLOPE_MEAN,
     SELECTION_SLOPE_SD,
+    Tree,
     factor_scales,
     follower,
     own_spreads,
@@ -26,7 +27,7 @@ from bayesgroups.models.confusion_tree import (
     tree,
 )
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
-from bayesgroups.models.subsets import subsets
+from bayesgroups.models.subsets import Subsets, subsets
 
 FloatArray = NDArray[np.float64]
 
@@ -86,34 +87,25 @@ def sample(
     found, components = tree(tally), subsets(tally, order)
     fixed = own_effects == "fixed" and len(components.names) > 1
     x = offsets(tally, components) if score_offsets else {}
-    number = len(components.names) - fixed
     followed = follower(found, own_fixed=fixed) if follow_selection else None
     scales, own = (scale_of(found, tau_scale, followed=followed) for scale_of in (factor_scales, own_spreads))
     without = np.empty((tally.sizes["subgroup"], 0))
+    covariates = [x[name][:, None] if name in x else without for name in found.names]
     drawn: dict[int, CrossedDraws] = {}
     selection_slope: FloatArray | None = None
     if followed is not None:
-        pair = (found.names.index("sel"), followed)
-        name = found.names[followed]
-        both = FollowingPredictor(
-            components.cells[:-1], x[name][:, None] if name in x else without, LOGIT_OVERALL_SCALE, SLOPE_SCALE
+        pair = [found.names.index("sel"), followed]
+        rng = generator(seed, f"sel and {found.names[followed]}", "confusion")
+        first, second, selection_slope = _following(
+            found, pair, components, covariates[followed], scales[pair], own[pair], rng, draws
         )
-        finite = np.repeat(own[list(pair)] ** 2, tally.sizes["subgroup"])
-        each = [Prior("half_normal", float(scales[i]), number) for i in pair]
-        prior = FollowingPrior(each[0], each[1], SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
-        k, n = (np.concatenate([values[i] for i in pair]) for values in (found.successes, found.count))
-        rng = generator(seed, f"sel and {name}", "confusion")
-        together = _factor(both, k, n, prior, rng, draws, finite=finite)
-        drawn |= dict(zip(pair, _parted(together, number), strict=True))
-        selection_slope = together.tau[:, 2 * number]
-    for i, (name, scale) in enumerate(zip(found.names, scales, strict=True)):
-        if i in drawn:
-            continue
-        spread = Prior("half_normal", float(scale), len(components.names), float(own[i]) if fixed else None)
-        covariate = x[name][:, None] if name in x else without
-        predictor = Predictor(components.cells, covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
-        rng = generator(seed, name, "confusion")
-        drawn[i] = _factor(predictor, found.successes[i], found.count[i], spread, rng, draws)
+        drawn = {pair[0]: first, pair[1]: second}
+    for i, name in enumerate(found.names):
+        if i not in drawn:
+            spread = Prior("half_normal", float(scales[i]), len(components.names), float(own[i]) if fixed else None)
+            predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SCALE)
+            rng = generator(seed, name, "confusion")
+            drawn[i] = _factor(predictor, found.successes[i], found.count[i], spread, rng, draws)
     factors = [drawn[i] for i in range(len(found.names))]
     p, middle = _expit(np.stack([one.eta for one in factors])), _expit(np.stack([one.overall for one in factors]))
     cells = shares(p, found.paths)
@@ -200,15 +192,30 @@ def _factor(
     return best
 
 
-def _parted(both: CrossedDraws, components: int) -> tuple[CrossedDraws, CrossedDraws]:
-    """Draws of the first predictor and of the second, which has the coefficients."""
-    first, second = np.split(both.eta, 2, axis=1)
-    return (
-        CrossedDraws(first, both.overall[:, 0], both.beta[:, :0], both.tau[:, :components], both.k_hat, both.ess),
-        CrossedDraws(
-            second, both.overall[:, 1], both.beta, both.tau[:, components : 2 * components], both.k_hat, both.ess
-        ),
+def _following(
+    found: Tree,
+    pair: list[int],
+    components: Subsets,
+    covariate: FloatArray,
+    scales: FloatArray,
+    own: FloatArray,
+    rng: np.random.Generator,
+    draws: int,
+) -> tuple[CrossedDraws, CrossedDraws, FloatArray]:
+    """Draws of the selection rate, of the factor that follows it, and of the slope by which it does, (draw,)."""
+    number = len(components.names) - 1
+    predictor = FollowingPredictor(components.cells[:-1], covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
+    first, second = (Prior("half_normal", float(scale), number) for scale in scales)
+    prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
+    k, n = (np.concatenate(values[pair]) for values in (found.successes, found.count))
+    both = _factor(predictor, k, n, prior, rng, draws, finite=np.repeat(own**2, found.count.shape[1]))
+    eta = np.split(both.eta, 2, axis=1)
+    tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)
+    one, other = (
+        CrossedDraws(eta[i], both.overall[:, i], beta, tau[i], both.k_hat, both.ess)
+        for i, beta in enumerate((both.beta[:, :0], both.beta))
     )
+    return one, other, tau[2][:, 0]
 
 
 def _expit(eta: FloatArray) -> FloatArray:
