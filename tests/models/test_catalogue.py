@@ -41,6 +41,9 @@ def _with_cells(tally: xr.Dataset) -> xr.Dataset:
     cells = xr.DataArray(5.0, coords={"subgroup": tally["subgroup"].values[:size]}, dims=["subgroup"]).expand_dims(
         classes
     )
+    # a second attribute, so that there are learned effects to follow
+    halves = ["first", "second"] * size
+    tally = tally.assign_coords(half=("subgroup", halves[:size])).assign_attrs(by='{"by": ["site", "half"]}')
     return tally.assign(
         cell_count=cells.transpose("subgroup", "outcome", "decision"),
         cell_numerator=forms.transpose("metric", "outcome", "decision"),
@@ -85,7 +88,7 @@ def test_parameters_are_those_of_the_model(word: str, mixed: xr.Dataset) -> None
     listed = re.findall(r"`(\w+)\((.+?)\)`", _catalogue()[word]["parameters"])
     assert all(along[name] == dims for name, dims in listed)
     names = {name for name, _ in listed}
-    known = {"mu", "overall", "tau", "alpha", "component_sd", "beta"}
+    known = {"mu", "overall", "tau", "alpha", "component_sd", "beta", "selection_slope"}
     assert names == {variable.name for variable in model.unobserved_RVs} & known
 
 
