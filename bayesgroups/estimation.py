@@ -169,7 +169,7 @@ def _nuts(
         model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
         backend=backend,
     )  # fmt: skip
-    draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
+    draws = estimator.of_people(tally, tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore"), seed=seed)
     stats = tree["sample_stats"].to_dataset()
     shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
     stats = stats[shared].expand_dims(metric=tally["metric"].values, axis=-1)

@@ -13,24 +13,23 @@ all other metrics (normal likelihood, own scale; centre and scale from ``scales`
     estimate[m, g] ~ Normal(mu[m, g], std_error[m, g]), standard errors known, those of
     means with the shrunk row variances of ``variances``
 
-standard deviations of the components, s being ``component_scales``
-    half_normal    component_sd[m, k] ~ HalfNormal(s)
-    half_t         component_sd[m, k] ~ HalfStudentT(3, s)
-    r2d2           tau[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
+standard deviations of the components, s[k] being ``component_scales``, half as large where k crosses attributes
+    half_normal    component_sd[m, k] ~ HalfNormal(s[k])
+    half_t         component_sd[m, k] ~ HalfStudentT(3, s[k])
+    r2d2           tau[m] ~ HalfStudentT(3, root of the sum of s[k]^2),  share[m] ~ Dirichlet(1),
                    component_sd[m, k] = tau[m] sqrt(share[m, k])
     fixed          the last component, the subgroup itself, has 0.5 s where there are others: few subgroups say little about
                    what sets single ones apart, and a learned scale near 0 hides those that are
     floored        ... and one that is learned beside it (the default): fixed alone hides it where all subgroups are out of line
-    finite         what sets a subgroup itself apart has the variance of ``sampled_share`` besides, known and the larger the
-                   fewer its rows: its people are no endless population
     covariates     beta[m, j] ~ Normal(0, 2 s), standardised over rows
 
-With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of their own.
+``mu`` is the value behind an endless population; that of the people of a subgroup is drawn from it afterwards, see
+``sampled_share``. With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of their own.
 
 Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
-``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z``,
-``z_share``, ``z_tau``, and with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter.
-``alpha`` is ``overall`` before the link.
+``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z``, ``z_share``,
+``z_tau``, and with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is
+``overall`` before the link.
 
 References
 ----------
@@ -49,10 +48,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
-from .component_scales import COEFFICIENT, DEGREES, OWN_EFFECT, component_scales
+from .component_scales import COEFFICIENT, DEGREES, OWN_EFFECT, by_component, component_scales
 from .covariates import standardised
 from .likelihoods import observe_estimates, observe_successes
-from .sampled_share import SAMPLED_SHARE, finite_variances
 from .scales import LOGIT_OVERALL_SCALE, natural_scale
 from .subsets import Subsets, subsets
 from .tasks import stack
@@ -75,7 +73,6 @@ def build(
     prior: Family = "half_normal",
     tau_scale: float | None = None,
     own_effects: OwnEffects = "floored",
-    sampled_share: float = SAMPLED_SHARE,
     tasks: bool = False,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
@@ -93,12 +90,10 @@ def build(
     prior : {"half_normal", "half_t", "r2d2"}
         Of the components' standard deviations.
     tau_scale : float, optional
-        Its scale, on the logit scale for binomial metrics and in the metric's units otherwise; by default
-        ``component_scales``.
+        Its scale for a single attribute, on the logit scale for binomial metrics and in the metric's units otherwise; by
+        default ``component_scales``.
     own_effects : {"floored", "fixed", "learned"}
         Whether the standard deviation of the last of several components is fixed, learned, or both beside each other.
-    sampled_share : float
-        Share of the population whose rows these are, 0 for the value behind an endless one, see ``sampled_share``.
     tasks : bool
         Whether the metrics are tasks that share hyper-parameters and effects.
 
@@ -110,7 +105,7 @@ def build(
     Raises
     ------
     ValueError
-        If a choice does not exist, the scale is not positive, the share is none, or the tally does not have what is asked for.
+        If a choice does not exist, the scale is not positive, or the tally does not have what is asked for.
 
     Examples
     --------
@@ -135,15 +130,14 @@ def build(
     binomial = binomial_metrics(source, likelihood)
     natural = natural_scale(source)
     scale = component_scales(source, binomial, tau_scale)
-    known = finite_variances(source, binomial, sampled_share)
+    scales = by_component(scale, components)
     counts = binomial_cells(source, binomial)
     estimates = normal_cells(source, ~binomial, natural["scale"].values)
     centre = np.where(binomial, 0.0, natural["centre"].values)
     width = np.where(binomial, LOGIT_OVERALL_SCALE, natural["scale"].values)
     fixed = own_effects == "fixed" and len(components.names) > 1
     learned = list(components.names[:-1] if fixed else components.names)
-    if own_effects == "floored" and len(components.names) > 1:
-        known = known + (OWN_EFFECT * scale[:, None]) ** 2
+    floored = own_effects == "floored" and len(components.names) > 1
     coords = {
         "metric": tally["metric"].values,
         "subgroup": tally["subgroup"].values,
@@ -154,9 +148,9 @@ def build(
     with pm.Model(coords=coords) as model:
         alpha = pm.Normal("alpha", mu=centre, sigma=width, dims=fit)
         total = "z_tau" if fixed else _own("tau", fit)
-        spread = _component_sds(prior, scale, len(learned), (fit, "component"), total)
+        spread = _component_sds(prior, scales[:, : len(learned)], (fit, "component"), total)
         every = _with_own(spread, OWN_EFFECT * scale) if fixed else spread
-        eta = alpha[:, None] + _effects(components, every, known, (fit, "effect"))
+        eta = alpha[:, None] + _effects(components, every, OWN_EFFECT * scale if floored else None, (fit, "effect"))
         if covariates:
             x = standardised(source, covariates)
             model.add_coord("covariate", list(covariates))
@@ -175,15 +169,15 @@ def build(
     return model
 
 
-def _component_sds(prior: Family, scale: FloatArray, number: int, dims: tuple[str, str], total_name: str) -> Tensor:
+def _component_sds(prior: Family, scales: FloatArray, dims: tuple[str, str], total_name: str) -> Tensor:
     """Standard deviations (metric, component) of the components that learn theirs."""
     if prior == "half_normal":
-        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scale[:, None], dims=dims)
+        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scales, dims=dims)
     if prior == "half_t":
-        return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scale[:, None], dims=dims)
-    total = pm.HalfStudentT(total_name, nu=DEGREES, sigma=scale * np.sqrt(number), dims=dims[0])
+        return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scales, dims=dims)
+    total = pm.HalfStudentT(total_name, nu=DEGREES, sigma=np.sqrt((scales**2).sum(axis=1)), dims=dims[0])
     share = (
-        pm.Dirichlet("z_share", a=np.ones((len(scale), number)), dims=dims) if number > 1 else np.ones((len(scale), 1))
+        pm.Dirichlet("z_share", a=np.ones(scales.shape), dims=dims) if scales.shape[1] > 1 else np.ones(scales.shape)
     )
     return total[:, None] * pm.math.sqrt(share)
 
@@ -197,14 +191,14 @@ def _own(name: str, fit: str) -> str:
     return name if fit == "metric" else f"z_{name}"
 
 
-def _effects(components: Subsets, spread: Tensor, known: FloatArray, dims: tuple[str, str]) -> Tensor:
-    """Sum of the effects of every subgroup, (metric, subgroup); the last is its own, and has a ``known`` variance besides."""
+def _effects(components: Subsets, spread: Tensor, floor: FloatArray | None, dims: tuple[str, str]) -> Tensor:
+    """Sum of the effects of every subgroup, (metric, subgroup); the last is its own, and has a known part, (metric,), besides."""
     z = pm.Normal("z", dims=dims)
     start, total = 0, 0.0
     for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
         sd = spread[:, k, None]
-        if k == len(components.names) - 1 and known.any():
-            sd = pm.math.sqrt(sd**2 + known)
+        if k == len(components.names) - 1 and floor is not None:
+            sd = pm.math.sqrt(sd**2 + floor[:, None] ** 2)
         total = total + sd * z[:, start + cells]
         start += size
     return total

@@ -33,14 +33,15 @@ class CrossedEffects(Estimator):
     prior : {"half_normal", "half_t", "r2d2"}
         Of the components' standard deviations.
     tau_scale : float, optional
-        Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.12 of the standard
-        deviation of a row.
+        Its scale for a single attribute, half of it for interactions, on the logit scale for rates and in units of the metric
+        otherwise; by default 0.12 of the standard deviation of a row.
     own_effects : {"floored", "fixed", "learned"}
         What sets a single subgroup apart has a known standard deviation, 0.5 of ``tau_scale`` (``fixed``), one that is learned
         like those of the other components (``learned``), or both beside each other; with one attribute it is always learned.
     sampled_share : float
-        Share of the population of a subgroup whose rows were evaluated, from 0 to 1: the Bayesian side answers for those people,
-        1 / ``sampled_share`` times as many as rows. With 0 it answers for the value behind an endless population.
+        Share of the people of a subgroup whose rows were evaluated, from 0 to 1: the Bayesian side answers for all of them,
+        1 / ``sampled_share`` times as many as rows, see `bayesgroups.models.sampled_share`. With 0 it answers for the value
+        behind an endless population, with 1 everybody was asked.
     tasks : bool
         Whether the metrics of the tally are tasks (systems, say) that share hyper-parameters and effects.
     method : {"suremap", "marginal_likelihood"}
@@ -116,9 +117,15 @@ class CrossedEffects(Estimator):
             prior=self.prior,
             tau_scale=self.tau_scale,
             own_effects=self.own_effects,
-            sampled_share=self.sampled_share,
             tasks=self.tasks,
         )
+
+    def of_people(self, tally: xr.Dataset, draws: xr.Dataset, *, seed: int) -> xr.Dataset:
+        """Draws for the people of whom the rows are a share, see `bayesgroups.models.sampled_share`."""
+        from bayesgroups.inference.people import of_people
+
+        rates = is_binomial(tally, self.likelihood)
+        return of_people(tally, draws, self.sampled_share, rates=rates, tasks=self.tasks, seed=seed)
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
         """Exact draws of one metric or of all tasks, see `bayesgroups.inference.collapsed.crossed_effects`."""

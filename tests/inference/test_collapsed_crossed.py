@@ -175,7 +175,7 @@ def test_the_gaussian_posterior_mean_is_suremap(case: Case) -> None:
 def test_priors_have_their_law(family: Family) -> None:
     from scipy import stats
 
-    prior = Prior(family, 0.3, 5)
+    prior = Prior(family, (0.3,) * 5)
     tau = prior.scales(np.random.default_rng(1).standard_normal((20_000, prior.dimension)))
     if family == "r2d2":
         total = np.sqrt((tau**2).sum(axis=1))
@@ -219,7 +219,7 @@ def test_one_attribute_is_partial_pooling_of_rates() -> None:
     rng = np.random.default_rng(3)
     k = rng.binomial(COUNT.astype(np.int64), 0.2).astype(np.float64)
     predictor = Predictor(np.arange(12)[None], np.empty((12, 0)), 1.5, 1.0)
-    found = engine.binomial(predictor, k, COUNT, Prior("half_normal", 0.5, 1), rng, draws=20_000)
+    found = engine.binomial(predictor, k, COUNT, Prior("half_normal", (0.5,) * 1), rng, draws=20_000)
     other = binomial_pooling.sample(k, COUNT, rng, draws=20_000, overall_scale=1.5, tau_scale=0.5)
     mu = 1 / (1 + np.exp(-found.eta))
     assert np.abs(z_of_means(mu, other.mu, found.ess)).max() < 4
@@ -234,9 +234,9 @@ def test_many_subgroups_are_partial_pooling_of_rates() -> None:
     k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(1 - 0.4 * rng.standard_normal(300)))).astype(np.float64)
     predictor = Predictor(np.arange(300)[None], np.empty((300, 0)), 1.5, 1.0)
     assert isinstance(
-        engine.space(predictor, k, np.where(n > 0, 1.0, np.inf), Prior("half_normal", 0.5, 1)), EffectSpace
+        engine.space(predictor, k, np.where(n > 0, 1.0, np.inf), Prior("half_normal", (0.5,) * 1)), EffectSpace
     )
-    found = engine.binomial(predictor, k, n, Prior("half_normal", 0.5, 1), rng, draws=4000)
+    found = engine.binomial(predictor, k, n, Prior("half_normal", (0.5,) * 1), rng, draws=4000)
     other = binomial_pooling.sample(k, n, rng, draws=4000, overall_scale=1.5, tau_scale=0.5)
     mu = 1 / (1 + np.exp(-found.eta))
     assert found.k_hat < 0.7
@@ -262,7 +262,7 @@ def test_wider_sites_are_tried_where_the_weights_are_not_good(
     monkeypatch.setattr(engine, "MORE", more)
     monkeypatch.setattr("bayesgroups.inference.importance.USABLE", -1.0)
     predictor = Predictor(cells, np.empty((30, 0)), 1.5, 1.0)
-    found = engine.binomial(predictor, k, n, Prior("half_normal", 0.4, 3, own=0.3), rng, draws=1000)
+    found = engine.binomial(predictor, k, n, Prior("half_normal", (0.4,) * 3, own=0.3), rng, draws=1000)
     assert tried == tries
     assert found.eta.shape == (1000, 30)
 
@@ -271,7 +271,7 @@ def test_a_known_own_effect_is_the_same_in_both_spaces(monkeypatch: pytest.Monke
     rng = np.random.default_rng(9)
     cells, n = crossed(5, 6)[[0, 1, -1]], rng.integers(0, 60, 30).astype(np.float64)
     k = rng.binomial(n.astype(np.int64), 0.3).astype(np.float64)
-    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", 0.4, 3, own=0.3)
+    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3, own=0.3)
     one = engine.binomial(predictor, k, n, prior, rng, draws=8000)
     monkeypatch.setattr(engine, "FEW", 5)
     monkeypatch.setattr(engine, "MANY", 5)
@@ -320,7 +320,7 @@ def test_one_attribute_is_partial_pooling_of_means() -> None:
         COUNT > 0, rng.normal(0.2, 0.1, 12) + np.sqrt(np.where(COUNT > 0, v, 0.0)) * rng.standard_normal(12), 0.0
     )
     predictor = Predictor(np.arange(12)[None], np.empty((12, 0)), 0.5, 1.0)
-    found = engine.gaussian(predictor, z - 0.5, v, Prior("half_normal", 0.25, 1), rng, draws=20_000)
+    found = engine.gaussian(predictor, z - 0.5, v, Prior("half_normal", (0.25,) * 1), rng, draws=20_000)
     other = gaussian_pooling.sample(
         np.where(COUNT > 0, z, np.nan), v, rng, draws=20_000, centre=0.5, overall_scale=0.5, tau_scale=0.25
     )
@@ -331,7 +331,7 @@ def test_one_attribute_is_partial_pooling_of_means() -> None:
 def test_tiny_scales_pool_completely_and_huge_scales_not_at_all(case: Case) -> None:
     bare = Predictor(case.predictor.cells, np.empty((24, 0)), 10.0, 1.0)
     rng, seen = np.random.default_rng(5), case.seen
-    pooled = engine.gaussian(bare, case.y, case.v, Prior("half_normal", 1e-7, 7), rng, draws=2000).eta.mean(axis=0)
+    pooled = engine.gaussian(bare, case.y, case.v, Prior("half_normal", (1e-7,) * 7), rng, draws=2000).eta.mean(axis=0)
     weight = np.where(seen, 1 / case.v, 0.0)
     assert pooled == pytest.approx(np.full(24, (weight @ case.y) / weight.sum()), abs=0.01)
     # A wide prior still lets the data pool; a subgroup effect that is known to be huge does not.
@@ -346,13 +346,13 @@ def test_order_of_subgroups_does_not_matter() -> None:
     k = rng.binomial(n.astype(np.int64), 0.3).astype(np.float64)
     order = rng.permutation(12)
     one = engine.binomial(
-        Predictor(cells, np.empty((12, 0)), 1.5, 1.0), k, n, Prior("half_normal", 0.4, 7), rng, draws=8000
+        Predictor(cells, np.empty((12, 0)), 1.5, 1.0), k, n, Prior("half_normal", (0.4,) * 7), rng, draws=8000
     )
     two = engine.binomial(
         Predictor(cells[:, order], np.empty((12, 0)), 1.5, 1.0),
         k[order],
         n[order],
-        Prior("half_normal", 0.4, 7),
+        Prior("half_normal", (0.4,) * 7),
         rng,
         draws=8000,
     )
@@ -371,7 +371,7 @@ def test_order_of_subgroups_does_not_matter() -> None:
 def test_extreme_counts_pass_the_gate(k: list[float], n: list[float]) -> None:
     predictor = Predictor(crossed(2, 2), np.empty((4, 0)), 1.5, 1.0)
     found = engine.binomial(
-        predictor, np.array(k, dtype=float), np.array(n, dtype=float), Prior("half_normal", 0.5, 3), np.random.default_rng(7),
+        predictor, np.array(k, dtype=float), np.array(n, dtype=float), Prior("half_normal", (0.5,) * 3), np.random.default_rng(7),
         draws=4000,
     )  # fmt: skip
     assert np.isfinite(found.eta).all()

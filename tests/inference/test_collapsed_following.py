@@ -20,7 +20,7 @@ SUBGROUPS = CELLS.shape[1]
 
 
 def half_normal(scale: float) -> Prior:
-    return Prior("half_normal", scale, len(CELLS))
+    return Prior("half_normal", (scale,) * len(CELLS))
 
 
 class Case:
@@ -136,12 +136,12 @@ def test_what_does_not_follow_is_drawn_as_if_alone() -> None:
     prior = FollowingPrior(half_normal(0.5), half_normal(0.2), 0.0, 1e-6)
     both = engine.binomial(
         FollowingPredictor(CELLS, none, 1.5, 1.0), k, n, prior, rng, draws=8000,
-        finite=np.repeat([0.25**2, 0.12**2], SUBGROUPS),
+        known=np.repeat([0.25**2, 0.12**2], SUBGROUPS),
     )  # fmt: skip
     assert both.k_hat < 0.7
     for part, scale, own in ((slice(None, SUBGROUPS), 0.5, 0.25), (slice(SUBGROUPS, None), 0.2, 0.12)):
         alone = engine.binomial(
-            Predictor(cells, none, 1.5, 1.0), k[part], n[part], Prior("half_normal", scale, 3, own), rng, draws=8000
+            Predictor(cells, none, 1.5, 1.0), k[part], n[part], Prior("half_normal", (scale,) * 3, own), rng, draws=8000
         )
         gap = (both.eta[:, part].mean(axis=0) - alone.eta.mean(axis=0)) / alone.eta.std(axis=0)
         assert np.abs(gap).max() < 4.5 * np.sqrt(2 / 4000)

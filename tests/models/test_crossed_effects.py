@@ -43,7 +43,7 @@ def frame() -> pd.DataFrame:
 def test_at_fixed_scales_the_posterior_mean_is_that_of_suremap(rates: xr.Dataset) -> None:
     """The log density is quadratic then, so one Newton step from anywhere ends at the mean."""
     sd = np.array([[0.05, 0.02, 0.04]])
-    built = crossed_effects.build(rates, likelihood="normal", own_effects="learned", sampled_share=0.0)
+    built = crossed_effects.build(rates, likelihood="normal", own_effects="learned")
     model = pm.do(built, {"component_sd": sd})
     point: Any = model.initial_point()
     free = model.free_RVs
@@ -87,7 +87,7 @@ def test_priors_are_what_they_say(rates: xr.Dataset, prior: Any, latent: set[str
     [("half_normal", {"component_sd"}), ("half_t", {"component_sd"}), ("r2d2", {"z_tau", "z_share"})],
 )
 def test_the_effects_of_single_subgroups_have_a_known_spread(rates: xr.Dataset, prior: Any, latent: set[str]) -> None:
-    model = crossed_effects.build(rates, prior=prior, tau_scale=0.3, own_effects="fixed", sampled_share=0.0)
+    model = crossed_effects.build(rates, prior=prior, tau_scale=0.3, own_effects="fixed")
     assert {variable.name for variable in model.free_RVs} == latent | {"alpha", "z"}
     assert model.coords["component"] == ("race", "sex")
     tau, each, z, mu = pm.draw(

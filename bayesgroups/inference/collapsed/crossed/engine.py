@@ -22,6 +22,7 @@ from bayesgroups.inference.collapsed.crossed.following_space import FollowingPre
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+from bayesgroups.models.sampled_share import People
 
 FloatArray = NDArray[np.float64]
 
@@ -86,7 +87,8 @@ def gaussian(
     rng: np.random.Generator,
     *,
     draws: int,
-    finite: FloatArray | None = None,
+    known: FloatArray | None = None,
+    people: People | None = None,
 ) -> CrossedDraws:
     """Draws given estimates ``y`` around the prior mean with error variances ``v``, infinite where there is none.
 
@@ -102,31 +104,34 @@ def gaussian(
         Source of randomness.
     draws : int
         Number of draws.
-    finite : array (subgroup,), optional
+    known : array (subgroup,), optional
         Known variances of the subgroups' own effects, beside those of the last component.
+    people : People, optional
+        Who the people of the subgroups are, arrays (subgroup,). ``eta`` is then their value, not that of an endless population.
 
     Returns
     -------
     CrossedDraws
     """
     y = np.where(np.isfinite(v), y, 0.0)
-    extra = np.zeros(len(y)) if finite is None else finite
+    extra = np.zeros(len(y)) if known is None else known
     # For whatever subgroups share, the known part of what they do not is noise.
     here = space(predictor, y, v + extra, prior)
     found = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
     tau = prior.scales(found.u[importance.resample(found.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
     own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+    seen, unseen = (0.0, 0.0) if people is None else (people.seen, people.variance)
     eta = np.empty((draws, len(y)))
     for block in chunks(draws, len(y), SMALL_CHUNK):
         variance = (own if prior.own is not None else own[block]) ** 2 + extra
         with np.errstate(invalid="ignore"):
             shrink = np.where(np.isfinite(v), v / (v + variance), 1.0)
         part = drawn.shared(block)
-        part *= shrink
-        part += (1 - shrink) * y
+        part *= shrink * (1 - seen)
+        part += ((1 - shrink) * (1 - seen) + seen) * y
         noise = rng.standard_normal(part.shape)
-        noise *= np.sqrt(shrink * variance)
+        noise *= np.sqrt(shrink * variance * (1 - seen) ** 2 + unseen)
         np.add(part, noise, out=eta[block])
     return CrossedDraws(eta, drawn.overall, drawn.beta, tau, found.k_hat, found.ess)
 
@@ -139,7 +144,7 @@ def binomial(
     rng: np.random.Generator,
     *,
     draws: int,
-    finite: FloatArray | None = None,
+    known: FloatArray | None = None,
 ) -> CrossedDraws:
     """Draws given counts: ``k`` successes of ``n`` trials, which may be fractional or 0.
 
@@ -155,14 +160,14 @@ def binomial(
         Source of randomness.
     draws : int
         Number of draws.
-    finite : array (subgroup,), optional
+    known : array (subgroup,), optional
         As in `gaussian`.
 
     Returns
     -------
     CrossedDraws
     """
-    extra = np.zeros(len(k)) if finite is None else finite
+    extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
     for _ in range(ROUNDS):

@@ -1,10 +1,10 @@
 """Priors of the components' standard deviations, as functions of standard normal numbers.
 
 ==============  ============================================================================================
-``half_normal``  every component on its own, tau_k ~ HalfNormal(scale)
+``half_normal``  every component on its own, tau_k ~ HalfNormal(scale_k)
 ``half_t``       every component on its own, tau_k ~ half-t with 3 degrees of freedom and that scale
-``r2d2``         one total, sqrt(sum tau_k^2) ~ half-t with 3 degrees of freedom and scale sqrt(components) times ``scale``,
-                 shared out among the components by a uniform Dirichlet split
+``r2d2``         one total, sqrt(sum tau_k^2) ~ half-t with 3 degrees of freedom and scale sqrt(sum scale_k^2), shared out
+                 among the components by a uniform Dirichlet split
 ==============  ============================================================================================
 
 References
@@ -32,20 +32,19 @@ FARTHEST = 6.0
 
 @dataclass(frozen=True)
 class Prior:
-    """Joint prior of ``components`` standard deviations; ``scale`` is in units of the linear predictor.
+    """Joint prior of standard deviations; ``scale`` (component,) is in units of the linear predictor.
 
     With ``own`` the last one is known to be that, and the family is that of the others.
     """
 
     family: Family
-    scale: float
-    components: int
+    scale: tuple[float, ...]
     own: float | None = None
 
     @property
     def dimension(self) -> int:
         """How many standard normal numbers it takes."""
-        return self.components - (self.own is not None)
+        return len(self.scale) - (self.own is not None)
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations (draw, component) from standard normal numbers (draw, dimension)."""
@@ -61,11 +60,12 @@ class Prior:
         from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
         u = np.clip(u, -FARTHEST, FARTHEST)
+        scale = np.array(self.scale[: self.dimension])
         if self.family == "half_normal":
-            return np.asarray(-self.scale * ndtri(0.5 * ndtr(-u)))
+            return np.asarray(-scale * ndtri(0.5 * ndtr(-u)))
         if self.family == "half_t":
-            return np.asarray(-self.scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))
-        total = -self.scale * math.sqrt(self.dimension) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))
+            return np.asarray(-scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))
+        total = -math.sqrt((scale**2).sum()) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))
         behind = np.arange(self.dimension - 1, 0, -1)
         stick = betaincinv(1.0, behind, ndtr(u[:, 1:]))
         left = np.cumprod(np.column_stack([np.ones(len(u)), 1 - stick]), axis=1)
