@@ -94,7 +94,8 @@ def estimate(
         else:
             fit = _fit(one, estimator, seed, inference, notes)
             # A model that does not fit is no reason to sample it in another way.
-            fits.append(replace(fit, checks=(*fit.checks, *estimator.fit_checks(one, fit.draws))))
+            fitted = (*fit.checks, *estimator.fit_checks(one, fit.draws))
+            fits.append(replace(fit, draws=estimator.of_people(one, fit.draws, seed=seed), checks=fitted))
     notes += _ignored_clusters(tally)
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
@@ -169,7 +170,7 @@ def _nuts(
         model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
         backend=backend,
     )  # fmt: skip
-    draws = estimator.of_people(tally, tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore"), seed=seed)
+    draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
     stats = tree["sample_stats"].to_dataset()
     shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
     stats = stats[shared].expand_dims(metric=tally["metric"].values, axis=-1)

@@ -46,7 +46,7 @@ class Estimator(ABC):
         return None
 
     def of_people(self, tally: xr.Dataset, draws: xr.Dataset, *, seed: int) -> xr.Dataset:
-        """Draws of the PyMC model with the values of the people of the subgroups; by default they are those of the model."""
+        """Draws of either engine with the values of the people of the subgroups; by default those of the model are theirs."""
         return draws
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:

@@ -140,6 +140,5 @@ class CrossedEffects(Estimator):
             prior=self.prior,
             tau_scale=self.tau_scale,
             own_effects=self.own_effects,
-            sampled_share=self.sampled_share,
             tasks=self.tasks,
         )

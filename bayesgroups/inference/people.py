@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.draw_blocks import blocks
 from bayesgroups.inference.posterior import generator
 from bayesgroups.models.sampled_share import People, people, values
 from bayesgroups.models.tasks import stack
@@ -35,7 +36,7 @@ def of_people(tally: xr.Dataset, draws: xr.Dataset, share: float, *, rates: bool
     Returns
     -------
     xr.Dataset
-        The draws with another ``mu``.
+        The draws with another ``mu``, which takes the place of the one that is given.
 
     Examples
     --------
@@ -49,8 +50,10 @@ def of_people(tally: xr.Dataset, draws: xr.Dataset, share: float, *, rates: bool
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     every = people(source, share)
     of = People(every.seen[0], every.unseen[0], every.variance[0])
-    mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup")
-    flat = np.asarray(mu.values, dtype=np.float64).reshape(-1, source.sizes["subgroup"])
+    draws = draws.transpose("chain", "draw", "metric", ...)
+    flat = np.ascontiguousarray(draws["mu"].values, dtype=np.float64).reshape(-1, source.sizes["subgroup"])
     rng = generator(seed, ", ".join(str(metric) for metric in tally["metric"].values), "people")
-    found = values(flat, np.asarray(source["estimate"].values[0], dtype=np.float64), of, rng, rates=rates)
-    return draws.assign(mu=mu.copy(data=found.reshape(mu.shape)))
+    estimate = np.asarray(source["estimate"].values[0], dtype=np.float64)
+    for block in blocks(*flat.shape):  # in place: with many subgroups a copy is most of the memory
+        flat[block] = values(flat[block], estimate, of, rng, rates=rates)
+    return draws.assign(mu=draws["mu"].copy(data=flat.reshape(draws["mu"].shape)))

@@ -84,8 +84,8 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     else:
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
-        found = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, known=known, people=of)
-        mu, mus = values(eta[None], z, of, rng, rates=False), found.eta
+        found = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, known=known)
+        mu, mus = (values(at, z, of, rng, rates=False) for at in (eta[None], found.eta))
 
         def fit(at: FloatArray) -> FloatArray:
             return np.asarray(-0.5 * ((z - at) ** 2 / v).sum(axis=-1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,20 +89,23 @@ def test_an_endless_population_is_the_model(rates: xr.Dataset) -> None:
 
 @pytest.mark.parametrize("tasks", [False, True])
 @pytest.mark.parametrize("likelihood", ["normal", "binomial"])
-def test_draws_of_the_model_become_those_of_people(rates: xr.Dataset, likelihood: Any, tasks: bool) -> None:
-    """The same law as the exact engine's, which draws the people itself; here from what it draws of endless populations."""
+def test_a_report_has_the_people_of_its_model(rates: xr.Dataset, likelihood: Any, tasks: bool) -> None:
+    """Means and variances of f estimate + (1 - f) unseen, from those of the draws of an endless population."""
     if tasks:
         rates = xr.concat([rates, rates.assign_coords(metric=["other"])], dim="metric", data_vars="minimal")
-    finite = bg.CrossedEffects(likelihood, sampled_share=0.4, tasks=tasks)
-    endless = replace(finite, sampled_share=0.0)
-    one = finite.of_people(rates, endless.collapsed(rates, seed=1).draws, seed=1)["mu"]
-    other = finite.collapsed(rates, seed=1).draws["mu"]
-    for drawn in (
-        one.mean(("chain", "draw")) - other.mean(("chain", "draw")),
-        one.std(("chain", "draw")) - other.std(("chain", "draw")),
-    ):
-        assert np.abs(drawn.values).max() < 0.006
-    assert finite.of_people(rates, endless.collapsed(rates, seed=1).draws, seed=1)["mu"].equals(one)
+    share = 0.4
+    finite, endless = (
+        bg.estimate(rates, bg.CrossedEffects(likelihood, sampled_share=each, tasks=tasks), seed=1)[
+            "posterior"
+        ].to_dataset()["mu"]
+        for each in (share, 0.0)
+    )
+    of, z = people(rates, share), np.nan_to_num(rates["estimate"].values)
+    mean, variance = endless.mean(("chain", "draw")).values, endless.var(("chain", "draw")).values
+    others = (endless * (1 - endless)).mean(("chain", "draw")).values / of.unseen
+    added = (1 - of.seen) ** 2 * others if likelihood == "binomial" else of.variance
+    assert finite.mean(("chain", "draw")).values == pytest.approx(of.seen * z + (1 - of.seen) * mean, abs=0.005)
+    assert finite.var(("chain", "draw")).values == pytest.approx((1 - of.seen) ** 2 * variance + added, rel=0.1)
 
 
 @pytest.mark.parametrize("likelihood", ["normal", "binomial"])

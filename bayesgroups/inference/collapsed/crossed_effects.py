@@ -10,13 +10,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.inference.collapsed.crossed import engine
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor, chunks
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
 from bayesgroups.models.component_scales import COEFFICIENT, OWN_EFFECT, by_component, component_scales
 from bayesgroups.models.covariates import standardised
-from bayesgroups.models.sampled_share import SAMPLED_SHARE, People, people, values
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, natural_scale
 from bayesgroups.models.subsets import subsets
 from bayesgroups.models.tasks import stack
@@ -28,8 +27,6 @@ OwnEffects = Literal["floored", "fixed", "learned"]
 
 SMALLEST_STD_ERROR = 1e-6
 """Floor of a standard error as a share of the metric's scale, as in `bayesgroups.models.cells`."""
-BLOCK = 1_000_000
-"""Numbers handled at once."""
 
 
 def sample(
@@ -43,12 +40,11 @@ def sample(
     prior: Family = "half_normal",
     tau_scale: float | None = None,
     own_effects: OwnEffects = "floored",
-    sampled_share: float = SAMPLED_SHARE,
     tasks: bool = False,
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
 
-    The same model as `bayesgroups.models.crossed_effects`, and the people of the subgroups drawn from it.
+    The same model as `bayesgroups.models.crossed_effects`.
 
     Parameters
     ----------
@@ -62,8 +58,6 @@ def sample(
         Binomial counts with a predictor of logits, or normal estimates with known variances.
     order, covariates, prior, tau_scale, own_effects, tasks
         As in `bayesgroups.models.crossed_effects.build`.
-    sampled_share : float
-        Share of the people of a subgroup whose rows these are, see `bayesgroups.models.sampled_share`.
 
     Returns
     -------
@@ -99,15 +93,12 @@ def sample(
     known = np.zeros(source.sizes["subgroup"])
     if own_effects == "floored" and len(components.names) > 1:
         known += (OWN_EFFECT * scale) ** 2
-    every = people(source, sampled_share)
-    of = People(every.seen[0], every.unseen[0], every.variance[0])
     if binomial_likelihood:
         count = np.asarray(source["count"].values[0], dtype=np.float64)
         successes = np.where(count > 0, source["successes"].values[0], 0.0)
         found = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=known)
-        estimate = np.asarray(source["estimate"].values[0], dtype=np.float64)
-        for block in chunks(*found.eta.shape, BLOCK):  # in place: with many subgroups a copy is most of the memory
-            found.eta[block] = values(_expit(found.eta[block]), estimate, of, rng, rates=True)
+        for row in found.eta:  # in place: with many subgroups a copy is most of the memory
+            row[:] = _expit(row)
         mu, overall = found.eta, _expit(found.overall)
     else:
         z, v = source["estimate"].values[0], source["sampling_variance"].values[0]
@@ -116,7 +107,7 @@ def sample(
         error = np.where(there, np.maximum(np.where(there, v, 1.0), least), np.inf)
         centre = float(natural["centre"])
         away = np.where(there, z, centre) - centre
-        found = engine.gaussian(predictor, away, error, spread, rng, draws=draws, known=known, people=of)
+        found = engine.gaussian(predictor, away, error, spread, rng, draws=draws, known=known)
         found.eta[:] += centre
         mu, overall = found.eta, centre + found.overall
     laid_out = _lay_out(tally, mu, overall, found, components.names[: spread.dimension], covariates)

@@ -22,7 +22,6 @@ from bayesgroups.inference.collapsed.crossed.following_space import FollowingPre
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
-from bayesgroups.models.sampled_share import People
 
 FloatArray = NDArray[np.float64]
 
@@ -88,7 +87,6 @@ def gaussian(
     *,
     draws: int,
     known: FloatArray | None = None,
-    people: People | None = None,
 ) -> CrossedDraws:
     """Draws given estimates ``y`` around the prior mean with error variances ``v``, infinite where there is none.
 
@@ -106,8 +104,6 @@ def gaussian(
         Number of draws.
     known : array (subgroup,), optional
         Known variances of the subgroups' own effects, beside those of the last component.
-    people : People, optional
-        Who the people of the subgroups are, arrays (subgroup,). ``eta`` is then their value, not that of an endless population.
 
     Returns
     -------
@@ -121,17 +117,16 @@ def gaussian(
     tau = prior.scales(found.u[importance.resample(found.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
     own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
-    seen, unseen = (0.0, 0.0) if people is None else (people.seen, people.variance)
     eta = np.empty((draws, len(y)))
     for block in chunks(draws, len(y), SMALL_CHUNK):
         variance = (own if prior.own is not None else own[block]) ** 2 + extra
         with np.errstate(invalid="ignore"):
             shrink = np.where(np.isfinite(v), v / (v + variance), 1.0)
         part = drawn.shared(block)
-        part *= shrink * (1 - seen)
-        part += ((1 - shrink) * (1 - seen) + seen) * y
+        part *= shrink
+        part += (1 - shrink) * y
         noise = rng.standard_normal(part.shape)
-        noise *= np.sqrt(shrink * variance * (1 - seen) ** 2 + unseen)
+        noise *= np.sqrt(shrink * variance)
         np.add(part, noise, out=eta[block])
     return CrossedDraws(eta, drawn.overall, drawn.beta, tau, found.k_hat, found.ess)
 
