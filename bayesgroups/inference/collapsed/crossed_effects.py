@@ -41,6 +41,7 @@ def sample(
     tau_scale: float | None = None,
     own_effects: OwnEffects = "floored",
     tasks: bool = False,
+    component_sd: Sequence[float] | None = None,
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
 
@@ -58,6 +59,9 @@ def sample(
         Binomial counts with a predictor of logits, or normal estimates with known variances.
     order, covariates, prior, tau_scale, own_effects, tasks
         As in `bayesgroups.models.crossed_effects.build`.
+    component_sd : sequence of float, optional
+        Standard deviations of all components, where they are known, in the place of their prior and of the known part of own
+        effects.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def sample(
     Raises
     ------
     ValueError
-        If the tally does not have what is asked for.
+        If the tally does not have what is asked for, or has not so many components.
 
     Examples
     --------
@@ -88,10 +92,16 @@ def sample(
     predictor = Predictor(components.cells, x, wide, COEFFICIENT * scale)
     fixed = own_effects == "fixed" and len(components.names) > 1
     spread = Prior(prior, tuple(by_component(scales, components)[0]), OWN_EFFECT * scale if fixed else None)
+    if component_sd is not None:
+        if len(component_sd) != len(components.names):
+            raise ValueError(
+                f"component_sd must have {len(components.names)} numbers, as {', '.join(components.names)}"
+            )
+        spread = Prior("known", tuple(component_sd))
     names = ", ".join(str(metric) for metric in tally["metric"].values)
     rng = generator(seed, names, "crossed_effects")
     known = np.zeros(source.sizes["subgroup"])
-    if own_effects == "floored" and len(components.names) > 1:
+    if own_effects == "floored" and len(components.names) > 1 and component_sd is None:
         known += (OWN_EFFECT * scale) ** 2
     if binomial_likelihood:
         count = np.asarray(source["count"].values[0], dtype=np.float64)
@@ -110,7 +120,7 @@ def sample(
         found = engine.gaussian(predictor, away, error, spread, rng, draws=draws, known=known)
         found.eta[:] += centre
         mu, overall = found.eta, centre + found.overall
-    laid_out = _lay_out(tally, mu, overall, found, components.names[: spread.dimension], covariates)
+    laid_out = _lay_out(tally, mu, overall, found, components.names[:-1] if fixed else components.names, covariates)
     checks = (
         at_most("Pareto k-hat", names, found.k_hat, K_HAT, "the largest k-hat of the importance weights"),
         at_least("importance ESS", names, found.ess, IS_ESS, "the smallest effective number of weighted draws"),

@@ -5,6 +5,7 @@
 ``half_t``       every component on its own, tau_k ~ half-t with 3 degrees of freedom and that scale
 ``r2d2``         one total, sqrt(sum tau_k^2) ~ half-t with 3 degrees of freedom and scale sqrt(sum scale_k^2), shared out
                  among the components by a uniform Dirichlet split
+``known``        tau_k is scale_k; one standard normal number is drawn that says nothing
 ==============  ============================================================================================
 
 References
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-Family = Literal["half_normal", "half_t", "r2d2"]
+Family = Literal["half_normal", "half_t", "r2d2", "known"]
 
 DEGREES = 3.0
 FARTHEST = 6.0
@@ -44,7 +45,7 @@ class Prior:
     @property
     def dimension(self) -> int:
         """How many standard normal numbers it takes."""
-        return len(self.scale) - (self.own is not None)
+        return 1 if self.family == "known" else len(self.scale) - (self.own is not None)
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations (draw, component) from standard normal numbers (draw, dimension)."""
@@ -59,6 +60,8 @@ class Prior:
     def _learned(self, u: FloatArray) -> FloatArray:
         from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
+        if self.family == "known":
+            return np.tile(np.array(self.scale, dtype=np.float64), (len(u), 1))
         u = np.clip(u, -FARTHEST, FARTHEST)
         scale = np.array(self.scale[: self.dimension])
         if self.family == "half_normal":

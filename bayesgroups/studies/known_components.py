@@ -1,0 +1,118 @@
+"""What crossed effects would do if they knew how much every component contributes: where the family ends on the shared study.
+
+    python -m bayesgroups.studies.known_components --data FOLDER --output FOLDER --workers 2
+
+The standard deviations are those that the same model learns from all rows of a population, and the share of the people whose
+rows are drawn is the true one. Draws, cells and scores are those of `bayesgroups.studies.shared_study`; a default that learns
+all this from a few rows cannot be expected to do better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesgroups.estimation import estimate
+from bayesgroups.estimators.base import is_binomial
+from bayesgroups.estimators.crossed_effects import CrossedEffects
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.entrants import STANDARD, standard
+from bayesgroups.studies.populations import Population
+from bayesgroups.studies.resampling import Entry
+from bayesgroups.studies.shared_cells import FEWEST, SEED, populations
+from bayesgroups.studies.shared_study import run
+from bayesgroups.studies.shared_tables import tables, write_tables
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesgroups.inference.posterior import Posterior
+
+PROGRAM = "python -m bayesgroups.studies.known_components"
+
+
+@dataclass(frozen=True)
+class KnownComponents(CrossedEffects):
+    """Crossed effects with known standard deviations of the components.
+
+    Parameters
+    ----------
+    component_sd : tuple of (str, tuple of float)
+        By metric, those of all components, on the logit scale for rates and in units of the metric otherwise.
+    """
+
+    component_sd: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+        """Exact draws of one metric."""
+        from bayesgroups.inference.collapsed import crossed_effects
+
+        known = dict(self.component_sd)[str(tally["metric"].values[0])]
+        return crossed_effects.sample(
+            tally, seed=seed, binomial_likelihood=is_binomial(tally, self.likelihood), component_sd=known
+        )
+
+
+def knowing(population: Population, *, seed: int) -> KnownComponents:
+    """Crossed effects that know the components of a population, and which share of it is drawn.
+
+    Parameters
+    ----------
+    population : Population
+        Of the study.
+    seed : int
+        Source of randomness.
+
+    Returns
+    -------
+    KnownComponents
+        With posterior means from all rows, no part of the own effects known beforehand.
+    """
+    whole = population.tally(population.frame)
+    report = estimate(whole, CrossedEffects(own_effects="learned", sampled_share=0.0), seed=seed)
+    learned = report["posterior"].to_dataset()["component_sd"].mean(("chain", "draw")).transpose("metric", "component")
+    found = tuple(
+        (str(metric), tuple(float(sd) for sd in row))
+        for metric, row in zip(learned["metric"].values, np.asarray(learned.values), strict=True)
+    )
+    return KnownComponents(component_sd=found, sampled_share=min(population.rows / len(population.frame), 1.0))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run both on every population, print the score and write the tables."""
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Crossed effects that know their components.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with diabetes, adult and asr_commonvoice")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
+    parser.add_argument("--draws", type=int, help="draws of every population (20 of diabetes and 40 of the others)")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
+    add_options(parser, journal=False)
+    given = parser.parse_args(arguments)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    found: dict[str, xr.Dataset] = {}
+    with executor(given) as place:
+        for population in populations(given.data, fewest=given.fewest):
+            estimators: dict[str, Entry] = {
+                STANDARD: standard,
+                "crossed_effects": CrossedEffects(),
+                "known_components": knowing(population, seed=given.seed),
+            }
+            found |= run(
+                [population], estimators, draws=given.draws, seed=given.seed, workers=place.workers,
+                folder=given.output / "records", progress=place.progress,
+            )  # fmt: skip
+    made = tables(found)
+    write_tables(made, given.output)
+    sys.stdout.write(made.markdown())
+
+
+if __name__ == "__main__":
+    main()
