@@ -1,17 +1,19 @@
 """The people of a subgroup: those whose rows were evaluated, and those who were not. No PyMC here.
 
-A metric is asked of the people of a subgroup, and they are not endless. If the rows are a share f of them, their value is
+A metric is asked of the people of a subgroup, and they are not endless. If each of them was evaluated with probability f, and
+nothing is known beforehand of how many there are, then beside the n[g] who were evaluated there are
 
-    mu[g] = f estimate[g] + (1 - f) unseen[g]
+    u[g] ~ NegativeBinomial(n[g] + 1, f)
 
-and the others, u[g] = n[g] (1 - f) / f of them, are so many draws from what the model describes,
+others, (n[g] + 1) (1 - f) / f of them on average: C(n + u, n) f^n (1 - f)^u is the likelihood of n + u people. They are so many
+draws from what the model describes, so that the value of all is
 
-    rates               unseen[g] ~ Binomial(u, p) / u,                  p the model's rate
-    all other metrics   unseen[g] ~ Normal(eta, sqrt(v f / (1 - f))),    eta the model's value, v the sampling variance
+    rates               mu[g] = (k[g] + others) / (n[g] + u[g]),   others ~ Binomial(u[g], p[g]), p the model's rate
+    all other metrics   mu[g] = (n[g] estimate[g] + u[g] others) / (n[g] + u[g]),   others ~ Normal(eta[g], s[g] / sqrt(u[g]))
 
-so that a subgroup of a few people may lie far from what its attributes say, and a value that nobody else shares is not
-doubted where everybody was asked (f = 1). With f = 0 populations are endless and mu is the model's value. The likelihood is the
-same for every f. A subgroup without rows is one of people who are as few as those of the smallest subgroup that has some.
+with s the standard deviation of a row. A subgroup of a few people may thus lie far from what its attributes say, and nothing is in
+doubt where everybody was evaluated (f = 1). With f = 0 populations are endless and mu is the model's value. The likelihood is
+the same for every f.
 
 References
 ----------
@@ -30,44 +32,50 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 SAMPLED_SHARE = 0.05
-"""Share of a population whose rows are evaluated, where nobody says: one in twenty."""
-FEWEST, MOST = 1.0, 1e15
-"""Least and largest number of people that were not seen; so many are as good as endless."""
+"""Share of the people who are evaluated, where nobody says: one in twenty."""
+FEW = 25
+"""Rows from which on it hardly matters how many the others are exactly: their expected number is taken."""
+MANY = 1e6
+"""Rows that published estimates are taken to have, whose number is not known."""
 
 
 @dataclass(frozen=True)
 class People:
-    """Who the people of the subgroups are.
+    """The people of the subgroups of one metric.
 
     Attributes
     ----------
-    seen : array (..., subgroup)
-        Share of them whose rows were evaluated; 0 where a subgroup has no rows.
-    unseen : array (..., subgroup)
-        How many the others are, whole numbers; infinite for a sampled share of 0.
-    variance : array (..., subgroup)
-        Variance of their part of the value of a mean, in squared units of the metric; 0 for a sampled share of 0.
+    evaluated : array (subgroup,)
+        Those whose rows are there, effective where rows count for more or less; 0 where there are none.
+    estimate : array (subgroup,)
+        Their value; 0 where there are none.
+    row_variance : array (subgroup,)
+        Variance of a row, in squared units of the metric.
+    share : float
+        Share of the people who are evaluated, from 0 to 1.
     """
 
-    seen: FloatArray
-    unseen: FloatArray
-    variance: FloatArray
+    evaluated: FloatArray
+    estimate: FloatArray
+    row_variance: FloatArray
+    share: float
 
 
 def people(tally: xr.Dataset, share: float = SAMPLED_SHARE) -> People:
-    """Who was seen, and how many were not.
+    """The people of the subgroups of a tally.
 
     Parameters
     ----------
     tally : xr.Dataset
-        A tally; read are ``count`` and ``sampling_variance``.
+        A tally with one metric; read are ``count``, ``estimate`` and ``sampling_variance``.
     share : float
-        Share of the population that was sampled, from 0 to 1.
+        Share of the people who are evaluated, from 0 to 1.
 
     Returns
     -------
     People
-        Arrays (metric, subgroup).
+        Where there are no rows, the variance of a row is the mean of the others'. Published estimates are those of very many
+        rows.
 
     Raises
     ------
@@ -77,39 +85,33 @@ def people(tally: xr.Dataset, share: float = SAMPLED_SHARE) -> People:
     Examples
     --------
     >>> cells = ("metric", "subgroup")
-    >>> tally = xr.Dataset({"count": (cells, [[10.0, 40.0, 0.0]]), "sampling_variance": (cells, [[0.02, 0.005, np.nan]])})
+    >>> tally = xr.Dataset({"count": (cells, [[10.0, 40.0, 0.0]]), "estimate": (cells, [[0.5, 0.3, np.nan]]),
+    ...                     "sampling_variance": (cells, [[0.02, 0.005, np.nan]])})
     >>> found = people(tally, 0.2)
-    >>> found.seen.tolist(), found.unseen.tolist(), found.variance.round(5).tolist()
-    ([[0.2, 0.2, 0.0]], [[40.0, 160.0, 50.0]], [[0.0032, 0.0008, 0.004]])
+    >>> found.evaluated.tolist(), found.estimate.tolist(), found.row_variance.round(3).tolist()
+    ([10.0, 40.0, 0.0], [0.5, 0.3, 0.0], [0.2, 0.2, 0.2])
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
         raise ValueError(f"sampled_share must be a share, from 0 to 1; got {share!r}")
-    count, sampling = (
-        np.asarray(tally[name].transpose("metric", "subgroup").values, dtype=np.float64)
-        for name in ("count", "sampling_variance")
+    count, estimate, sampling = (
+        np.asarray(tally[name].values[0], dtype=np.float64) for name in ("count", "estimate", "sampling_variance")
     )
-    known = np.isfinite(sampling)
-    if share == 0:
-        return People(np.zeros(count.shape), np.full(count.shape, np.inf), np.zeros(count.shape))
-    rows = np.where(known & (count > 0), count, np.inf).min(axis=1, keepdims=True)
-    rows = np.where(known & (count > 0), count, np.where(np.isfinite(rows), rows, FEWEST))
-    seen = np.where(known, share, 0.0)
-    largest = np.where(known, sampling, 0.0).max(axis=1, keepdims=True, initial=0.0)
-    variance = share * (1 - seen) * np.where(known, sampling, largest)
-    return People(seen, np.clip(np.rint(rows / share * (1 - seen)), FEWEST, MOST), variance)
+    there = np.isfinite(estimate) & np.isfinite(sampling)
+    evaluated = np.where(there, np.where(np.isfinite(count), count, MANY), 0.0)
+    row = np.where(there, sampling, 0.0) * evaluated
+    typical = row[there].mean() if there.any() and np.isfinite(count[there]).all() else 0.0
+    return People(evaluated, np.where(there, estimate, 0.0), np.where(there, row, typical), float(share))
 
 
-def values(drawn: FloatArray, estimate: FloatArray, of: People, rng: np.random.Generator, *, rates: bool) -> FloatArray:
-    """Draw the values of the people of all subgroups, given those of endless populations.
+def values(drawn: FloatArray, of: People, rng: np.random.Generator, *, rates: bool) -> FloatArray:
+    """Draw the values of all people, given those of endless populations.
 
     Parameters
     ----------
     drawn : array (draw, subgroup)
         What the model describes.
-    estimate : array (subgroup,)
-        Values of those seen; anything where there are none.
     of : People
-        Arrays (subgroup,).
+        Who they are.
     rng : numpy Generator
         Source of randomness.
     rates : bool
@@ -121,15 +123,19 @@ def values(drawn: FloatArray, estimate: FloatArray, of: People, rng: np.random.G
 
     Examples
     --------
-    >>> half = People(np.array([0.5, 1.0]), np.array([10.0, 1.0]), np.zeros(2))
-    >>> found = values(np.full((4000, 2), 0.3), np.array([0.1, 0.2]), half, np.random.default_rng(1), rates=True)
+    >>> asked = People(np.array([40.0, 40.0]), np.array([0.1, 0.2]), np.array([0.1, 0.2]), 0.5)
+    >>> found = values(np.full((4000, 2), 0.3), asked, np.random.default_rng(1), rates=True)
     >>> found.mean(axis=0).round(2).tolist(), found.std(axis=0).round(2).tolist()
-    ([0.2, 0.2], [0.07, 0.0])
+    ([0.2, 0.25], [0.04, 0.04])
     """
-    if np.isinf(of.unseen).all():
+    if of.share == 0:
         return drawn
-    theirs = np.where(of.seen > 0, of.seen * estimate, 0.0)
+    n, few = of.evaluated, of.evaluated < FEW
+    others = np.broadcast_to(np.rint((n + 1) * (1 - of.share) / of.share), drawn.shape).copy()
+    others[:, few] = rng.negative_binomial(n[few] + 1, of.share, (len(drawn), int(few.sum())))
+    np.maximum(others, n == 0, out=others)  # a subgroup is somebody
+    total = n + others
     if rates:
-        others = rng.binomial(of.unseen.astype(np.int64), drawn) / of.unseen
-        return np.asarray(theirs + (1 - of.seen) * others)
-    return np.asarray(theirs + (1 - of.seen) * drawn + np.sqrt(of.variance) * rng.standard_normal(drawn.shape))
+        return np.asarray((n * of.estimate + rng.binomial(others.astype(np.int64), drawn)) / total)
+    theirs = drawn + np.sqrt(of.row_variance / np.maximum(others, 1)) * rng.standard_normal(drawn.shape)
+    return np.asarray((n * of.estimate + others * theirs) / total)

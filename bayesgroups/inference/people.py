@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.draw_blocks import blocks
 from bayesgroups.inference.posterior import generator
-from bayesgroups.models.sampled_share import People, people, values
+from bayesgroups.models.sampled_share import people, values
 from bayesgroups.models.tasks import stack
 from bayesgroups.models.variances import with_shrunk_variances
 
@@ -48,12 +48,10 @@ def of_people(tally: xr.Dataset, draws: xr.Dataset, share: float, *, rates: bool
     [[0.5, 0.75]]
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
-    every = people(source, share)
-    of = People(every.seen[0], every.unseen[0], every.variance[0])
+    of = people(source, share)
     draws = draws.transpose("chain", "draw", "metric", ...)
     flat = np.ascontiguousarray(draws["mu"].values, dtype=np.float64).reshape(-1, source.sizes["subgroup"])
     rng = generator(seed, ", ".join(str(metric) for metric in tally["metric"].values), "people")
-    estimate = np.asarray(source["estimate"].values[0], dtype=np.float64)
     for block in blocks(*flat.shape):  # in place: with many subgroups a copy is most of the memory
-        flat[block] = values(flat[block], estimate, of, rng, rates=rates)
+        flat[block] = values(flat[block], of, rng, rates=rates)
     return draws.assign(mu=draws["mu"].copy(data=flat.reshape(draws["mu"].shape)))

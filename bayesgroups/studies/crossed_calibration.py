@@ -2,8 +2,7 @@
 
     python -m bayesgroups.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 
-Everything is drawn from the prior, data from the likelihood, and the people who were not seen from what the model says of
-them. The two files it writes, and the tests, are those of
+Everything is drawn from the prior, data from the likelihood. The two files it writes, and the tests, are those of
 `bayesgroups.studies.calibration`. Beside the ranks it writes the k-hat and the effective number of draws of every fit, which
 must pass the gate, for a fit that fails would be repeated by NUTS.
 """
@@ -14,16 +13,13 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
-from scipy.special import expit, xlog1py, xlogy
 
 from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.component_scales import OWN_EFFECT
-from bayesgroups.models.sampled_share import People, people, values
 from bayesgroups.studies.calibration import DRAWS, Draws, Found, by_quantity, command, replicate
 from bayesgroups.studies.execution import HERE, Executor
 
@@ -33,7 +29,7 @@ LEVELS = (3, 2, 2)
 COUNTS = (0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15)
 """Rows of the subgroups."""
 ROW_VARIANCE = 0.16
-"""Variance of a row of a mean."""
+"""Variance of a row of a mean, in squared units of the metric."""
 OVERALL_SCALE = {"binomial": 1.5, "normal": 0.5}
 TAU_SCALE = {"binomial": 0.5, "normal": 0.1}
 LIKELIHOODS = ("binomial", "normal")
@@ -64,51 +60,38 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     (True, (1,), (999,), True)
     """
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
-    wide, scale, of = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood], _people(n)
+    wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_normal(len(design)))
     eta = np.full(len(n), overall)
     for position, cell in enumerate(design):
         eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
-    eta += OWN_EFFECT * scale * rng.standard_normal(len(n))
-    known = np.full(len(n), (OWN_EFFECT * scale) ** 2)
+    # The known part of the own effects is larger in some subgroups than in others, which the engine allows.
+    known = (OWN_EFFECT * scale) ** 2 * (1 + 1 / np.maximum(n, 1))
+    eta += np.sqrt(known) * rng.standard_normal(len(n))
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
     prior = Prior("half_normal", (scale,) * len(design))
     if likelihood == "binomial":
-        k = rng.binomial(n.astype(np.int64), expit(eta)).astype(np.float64)
-        rate = k / np.maximum(n, 1)
+        k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
         found = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)
-        mu, mus = (values(expit(at), rate, of, rng, rates=True) for at in (eta[None], found.eta))
 
         def fit(at: FloatArray) -> FloatArray:
-            return np.asarray((xlogy(k, at) + xlog1py(n - k, -at)).sum(axis=-1))
+            return np.asarray((k * at - n * np.logaddexp(0, at)).sum(axis=-1))
     else:
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
         found = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, known=known)
-        mu, mus = (values(at, z, of, rng, rates=False) for at in (eta[None], found.eta))
 
         def fit(at: FloatArray) -> FloatArray:
             return np.asarray(-0.5 * ((z - at) ** 2 / v).sum(axis=-1))
 
-    truth = {"overall": np.array([overall]), "log_likelihood": fit(mu)}
-    draws = {"overall": found.overall, "log_likelihood": fit(mus)}
+    truth = {"overall": np.array([overall]), "log_likelihood": fit(eta[None])}
+    draws = {"overall": found.overall, "log_likelihood": fit(found.eta)}
     for position in range(prior.dimension):
         name = f"tau[{position}]"
         truth[name], draws[name] = tau[position, None], found.tau[:, position]
     for g, count in enumerate(COUNTS):
-        truth[f"mu[{count}]"], draws[f"mu[{count}]"] = mu[:, g], mus[:, g]
+        truth[f"mu[{count}]"], draws[f"mu[{count}]"] = eta[g, None], found.eta[:, g]
     return truth, draws, (found.k_hat, found.ess)
-
-
-def _people(n: FloatArray) -> People:
-    """Who the people of the subgroups are, where the share of them that was sampled is the default."""
-    variance = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.nan)
-    every = people(
-        xr.Dataset(
-            {name: (("metric", "subgroup"), one[None]) for name, one in (("count", n), ("sampling_variance", variance))}
-        )
-    )
-    return People(every.seen[0], every.unseen[0], every.variance[0])
 
 
 def study(

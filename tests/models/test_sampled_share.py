@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.models.sampled_share import People, people, values
+from bayesgroups.models.sampled_share import FEW, People, people, values
 
 WHO = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m"] * 3})
 
@@ -20,38 +20,27 @@ def rates() -> xr.Dataset:
     return bg.tally_from_counts([3, 30, 9, 2, 6, 0], [9, 100, 60, 11, 20, 0], WHO, metric="fnr")
 
 
-def test_rows_are_a_share_of_the_people(rates: xr.Dataset) -> None:
-    found = people(rates, 0.2)
-    count, sampling = rates["count"].values[0], rates["sampling_variance"].values[0]
-    assert found.seen[0].tolist() == [0.2] * 5 + [0.0]
-    assert found.unseen[0] == pytest.approx(
-        [*(4 * count[:-1]), 5 * 9]
-    )  # nobody seen: as few as the smallest, all unseen
-    assert found.variance[0] == pytest.approx([*(0.2 * 0.8 * sampling[:-1]), 0.2 * np.nanmax(sampling)])
+def test_who_was_evaluated(rates: xr.Dataset) -> None:
+    found, count, sampling = people(rates, 0.2), rates["count"].values[0], rates["sampling_variance"].values[0]
+    assert found.evaluated.tolist() == count.tolist()
+    assert found.estimate == pytest.approx(np.nan_to_num(rates["estimate"].values[0]))
+    row = (count * sampling)[:-1]
+    assert found.row_variance == pytest.approx([*row, row.mean()])  # nobody was: as the others' vary
 
 
-def test_endless_populations_and_a_census(rates: xr.Dataset) -> None:
-    endless, census = people(rates, 0.0), people(rates, 1.0)
-    assert np.isinf(endless.unseen).all()
-    assert not endless.seen.any()
-    assert not endless.variance.any()
-    assert census.seen[0].tolist() == [1.0] * 5 + [0.0]
-    assert census.unseen[0, -1] == 9
-    assert census.variance[0, :-1].tolist() == [0.0] * 5
-
-
-def test_published_estimates_take_their_standard_errors() -> None:
+def test_published_estimates_are_those_of_very_many_rows() -> None:
+    """Their people's value has f (1 - f) times the sampling variance, and f of the estimate."""
     tally = bg.tally_from_estimates([0.3, np.nan], [0.01, np.nan], pd.DataFrame({"site": ["a", "b"]}))
-    found = people(tally, 0.5)
-    assert found.variance.tolist() == [pytest.approx([0.0025, 0.005])]
-    assert found.seen.tolist() == [[0.5, 0.0]]
+    drawn = values(np.full((4000, 2), 0.1), people(tally, 0.4), np.random.default_rng(1), rates=False)
+    assert drawn.mean(axis=0) == pytest.approx([0.4 * 0.3 + 0.6 * 0.1, 0.1], abs=0.004)
+    assert drawn.var(axis=0) == pytest.approx([0.4 * 0.6 * 0.01, 0.0], rel=0.1)
 
 
 def test_without_any_rows_there_is_somebody() -> None:
-    nobody = bg.tally_from_counts([0, 0], [0, 0], WHO.iloc[:2])
-    found = people(nobody, 0.5)
-    assert found.seen.tolist() == [[0.0, 0.0]]
-    assert found.unseen.tolist() == [[2.0, 2.0]]
+    nobody = people(bg.tally_from_counts([0, 0], [0, 0], WHO.iloc[:2]), 1.0)
+    drawn = values(np.full((4000, 2), 0.25), nobody, np.random.default_rng(1), rates=True)
+    assert sorted(set(drawn.ravel())) == [0.0, 1.0]  # one person, of whom nothing is known
+    assert drawn.mean() == pytest.approx(0.25, abs=0.02)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
@@ -69,28 +58,48 @@ def test_a_text_is_no_number() -> None:
         bg.PartialPooling(tau_scale="x")  # type: ignore[arg-type]
 
 
+def test_how_many_the_others_are_follows_from_how_many_were_evaluated() -> None:
+    """People of all numbers alike, each evaluated with probability f: numbers of the others given that n were."""
+    rng, share = np.random.default_rng(1), 0.3
+    number = rng.integers(0, 400, 2_000_000)
+    evaluated = rng.binomial(number, share)
+    for n in (0, 1, 4, 20):
+        others = (number - evaluated)[evaluated == n]
+        # A value of 1 in all others and of 0 in those evaluated makes their share visible.
+        of = People(np.array([float(n)]), np.zeros(1), np.zeros(1), share)
+        drawn = values(np.ones((20_000, 1)), of, rng, rates=True)[:, 0]
+        found = np.maximum(others, 1) / (n + np.maximum(others, 1)) if n == 0 else others / (n + others)
+        assert drawn.mean() == pytest.approx(found.mean(), abs=0.01)
+        assert drawn.std() == pytest.approx(found.std(), abs=0.01)
+
+
 def test_the_others_are_so_many_draws_from_the_model() -> None:
-    of = People(np.array([0.0, 0.25]), np.array([50.0, 6.0]), np.array([0.02, 0.01]))
-    rng, estimate = np.random.default_rng(1), np.array([np.nan, 0.5])
-    middle = [0.2, 0.25 * 0.5 + 0.75 * 0.2]
-    rates = values(np.full((200_000, 2), 0.2), estimate, of, rng, rates=True)
-    assert rates.mean(axis=0) == pytest.approx(middle, abs=1e-3)
-    assert rates.var(axis=0) == pytest.approx([0.16 / 50, 0.75**2 * 0.16 / 6], rel=0.02)
-    assert np.unique(rates[:, 1]) == pytest.approx(0.125 + 0.75 * np.arange(7) / 6)
-    means = values(np.full((200_000, 2), 0.2), estimate, of, rng, rates=False)
-    assert means.mean(axis=0) == pytest.approx(middle, abs=1e-3)
-    assert means.var(axis=0) == pytest.approx([0.02, 0.01], rel=0.02)
+    of = People(np.array([200.0]), np.array([0.5]), np.array([0.3]), 0.25)
+    others, rng = 603.0, np.random.default_rng(1)
+    for rates, variance in ((True, 0.16), (False, 0.3)):
+        drawn = values(np.full((50_000, 1), 0.2), of, rng, rates=rates)[:, 0]
+        assert drawn.mean() == pytest.approx((200 * 0.5 + others * 0.2) / 803, abs=1e-3)
+        assert drawn.var() == pytest.approx((others / 803) ** 2 * variance / others, rel=0.03)
+
+
+def test_few_and_many_rows_meet() -> None:
+    """Where the number of the others is no longer drawn, the law hardly changes."""
+    of = People(np.array([FEW - 0.01, FEW]), np.full(2, 0.2), np.full(2, 0.16), 0.05)
+    for rates in (True, False):
+        drawn = values(np.full((100_000, 2), 0.2), of, np.random.default_rng(1), rates=rates)
+        assert np.diff(drawn.mean(axis=0)).item() == pytest.approx(0.0, abs=5e-4)
+        assert drawn[:, 0].std() / drawn[:, 1].std() == pytest.approx(1.02, abs=0.015)
 
 
 def test_an_endless_population_is_the_model(rates: xr.Dataset) -> None:
-    of, drawn = people(rates, 0.0), np.full((3, 6), 0.3)
-    assert values(drawn, rates["estimate"].values[0], of, np.random.default_rng(1), rates=True) is drawn
+    drawn = np.full((3, 6), 0.3)
+    assert values(drawn, people(rates, 0.0), np.random.default_rng(1), rates=True) is drawn
 
 
 @pytest.mark.parametrize("tasks", [False, True])
 @pytest.mark.parametrize("likelihood", ["normal", "binomial"])
 def test_a_report_has_the_people_of_its_model(rates: xr.Dataset, likelihood: Any, tasks: bool) -> None:
-    """Means and variances of f estimate + (1 - f) unseen, from those of the draws of an endless population."""
+    """What `values` makes of the draws of an endless population, task by task."""
     if tasks:
         rates = xr.concat([rates, rates.assign_coords(metric=["other"])], dim="metric", data_vars="minimal")
     share = 0.4
@@ -100,12 +109,16 @@ def test_a_report_has_the_people_of_its_model(rates: xr.Dataset, likelihood: Any
         ].to_dataset()["mu"]
         for each in (share, 0.0)
     )
-    of, z = people(rates, share), np.nan_to_num(rates["estimate"].values)
-    mean, variance = endless.mean(("chain", "draw")).values, endless.var(("chain", "draw")).values
-    others = (endless * (1 - endless)).mean(("chain", "draw")).values / of.unseen
-    added = (1 - of.seen) ** 2 * others if likelihood == "binomial" else of.variance
-    assert finite.mean(("chain", "draw")).values == pytest.approx(of.seen * z + (1 - of.seen) * mean, abs=0.005)
-    assert finite.var(("chain", "draw")).values == pytest.approx((1 - of.seen) ** 2 * variance + added, rel=0.1)
+    flat = endless.transpose("metric", "chain", "draw", "subgroup").values.reshape(-1, 6)
+    known = values(
+        flat, people(rates.isel(metric=[0]), share), np.random.default_rng(2), rates=likelihood == "binomial"
+    )
+    metrics = rates.sizes["metric"]
+    for one, other in zip(
+        finite.transpose("metric", "chain", "draw", "subgroup").values, known.reshape(metrics, -1, 6), strict=True
+    ):
+        assert one.reshape(-1, 6).mean(axis=0) == pytest.approx(other.mean(axis=0), abs=0.012)
+        assert one.reshape(-1, 6).std(axis=0) == pytest.approx(other.std(axis=0), rel=0.08)
 
 
 @pytest.mark.parametrize("likelihood", ["normal", "binomial"])
@@ -117,7 +130,7 @@ def test_a_census_leaves_no_doubt(rates: xr.Dataset, likelihood: Any) -> None:
         assert side[part].values[:-1] == pytest.approx(estimate[:-1], abs=1e-12)
     width = (side["upper"] - side["lower"]).sel(level=0.95).values
     assert width[:-1] == pytest.approx(np.zeros(5), abs=1e-12)
-    assert width[-1] > 0.1  # nobody of them was asked
+    assert width[-1] == 1 if likelihood == "binomial" else width[-1] > 0.5  # nobody of them was asked
 
 
 @pytest.mark.parametrize("likelihood", ["normal", "binomial"])
@@ -129,7 +142,7 @@ def test_where_attributes_explain_nothing_an_estimate_keeps_its_share(rates: xr.
     posterior = found["posterior"].to_dataset().isel(metric=0)
     z, centre = large["estimate"].values[0], float(posterior["overall"].mean())
     kept = (posterior["mu"].mean(("chain", "draw")).values - centre) / (z - centre)
-    assert kept == pytest.approx(np.full(4, share), abs=0.01)
+    assert kept == pytest.approx(np.full(4, share), abs=0.015)
 
 
 def test_intervals_cover_the_rates_of_finite_populations() -> None:
