@@ -1,12 +1,7 @@
 """How large the components of a crossed model are expected to be: the scales of their priors. No PyMC here.
 
 In units of what a single row varies by: an attribute whose cells differ by a quarter of the standard deviation of a row is a
-strong one. A row of a rate p varies by sqrt(p (1 - p)), which is 1 / sqrt(p (1 - p)) on the logit scale. What attributes do
-together is expected to be smaller than what each does by itself (effect hierarchy).
-
-References
-----------
-Wu and Hamada (2009), Experiments, section 4.6: effect hierarchy.
+strong one. A row of a rate p varies by sqrt(p (1 - p)), which is 1 / sqrt(p (1 - p)) on the logit scale.
 """
 
 from __future__ import annotations
@@ -18,15 +13,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .scales import natural_scale
-from .subsets import Subsets
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 ROW_SHARE = 0.12
 """Scale of the prior of a component's standard deviation, as a share of the standard deviation of a row."""
-INTERACTION = 0.5
-"""Scale of a component that crosses attributes, as a share of that of a single attribute."""
 ESTIMATE_SHARE = 0.5
 """The same as a share of the spread of published estimates, whose rows are not known."""
 OWN_EFFECT = 0.5
@@ -38,7 +30,7 @@ DEGREES = 3.0
 
 
 def component_scales(tally: xr.Dataset, binomial: BoolArray, given: float | None = None) -> FloatArray:
-    """Scale of the prior of a single attribute's standard deviation, for every metric.
+    """Scale of the prior of the components' standard deviations, for every metric.
 
     Parameters
     ----------
@@ -84,31 +76,6 @@ def component_scales(tally: xr.Dataset, binomial: BoolArray, given: float | None
         known, ROW_SHARE * np.where(known, row, 1.0), np.where(published, ESTIMATE_SHARE, ROW_SHARE) * natural
     )
     return np.where(binomial, ROW_SHARE * logit, own)
-
-
-def by_component(scale: FloatArray, components: Subsets) -> FloatArray:
-    """Scales of the priors of all components from those of single attributes.
-
-    Parameters
-    ----------
-    scale : FloatArray
-        Shape (metric,), of single attributes.
-    components : Subsets
-        Of a crossed model.
-
-    Returns
-    -------
-    FloatArray
-        Shape (metric, component): that of interactions is smaller.
-
-    Examples
-    --------
-    >>> two = Subsets(("race", "sex", "race:sex"), np.zeros((3, 4), dtype=np.int64), (2, 2, 4), (1, 1, 2))
-    >>> by_component(np.array([0.2]), two).tolist()
-    [[0.2, 0.2, 0.1]]
-    """
-    share = np.where(np.array(components.attributes) > 1, INTERACTION, 1.0)
-    return np.asarray(scale[:, None] * share)
 
 
 def logit_row(metric: xr.Dataset) -> float:

@@ -10,8 +10,8 @@ and each factor has crossed effects, components k as in ``subsets``,
 
     logit p[f, g] = alpha[f] + sum over k of factor_sd[f, k] effect[f, k, cell_k(g)] (+ slope[f] offset[f, g])
     alpha ~ Normal(0, 1.5),   effect ~ Normal(0, 1),   factor_sd[f, k] ~ HalfNormal(s[f])
-    s = 0.5 for decisions, 0.2 for outcomes, 0.15 for those that follow; half of it where k crosses attributes; the last of
-    several components, the subgroup itself, has 0.5 s[f] for decisions and 0.8 s[f] for outcomes
+    s = 0.5 for decisions, 0.2 for outcomes, 0.15 for those that follow; the last of several components, the
+    subgroup itself, has 0.5 s[f] for decisions and 0.8 s[f] for outcomes
     follow_selection: the outcomes given the more frequent decision have selection_slope times the learned effects of the
     selection rate besides, selection_slope ~ Normal(0.3, 0.3)
     score_offsets: slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
@@ -40,7 +40,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import BinomialCells
-from .component_scales import by_component
 from .confusion_offsets import SLOPE_SCALE, offsets
 from .confusion_tree import (
     SELECTION_SLOPE_MEAN,
@@ -130,9 +129,7 @@ def build(
     }  # fmt: skip
     with pm.Model(coords=coords) as model:
         alpha: Tensor = pm.Normal("alpha", sigma=LOGIT_OVERALL_SCALE, dims="factor")
-        spread: Tensor = pm.HalfNormal(
-            "factor_sd", sigma=by_component(scale, components)[:, : len(learned)], dims=("factor", "component")
-        )
+        spread: Tensor = pm.HalfNormal("factor_sd", sigma=scale[:, None], dims=("factor", "component"))
         z: Tensor = pm.Normal("z", dims=("factor", "effect"))
         if correlated:
             model.add_coord(

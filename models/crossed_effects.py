@@ -13,10 +13,10 @@ all other metrics (normal likelihood, own scale; centre and scale from ``scales`
     estimate[m, g] ~ Normal(mu[m, g], std_error[m, g]), standard errors known, those of
     means with the shrunk row variances of ``variances``
 
-standard deviations of the components, s[k] being ``component_scales``, half as large where k crosses attributes
-    half_normal    component_sd[m, k] ~ HalfNormal(s[k])
-    half_t         component_sd[m, k] ~ HalfStudentT(3, s[k])
-    r2d2           tau[m] ~ HalfStudentT(3, root of the sum of s[k]^2),  share[m] ~ Dirichlet(1),
+standard deviations of the components, s being ``component_scales``
+    half_normal    component_sd[m, k] ~ HalfNormal(s)
+    half_t         component_sd[m, k] ~ HalfStudentT(3, s)
+    r2d2           tau[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
                    component_sd[m, k] = tau[m] sqrt(share[m, k])
     fixed          the last component, the subgroup itself, has 0.5 s where there are others: few subgroups say little about
                    what sets single ones apart, and a learned scale near 0 hides those that are
@@ -48,7 +48,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
-from .component_scales import COEFFICIENT, DEGREES, OWN_EFFECT, by_component, component_scales
+from .component_scales import COEFFICIENT, DEGREES, OWN_EFFECT, component_scales
 from .covariates import standardised
 from .likelihoods import observe_estimates, observe_successes
 from .scales import LOGIT_OVERALL_SCALE, natural_scale
@@ -90,8 +90,8 @@ def build(
     prior : {"half_normal", "half_t", "r2d2"}
         Of the components' standard deviations.
     tau_scale : float, optional
-        Its scale for a single attribute, on the logit scale for binomial metrics and in the metric's units otherwise; by
-        default ``component_scales``.
+        Its scale, on the logit scale for binomial metrics and in the metric's units otherwise; by default
+        ``component_scales``.
     own_effects : {"floored", "fixed", "learned"}
         Whether the standard deviation of the last of several components is fixed, learned, or both beside each other.
     tasks : bool
@@ -130,7 +130,6 @@ def build(
     binomial = binomial_metrics(source, likelihood)
     natural = natural_scale(source)
     scale = component_scales(source, binomial, tau_scale)
-    scales = by_component(scale, components)
     counts = binomial_cells(source, binomial)
     estimates = normal_cells(source, ~binomial, natural["scale"].values)
     centre = np.where(binomial, 0.0, natural["centre"].values)
@@ -148,7 +147,7 @@ def build(
     with pm.Model(coords=coords) as model:
         alpha = pm.Normal("alpha", mu=centre, sigma=width, dims=fit)
         total = "z_tau" if fixed else _own("tau", fit)
-        spread = _component_sds(prior, scales[:, : len(learned)], (fit, "component"), total)
+        spread = _component_sds(prior, scale, len(learned), (fit, "component"), total)
         every = _with_own(spread, OWN_EFFECT * scale) if fixed else spread
         eta = alpha[:, None] + _effects(components, every, OWN_EFFECT * scale if floored else None, (fit, "effect"))
         if covariates:
@@ -169,15 +168,15 @@ def build(
     return model
 
 
-def _component_sds(prior: Family, scales: FloatArray, dims: tuple[str, str], total_name: str) -> Tensor:
+def _component_sds(prior: Family, scale: FloatArray, number: int, dims: tuple[str, str], total_name: str) -> Tensor:
     """Standard deviations (metric, component) of the components that learn theirs."""
     if prior == "half_normal":
-        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scales, dims=dims)
+        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scale[:, None], dims=dims)
     if prior == "half_t":
-        return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scales, dims=dims)
-    total = pm.HalfStudentT(total_name, nu=DEGREES, sigma=np.sqrt((scales**2).sum(axis=1)), dims=dims[0])
+        return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scale[:, None], dims=dims)
+    total = pm.HalfStudentT(total_name, nu=DEGREES, sigma=scale * np.sqrt(number), dims=dims[0])
     share = (
-        pm.Dirichlet("z_share", a=np.ones(scales.shape), dims=dims) if scales.shape[1] > 1 else np.ones(scales.shape)
+        pm.Dirichlet("z_share", a=np.ones((len(scale), number)), dims=dims) if number > 1 else np.ones((len(scale), 1))
     )
     return total[:, None] * pm.math.sqrt(share)
 

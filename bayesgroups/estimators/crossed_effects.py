@@ -33,8 +33,8 @@ class CrossedEffects(Estimator):
     prior : {"half_normal", "half_t", "r2d2"}
         Of the components' standard deviations.
     tau_scale : float, optional
-        Its scale for a single attribute, half of it for interactions, on the logit scale for rates and in units of the metric
-        otherwise; by default 0.12 of the standard deviation of a row.
+        Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.12 of the standard
+        deviation of a row.
     own_effects : {"floored", "fixed", "learned"}
         What sets a single subgroup apart has a known standard deviation, 0.5 of ``tau_scale`` (``fixed``), one that is learned
         like those of the other components (``learned``), or both beside each other; with one attribute it is always learned.

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from bayesgroups.feature_matrices import feature_matrix
 from bayesgroups.models.cells import binomial_metrics, normal_cells
-from bayesgroups.models.component_scales import COEFFICIENT, DEGREES, by_component, component_scales
+from bayesgroups.models.component_scales import COEFFICIENT, DEGREES, component_scales
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE
 from bayesgroups.models.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD, factor_scales, tree
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.sparsity import global_scale
-from bayesgroups.models.subsets import subsets
 from bayesgroups.models.tasks import stack
 from bayesgroups.models.variances import with_shrunk_variances
 from bayesgroups.tallies.subgroups import attributes_of
@@ -104,23 +103,20 @@ def log_prior(report: xr.DataTree, metric: str) -> LogPrior:
     source = with_shrunk_variances(stack(tally) if settings.get("tasks") else tally.sel(metric=[metric]))
     own = natural_scale(source).isel(metric=0)
     wide = LOGIT_OVERALL_SCALE if binomial else float(own["scale"])
-    scale = component_scales(source, np.array([binomial]), settings.get("tau_scale"))
-    components = by_component(scale, subsets(source, settings.get("order")))[0]
-    return LogPrior(
-        _centre(one, own, wide, binomial=binomial) + _components(one, settings, float(scale[0]), components)
-    )
+    scale = float(component_scales(source, np.array([binomial]), settings.get("tau_scale"))[0])
+    return LogPrior(_centre(one, own, wide, binomial=binomial) + _components(one, settings, scale))
 
 
-def _components(one: xr.Dataset, settings: dict[str, Any], scale: float, components: FloatArray) -> FloatArray:
+def _components(one: xr.Dataset, settings: dict[str, Any], scale: float) -> FloatArray:
     """Of the components' standard deviations and of the coefficients of covariates."""
     spread = np.asarray(one["component_sd"].transpose("sample", "component").values, dtype=np.float64)
-    family, scales = settings.get("prior", "half_normal"), components[: spread.shape[1]]
+    family = settings.get("prior", "half_normal")
     if family == "half_normal":
-        found = _half_normal(spread, scales).sum(axis=1)
+        found = _half_normal(spread, scale).sum(axis=1)
     elif family == "half_t":
-        found = _half_t(spread, scales).sum(axis=1)
+        found = _half_t(spread, scale).sum(axis=1)
     else:  # the split of the total is uniform, so that only the total has a density that changes
-        found = _half_t(np.sqrt((spread**2).sum(axis=1)), float(np.sqrt((scales**2).sum())))
+        found = _half_t(np.sqrt((spread**2).sum(axis=1)), scale * np.sqrt(spread.shape[1]))
     if "beta" in one and "covariate" in one["beta"].dims:
         beta = one["beta"].transpose("sample", "covariate").values
         found = found + _normal(beta, 0.0, COEFFICIENT * scale).sum(axis=1)
@@ -135,8 +131,7 @@ def _confusion(posterior: xr.Dataset, tally: xr.Dataset, settings: dict[str, Any
     spread = posterior["factor_sd"].transpose("sample", "factor", "component").values
     centre = _logit(posterior["factor_overall"].transpose("sample", "factor").values)
     density = _normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
-    by_attributes = by_component(scales, subsets(tally, settings.get("order")))[:, : spread.shape[2]]
-    density = density + _half_normal(spread, by_attributes).sum(axis=(1, 2))
+    density = density + _half_normal(spread, scales[:, None]).sum(axis=(1, 2))
     if "slope" in posterior:
         density = density + _normal(posterior["slope"].transpose("sample", ...).values, 0.0, SLOPE_SCALE).sum(axis=1)
     if "selection_slope" in posterior:
@@ -173,7 +168,7 @@ def _half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
     return np.asarray(-0.5 * (x / scale) ** 2)
 
 
-def _half_t(x: FloatArray, scale: FloatArray | float) -> FloatArray:
+def _half_t(x: FloatArray, scale: float) -> FloatArray:
     return np.asarray(-0.5 * (DEGREES + 1) * np.log1p((x / scale) ** 2 / DEGREES))
 
 

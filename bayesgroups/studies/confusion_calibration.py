@@ -20,7 +20,6 @@ from scipy.special import expit
 
 from bayesgroups import tallies
 from bayesgroups.inference.collapsed.confusion import metrics_of, sample
-from bayesgroups.models.component_scales import by_component
 from bayesgroups.models.confusion_tree import (
     SELECTION_SLOPE_MEAN,
     SELECTION_SLOPE_SD,
@@ -61,9 +60,8 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
     eta, effects = np.empty((3, len(ROWS))), np.zeros((3, len(ROWS)))
 
     def predictor(i: int, followed: int | None = None) -> None:
-        scales, own = (one(cut, followed=followed)[[i]] for one in (factor_scales, own_spreads))
-        of_components = by_component(scales, components)[0]
-        for cells, size, scale in zip(components.cells[:-1], components.sizes[:-1], of_components[:-1], strict=True):
+        scale, own = (one(cut, followed=followed)[i] for one in (factor_scales, own_spreads))
+        for cells, size in zip(components.cells[:-1], components.sizes[:-1], strict=True):
             effects[i] += scale * np.abs(rng.standard_normal()) * rng.standard_normal(size)[cells]
         eta[i] = LOGIT_OVERALL_SCALE * rng.standard_normal() + effects[i] + own * rng.standard_normal(len(ROWS))
 

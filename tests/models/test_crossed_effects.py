@@ -78,9 +78,7 @@ def test_priors_are_what_they_say(rates: xr.Dataset, prior: Any, latent: set[str
     assert {variable.name for variable in model.free_RVs} == latent | {"alpha", "z"}
     tau, each = pm.draw([model["tau"], model["component_sd"]], draws=2000, random_seed=1, mode=FAST)
     assert np.sqrt((np.asarray(each) ** 2).sum(axis=-1)) == pytest.approx(np.asarray(tau))
-    # Interactions have half the scale of attributes, and the total of R2-D2 that of all together.
-    drawn = np.asarray(tau) / np.sqrt(2.25) if prior == "r2d2" else np.asarray(each)[:, 0] / [1, 1, 0.5]
-    median = np.median(drawn, axis=0)
+    median = np.median(np.asarray(each) if prior != "r2d2" else np.asarray(tau) / np.sqrt(3))
     assert median == pytest.approx(0.3 * {"half_normal": 0.6745, "half_t": 0.7649, "r2d2": 0.7649}[prior], rel=0.06)
 
 

@@ -15,7 +15,6 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.models.component_scales import by_component
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.confusion_tree import (
     SELECTION_SLOPE_MEAN,
@@ -103,9 +102,7 @@ def sample(
         drawn = {pair[0]: first, pair[1]: second}
     for i, name in enumerate(found.names):
         if i not in drawn:
-            spread = Prior(
-                "half_normal", tuple(by_component(scales[[i]], components)[0]), float(own[i]) if fixed else None
-            )
+            spread = Prior("half_normal", (float(scales[i]),) * len(components.names), float(own[i]) if fixed else None)
             predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SCALE)
             rng = generator(seed, name, "confusion")
             drawn[i] = _factor(predictor, found.successes[i], found.count[i], spread, rng, draws)
@@ -208,7 +205,7 @@ def _following(
     """Draws of the selection rate, of the factor that follows it, and of the slope by which it does, (draw,)."""
     number = len(components.names) - 1
     predictor = FollowingPredictor(components.cells[:-1], covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
-    first, second = (Prior("half_normal", tuple(scale[:number])) for scale in by_component(scales, components))
+    first, second = (Prior("half_normal", (float(scale),) * number) for scale in scales)
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (found.successes, found.count))
     both = _factor(predictor, k, n, prior, rng, draws, known=np.repeat(own**2, found.count.shape[1]))

@@ -14,7 +14,7 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
 from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.models.component_scales import COEFFICIENT, OWN_EFFECT, by_component, component_scales
+from bayesgroups.models.component_scales import COEFFICIENT, OWN_EFFECT, component_scales
 from bayesgroups.models.covariates import standardised
 from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, natural_scale
 from bayesgroups.models.subsets import subsets
@@ -85,13 +85,12 @@ def sample(
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
     natural = natural_scale(source).isel(metric=0)
-    scales = component_scales(source, np.array([binomial_likelihood]), tau_scale)
-    scale = float(scales[0])
+    scale = float(component_scales(source, np.array([binomial_likelihood]), tau_scale)[0])
     wide = LOGIT_OVERALL_SCALE if binomial_likelihood else float(natural["scale"])
     x = np.asarray(standardised(source, covariates).values) if covariates else np.empty((source.sizes["subgroup"], 0))
     predictor = Predictor(components.cells, x, wide, COEFFICIENT * scale)
     fixed = own_effects == "fixed" and len(components.names) > 1
-    spread = Prior(prior, tuple(by_component(scales, components)[0]), OWN_EFFECT * scale if fixed else None)
+    spread = Prior(prior, (scale,) * len(components.names), OWN_EFFECT * scale if fixed else None)
     if component_sd is not None:
         if len(component_sd) != len(components.names):
             raise ValueError(
