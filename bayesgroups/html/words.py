@@ -307,7 +307,7 @@ def _component_prior(settings: Mapping[str, Any]) -> str:
     given = settings.get("tau_scale")
     scale = f"{given:.3g}" if given else f"{ROW_SHARE:g} of the standard deviation of a row"
     share = float(settings.get("sampled_share", 0))
-    finite = f"; rows are taken for {share:.3g} of the people of a subgroup" if share else ""
+    finite = f"; {100 * share:.3g} % of the people of a subgroup are taken to be evaluated" if share else ""
     return f"{family} priors of scale {scale} on the standard deviations of the components{finite}"
 
 
