@@ -273,7 +273,7 @@ ALONE = {"disagreement", "goodness", "model_selection", "subsampling"}
 """Commands of studies that are computed in one go."""
 OF_RECORDS = {"choice_figure", "meta_metrics_figures", "meta_metrics_page"}
 """Commands that draw or write what a record says."""
-RESAMPLING = {"joint_study", "model_based", "published_regression", "shared_study"}
+RESAMPLING = {"joint_study", "known_components", "model_based", "published_regression", "shared_study"}
 
 
 def test_commands_have_the_same_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,20 +63,37 @@ def test_there_is_one_for_every_component(rates: xr.Dataset) -> None:
         sample(rates, seed=1, component_sd=(0.1, 0.1))
 
 
-def test_they_are_learned_from_the_whole_population() -> None:
+@pytest.fixture(scope="module")
+def population() -> Population:
+    """People whose errors differ by race, not by sex."""
     rng = np.random.default_rng(3)
     people = pd.DataFrame({"race": rng.choice(list("abcd"), 40_000), "sex": rng.choice(["f", "m"], 40_000)})
     logit = people["race"].map({"a": -0.6, "b": -0.2, "c": 0.2, "d": 0.6}) - 1
     people["wrong"] = (rng.random(40_000) < 1 / (1 + np.exp(-logit))).astype(int)
     wrong = bg.Metric("wrong", value="wrong", kind="rate")
     levels = {"race": tuple("abcd"), "sex": ("f", "m")}
-    found = knowing(Population("people", people, levels, (wrong,), rows=400, design="independent"), seed=1)
+    return Population("people", people, levels, (wrong,), rows=400, design="independent")
+
+
+def test_they_are_learned_from_the_whole_population(population: Population) -> None:
+    found = knowing(population, seed=1)
     ((name, sds),) = found.component_sd
     assert name == "wrong"
     assert sds[0] > 0.3
     assert max(sds[1:]) < 0.2
     assert found.sampled_share == 0.01
     assert isinstance(found, KnownComponents)
+
+
+def test_the_command_scores_them_beside_those_that_learn(
+    population: Population, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(known_components, "populations", lambda folder, fewest: [population])
+    known_components.main(["--data", str(tmp_path), "--output", str(tmp_path), "--draws", "3"])
+    assert "| known_components (bayesian) |" in capsys.readouterr().out
+    score = pd.read_csv(tmp_path / "score.csv").set_index("estimator")
+    assert score.loc["known_components (bayesian)", "mae_all"] < score.loc["standard", "mae_all"] == 1
+    assert (tmp_path / "records" / "people").is_dir()
 
 
 def test_the_command_needs_data(tmp_path: Path) -> None:
