@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesgroups.errors import InputError
 from bayesgroups.estimation import estimate
 from bayesgroups.estimators.base import is_binomial
 from bayesgroups.estimators.crossed_effects import CrossedEffects
@@ -31,6 +32,7 @@ from bayesgroups.studies.shared_study import run
 from bayesgroups.studies.shared_tables import tables, write_tables
 
 if TYPE_CHECKING:
+    import pymc as pm
     import xarray as xr
 
     from bayesgroups.inference.posterior import Posterior
@@ -40,7 +42,7 @@ PROGRAM = "python -m bayesgroups.studies.known_components"
 
 @dataclass(frozen=True)
 class KnownComponents(CrossedEffects):
-    """Crossed effects with known standard deviations of the components.
+    """Crossed effects with known standard deviations of the components; the exact engine alone knows them.
 
     Parameters
     ----------
@@ -49,6 +51,15 @@ class KnownComponents(CrossedEffects):
     """
 
     component_sd: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """There is none: NUTS would learn what is known.
+
+        Raises
+        ------
+        InputError
+        """
+        raise InputError("known standard deviations are for the exact engine, whose checks did not pass here")
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
         """Exact draws of one metric."""

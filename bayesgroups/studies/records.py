@@ -26,7 +26,8 @@ def as_csv(lines: Sequence[Any]) -> str:
     Returns
     -------
     str
-        A header, then one line each, with numbers rounded to six decimals.
+        A header, then one line each, with numbers rounded to six decimals; a rounded 0 has no sign, which would depend on the
+        processor.
 
     Examples
     --------
@@ -35,10 +36,12 @@ def as_csv(lines: Sequence[Any]) -> str:
     ... class Line:
     ...     name: str
     ...     value: float
-    >>> as_csv([Line("a", 1 / 3), Line("b", 2.0)])
-    'name,value\na,0.333333\nb,2.0\n'
+    >>> as_csv([Line("a", 1 / 3), Line("b", 2.0), Line("c", -1e-9)])
+    'name,value\na,0.333333\nb,2.0\nc,0.0\n'
     """
-    rows = [[round(value, DIGITS) if isinstance(value, float) else value for value in astuple(line)] for line in lines]
+    rows = [
+        [round(value, DIGITS) + 0.0 if isinstance(value, float) else value for value in astuple(line)] for line in lines
+    ]
     return rows_as_csv([[field.name for field in fields(lines[0])], *rows])
 
 

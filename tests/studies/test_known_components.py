@@ -63,6 +63,13 @@ def test_there_is_one_for_every_component(rates: xr.Dataset) -> None:
         sample(rates, seed=1, component_sd=(0.1, 0.1))
 
 
+def test_they_are_never_learned_instead(rates: xr.Dataset) -> None:
+    known = KnownComponents(component_sd=(("fnr", SDS),))
+    assert bg.estimate(rates, known, seed=1).attrs["inference"] == "collapsed"
+    with pytest.raises(bg.InputError, match="known standard deviations are for the exact engine"):
+        bg.estimate(rates, known, seed=1, inference="nuts")
+
+
 @pytest.fixture(scope="module")
 def population() -> Population:
     """People whose errors differ by race, not by sex."""
