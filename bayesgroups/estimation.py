@@ -95,7 +95,7 @@ def estimate(
             fit = _fit(one, estimator, seed, inference, notes)
             # A model that does not fit is no reason to sample it in another way.
             fitted = (*fit.checks, *estimator.fit_checks(one, fit.draws))
-            fits.append(replace(fit, draws=estimator.of_people(one, fit.draws, seed=seed), checks=fitted))
+            fits.append(replace(fit, checks=fitted))
     notes += _ignored_clusters(tally)
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,

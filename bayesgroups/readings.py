@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -36,7 +37,8 @@ class Side:
     """What one approach answers for every subgroup.
 
     ``estimate``, ``lower``, ``upper`` and ``inner_lower``, ``inner_upper`` (50 %) have shape (subgroup,), on
-    the metric's own scale and clipped to its range; ``status`` has one word per subgroup.
+    the metric's own scale; those of the frequentist side are clipped to its range. ``status`` and ``interval_method`` have one
+    word per subgroup.
     """
 
     approach: str
@@ -47,7 +49,13 @@ class Side:
     inner_upper: FloatArray
     status: tuple[str, ...]
     interval_kind: str
-    interval_method: str
+    interval_method: tuple[str, ...]
+
+    @property
+    def methods(self) -> str:
+        """Methods of the intervals in words, the commonest first."""
+        counted = Counter(method.replace("_", " ") for method in self.interval_method)
+        return ", ".join(method for method, _ in counted.most_common())
 
 
 @dataclass(frozen=True)
@@ -270,7 +278,7 @@ def _side(one: xr.Dataset, approach: str, level: float) -> Side:
         inner_upper=_floats(own["upper"].sel(level=LEVELS[0])),
         status=tuple(str(status) for status in own["status"].values),
         interval_kind=str(own["interval_kind"].values),
-        interval_method=str(own["interval_method"].values),
+        interval_method=tuple(str(method) for method in own["interval_method"].sel(level=level).values),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesgroups.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.inference.posterior import Posterior
@@ -24,7 +25,6 @@ from bayesgroups.texts import as_json
 SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1
 APPROACHES = ("bayesian", "frequentist")
-EQUAL_TAILED, TO_THE_END = "equal_tailed", "equal_tailed_to_the_end"
 SAMPLERS = {"nuts": ("pymc", "nutpie"), "nuts_jax": ("pymc", "nutpie", "jax")}
 """Packages whose versions are told where they took part."""
 BLOCK = 2_000_000
@@ -142,17 +142,14 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     Returns
     -------
     xr.Dataset
-        Dims ``approach, metric, subgroup, level``. The Bayesian estimate is the posterior mean, its interval equal-tailed;
-        ``median`` (metric, subgroup) is the posterior median, which has the least absolute error expected;
-        for a rate it reaches to the end of the range where no row, or every row, is a success. A logit never gets there, but the
-        rate of a small group of people does, and one limit that is given away makes the credible mass larger, not smaller.
-        ``lower`` and ``upper`` are clipped to the range of the metric; ``lower_unclipped``, ``upper_unclipped`` are not.
+        Dims ``approach, metric, subgroup, level``. The Bayesian estimate is the posterior mean; ``median`` (metric, subgroup)
+        is the posterior median, which has the least absolute error expected. Bayesian limits hold exactly the mass of the level,
+        see `bayesgroups.credible`; ``interval_method`` says of every subgroup and level whether they are ``equal_tailed`` or
+        ``one_sided``. Frequentist limits ``lower`` and ``upper`` are clipped to the range of the metric;
+        ``lower_unclipped``, ``upper_unclipped`` are not.
     """
     mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values.reshape(-1, *tally["estimate"].shape)
-    mean, error, median, lower, upper = _summaries(mu)
-    none, every = _one_sided(tally)
-    lower = np.where(none[..., None], tally["range_lower"].values[:, None, None], lower)
-    upper = np.where(every[..., None], tally["range_upper"].values[:, None, None], upper)
+    mean, error, limits = _summaries(mu, tally)
     status = tally["status"].values.astype("<U10")
     answered = np.isfinite(mean)
     bayesian = np.where((status == "undefined") & answered, "imputed", status)
@@ -161,25 +158,27 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
         return ("approach", *dims), np.stack([first, second.transpose(*dims).values])
 
     cell = ("metric", "subgroup")
-    bounded = (*cell, "level")
+    bounded, shape = (*cell, "level"), (*mean.shape, len(LEVELS))
     low, high = tally["range_lower"].values[:, None, None], tally["range_upper"].values[:, None, None]
     data: dict[str, Any] = {
         "estimate": both(mean, reference["estimate"], *cell),
         "std_error": both(error, reference["std_error"], *cell),
-        "lower_unclipped": both(lower, reference["lower"], *bounded),
-        "upper_unclipped": both(upper, reference["upper"], *bounded),
+        "lower_unclipped": both(limits.lower.reshape(shape), reference["lower"], *bounded),
+        "upper_unclipped": both(limits.upper.reshape(shape), reference["upper"], *bounded),
         "interval_kind": both(np.full(len(mean), "credible"), reference["interval_kind"], "metric"),
         "interval_method": both(
-            np.where(tally["kind"].values == "rate", TO_THE_END, EQUAL_TAILED), reference["interval_method"], "metric"
+            np.where(limits.one_sided, ONE_SIDED, EQUAL_TAILED).reshape(shape),
+            reference["interval_method"].broadcast_like(reference["lower"]),
+            *bounded,
         ),
-        "median": (cell, median),
+        "median": (cell, limits.median.reshape(mean.shape)),
         "status": both(bayesian, reference["status"], *cell),
         "reason": (cell, tally["reason"].values),
         "count": (cell, tally["count"].values),
     }
     for side in ("lower", "upper"):
         dims, unclipped = data[f"{side}_unclipped"]
-        data[side] = (dims, np.clip(unclipped, low, high))
+        data[side] = (dims, np.stack([unclipped[0], np.clip(unclipped[1], low, high)]))
     coordinates = {
         "approach": np.array(APPROACHES),
         "level": np.array(LEVELS),
@@ -190,31 +189,35 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     return xr.Dataset(data, coords=coordinates)
 
 
-def _summaries(mu: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Mean, standard deviation and median of draws (draw, metric, subgroup), and limits with the levels along a last axis."""
-    flat = mu.reshape(len(mu), -1)
-    probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS] + [0.5]
+def _summaries(mu: np.ndarray, tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray, CredibleLimits]:
+    """Mean and standard deviation (metric, subgroup) of draws (draw, metric, subgroup), and their credible limits."""
+    flat, shape = mu.reshape(len(mu), -1), mu.shape[1:]
+    no_success, all_success = (one.ravel() for one in _saturated(tally))
+    ends = [np.repeat(tally[name].values, shape[1]) for name in ("range_lower", "range_upper")]
     parts = max(1, -(-flat.size // BLOCK))
-    mean, error, quantiles = [], [], []
+    mean, error, limits = [], [], []
     for block in np.array_split(np.arange(flat.shape[1]), parts):
         if len(block):
-            part = flat[:, block[0] : block[-1] + 1]
+            here = slice(block[0], block[-1] + 1)
+            part = flat[:, here]
             mean.append(part.mean(axis=0))
             error.append(part.std(axis=0, ddof=1))
-            quantiles.append(np.quantile(part, probabilities, axis=0))
-    shape = mu.shape[1:]
-    limits = np.concatenate(quantiles, axis=1).T.reshape(*shape, len(probabilities))
-    found = [np.concatenate(each).reshape(shape) for each in (mean, error)]
-    lower, upper = limits[..., : len(LEVELS)], limits[..., len(LEVELS) : -1]
-    return found[0], found[1], limits[..., -1], lower, upper
+            limits.append(
+                credible_limits(
+                    part, mean[-1], LEVELS, no_success=no_success[here], all_success=all_success[here],
+                    ends=(ends[0][here], ends[1][here]),
+                )
+            )  # fmt: skip
+    joined = CredibleLimits(*(np.concatenate(each) for each in zip(*limits, strict=True)))
+    return np.concatenate(mean).reshape(shape), np.concatenate(error).reshape(shape), joined
 
 
-def _one_sided(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+def _saturated(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Where no row of a rate is a success, and where every row is one; (metric, subgroup)."""
     count = tally["count"].transpose("metric", "subgroup").values
     successes = tally["successes"].transpose("metric", "subgroup").values
-    seen = (tally["kind"].values == "rate")[:, None] & (count > 0)
-    return seen & (successes == 0), seen & (successes == count)
+    with_rows = (tally["kind"].values == "rate")[:, None] & (count > 0)
+    return with_rows & (successes == 0), with_rows & (successes == count)
 
 
 def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str] | None = None) -> Path:

@@ -5,7 +5,7 @@ For metric m, subgroup g and components k (race; age; race and age; ...; the sub
     eta[m, g] = a[m] + sum over k of component_sd[m, k] z[m, k, cell_k(g)] + x[g] . beta[m],   z ~ Normal(0, 1)
 
 rates (binomial likelihood, logit scale)
-    a = alpha ~ Normal(0, 1.5),             mu = invlogit(eta),      overall = invlogit(alpha)
+    a = alpha ~ Normal(0, 4),               mu = invlogit(eta),      overall = invlogit(alpha)
     successes[m, g] ~ Binomial(count[m, g], mu[m, g])
 
 all other metrics (normal likelihood, own scale; centre and scale from ``scales``)
@@ -14,8 +14,8 @@ all other metrics (normal likelihood, own scale; centre and scale from ``scales`
     means with the shrunk row variances of ``variances``
 
 standard deviations of the components, s being ``component_scales``
+    half_t         component_sd[m, k] ~ HalfStudentT(3, s), the default
     half_normal    component_sd[m, k] ~ HalfNormal(s)
-    half_t         component_sd[m, k] ~ HalfStudentT(3, s)
     r2d2           tau[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
                    component_sd[m, k] = tau[m] sqrt(share[m, k])
     fixed          the last component, the subgroup itself, has 0.5 s where there are others: few subgroups say little about
@@ -23,8 +23,8 @@ standard deviations of the components, s being ``component_scales``
     floored        ... and one that is learned beside it (the default): fixed alone hides it where all subgroups are out of line
     covariates     beta[m, j] ~ Normal(0, 2 s), standardised over rows
 
-``mu`` is the value behind an endless population; that of the people of a subgroup is drawn from it afterwards, see
-``sampled_share``. With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of their own.
+``mu`` is the superpopulation value. With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of
+their own.
 
 Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
 ``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z``, ``z_share``,
@@ -48,17 +48,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
-from .component_scales import COEFFICIENT, DEGREES, OWN_EFFECT, component_scales
+from .component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, component_scales
 from .covariates import standardised
 from .likelihoods import observe_estimates, observe_successes
-from .scales import LOGIT_OVERALL_SCALE, natural_scale
+from .scales import natural_scale
 from .subsets import Subsets, subsets
 from .tasks import stack
 from .variances import with_shrunk_variances
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-Family = Literal["half_normal", "half_t", "r2d2"]
+Family = Literal["half_t", "half_normal", "r2d2"]
 OwnEffects = Literal["floored", "fixed", "learned"]
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
@@ -70,7 +70,7 @@ def build(
     likelihood: Likelihood = "auto",
     order: int | None = None,
     covariates: Sequence[str] = (),
-    prior: Family = "half_normal",
+    prior: Family = "half_t",
     tau_scale: float | None = None,
     own_effects: OwnEffects = "floored",
     tasks: bool = False,
@@ -87,7 +87,7 @@ def build(
         Cross at most so many attributes, beside all of them together; by default every subset.
     covariates : sequence of str
         Features of the tally.
-    prior : {"half_normal", "half_t", "r2d2"}
+    prior : {"half_t", "half_normal", "r2d2"}
         Of the components' standard deviations.
     tau_scale : float, optional
         Its scale, on the logit scale for binomial metrics and in the metric's units otherwise; by default
@@ -133,7 +133,7 @@ def build(
     counts = binomial_cells(source, binomial)
     estimates = normal_cells(source, ~binomial, natural["scale"].values)
     centre = np.where(binomial, 0.0, natural["centre"].values)
-    width = np.where(binomial, LOGIT_OVERALL_SCALE, natural["scale"].values)
+    width = np.where(binomial, OVERALL_LOGIT, natural["scale"].values)
     fixed = own_effects == "fixed" and len(components.names) > 1
     learned = list(components.names[:-1] if fixed else components.names)
     floored = own_effects == "floored" and len(components.names) > 1

@@ -45,10 +45,6 @@ class Estimator(ABC):
         """Bootstrap replicates of the frequentist side, see `bayesgroups.inference.bootstrap`; ``None`` where not asked for."""
         return None
 
-    def of_people(self, tally: xr.Dataset, draws: xr.Dataset, *, seed: int) -> xr.Dataset:
-        """Draws of either engine with the values of the people of the subgroups; by default those of the model are theirs."""
-        return draws
-
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Whether the model fits what it was fitted to, whichever engine made the draws; by default nothing is checked."""
         return ()

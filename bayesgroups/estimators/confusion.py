@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.inference.verdicts import Check
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,19 @@ class ConfusionModel(Estimator):
             follow_selection=self.follow_selection,
             correlated=self.correlated,
             score_offsets=self.score_offsets,
+        )
+
+    def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
+        """Conflict of the priors of the factors' standard deviations with the data."""
+        from bayesgroups.inference.prior_conflict import factor_conflict
+
+        return factor_conflict(
+            tally,
+            draws,
+            order=self.order,
+            tau_scale=self.tau_scale,
+            follow_selection=self.follow_selection and not self.correlated,
+            fixed=self.own_effects == "fixed",
         )
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:

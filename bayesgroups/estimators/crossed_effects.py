@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.inference.verdicts import Check
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,14 @@ class CrossedEffects(Estimator):
         Cross at most so many attributes, beside all of them together; by default every subset is a component.
     covariates : tuple of str
         Features of the tally that enter the Bayesian predictor, standardised.
-    prior : {"half_normal", "half_t", "r2d2"}
-        Of the components' standard deviations.
+    prior : {"half_t", "half_normal", "r2d2"}
+        Of the components' standard deviations; half-t has 3 degrees of freedom.
     tau_scale : float, optional
-        Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.12 of the standard
-        deviation of a row.
+        Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.25 logits, or 0.09 of the
+        standard deviation of a row.
     own_effects : {"floored", "fixed", "learned"}
         What sets a single subgroup apart has a known standard deviation, 0.5 of ``tau_scale`` (``fixed``), one that is learned
         like those of the other components (``learned``), or both beside each other; with one attribute it is always learned.
-    sampled_share : float
-        Share of the people of a subgroup whose rows were evaluated, from 0 to 1: the Bayesian side answers for all of them,
-        1 / ``sampled_share`` times as many as rows, see `bayesgroups.models.sampled_share`. With 0 it answers for the value
-        behind an endless population, with 1 everybody was asked.
     tasks : bool
         Whether the metrics of the tally are tasks (systems, say) that share hyper-parameters and effects.
     method : {"suremap", "marginal_likelihood"}
@@ -51,7 +47,7 @@ class CrossedEffects(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown, a scale is not positive, ``order`` is negative or ``sampled_share`` not within [0, 1].
+        If a choice is unknown, a scale is not positive or ``order`` is negative.
 
     Examples
     --------
@@ -69,23 +65,20 @@ class CrossedEffects(Estimator):
     likelihood: Likelihood = "auto"
     order: int | None = None
     covariates: tuple[str, ...] = ()
-    prior: Literal["half_normal", "half_t", "r2d2"] = "half_normal"
+    prior: Literal["half_t", "half_normal", "r2d2"] = "half_t"
     tau_scale: float | None = None
     own_effects: Literal["floored", "fixed", "learned"] = "floored"
-    sampled_share: float = 0.05
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
 
     def __post_init__(self) -> None:
         check_choice("CrossedEffects", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
-        check_choice("CrossedEffects", "prior", self.prior, ("half_normal", "half_t", "r2d2"))
+        check_choice("CrossedEffects", "prior", self.prior, ("half_t", "half_normal", "r2d2"))
         check_choice("CrossedEffects", "own_effects", self.own_effects, ("floored", "fixed", "learned"))
         check_choice("CrossedEffects", "method", self.method, ("suremap", "marginal_likelihood"))
         check_scale("CrossedEffects", "tau_scale", self.tau_scale)
         if self.order is not None and self.order < 0:
             raise InputError(f"CrossedEffects: order={self.order} must be 0 or more, or None for every subset")
-        if not (isinstance(self.sampled_share, Real) and 0 <= self.sampled_share <= 1):
-            raise InputError(f"CrossedEffects: sampled_share={self.sampled_share!r} must be a share, from 0 to 1")
         object.__setattr__(self, "covariates", tuple(self.covariates))
 
     @property
@@ -120,12 +113,20 @@ class CrossedEffects(Estimator):
             tasks=self.tasks,
         )
 
-    def of_people(self, tally: xr.Dataset, draws: xr.Dataset, *, seed: int) -> xr.Dataset:
-        """Draws for the people of whom the rows are a share, see `bayesgroups.models.sampled_share`."""
-        from bayesgroups.inference.people import of_people
+    def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
+        """Conflict of the prior of the components' standard deviations with the data."""
+        from bayesgroups.inference.prior_conflict import crossed_conflict
 
-        rates = is_binomial(tally, self.likelihood)
-        return of_people(tally, draws, self.sampled_share, rates=rates, tasks=self.tasks, seed=seed)
+        return crossed_conflict(
+            tally,
+            draws,
+            binomial=is_binomial(tally, self.likelihood),
+            order=self.order,
+            covariates=self.covariates,
+            prior=self.prior,
+            tau_scale=self.tau_scale,
+            tasks=self.tasks,
+        )
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
         """Exact draws of one metric or of all tasks, see `bayesgroups.inference.collapsed.crossed_effects`."""

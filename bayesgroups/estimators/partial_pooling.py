@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.inference.verdicts import Check
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,18 @@ class PartialPooling(Estimator):
         return partial_pooling.build(
             tally, likelihood=self.likelihood, overall_scale=self.overall_scale, tau_scale=self.tau_scale
         )
+
+    def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
+        """Conflict of the prior of the spread with the data."""
+        from bayesgroups.inference.prior_conflict import SpreadPrior, conflict_check, subgroup_draws
+        from bayesgroups.models.scales import LOGIT_TAU_SCALE, natural_scale
+
+        binomial = is_binomial(tally, self.likelihood)
+        default = LOGIT_TAU_SCALE if binomial else float(natural_scale(tally)["tau_scale"][0])
+        prior = SpreadPrior("half_normal", (self.tau_scale or default,), (tally.sizes["subgroup"],))
+        predictor = subgroup_draws(draws, tally, binomial=binomial)
+        unit = " logits" if binomial else ""
+        return (conflict_check(str(tally["metric"].values[0]), predictor, prior, unit=unit, setting="tau_scale"),)
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
         """Exact draws of one metric, see `bayesgroups.inference.collapsed.partial_pooling`; none with random effects."""

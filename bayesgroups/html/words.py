@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from bayesgroups.models.component_scales import ROW_SHARE
+from bayesgroups.models.component_scales import LOGIT_SCALE, ROW_SHARE
 from bayesgroups.models.confusion_tree import (
     DECISION_SCALE,
     FOLLOWER_SCALE,
@@ -83,9 +83,9 @@ _INTERVALS = {
     "equal_tailed": (
         "equal-tailed posterior interval: given model and prior, the value lies in it with the stated chance"
     ),
-    "equal_tailed_to_the_end": (
-        "equal-tailed posterior interval, which reaches to the end of the range where no row, or every row, is a success: given "
-        "model and prior, the value lies in it with at least the stated chance"
+    "one_sided": (
+        "one-sided posterior interval from the end of the range, taken where no row, or every row, is a success and it is shorter "
+        "than the equal-tailed one: given model and prior, the value lies in it with the stated chance"
     ),
     "delta": "normal interval with the standard error of the delta method, from the confusion cells of the subgroup alone",
     "multinomial_bootstrap": "percentiles of a bootstrap of the subgroup's confusion cells",
@@ -278,7 +278,7 @@ def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *,
             return f"subgroups are Normal({known:.3g}, tau) around a known centre, with a flat prior of the square of tau; {few}"
         return f"subgroups are Normal(centre, tau), with flat priors of the centre and of the square of tau; {few}"
     if word == "crossed_effects":
-        return _component_prior(settings)
+        return _component_prior(settings, binomial=binomial)
     if word == "confusion":
         return _factor_prior(settings)
     if word == "model_based_metrics":
@@ -300,15 +300,12 @@ def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *,
     return f"{what} are Normal(centre, tau), with priors {priors}"
 
 
-def _component_prior(settings: Mapping[str, Any]) -> str:
-    family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[
-        str(settings.get("prior", "half_normal"))
-    ]
+def _component_prior(settings: Mapping[str, Any], *, binomial: bool) -> str:
+    family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[str(settings.get("prior", "half_t"))]
     given = settings.get("tau_scale")
-    scale = f"{given:.3g}" if given else f"{ROW_SHARE:g} of the standard deviation of a row"
-    share = float(settings.get("sampled_share", 0))
-    finite = f"; {100 * share:.3g} % of the people of a subgroup are taken to be evaluated" if share else ""
-    return f"{family} priors of scale {scale} on the standard deviations of the components{finite}"
+    default = f"{LOGIT_SCALE:g} logits" if binomial else f"{ROW_SHARE:g} of the standard deviation of a row"
+    scale = f"{given:.3g}" if given else default
+    return f"{family} priors of scale {scale} on the standard deviations of the components"
 
 
 def _factor_prior(settings: Mapping[str, Any]) -> str:

@@ -36,6 +36,16 @@ MORE_ROUNDS = 4
 """Rounds that are added while the weights are not good."""
 GOOD = 0.5
 """Pareto k-hat at which no round is added."""
+FAR = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0, 35.0, 60.0)
+"""Distances from the middle of the prior at which a mode is looked for, beside the middle itself."""
+COMPARABLE = 30.0
+"""Log density within which a start far out is as good as the best one."""
+APART = 0.1
+"""Distance in any coordinate from which modes differ."""
+RESCUED = 0.25
+"""Share of the draws around a mode that the draw of largest weight has led to."""
+NEGLIGIBLE = 8.0
+"""Log density below the highest mode at which another one is left out."""
 USABLE = 0.7
 """Pareto k-hat up to which weighted averages can be trusted."""
 
@@ -89,16 +99,7 @@ def sample(
     >>> np.average(found.u, axis=0, weights=weight).round(1).tolist(), found.k_hat < 0.5
     ([0.5, 0.5], True)
     """
-    centre = mode(log_likelihood, np.zeros(dimension) if start is None else start, slope)
-    covariance = _curvature(log_likelihood, centre) if slope is None else _curvature_of(slope, centre)
-    # In many dimensions twice the variance is far away, and so is a heavy tail.
-    wider = 2.0 ** min(1.0, FEW / dimension)
-    proposal = _Mixture(
-        np.full(COMPONENTS, 1 / COMPONENTS),
-        np.repeat(centre[None], COMPONENTS, axis=0),
-        np.stack([covariance * wider**j for j in range(COMPONENTS)]),
-        max(DEGREES, float(dimension)),
-    )
+    proposal = _first_proposal(log_likelihood, dimension, start, slope)
     u, likelihood, densities = np.empty((0, dimension)), np.empty(0), np.empty((0, 0))
     proposals: list[_Mixture] = []
     found: Weighted | None = None
@@ -114,8 +115,77 @@ def sample(
         if done + 1 >= ROUNDS and found.k_hat <= GOOD:
             break
         proposal = _fit(u, log_weight, proposal)
+        if done + 1 >= ROUNDS:
+            proposal = _with_mode(proposal, log_likelihood, u[np.argmax(log_weight)], slope)
     assert found is not None
     return found
+
+
+def _with_mode(mixture: _Mixture, log_likelihood: LogLikelihood, heaviest: FloatArray, slope: Slope | None) -> _Mixture:
+    """The mixture with the mode that is reached from the draw of largest weight, for a heavy tail is often a mode not seen."""
+    centre = mode(log_likelihood, heaviest, slope)
+    covariance = _curvature(log_likelihood, centre) if slope is None else _curvature_of(slope, centre)
+    return _Mixture(
+        np.append(mixture.weight * (1 - RESCUED), RESCUED),
+        np.concatenate([mixture.location, centre[None]]),
+        np.concatenate([mixture.covariance, 2 * covariance[None]]),
+        mixture.degrees,
+    )
+
+
+def _first_proposal(
+    log_likelihood: LogLikelihood, dimension: int, start: FloatArray | None, slope: Slope | None
+) -> _Mixture:
+    """Distributions around the mode, or around every mode that matters where the posterior lies far out in the prior."""
+    where = starts(log_likelihood, dimension, start)
+    modes = [mode(log_likelihood, each, slope) for each in where]
+    height = np.array([log_likelihood(each[None])[0] - 0.5 * each @ each for each in modes])
+    centres: list[FloatArray] = []
+    for position in np.argsort(-height, kind="stable"):
+        each = modes[position]
+        known = any(np.abs(each - other).max() < APART for other in centres)
+        if height[position] > height.max() - NEGLIGIBLE and not known:
+            centres.append(each)
+    covariances = [
+        _curvature(log_likelihood, each) if slope is None else _curvature_of(slope, each) for each in centres
+    ]
+    # In many dimensions twice the variance is far away, and so is a heavy tail.
+    wider = 2.0 ** min(1.0, FEW / dimension)
+    number = COMPONENTS * len(centres)
+    return _Mixture(
+        np.full(number, 1 / number),
+        np.repeat(np.stack(centres), COMPONENTS, axis=0),
+        np.stack([covariance * wider**j for covariance in covariances for j in range(COMPONENTS)]),
+        max(DEGREES, float(dimension)),
+    )
+
+
+def starts(log_likelihood: LogLikelihood, dimension: int, start: FloatArray | None = None) -> list[FloatArray]:
+    """Points from which modes are searched for, best first.
+
+    The given one, or the middle of the prior, unless some point far out along one parameter, or along all, has a higher density:
+    then all of those that come near it, for the mass that one parameter explains another may explain as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.inference.importance import starts
+    >>> [each.tolist() for each in starts(lambda u: -0.5 * (u[:, 0] - 12) ** 2, 1)]
+    [[6.0]]
+    """
+    middle = np.zeros(dimension) if start is None else start
+    lines = np.concatenate([np.ones((1, dimension)), np.eye(dimension)]) if dimension > 1 else np.ones((1, 1))
+    far = np.concatenate([distance * lines for distance in FAR])
+    at = np.concatenate([middle[None], far])
+    with np.errstate(over="ignore", invalid="ignore"):
+        height = np.nan_to_num(log_likelihood(at) - 0.5 * (at**2).sum(axis=1), nan=-np.inf)
+    best = int(np.argmax(height))
+    if best == 0:
+        return [middle]
+    order = np.argsort(-height, kind="stable")
+    along = {int((position - 1) % len(lines)): at[position] for position in order[::-1] if position > 0}
+    top = {line: height[[1 + line + len(lines) * i for i in range(len(FAR))]].max() for line in along}
+    return [along[line] for line in sorted(along, key=lambda line: -top[line]) if top[line] > height[best] - COMPARABLE]
 
 
 def resample(log_weight: FloatArray, number: int, rng: np.random.Generator) -> IntArray:
@@ -306,7 +376,7 @@ def mode(log_likelihood: LogLikelihood, start: FloatArray, slope: Slope | None =
         value = 0.5 * (at**2).sum(axis=1) - log_likelihood(at)
         return float(value[0]), (value[1 : len(u) + 1] - value[len(u) + 1 :]) / 2e-3
 
-    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=[(-6, 6)] * len(start)).x)
+    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B").x)
 
 
 def _curvature(log_likelihood: LogLikelihood, at: FloatArray) -> FloatArray:

@@ -30,6 +30,9 @@ DIVERGENCES = 0
 E_BFMI = 0.3
 """Smallest estimated Bayesian fraction of missing information of a chain."""
 
+AT_BOUND = 1e-3
+"""Largest share of draws near a bound that the computation has and the model has not."""
+
 TAIL = (0.05, 0.95)
 """The two quantiles whose effective sample size is the tail ESS."""
 

@@ -188,10 +188,9 @@ def _paint_side(axes: Axes, side: Side, rows: IntArray, at: FloatArray, span: tu
         side.estimate[rows][alone], place[alone], linestyle="", marker=marker, markersize=size,
         markerfacecolor="white", markeredgecolor=colour, zorder=3,
     )  # fmt: skip
-    words = side.interval_method.replace("_", " ")
     (points,) = axes.plot(
         side.estimate[rows][~alone], place[~alone], linestyle="", marker=marker, markersize=size,
-        color=colour, zorder=3, label=f"{side.approach.capitalize()} ({side.interval_kind}, {words})",
+        color=colour, zorder=3, label=f"{side.approach.capitalize()} ({side.interval_kind}, {side.methods})",
     )  # fmt: skip
     return points
 

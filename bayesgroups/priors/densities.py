@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.feature_matrices import feature_matrix
 from bayesgroups.models.cells import binomial_metrics, normal_cells
-from bayesgroups.models.component_scales import COEFFICIENT, DEGREES, component_scales
+from bayesgroups.models.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, component_scales
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE
 from bayesgroups.models.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD, factor_scales, tree
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
@@ -102,7 +102,7 @@ def log_prior(report: xr.DataTree, metric: str) -> LogPrior:
         return LogPrior(_centre(one, own, wide, binomial=binomial) + _half_normal(one["tau"].values, scale))
     source = with_shrunk_variances(stack(tally) if settings.get("tasks") else tally.sel(metric=[metric]))
     own = natural_scale(source).isel(metric=0)
-    wide = LOGIT_OVERALL_SCALE if binomial else float(own["scale"])
+    wide = OVERALL_LOGIT if binomial else float(own["scale"])
     scale = float(component_scales(source, np.array([binomial]), settings.get("tau_scale"))[0])
     return LogPrior(_centre(one, own, wide, binomial=binomial) + _components(one, settings, scale))
 
@@ -110,7 +110,7 @@ def log_prior(report: xr.DataTree, metric: str) -> LogPrior:
 def _components(one: xr.Dataset, settings: dict[str, Any], scale: float) -> FloatArray:
     """Of the components' standard deviations and of the coefficients of covariates."""
     spread = np.asarray(one["component_sd"].transpose("sample", "component").values, dtype=np.float64)
-    family = settings.get("prior", "half_normal")
+    family = settings.get("prior", "half_t")
     if family == "half_normal":
         found = _half_normal(spread, scale).sum(axis=1)
     elif family == "half_t":

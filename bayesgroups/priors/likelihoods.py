@@ -28,9 +28,6 @@ _SMALLEST = 1e-6
 def log_likelihood(report: xr.DataTree, metric: str) -> FloatArray | None:
     """Log likelihood of every subgroup at the draws of one metric, up to a constant.
 
-    A report keeps the values of the people of the subgroups. Where these are finite populations (``sampled_share`` of
-    `bayesgroups.CrossedEffects`) they stand for the model's, which they are near to while the share is small.
-
     Parameters
     ----------
     report : xr.DataTree

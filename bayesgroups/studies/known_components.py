@@ -1,10 +1,9 @@
-"""What crossed effects would do if they knew how much every component contributes: where the family ends on the shared study.
+"""Crossed effects with known standard deviations of the components: the ceiling of the family on the shared study.
 
     python -m bayesgroups.studies.known_components --data FOLDER --output FOLDER --workers 2
 
-The standard deviations are those that the same model learns from all rows of a population, and the share of the people whose
-rows are drawn is the true one. Draws, cells and scores are those of `bayesgroups.studies.shared_study`; a default that learns
-all this from a few rows cannot be expected to do better.
+The standard deviations are those that the same model learns from all rows of a population. Draws, cells and scores are those of
+`bayesgroups.studies.shared_study`; a default that learns all this from a few rows cannot be expected to do better.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ class KnownComponents(CrossedEffects):
 
 
 def knowing(population: Population, *, seed: int) -> KnownComponents:
-    """Crossed effects that know the components of a population, and which share of it is drawn.
+    """Crossed effects that know the components of a population.
 
     Parameters
     ----------
@@ -95,13 +94,13 @@ def knowing(population: Population, *, seed: int) -> KnownComponents:
         With posterior means from all rows, no part of the own effects known beforehand.
     """
     whole = population.tally(population.frame)
-    report = estimate(whole, CrossedEffects(own_effects="learned", sampled_share=0.0), seed=seed)
+    report = estimate(whole, CrossedEffects(own_effects="learned"), seed=seed)
     learned = report["posterior"].to_dataset()["component_sd"].mean(("chain", "draw")).transpose("metric", "component")
     found = tuple(
         (str(metric), tuple(float(sd) for sd in row))
         for metric, row in zip(learned["metric"].values, np.asarray(learned.values), strict=True)
     )
-    return KnownComponents(component_sd=found, sampled_share=min(population.rows / len(population.frame), 1.0))
+    return KnownComponents(component_sd=found)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -30,7 +30,7 @@ def test_the_two_engines_agree_within_monte_carlo_error(likelihood: Literal["bin
     import arviz as az
 
     tally = counts() if tasks else counts().sel(metric=["one"])
-    estimator = bg.CrossedEffects(likelihood=likelihood, tasks=tasks, sampled_share=0.3)
+    estimator = bg.CrossedEffects(likelihood=likelihood, tasks=tasks)
     exact = bg.estimate(tally, estimator, seed=1, inference="collapsed")
     nuts = bg.estimate(tally, estimator, seed=1, inference="nuts")
     assert (exact.attrs["inference"], nuts.attrs["inference"]) == ("collapsed", "nuts")

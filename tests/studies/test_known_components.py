@@ -88,7 +88,6 @@ def test_they_are_learned_from_the_whole_population(population: Population) -> N
     assert name == "wrong"
     assert sds[0] > 0.3
     assert max(sds[1:]) < 0.2
-    assert found.sampled_share == 0.01
     assert isinstance(found, KnownComponents)
 
 

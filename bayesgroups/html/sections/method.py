@@ -29,13 +29,14 @@ def method(report: xr.DataTree, level: float) -> dict[str, Any]:
     said.append(f"The posterior was computed by {plain(how)}; the Bayesian estimate is the posterior mean.")
     for approach in ("bayesian", "frequentist"):
         own = table.sel(approach=approach)
-        methods = dict.fromkeys(str(name) for name in own["interval_method"].values)
+        used = own["interval_method"].sel(level=level).transpose("metric", "subgroup").values
+        methods = dict.fromkeys(str(name) for name in used.ravel())
         for one in methods:
-            which = [str(name) for name in own["metric"].values[own["interval_method"].values == one]]
+            which = [str(name) for name in own["metric"].values[(used == one).any(axis=1)]]
             about = f" for {', '.join(plain(name) for name in which)}" if len(methods) > 1 else ""
             said.append(f"{approach.capitalize()} intervals{about}: {words.interval_words(one)}.")
     said.append(
-        "Intervals are clipped to the range of the metric. Each holds for its own subgroup: among many, some "
+        "Frequentist intervals are clipped to the range of the metric. Each holds for its own subgroup: among many, some "
         f"{percent(level)} intervals miss by chance, and the most extreme one looks more extreme than it is."
     )
     intervals = {str(name).partition(" (")[0] for name in table["interval_method"].values.ravel()}

@@ -25,7 +25,7 @@ def table(context: Context) -> dict[str, Any]:
             {
                 "name": side.approach.capitalize(),
                 "kind": plain(side.interval_kind),
-                "method": plain(side.interval_method.replace("_", " ")),
+                "method": plain(side.methods),
             }
             for side in (reading.bayesian, reading.frequentist)
         ],

@@ -14,7 +14,7 @@ from bayesgroups.inference.collapsed.crossed.following_space import FollowingPre
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
-from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
+from bayesgroups.inference.verdicts import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
 from bayesgroups.models.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.confusion_tree import (
     SELECTION_SLOPE_MEAN,
@@ -82,7 +82,7 @@ def sample(
     >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
     >>> found = sample(bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", confusion=True), seed=1)
     >>> found.draws["cell_share"].dims, [check.passed for check in found.checks]
-    (('chain', 'draw', 'subgroup', 'outcome', 'decision'), [True, True])
+    (('chain', 'draw', 'subgroup', 'outcome', 'decision'), [True, True, True])
     """
     found, components = tree(tally), subsets(tally, order)
     fixed = own_effects == "fixed" and len(components.names) > 1
@@ -137,12 +137,16 @@ def sample(
         },
     )  # fmt: skip
     k_hat, ess = max(one.k_hat for one in factors), min(one.ess for one in factors)
+    at_bound = max(one.at_bound for one in factors)
     checks = [
         check
         for name in tally["metric"].values
         for check in (
             at_most("Pareto k-hat", str(name), k_hat, K_HAT, "the largest k-hat of the factors' importance weights"),
             at_least("importance ESS", str(name), ess, IS_ESS, "the smallest effective number of a factor's draws"),
+            at_most(
+                "mass at a bound", str(name), at_bound, AT_BOUND, "the share of a factor's draws near a numerical bound"
+            ),
         )
     ]
     return Posterior(laid_out, tuple(checks), "collapsed")

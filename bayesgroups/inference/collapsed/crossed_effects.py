@@ -13,10 +13,10 @@ from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.posterior import CHAINS, Posterior, generator
-from bayesgroups.inference.verdicts import IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.models.component_scales import COEFFICIENT, OWN_EFFECT, component_scales
+from bayesgroups.inference.verdicts import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
+from bayesgroups.models.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
 from bayesgroups.models.covariates import standardised
-from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, natural_scale
+from bayesgroups.models.scales import natural_scale
 from bayesgroups.models.subsets import subsets
 from bayesgroups.models.tasks import stack
 from bayesgroups.models.variances import with_shrunk_variances
@@ -37,7 +37,7 @@ def sample(
     binomial_likelihood: bool = True,
     order: int | None = None,
     covariates: Sequence[str] = (),
-    prior: Family = "half_normal",
+    prior: Family = "half_t",
     tau_scale: float | None = None,
     own_effects: OwnEffects = "floored",
     tasks: bool = False,
@@ -80,13 +80,13 @@ def sample(
     >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
     >>> found = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
     >>> found.draws["component_sd"].sizes["component"], [check.passed for check in found.checks]
-    (3, [True, True])
+    (3, [True, True, True])
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
     natural = natural_scale(source).isel(metric=0)
     scale = float(component_scales(source, np.array([binomial_likelihood]), tau_scale)[0])
-    wide = LOGIT_OVERALL_SCALE if binomial_likelihood else float(natural["scale"])
+    wide = OVERALL_LOGIT if binomial_likelihood else float(natural["scale"])
     x = np.asarray(standardised(source, covariates).values) if covariates else np.empty((source.sizes["subgroup"], 0))
     predictor = Predictor(components.cells, x, wide, COEFFICIENT * scale)
     fixed = own_effects == "fixed" and len(components.names) > 1
@@ -123,6 +123,7 @@ def sample(
     checks = (
         at_most("Pareto k-hat", names, found.k_hat, K_HAT, "the largest k-hat of the importance weights"),
         at_least("importance ESS", names, found.ess, IS_ESS, "the smallest effective number of weighted draws"),
+        at_most("mass at a bound", names, found.at_bound, AT_BOUND, "the share of draws near a numerical bound"),
     )
     return Posterior(laid_out, checks, "collapsed")
 

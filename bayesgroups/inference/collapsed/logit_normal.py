@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.inference.collapsed import tangents
+
 FloatArray = NDArray[np.float64]
 
 NODES = (11, 21, 41)
@@ -29,6 +31,10 @@ NEARBY = 0.3
 """The same for draws: a tangent may touch so far from the mode."""
 BLOCK = 8_000
 """Numbers handled at once, so that they stay in the cache."""
+NEWTON_STEPS = 100
+"""Newton steps towards a mode, at most; 3 or 4 are usual."""
+ROUNDS = 60
+"""Rounds of rejection, of which 10 are usual, before the rest is drawn under tangents."""
 REACH = 14.0
 """Square of how many standard deviations an envelope's parabola reaches, at least."""
 
@@ -140,7 +146,7 @@ def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: 
     1 / sqrt(1 + tau^2 information). Elsewhere the log likelihood also lies below a parabola as far as some standard
     deviations from the mode, for the information p (1 - p) of a trial changes by no more than a factor e per unit of eta,
     and below a constant from there on: two normal distributions, of which 0.65 to 0.95 of the proposals are accepted,
-    whatever the count.
+    whatever the count, if the mode is well found. What `ROUNDS` rounds leave is drawn under many tangents.
 
     Examples
     --------
@@ -191,26 +197,29 @@ def _draw_near_prior(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.
         rows = slice(start, start + size)
         part, centre, spread = _Count(*(_part(each, rows) for each in count)), _part(alpha, rows), _part(tau, rows)
         block = found[rows]
-        near, p = _near_mode(part, centre, spread)
-        moved = part.n * p
-        np.subtract(part.k, moved, out=moved)
+        near, _ = _near_mode(part, centre, spread)
+        moved = _residual(part.k, part.n, near)
         moved *= spread**2
         moved += centre
         moved -= near
         away = rng.standard_normal(block.shape)
         away *= spread
         away += moved
-        no = np.nonzero(_loss(away, p, part.n) >= rng.standard_exponential(block.shape))
+        no = np.nonzero(_loss(away, near, part.n) >= rng.standard_exponential(block.shape))
         np.add(away, near, out=block)
         n, tau_there = (np.broadcast_to(each, block.shape)[no] for each in (part.n, spread))
         place = start * shape[1] + np.ravel_multi_index(no, block.shape)
-        refused.append((place, moved[no], near[no], p[no], n, tau_there))
-    place, moved, near, p, n, spread = (np.concatenate(each) for each in zip(*refused, strict=True))
-    while len(place):
+        refused.append((place, moved[no], near[no], n, tau_there))
+    place, moved, near, n, spread = (np.concatenate(each) for each in zip(*refused, strict=True))
+    for _ in range(ROUNDS):
+        if not len(place):
+            return found
         away = moved + spread * rng.standard_normal(len(place))
         flat[place] = away + near
-        again = _loss(away, p, n) >= rng.standard_exponential(len(place))
-        place, moved, near, p, n, spread = (each[again] for each in (place, moved, near, p, n, spread))
+        again = _loss(away, near, n) >= rng.standard_exponential(len(place))
+        place, moved, near, n, spread = (each[again] for each in (place, moved, near, n, spread))
+    k, centre = (np.broadcast_to(each, shape).ravel()[place] for each in (count.k, alpha))
+    flat[place] = tangents.draw(k, n, centre, spread, rng)
     return found
 
 
@@ -227,38 +236,47 @@ def _draw_informed(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.ra
     curvature = information * _least_information(reach)
     level = 0.5 * curvature * reach**2
     narrow = 1 / (1 + variance * curvature)
-    slope = alpha - near + variance * (count.k - count.n * p)  # times tau^2, so that tau may be small
+    slope = alpha - near + variance * _residual(count.k, count.n, near)  # times tau^2, so that tau may be small
     # Mass of the far distribution relative to the near one's, both centred where the slope moves them.
     far = np.exp(0.5 * slope**2 * curvature * narrow - level) / np.sqrt(narrow)
     far_share = far / (1 + far)
     found = np.empty(len(near))
     todo = np.arange(len(near))
-    while len(todo):
+    for _ in range(ROUNDS):
+        if not len(todo):
+            break
         wide = rng.random(len(todo)) < far_share[todo]
         shrink = np.where(wide, 1.0, narrow[todo])
         away = slope[todo] * shrink + tau[todo] * np.sqrt(shrink) * rng.standard_normal(len(todo))
         envelope = np.logaddexp(-0.5 * curvature[todo] * away**2, -level[todo])
-        accept = _loss(away, p[todo], count.n[todo]) + envelope < rng.standard_exponential(len(todo))
-        found[todo[accept]] = away[accept]
+        accept = _loss(away, near[todo], count.n[todo]) + envelope < rng.standard_exponential(len(todo))
+        found[todo[accept]] = away[accept] + near[todo[accept]]
         todo = todo[~accept]
-    return (found + near).reshape(shape)
+    if len(todo):
+        found[todo] = tangents.draw(count.k[todo], count.n[todo], alpha[todo], tau[todo], rng)
+    return found.reshape(shape)
 
 
-def _loss(away: FloatArray, p: FloatArray, n: FloatArray) -> FloatArray:
-    """How far the log likelihood lies below its tangent where the share is ``p``, ``away`` from there.
+def _loss(away: FloatArray, near: FloatArray, n: FloatArray) -> FloatArray:
+    """Fall of the log likelihood below its tangent at ``near``, ``away`` from there: n log(1 - p + p e^away) - n p away.
 
-    n log(1 - p + p e^away) - n p away, from either side, so that the exponential never overflows.
+    By symmetry p is the smaller of the two shares, so that neither it nor the difference from 1 is lost to rounding.
     """
-    side = np.where(away < 0, p, p - 1)
-    found = np.abs(away)
-    np.negative(found, out=found)
-    np.expm1(found, out=found)
-    found *= np.abs(side)
-    np.log1p(found, out=found)
-    side *= away
-    found -= side
-    found *= n
+    smaller, mirrored = _share(-np.abs(near)), np.where(near < 0, away, -away)
+    with np.errstate(over="ignore"):
+        found = np.expm1(mirrored)
+        found *= smaller
+        np.log1p(found, out=found)
+        smaller *= mirrored
+        found -= smaller
+        found *= n
     return np.asarray(found, dtype=np.float64)
+
+
+def _residual(k: FloatArray, n: FloatArray, eta: FloatArray) -> FloatArray:
+    """Successes less those expected at ``eta``, k - n p, from the smaller of the two shares."""
+    expected = n * _share(-np.abs(eta))
+    return np.asarray(np.where(eta < 0, k - expected, (k - n) + expected), dtype=np.float64)
 
 
 def _least_information(reach: FloatArray) -> FloatArray:
@@ -283,7 +301,7 @@ def _near_mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[Float
     far = np.nonzero(step > NEARBY**2 * variance)
     if len(far[0]):
         some, *rest = (np.broadcast_to(each, eta.shape)[far] for each in (eta, alpha, tau, weight, known))
-        for _ in range(12):
+        for _ in range(NEWTON_STEPS):
             step, gain = _newton(some, *rest)
             some = some + step
             if np.all(step**2 * gain <= NEARBY**2 * rest[1] ** 2):
@@ -337,10 +355,6 @@ def _log_density(z: FloatArray, count: _Count, alpha: FloatArray, tau: FloatArra
     )
 
 
-def _slope(z: FloatArray, count: _Count, alpha: FloatArray, tau: FloatArray) -> FloatArray:
-    return np.asarray(tau * (count.k - count.n * _expit(alpha + tau * z)) - z, dtype=np.float64)
-
-
 def _expit(eta: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)
 
@@ -352,7 +366,7 @@ def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray
     z = np.where(tau > 0, (count.logit - alpha) / positive, 0.0) * information / (1 + information)
     # A long step into the flat part of the logistic overshoots; about two units of eta at a time do not.
     limit = 1 + 2 / np.maximum(tau, 1e-300)
-    for _ in range(12):
+    for _ in range(NEWTON_STEPS):
         p = _expit(alpha + tau * z)
         curvature = 1 + tau**2 * count.n * p * (1 - p)
         step = np.clip((tau * (count.k - count.n * p) - z) / curvature, -limit, limit)
@@ -361,18 +375,6 @@ def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray
             break
     p = _expit(alpha + tau * z)
     return np.asarray(z, dtype=np.float64), np.asarray(1 + tau**2 * count.n * p * (1 - p), dtype=np.float64)
-
-
-def _mean_exp(x: FloatArray) -> FloatArray:
-    """(e^x - 1) / x, 1 at 0."""
-    safe = np.where(np.abs(x) > 1e-8, x, 1.0)
-    return np.where(np.abs(x) > 1e-8, np.expm1(safe) / safe, 1.0)
-
-
-def _inverse_exp(v: FloatArray, x: FloatArray) -> FloatArray:
-    """Quantile at v of the density proportional to e^(x t) on [0, 1]."""
-    safe = np.where(np.abs(x) > 1e-8, x, 1.0)
-    return np.where(np.abs(x) > 1e-8, np.log1p(v * np.expm1(safe)) / safe, v)
 
 
 @cache

@@ -57,7 +57,8 @@ class CrossedDraws:
 
     With a `FollowingPredictor` ``eta`` has the subgroups of both predictors in turn, ``overall`` is (draw, predictor), and the
     columns of ``tau`` are those of the `FollowingPrior`. All on the scale of the linear predictor, ``overall`` around 0. ``k_hat``
-    is the largest of the stages, ``ess`` the smallest effective number of weighted draws.
+    is the largest of the stages, ``ess`` the smallest effective number of weighted draws, ``at_bound`` the share of draws near the
+    largest standard deviation that the space of the effects tells apart, 0 where it has no such bound.
     """
 
     eta: FloatArray
@@ -66,6 +67,7 @@ class CrossedDraws:
     tau: FloatArray
     k_hat: float
     ess: float
+    at_bound: float = 0.0
 
 
 def space(predictor: Design, y: FloatArray, v: FloatArray, prior: Spreads) -> Space:
@@ -128,7 +130,7 @@ def gaussian(
         noise = rng.standard_normal(part.shape)
         noise *= np.sqrt(shrink * variance)
         np.add(part, noise, out=eta[block])
-    return CrossedDraws(eta, drawn.overall, drawn.beta, tau, found.k_hat, found.ess)
+    return CrossedDraws(eta, drawn.overall, drawn.beta, tau, found.k_hat, found.ess, _at_bound(here, tau))
 
 
 def binomial(
@@ -182,7 +184,14 @@ def binomial(
     for block in chunks(draws, len(k), CHUNK):
         spread = np.sqrt((own if prior.own is not None else own[block]) ** 2 + extra)
         eta[block] = logit_normal.draw(k, n, drawn.shared(kept[block]), spread, rng)
-    return CrossedDraws(eta, drawn.overall[kept], drawn.beta[kept], tau, found.k_hat, found.ess)
+    return CrossedDraws(eta, drawn.overall[kept], drawn.beta[kept], tau, found.k_hat, found.ess, _at_bound(here, tau))
+
+
+def _at_bound(here: Space, tau: FloatArray) -> float:
+    """Share of the draws whose last standard deviation is more than half of the largest one that is told apart."""
+    if not isinstance(here, EffectSpace) or here.known is not None:
+        return 0.0
+    return float((tau[:, -1] > here.largest / 2).mean())
 
 
 class _Weighed(NamedTuple):

@@ -27,8 +27,10 @@ FloatArray = NDArray[np.float64]
 Family = Literal["half_normal", "half_t", "r2d2", "known"]
 
 DEGREES = 3.0
-FARTHEST = 6.0
-"""Standard normal numbers beyond this, two in a billion, are taken for it: no half-t runs away."""
+FARTHEST = 37.0
+"""Beyond this the tail of a normal distribution has no probability in double precision: 1e100 scales of a half-t."""
+RESOLVED = {"half_normal": 37.0, "half_t": 6.0, "r2d2": 6.0, "known": 0.0}
+"""Standard normal number up to which standard deviations are told apart where sums over subgroups are interpolated."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,14 @@ class Prior:
         return np.asarray((self.scales(u + step) - self.scales(u - step)).T / 2e-4, dtype=np.float64)
 
     def _learned(self, u: FloatArray) -> FloatArray:
-        from scipy.special import betaincinv, ndtr, ndtri, stdtrit
+        from scipy.special import betaincinv, log_ndtr, ndtr, ndtri_exp, stdtrit
 
         if self.family == "known":
             return np.tile(np.array(self.scale, dtype=np.float64), (len(u), 1))
-        u = np.clip(u, -FARTHEST, FARTHEST)
         scale = np.array(self.scale[: self.dimension])
         if self.family == "half_normal":
-            return np.asarray(-scale * ndtri(0.5 * ndtr(-u)))
+            return np.asarray(-scale * ndtri_exp(log_ndtr(-u) - math.log(2)))
+        u = np.clip(u, -FARTHEST, FARTHEST)
         if self.family == "half_t":
             return np.asarray(-scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))
         total = -math.sqrt((scale**2).sum()) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))
@@ -77,5 +79,5 @@ class Prior:
 
     @property
     def largest(self) -> float:
-        """A standard deviation that no component exceeds but with a probability of one in a billion."""
-        return float(self.scales(np.full((1, self.dimension), FARTHEST)).max())
+        """A standard deviation that no component exceeds but with a prior probability of 1e-9."""
+        return float(self.scales(np.full((1, self.dimension), RESOLVED[self.family])).max())

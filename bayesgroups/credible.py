@@ -1,0 +1,98 @@
+"""Credible intervals of draws: equal-tailed, or one-sided where no row, or every row, is a success.
+
+Every interval holds exactly the mass that it names. The equal-tailed interval cuts (1 - c) / 2 off either end. Where no row
+of a rate is a success the posterior may pile up at the end of the range, and an interval that cuts that end off leaves out
+the values that the data support best. The one-sided interval from the end to the quantile c holds the same mass; it is
+taken where it is the shorter of the two and holds the estimate, and mirrored where every row is a success. Where neighbours
+say that the rate is far from the end the equal-tailed one is shorter and stays.
+
+References
+----------
+Brown, Cai and DasGupta (2001), doi:10.1214/ss/1009213286, section 4.1.1, on intervals at the ends of the range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+EQUAL_TAILED, ONE_SIDED = "equal_tailed", "one_sided"
+
+
+class CredibleLimits(NamedTuple):
+    """Limits ``lower``, ``upper`` and whether they are ``one_sided``, each (quantity, level), and ``median`` (quantity,)."""
+
+    lower: FloatArray
+    upper: FloatArray
+    one_sided: BoolArray
+    median: FloatArray
+
+
+def credible_limits(
+    draws: FloatArray,
+    estimate: FloatArray,
+    levels: Sequence[float],
+    *,
+    no_success: BoolArray,
+    all_success: BoolArray,
+    ends: tuple[FloatArray, FloatArray],
+) -> CredibleLimits:
+    """Credible intervals of several quantities.
+
+    Parameters
+    ----------
+    draws : array (draw, quantity)
+        Posterior draws.
+    estimate : array (quantity,)
+        Reported point estimates; a one-sided interval is taken only if it holds them.
+    levels : sequence of float
+        Posterior mass of the intervals, within (0, 1).
+    no_success, all_success : bool array (quantity,)
+        Rates whose rows hold no success, or nothing else; false for everything that is no rate or has no rows.
+    ends : pair of arrays (quantity,)
+        Lower and upper end of the range of each quantity. Draws beyond them, which a normal likelihood can make, leave the
+        equal-tailed interval in place.
+
+    Returns
+    -------
+    CredibleLimits
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(1).beta(0.5, 10.5, (4000, 1))
+    >>> yes, no = np.array([True]), np.array([False])
+    >>> ends = np.zeros(1), np.ones(1)
+    >>> limits = credible_limits(draws, draws.mean(axis=0), (0.5, 0.95), no_success=yes, all_success=no, ends=ends)
+    >>> limits.lower.round(3).tolist(), limits.one_sided.tolist()
+    ([[0.0, 0.0]], [[True, True]])
+    >>> ((limits.lower[:, 1] <= draws) & (draws <= limits.upper[:, 1])).mean().round(3).item()
+    0.95
+    """
+    levels = tuple(levels)
+    tails = [(1 - level) / 2 for level in levels] + [(1 + level) / 2 for level in levels] + [0.5]
+    quantiles = np.quantile(draws, tails, axis=0).T
+    lower, upper = quantiles[:, : len(levels)], quantiles[:, len(levels) : -1]
+    one_sided = np.zeros(lower.shape, dtype=np.bool_)
+    for saturated, from_below in ((no_success, True), (all_success, False)):
+        columns = np.flatnonzero(saturated)
+        if not len(columns):
+            continue
+        part = draws[:, columns]
+        bound = np.quantile(part, levels if from_below else [1 - level for level in levels], axis=0).T
+        end = ends[0 if from_below else 1][columns]
+        width = np.abs(bound - end[:, None])
+        within = (part >= end).all(axis=0) if from_below else (part <= end).all(axis=0)
+        value = estimate[columns, None]
+        holds = value <= bound if from_below else value >= bound
+        taken = (width < upper[columns] - lower[columns]) & holds & within[:, None]
+        near, far = (lower, upper) if from_below else (upper, lower)
+        near[columns] = np.where(taken, end[:, None], near[columns])
+        far[columns] = np.where(taken, bound, far[columns])
+        one_sided[columns] = taken
+    return CredibleLimits(lower, upper, one_sided, quantiles[:, -1])

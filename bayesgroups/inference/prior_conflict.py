@@ -1,0 +1,206 @@
+"""Prior-data conflict: differences between subgroups that the prior of their spread holds to be next to impossible.
+
+The spread T is the standard deviation of the linear predictor over the subgroups with rows, its posterior median. Its prior
+probability P(T > t) is bounded by that of one component k of K reaching t / sqrt(K), where a component with standard deviation
+tau over C cells spreads them by tau sqrt(chi2(C - 1) / C). A prior that gives such a spread less than one in a million pulls
+towards differences that are not in the data, and is not the analyst's.
+
+References
+----------
+Evans, Moshonov (2006), "Checking for prior-data conflict", Bayesian Analysis 1, doi:10.1214/06-BA129.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.inference.verdicts import Check, at_least
+from bayesgroups.models.component_scales import DEGREES, component_scales
+from bayesgroups.models.confusion_tree import Path, factor_scales, follower, own_spreads, tree
+from bayesgroups.models.covariates import standardised
+from bayesgroups.models.subsets import subsets
+from bayesgroups.models.variances import with_shrunk_variances
+
+FloatArray = NDArray[np.float64]
+Family = Literal["half_t", "half_normal", "r2d2"]
+
+CONFLICT = 1e-6
+"""Smallest prior probability of a spread as large as that of the subgroups."""
+NODES = 4000
+"""Nodes of the integral over a component's standard deviation."""
+
+
+@dataclass(frozen=True)
+class SpreadPrior:
+    """Prior of the spread of subgroups: ``scale`` and number of ``cells`` of every component, and the family."""
+
+    family: Family
+    scale: tuple[float, ...]
+    cells: tuple[int, ...]
+
+    def exceeds(self, spread: float) -> float:
+        """Upper bound of the prior probability that subgroups differ by a larger standard deviation.
+
+        Examples
+        --------
+        >>> wide, narrow = (SpreadPrior(family, (0.25,), (1000,)) for family in ("half_t", "half_normal"))
+        >>> round(wide.exceeds(1.0), 3), f"{narrow.exceeds(1.0):.1e}", wide.exceeds(0.0)
+        (0.028, '6.6e-05', 1.0)
+        """
+        if spread <= 0:
+            return 1.0
+        if self.family == "r2d2":  # the total has a prior of its own
+            total = float(np.sqrt(np.square(self.scale).sum()))
+            return SpreadPrior("half_t", (total,), (max(self.cells),)).exceeds(spread)
+        share = spread / np.sqrt(len(self.scale))
+        parts = [self._component(share / scale, cells) for scale, cells in zip(self.scale, self.cells, strict=True)]
+        return float(min(sum(parts), 1.0))
+
+    def _component(self, spread: float, cells: int) -> float:
+        """Probability that a component of scale 1 spreads its cells by more."""
+        from scipy.stats import chi2, halfnorm, t
+
+        if cells < 2:
+            return 0.0
+        log_tau = np.linspace(np.log(1e-6), np.log(1e12), NODES)
+        tau = np.exp(log_tau)
+        log_density = halfnorm.logpdf(tau) if self.family == "half_normal" else np.log(2) + t.logpdf(tau, DEGREES)
+        larger = chi2.sf(cells * (spread / tau) ** 2, cells - 1)
+        return float(np.trapezoid(np.exp(log_density + log_tau) * larger, log_tau))
+
+
+def conflict_check(metric: str, predictor: FloatArray, prior: SpreadPrior, *, unit: str, setting: str) -> Check:
+    """Check of the spread of subgroups against its prior.
+
+    Parameters
+    ----------
+    metric : str
+        The metric.
+    predictor : array (draw, subgroup)
+        Draws of the linear predictor of the subgroups with rows, without what covariates explain.
+    prior : SpreadPrior
+        Prior of their spread.
+    unit : str
+        Unit of the predictor, for the sentence; may be empty.
+    setting : str
+        Name of the setting that widens the prior, for the sentence.
+
+    Returns
+    -------
+    Check
+
+    Examples
+    --------
+    >>> draws = np.array([[-12.0, 0.0, 12.0]])
+    >>> print(conflict_check("fnr", draws, SpreadPrior("half_normal", (0.5,), (3,)), unit=" logits", setting="tau_scale").sentence)
+    fnr: the prior probability that subgroups differ as they do, by a standard deviation of 9.8 logits, is 1.818e-15, but must be \
+at least 1e-06. Prior and data are in conflict: set tau_scale to about 9.8 to expect such differences.
+    """
+    return worst_conflict(metric, [predictor], [prior], unit=unit, setting=setting)
+
+
+def worst_conflict(
+    metric: str, predictors: Sequence[FloatArray], priors: Sequence[SpreadPrior], *, unit: str, setting: str
+) -> Check:
+    """The same of several predictors, the one in the worst conflict; with none, or with single subgroups, there is none."""
+    spreads = [float(np.median(each.std(axis=1))) if each.shape[1] > 1 else 0.0 for each in predictors]
+    values = [prior.exceeds(spread) for prior, spread in zip(priors, spreads, strict=True)]
+    position = int(np.argmin(values)) if values else 0
+    spread, value = (spreads[position], values[position]) if values else (0.0, 1.0)
+    quantity = f"the prior probability that subgroups differ as they do, by a standard deviation of {spread:.2g}{unit},"
+    check = at_least("prior-data conflict", metric, value, CONFLICT, quantity)
+    if check.passed:
+        return check
+    advice = f" Prior and data are in conflict: set {setting} to about {spread:.2g} to expect such differences."
+    return replace(check, sentence=check.sentence + advice)
+
+
+def crossed_conflict(
+    tally: xr.Dataset,
+    draws: xr.Dataset,
+    *,
+    binomial: bool,
+    order: int | None,
+    covariates: Sequence[str],
+    prior: Family,
+    tau_scale: float | None,
+    tasks: bool,
+) -> tuple[Check, ...]:
+    """The check of crossed effects, settings as in `bayesgroups.models.crossed_effects.build`; none with tasks.
+
+    What covariates explain is taken out of the predictor.
+    """
+    if tasks:
+        return ()
+    components = subsets(tally, order)
+    scale = float(component_scales(with_shrunk_variances(tally), np.array([binomial]), tau_scale)[0])
+    predictor = subgroup_draws(draws, tally, binomial=binomial)
+    if covariates:
+        x = np.asarray(standardised(tally, covariates).values)[np.isfinite(tally["estimate"].values[0])]
+        beta = draws["beta"].transpose("chain", "draw", "metric", "covariate").values[:, :, 0]
+        predictor = predictor - beta.reshape(-1, len(covariates)) @ x.T
+    spread = SpreadPrior(prior, (scale,) * len(components.names), components.sizes)
+    unit = " logits" if binomial else ""
+    return (conflict_check(str(tally["metric"].values[0]), predictor, spread, unit=unit, setting="tau_scale"),)
+
+
+def factor_conflict(
+    tally: xr.Dataset,
+    draws: xr.Dataset,
+    *,
+    order: int | None,
+    tau_scale: float | None,
+    follow_selection: bool,
+    fixed: bool,
+) -> tuple[Check, ...]:
+    """The check of every metric of the confusion model, settings as in `bayesgroups.models.confusion.build`, over all factors."""
+    found, components = tree(tally), subsets(tally, order)
+    fixed = fixed and len(components.names) > 1
+    followed = follower(found, own_fixed=fixed) if follow_selection else None
+    scales = factor_scales(found, tau_scale, followed=followed)
+    own = own_spreads(found, tau_scale, followed=followed)
+    stacked = draws["cell_share"].stack(sample=("chain", "draw"), create_index=False)
+    share = stacked.transpose("sample", "subgroup", "outcome", "decision").values
+    predictors, priors = [], []
+    for factor, count in enumerate(found.count):
+        passed, succeeded = (_mass(share, found.paths, factor, successes) for successes in (None, True))
+        some = count > 0
+        predictors.append(logit(succeeded[:, some] / passed[:, some]))
+        # The known own effects are part of what is expected.
+        scale = math.hypot(scales[factor], own[factor] if fixed else 0.0)
+        priors.append(SpreadPrior("half_normal", (scale,) * len(components.names), components.sizes))
+    return tuple(
+        worst_conflict(str(metric), predictors, priors, unit=" logits", setting="tau_scale")
+        for metric in tally["metric"].values
+    )
+
+
+def _mass(share: FloatArray, paths: Sequence[Sequence[Path]], factor: int, success: bool | None) -> FloatArray:
+    """Share of the rows that reach a factor, or pass it on one side, (draw, subgroup)."""
+    total = np.zeros(share.shape[:2])
+    for outcome, row in enumerate(paths):
+        for decision, path in enumerate(row):
+            if any(step == factor and success in (None, side) for step, side in path):
+                total += share[:, :, outcome, decision]
+    return total
+
+
+def subgroup_draws(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
+    """Draws (draw, subgroup) of one metric where it has rows, as logits if the likelihood is binomial."""
+    with_rows = np.isfinite(tally["estimate"].values[0])
+    mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values[:, :, 0][..., with_rows]
+    flat = np.asarray(mu.reshape(-1, int(with_rows.sum())), dtype=np.float64)
+    return logit(flat) if binomial else flat
+
+
+def logit(share: FloatArray) -> FloatArray:
+    """Logits of shares, those of 0 and 1 at the ends of what a double holds."""
+    inside = np.clip(share, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
