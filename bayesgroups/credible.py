@@ -75,7 +75,8 @@ def credible_limits(
     0.95
     """
     levels = tuple(levels)
-    tails = [(1 - level) / 2 for level in levels] + [(1 + level) / 2 for level in levels] + [0.5]
+    # Rounded, so that the limits of levels that share a quantile are equal: 0.05 is (1 - 0.9) / 2 and 1 - 0.95.
+    tails = np.round([(1 - level) / 2 for level in levels] + [(1 + level) / 2 for level in levels] + [0.5], 12)
     quantiles = np.quantile(draws, tails, axis=0).T
     lower, upper = quantiles[:, : len(levels)], quantiles[:, len(levels) : -1]
     one_sided = np.zeros(lower.shape, dtype=np.bool_)
@@ -84,7 +85,7 @@ def credible_limits(
         if not len(columns):
             continue
         part = draws[:, columns]
-        bound = np.quantile(part, levels if from_below else [1 - level for level in levels], axis=0).T
+        bound = np.quantile(part, levels if from_below else np.round(1 - np.array(levels), 12), axis=0).T
         end = ends[0 if from_below else 1][columns]
         width = np.abs(bound - end[:, None])
         within = (part >= end).all(axis=0) if from_below else (part <= end).all(axis=0)

@@ -58,7 +58,7 @@ ESTIMATES = {
     "lower_unclipped": ("approach", *CELL, "level"),
     "upper_unclipped": ("approach", *CELL, "level"),
     "interval_kind": ("approach", "metric"),
-    "interval_method": ("approach", "metric"),
+    "interval_method": ("approach", *CELL, "level"),
     "status": ("approach", *CELL),
     "median": CELL,
     "count": CELL,
@@ -242,12 +242,32 @@ def test_the_estimates_are_in_range_and_in_order(fitted: xr.DataTree) -> None:
     lower, upper = one["lower"].values, one["upper"].values
     some = np.isfinite(lower)
     assert np.array_equal(some, np.isfinite(upper))
-    assert (lower[some] >= 0).all()
-    assert (upper[some] <= 1).all()
+    for side in ("lower", "upper"):
+        limits = one[side].sel(approach="frequentist").values
+        assert ((limits >= 0) & (limits <= 1))[np.isfinite(limits)].all()
     assert (lower[some] <= upper[some]).all()
     wide, narrow = some[..., 1:], some[..., :-1]
     assert (np.diff(lower, axis=-1)[wide & narrow] <= 0).all()
     assert (np.diff(upper, axis=-1)[wide & narrow] >= 0).all()
+
+
+def test_bayesian_limits_hold_the_mass_they_name(fitted: xr.DataTree) -> None:
+    """Of ``mu`` as it is in the posterior, at every level, for every status, one-sided or not; nothing is clipped."""
+    one = fitted["estimates"].to_dataset().sel(approach="bayesian")
+    if set(one["interval_kind"].values.tolist()) != {"credible"}:
+        pytest.skip("bounds are no intervals of a posterior")
+    mu = fitted["posterior"].to_dataset()["mu"]
+    # Values that are brought into the range of the metric make atoms at its ends, which belong to the interval whole.
+    inside = ((mu >= one["lower"]) & (mu <= one["upper"])).mean(("chain", "draw"))
+    strictly = ((mu > one["lower"]) & (mu < one["upper"])).mean(("chain", "draw"))
+    tolerance = 2.5 / (mu.sizes["chain"] * mu.sizes["draw"])
+    for level in LEVELS:
+        answered = np.isfinite(one["lower"].sel(level=level).values)
+        assert (inside.sel(level=level).values[answered] >= level - tolerance).all()
+        assert (strictly.sel(level=level).values[answered] <= level + tolerance).all()
+    for side in ("lower", "upper"):
+        np.testing.assert_array_equal(one[side], one[f"{side}_unclipped"])
+    assert set(one["interval_method"].values.ravel().tolist()) <= {"equal_tailed", "one_sided"}
 
 
 def test_the_status_says_what_an_answer_rests_on(fitted: xr.DataTree) -> None:
