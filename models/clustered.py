@@ -99,8 +99,15 @@ def build_with_clusters(
     rate = (tally["row_kind"].values == "rate") & (likelihood != "normal")
     natural, cells = natural_scale(tally), _cells(tally)
     centre = np.where(rate, 0.0, natural["centre"].values)
-    width = chosen(np.where(rate, LOGIT_OVERALL_SCALE, natural["scale"].values), overall_scale, "overall_scale")
-    spread = chosen(np.where(rate, LOGIT_TAU_SCALE, natural["tau_scale"].values), tau_scale, "tau_scale")
+    width = chosen(
+        np.where(rate, LOGIT_OVERALL_SCALE, natural["scale"].values),
+        overall_scale,
+        "overall_scale",
+        logit=bool(rate.any()),
+    )
+    spread = chosen(
+        np.where(rate, LOGIT_TAU_SCALE, natural["tau_scale"].values), tau_scale, "tau_scale", logit=bool(rate.any())
+    )
     coords = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values}
     with pm.Model(coords=coords) as model:
         location = pm.Normal("alpha" if rate.any() else "overall", mu=centre, sigma=width, dims="metric")

@@ -8,13 +8,11 @@ estimates, whose rows are not known, take half of their own spread.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from .scales import natural_scale
+from .scales import check_scale, natural_scale
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -55,7 +53,7 @@ def component_scales(tally: xr.Dataset, binomial: BoolArray, given: float | None
     Raises
     ------
     ValueError
-        If ``given`` is not a positive finite number.
+        If ``given`` is not a positive finite number, or is no scale of logits.
 
     Examples
     --------
@@ -70,8 +68,7 @@ def component_scales(tally: xr.Dataset, binomial: BoolArray, given: float | None
     ([0.25], [0.036])
     """
     if given is not None:
-        if not (math.isfinite(given) and given > 0):
-            raise ValueError(f"tau_scale must be a positive number; got {given!r}")
+        check_scale(given, "tau_scale", logit=bool(binomial.any()))
         return np.full(len(binomial), float(given))
     natural = np.asarray(natural_scale(tally)["scale"].values, dtype=np.float64)
     row = np.sqrt(np.asarray(tally["pooled_variance"].values, dtype=np.float64))

@@ -20,6 +20,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from .scales import check_scale
+
 FloatArray = NDArray[np.float64]
 
 DECISION_SCALE, OUTCOME_SCALE, FOLLOWER_SCALE = 0.5, 0.2, 0.15
@@ -136,8 +138,8 @@ def factor_scales(found: Tree, given: float | None = None, *, followed: int | No
     >>> factor_scales(Tree(("sel", "ppv"), np.ones((2, 1)), np.ones((2, 1)), (True, False), (), ())).tolist()
     [0.5, 0.2]
     """
-    if given is not None and not (np.isfinite(given) and given > 0):
-        raise ValueError(f"tau_scale must be a positive number; got {given!r}")
+    if given is not None:
+        check_scale(given, "tau_scale", logit=True)
     scales = [FOLLOWER_SCALE if i == followed else OUTCOME_SCALE for i in range(len(found.names))]
     return np.array([given or (DECISION_SCALE if yes else one) for yes, one in zip(found.decides, scales, strict=True)])
 

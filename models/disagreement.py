@@ -44,7 +44,6 @@ Telukunta and Nadendla, fairness evaluation from non-expert disagreement feedbac
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -52,7 +51,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from .scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+from .scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale
 
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
@@ -210,6 +209,5 @@ def _metrics(tally: xr.Dataset, rate: Tensor, shares: Tensor, sent: Tensor) -> T
 
 def _positive(name: str, given: float | None, default: float) -> float:
     value = default if given is None else given
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive number; got {given!r}")
+    check_scale(value, name, logit=name != "destination")
     return value

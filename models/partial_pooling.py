@@ -113,8 +113,8 @@ def build(
     centre = np.where(binomial, 0.0, natural["centre"].values)
     width = np.where(binomial, LOGIT_OVERALL_SCALE, natural["scale"].values)
     spread = np.where(binomial, LOGIT_TAU_SCALE, natural["tau_scale"].values)
-    width = chosen(width, overall_scale, "overall_scale")
-    spread = chosen(spread, tau_scale, "tau_scale")
+    width = chosen(width, overall_scale, "overall_scale", logit=bool(binomial.any()))
+    spread = chosen(spread, tau_scale, "tau_scale", logit=bool(binomial.any()))
 
     coords = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values}
     with pm.Model(coords=coords) as model:

@@ -28,6 +28,8 @@ LOGIT_OVERALL_SCALE = 1.5
 """Prior standard deviation of the logit of a grand rate."""
 LOGIT_TAU_SCALE = 0.5
 """Scale of the half-normal prior of the spread of logits between subgroups."""
+LARGEST_LOGIT_SCALE = 50.0
+"""Largest scale of logits that can be asked for: rates of 2e-22 to 1 - 2e-22 are one standard deviation from even odds."""
 JEFFREYS = 0.5
 """Both parameters of the Beta prior of a rate that stands alone."""
 WEAK = 4.0
@@ -115,16 +117,42 @@ def _floats(values: xr.DataArray) -> FloatArray:
     return np.asarray(values.values, dtype=np.float64)
 
 
-def chosen(default: FloatArray, given: float | None, name: str) -> FloatArray:
+def chosen(default: FloatArray, given: float | None, name: str, *, logit: bool) -> FloatArray:
     """The given scale for every metric, or else the default of each.
+
+    Parameters
+    ----------
+    default : array (metric,)
+        Scale of each metric where none is given.
+    given : float, optional
+        Scale of all metrics.
+    name : str
+        Name of the setting, for the message.
+    logit : bool
+        Whether it is the scale of logits of any metric.
 
     Raises
     ------
     ValueError
-        If it is not a positive finite number.
+        If it is not a positive finite number, or is no scale of logits.
     """
     if given is None:
         return default
+    check_scale(given, name, logit=logit)
+    return np.full_like(default, given)
+
+
+def check_scale(given: float, name: str, *, logit: bool) -> None:
+    """Refuse a scale that is not positive and finite, or that spans more logits than a double can tell from 0 and 1.
+
+    Raises
+    ------
+    ValueError
+    """
     if not (math.isfinite(given) and given > 0):
         raise ValueError(f"{name} must be a positive number; got {given!r}")
-    return np.full_like(default, given)
+    if logit and given > LARGEST_LOGIT_SCALE:
+        raise ValueError(
+            f"{name}={given:g} is a scale of logits, where 5 spans rates from 0.007 to 0.993; "
+            f"choose one of at most {LARGEST_LOGIT_SCALE:g}"
+        )

@@ -87,6 +87,23 @@ def check_scale(word: str, name: str, value: float | None) -> None:
         raise InputError(f"{word}: {name}={value!r} must be a positive number")
 
 
+def check_logit_scale(word: str, name: str, value: float | None) -> None:
+    """Refuse a scale that is not positive and finite, or spans more logits than a double can tell from 0 and 1.
+
+    Raises
+    ------
+    InputError
+    """
+    from bayesgroups.models.scales import check_scale as check
+
+    if value is None:
+        return
+    try:
+        check(value, name, logit=True)
+    except ValueError as problem:
+        raise InputError(f"{word}: {problem}") from problem
+
+
 def is_binomial(tally: xr.Dataset, likelihood: Likelihood) -> bool:
     """Whether the one metric of a tally has a binomial likelihood.
 

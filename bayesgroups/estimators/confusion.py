@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -77,6 +77,7 @@ class ConfusionModel(Estimator):
         check_choice("ConfusionModel", "own_effects", self.own_effects, ("fixed", "learned"))
         check_choice("ConfusionModel", "interval", self.interval, ("delta", "multinomial_bootstrap"))
         check_scale("ConfusionModel", "tau_scale", self.tau_scale)
+        check_logit_scale("ConfusionModel", "tau_scale", self.tau_scale)
         for name in ("follow_selection", "correlated", "score_offsets"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"ConfusionModel: {name}={getattr(self, name)!r} must be True or False")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_scale, is_binomial
+from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_logit_scale, check_scale, is_binomial
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -132,10 +132,13 @@ class CrossedEffects(Estimator):
         """Exact draws of one metric or of all tasks, see `bayesgroups.inference.collapsed.crossed_effects`."""
         from bayesgroups.inference.collapsed import crossed_effects
 
+        binomial = is_binomial(tally, self.likelihood)
+        if binomial:
+            check_logit_scale("CrossedEffects", "tau_scale", self.tau_scale)
         return crossed_effects.sample(
             tally,
             seed=seed,
-            binomial_likelihood=is_binomial(tally, self.likelihood),
+            binomial_likelihood=binomial,
             order=self.order,
             covariates=self.covariates,
             prior=self.prior,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -61,7 +61,9 @@ class DisagreementModel(Estimator):
     def __post_init__(self) -> None:
         check_scale("DisagreementModel", "destination", self.destination)
         check_scale("DisagreementModel", "overall_scale", self.overall_scale)
+        check_logit_scale("DisagreementModel", "overall_scale", self.overall_scale)
         check_scale("DisagreementModel", "tau_scale", self.tau_scale)
+        check_logit_scale("DisagreementModel", "tau_scale", self.tau_scale)
         check_choice("DisagreementModel", "form", self.form, ("sharp", "published"))
         check_choice("DisagreementModel", "resample", self.resample, ("all", "judgements", "critics", "items"))
 

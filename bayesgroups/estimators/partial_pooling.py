@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_scale, is_binomial
+from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_logit_scale, check_scale, is_binomial
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -99,11 +99,14 @@ class PartialPooling(Estimator):
 
         if self.clusters == "random_effects":
             return None
-
+        binomial = is_binomial(tally, self.likelihood)
+        if binomial:
+            check_logit_scale("PartialPooling", "overall_scale", self.overall_scale)
+            check_logit_scale("PartialPooling", "tau_scale", self.tau_scale)
         return partial_pooling.sample(
             tally,
             seed=seed,
-            binomial_likelihood=is_binomial(tally, self.likelihood),
+            binomial_likelihood=binomial,
             overall_scale=self.overall_scale,
             tau_scale=self.tau_scale,
         )

@@ -8,7 +8,7 @@ import xarray as xr
 from bayesgroups.inference.collapsed import binomial, gaussian
 from bayesgroups.inference.posterior import Posterior, generator, lay_out
 from bayesgroups.inference.verdicts import ESS, Check, at_least, at_most
-from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
+from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, natural_scale
 
 EDGE_MASS = 1e-6
 """Largest share of the posterior that may lie in the outermost cells of the grid."""
@@ -61,6 +61,9 @@ def sample(
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "partial_pooling")
+    for name, scale in (("overall_scale", overall_scale), ("tau_scale", tau_scale)):
+        if scale is not None:
+            check_scale(scale, name, logit=binomial_likelihood)
     if binomial_likelihood:
         counts = tally.isel(metric=0)
         k, n = np.nan_to_num(counts["successes"].values), counts["count"].values

@@ -118,12 +118,13 @@ def _relative(
     eta: FloatArray, k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, top: FloatArray
 ) -> FloatArray:
     """Log density relative to that at ``top``, in differences, so that large counts keep their digits."""
-    # log(1 - p + p e^away) with p, the share at the top, or 1 - p as the smaller of the two.
+    # With p, the share at the top, or 1 - p as the smaller of the two, and what cancels left out.
     away = eta - top
     smaller, mirrored = np.exp(-np.logaddexp(0, np.abs(top))), np.where(top < 0, away, -away)
     with np.errstate(over="ignore"):
-        grown = np.log1p(smaller * np.expm1(mirrored)) + np.where(top < 0, 0.0, away)
-    return np.asarray(k * away - n * grown - away * (0.5 * away + top - alpha) / tau**2, dtype=np.float64)
+        curved = n * np.log1p(smaller * np.expm1(mirrored))
+    linear = np.where(top < 0, k, k - n) * away
+    return np.asarray(linear - curved - away * (0.5 * away + top - alpha) / tau**2, dtype=np.float64)
 
 
 def _log_mass(
