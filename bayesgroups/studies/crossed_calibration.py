@@ -1,4 +1,4 @@
-"""Whether the exact engines of crossed effects draw from the posterior: simulation-based calibration.
+"""Simulation-based calibration of the exact engines of crossed effects, with the priors of the word.
 
     python -m bayesgroups.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 
@@ -9,6 +9,7 @@ must pass the gate, for a fit that fails would be repeated by NUTS.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -19,7 +20,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
-from bayesgroups.models.component_scales import OWN_EFFECT
+from bayesgroups.models.component_scales import DEGREES, LOGIT_SCALE, OVERALL_LOGIT, OWN_EFFECT, ROW_SHARE
 from bayesgroups.studies.calibration import DRAWS, Draws, Found, by_quantity, command, replicate
 from bayesgroups.studies.execution import HERE, Executor
 
@@ -30,8 +31,8 @@ COUNTS = (0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15)
 """Rows of the subgroups."""
 ROW_VARIANCE = 0.16
 """Variance of a row of a mean, in squared units of the metric."""
-OVERALL_SCALE = {"binomial": 1.5, "normal": 0.5}
-TAU_SCALE = {"binomial": 0.5, "normal": 0.1}
+OVERALL_SCALE = {"binomial": OVERALL_LOGIT, "normal": 0.5}
+TAU_SCALE = {"binomial": LOGIT_SCALE, "normal": ROW_SHARE * math.sqrt(ROW_VARIANCE)}
 LIKELIHOODS = ("binomial", "normal")
 REPLICATIONS = 500
 SEED = 20_241_119
@@ -61,7 +62,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     """
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
-    overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_normal(len(design)))
+    overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_t(DEGREES, len(design)))
     eta = np.full(len(n), overall)
     for position, cell in enumerate(design):
         eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
@@ -69,7 +70,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     known = (OWN_EFFECT * scale) ** 2 * (1 + 1 / np.maximum(n, 1))
     eta += np.sqrt(known) * rng.standard_normal(len(n))
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
-    prior = Prior("half_normal", (scale,) * len(design))
+    prior = Prior("half_t", (scale,) * len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
         found = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)

@@ -1,0 +1,236 @@
+"""Exact engines against quadrature and against NUTS where subgroups differ by next to nothing, or by far more than rows do.
+
+    python -m tests.recovery.studies.spread_grid --output tests/recovery/records/spread_grid.csv
+
+Every data set is fitted by an exact engine. With one attribute the reference is two-dimensional quadrature; with more it is
+NUTS on the same model, if it passes its own checks. The record has the largest distance of a posterior mean (of the log of the
+standard deviation, and of the linear predictor of every subgroup) from the reference in Monte Carlo standard errors of both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+import bayesgroups as bg
+from bayesgroups.estimators import Estimator
+from bayesgroups.inference.prior_conflict import logit
+from bayesgroups.models.component_scales import OVERALL_LOGIT, component_scales
+from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
+from bayesgroups.models.subsets import subsets
+from bayesgroups.models.variances import with_shrunk_variances
+from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.studies.execution import HERE, Executor
+from bayesgroups.studies.records import rows_as_csv, write
+from tests.recovery.studies import quadrature
+
+FloatArray = NDArray[np.float64]
+
+ONE_ATTRIBUTE = ((12,),)
+SEVERAL = ((4, 3), (4, 2, 3), (3, 2, 2, 2))
+SPREADS = (0.01, 0.1, 0.7, 2.0, 5.0, 20.0, 50.0)
+"""Standard deviations of the subgroups, in standard deviations of a row, or in logits of a rate."""
+SPREADS_OF_SEVERAL = (0.01, 0.7, 5.0, 50.0)
+ROWS = (2, 100, 1_000_000)
+LIKELIHOODS = ("normal", "binomial")
+LARGEST_LOGIT_SPREAD = 10.0
+"""Spread of rates beyond which counts hold nothing but zeros and totals."""
+SEED = 20_261_122
+HEADER = (
+    "shape", "likelihood", "spread", "rows", "estimator", "usable", "failed", "k_hat", "reference", "largest_z",
+)  # fmt: skip
+
+
+class Setting(NamedTuple):
+    """One data set, and the estimator that it is given to."""
+
+    shape: tuple[int, ...]
+    likelihood: str
+    spread: float
+    rows: int
+    estimator: str
+
+
+def settings() -> list[Setting]:
+    """All data sets.
+
+    Examples
+    --------
+    >>> {setting.estimator for setting in settings()} == {"crossed_effects", "partial_pooling"}
+    True
+    """
+    one = itertools.product(ONE_ATTRIBUTE, LIKELIHOODS, SPREADS, ROWS, ("crossed_effects", "partial_pooling"))
+    several = itertools.product(SEVERAL, LIKELIHOODS, SPREADS_OF_SEVERAL, ROWS, ("crossed_effects",))
+    every = [Setting(*each) for each in (*one, *several)]
+    return [each for each in every if each.likelihood == "normal" or each.spread <= LARGEST_LOGIT_SPREAD]
+
+
+def simulate(setting: Setting, rng: np.random.Generator) -> xr.Dataset:
+    """The tally of one data set; half of the variance is that of single subgroups, the rest of their attributes."""
+    names = [f"a{i}" for i in range(len(setting.shape))]
+    codes = np.array(list(itertools.product(*map(range, setting.shape))))
+    who = pd.DataFrame({name: codes[:, i].astype(str) for i, name in enumerate(names)})
+    number = len(who)
+    design = subsets(bg.tally_from_counts(np.zeros(number), np.ones(number), who)).cells
+    share = np.full(len(design), 0.5 / max(len(design) - 1, 1))
+    share[-1] = 1 - share[:-1].sum()
+    value = sum(
+        np.sqrt(part) * rng.standard_normal(int(cell.max()) + 1)[cell] for part, cell in zip(share, design, strict=True)
+    )
+    rows = np.maximum(np.round(setting.rows * rng.gamma(2.0, 0.5, number)), 2.0)
+    if setting.likelihood == "binomial":
+        return bg.tally_from_counts(
+            rng.binomial(rows.astype(int), 1 / (1 + np.exp(1 - setting.spread * value))), rows, who
+        )
+    estimate = setting.spread * value + rng.standard_normal(number) / np.sqrt(rows)
+    return means_of_rows(estimate, rows, who)
+
+
+def means_of_rows(estimate: FloatArray, rows: FloatArray, who: pd.DataFrame) -> xr.Dataset:
+    """A tally of means of rows of variance 1, of which two rows a subgroup are kept: one above the mean and one below it."""
+    side = np.tile([1.0, -1.0], len(who))
+    frame = who.loc[np.repeat(np.arange(len(who)), 2)].reset_index(drop=True)
+    frame["loss"], frame["weight"] = np.repeat(estimate, 2) + side, np.repeat(rows / 2, 2)
+    tally = bg.tally(frame, list(who), ["mean"], loss="loss")
+    count = xr.DataArray(rows[None], dims=("metric", "subgroup"))
+    variance = xr.ones_like(count)
+    return tally.assign(
+        rows=("subgroup", rows), count=count, row_variance=variance, sampling_variance=variance / count,
+        pooled_variance=("metric", [1.0]), pooled_df=("metric", [rows.sum() - len(who)]),
+    )  # fmt: skip
+
+
+def study(seed: int = SEED, *, executor: Executor = HERE) -> list[list[object]]:
+    """One line of the record per data set, in the order of `HEADER`."""
+    return executor.run("grid of spreads", partial(line, seed), len(settings()), settings={"seed": seed})
+
+
+def line(seed: int, position: int) -> list[object]:
+    """The line of one data set, by its place in `settings`."""
+    setting, rng = settings()[position], np.random.default_rng([seed, position])
+    tally = simulate(setting, rng)
+    estimator = estimator_of(setting)
+    report = bg.estimate(tally, estimator, seed=seed, inference="collapsed")
+    checks = report["diagnostics"].to_dataset()
+    names = checks["check"].values.astype(str)
+    failed = [name.partition(": ")[2] for name in names[checks["passed"].values == 0]]
+    k_hat = max(checks["value"].values[np.char.find(names, "k-hat") >= 0], default=np.nan)
+    source, largest = reference(setting, tally, estimator, report, seed)
+    return [
+        "x".join(map(str, setting.shape)), setting.likelihood, setting.spread, setting.rows, setting.estimator,
+        int(report.attrs["usable"]), "; ".join(failed), round(float(k_hat), 3), source, round(largest, 2),
+    ]  # fmt: skip
+
+
+def estimator_of(setting: Setting) -> Estimator:
+    """The estimator with the likelihood of the setting."""
+    likelihood = "binomial" if setting.likelihood == "binomial" else "normal"
+    if setting.estimator == "partial_pooling":
+        return bg.PartialPooling(likelihood=likelihood)
+    # Without the floor of residual effects, which one attribute does not have, both references fit the same model.
+    return bg.CrossedEffects(likelihood=likelihood)
+
+
+def reference(
+    setting: Setting, tally: xr.Dataset, estimator: Estimator, report: xr.DataTree, seed: int
+) -> tuple[str, float]:
+    """Name of the reference, and the largest distance from it in standard errors; NaN where it does not pass its checks."""
+    own = report["posterior"].to_dataset().isel(metric=0)
+    binomial = setting.likelihood == "binomial"
+    if len(setting.shape) == 1:
+        moments = by_quadrature(setting, tally)
+        log_tau, eta = np.log(own["tau"].values).ravel(), _predictor(own, binomial)
+        effective = _effective(report)
+        z = [abs(log_tau.mean() - moments.log_tau) / (moments.log_tau_sd / np.sqrt(effective))]
+        z += list(np.abs(eta.mean(axis=0) - moments.eta) / (eta.std(axis=0) / np.sqrt(effective)))
+        return "quadrature", float(max(z))
+    import arviz as az
+
+    other = bg.estimate(tally, estimator, seed=seed + 1, inference="nuts")
+    checks = other["diagnostics"].to_dataset()
+    conflict = np.char.find(checks["check"].values.astype(str), "conflict") >= 0
+    if not (checks["passed"].values[~conflict] == 1).all():
+        return "none, NUTS failed its checks", float("nan")
+    theirs = other["posterior"].to_dataset().isel(metric=0)
+    effective = np.minimum(_effective(report), 4000)
+    distances = []
+    for first, second in (
+        (np.log(own["component_sd"]), np.log(theirs["component_sd"])),
+        (
+            xr.apply_ufunc(logit, own["mu"]) if binomial else own["mu"],
+            xr.apply_ufunc(logit, theirs["mu"]) if binomial else theirs["mu"],
+        ),
+    ):
+        mc_error = az.mcse(second.rename("x").to_dataset())["x"].values
+        error = np.hypot(mc_error, first.std(("chain", "draw")).values / np.sqrt(effective))
+        distances.append(
+            float(np.max(np.abs(first.mean(("chain", "draw")) - second.mean(("chain", "draw"))).values / error))
+        )
+    return "nuts", max(distances)
+
+
+def by_quadrature(setting: Setting, tally: xr.Dataset) -> quadrature.Moments:
+    """Moments of one attribute under the prior of the estimator."""
+    crossed, binomial = setting.estimator == "crossed_effects", setting.likelihood == "binomial"
+    family = "half_t" if crossed else "half_normal"
+    if binomial:
+        k, n = tally["successes"].values[0], tally["count"].values[0]
+        overall = OVERALL_LOGIT if crossed else LOGIT_OVERALL_SCALE
+        scale = float(component_scales(tally, np.array([True]))[0]) if crossed else LOGIT_TAU_SCALE
+        return quadrature.rates(k, n, overall_scale=overall, tau_scale=scale, family=family)  # type: ignore[arg-type]
+    source = with_shrunk_variances(tally) if crossed else tally
+    natural = natural_scale(source).isel(metric=0)
+    scale = float(component_scales(source, np.array([False]))[0]) if crossed else float(natural["tau_scale"])
+    centre = float(natural["centre"])
+    found = quadrature.means(
+        source["estimate"].values[0] - centre, source["sampling_variance"].values[0],
+        overall_scale=float(natural["scale"]), tau_scale=scale, family=family,  # type: ignore[arg-type]
+    )  # fmt: skip
+    return found._replace(eta=found.eta + centre)
+
+
+def _predictor(own: xr.Dataset, binomial: bool) -> FloatArray:
+    mu = own["mu"].transpose("chain", "draw", "subgroup").values.reshape(-1, own.sizes["subgroup"])
+    return logit(mu) if binomial else np.asarray(mu, dtype=np.float64)
+
+
+def _effective(report: xr.DataTree) -> float:
+    """Effective number of the draws: that of the importance weights where there are any, and never more than draws."""
+    checks = report["diagnostics"].to_dataset()
+    weighted = np.char.find(checks["check"].values.astype(str), "importance ESS") >= 0
+    number = report["posterior"].sizes["chain"] * report["posterior"].sizes["draw"]
+    # Draws that are resampled from weighted ones have the error of both.
+    return float(1 / (1 / number + sum(1 / checks["value"].values[weighted])))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the grid and write its record."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.recovery.studies.spread_grid", description="Exact engines against quadrature and NUTS."
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
+    parser.add_argument("--seed", type=int, default=SEED)
+    add_options(parser)
+    given = parser.parse_args(arguments)
+    with executor(given) as run:
+        lines = study(given.seed, executor=run)
+    write(given.output, rows_as_csv([HEADER, *lines]))
+    usable = [each for each in lines if each[5] == 1]
+    largest = np.nanmax([float(str(each[-1])) for each in usable])
+    sys.stdout.write(
+        f"{len(lines)} data sets, {len(usable)} usable, farthest from the reference {largest:.2f} errors\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
