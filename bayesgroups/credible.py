@@ -3,8 +3,8 @@
 Every interval holds exactly the mass that it names. The equal-tailed interval cuts (1 - c) / 2 off either end. Where no row
 of a rate is a success the posterior may pile up at the end of the range, and an interval that cuts that end off leaves out
 the values that the data support best. The one-sided interval from the end to the quantile c holds the same mass; it is
-taken where it is the shorter of the two and holds the estimate, and mirrored where every row is a success. Where neighbours
-say that the rate is far from the end the equal-tailed one is shorter and stays.
+taken where it is the shorter of the two and holds the estimate, at its level and at all higher ones, so that limits are nested,
+and mirrored where every row is a success. Where neighbours say that the rate is far from the end the equal-tailed one is shorter and stays.
 
 References
 ----------
@@ -91,7 +91,11 @@ def credible_limits(
         within = (part >= end).all(axis=0) if from_below else (part <= end).all(axis=0)
         value = estimate[columns, None]
         holds = value <= bound if from_below else value >= bound
-        taken = (width < upper[columns] - lower[columns]) & holds & within[:, None]
+        shorter = (width < upper[columns] - lower[columns]) & holds & within[:, None]
+        # Where a posterior has mass at both ends a wider level may go back to equal tails; limits of levels stay nested.
+        order = np.argsort(levels)[::-1]
+        taken = np.empty_like(shorter)
+        taken[:, order] = np.logical_and.accumulate(shorter[:, order], axis=1)
         near, far = (lower, upper) if from_below else (upper, lower)
         near[columns] = np.where(taken, end[:, None], near[columns])
         far[columns] = np.where(taken, bound, far[columns])
