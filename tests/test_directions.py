@@ -230,10 +230,11 @@ def test_correct_is_the_same_of_every_frame(kind: str, grade: type, more: dict[s
         frame = tmp_path / "rows.csv"
         rows.to_csv(frame, index=False)
     else:
-        frame = {
-            "polars": lambda: pl.from_pandas(rows), "polars lazy": lambda: pl.from_pandas(rows).lazy(),
-            "arrow": lambda: pa.Table.from_pandas(rows), "chunks": lambda: iter([rows.iloc[:70], rows.iloc[70:]]),
-        }[kind]()  # fmt: skip
+        in_memory: dict[str, Callable[[pd.DataFrame], Any]] = {
+            "polars": pl.from_pandas, "polars lazy": lambda rows: pl.from_pandas(rows).lazy(),
+            "arrow": pa.Table.from_pandas, "chunks": lambda rows: iter([rows.iloc[:70], rows.iloc[70:]]),
+        }  # fmt: skip
+        frame = in_memory[kind](rows)
     found, wanted = tally(frame), tally(rows)
     assert found.attrs == wanted.attrs
     assert json.loads(found.attrs["settings"])["binary_means"] == {"mean": "right"}
