@@ -100,7 +100,7 @@ def estimate(
     notes += [*_ignored_clusters(tally), *binary_notes(tally)]
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
-        bootstrap=estimator.replicates(tally, seed=seed),
+        bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),
     )  # fmt: skip
     if strict and not report.attrs["usable"]:
         checks = report["diagnostics"].to_dataset()
