@@ -196,7 +196,7 @@ def test_correct_is_a_rate_with_a_binomial_likelihood() -> None:
     tally = bg.tally(rows, ["language"], ["correct"], correct="right")
     counts = rows.groupby("language")["right"].agg(["sum", "size"])
     from_counts = bg.tally_from_counts(
-        counts["sum"], counts["size"], counts.reset_index()[["language"]], metric="correct"
+        counts["sum"], counts["size"], pd.DataFrame({"language": counts.index}), metric="correct"
     )
     for name in ("successes", "count", "estimate", "sampling_variance", "status", "reason", "kind", "larger_is_better"):
         xr.testing.assert_equal(tally[name], from_counts[name])
