@@ -58,6 +58,29 @@ def number(frame: nw.DataFrame[Any], name: str, argument: str) -> nw.Series[Any]
     return found
 
 
+def graded(frame: nw.DataFrame[Any], name: str) -> nw.Series[Any]:
+    """Take a column as grades: 1 for a correct answer, 0 for any other, as float64.
+
+    Raises
+    ------
+    InputError
+        Naming the column and the first row with another value.
+
+    Examples
+    --------
+    >>> import narwhals.stable.v2 as nw, pandas as pd
+    >>> from bayesgroups.columns import graded
+    >>> graded(nw.from_native(pd.DataFrame({"right": [True, False]})), "right").to_list()
+    [1.0, 0.0]
+    """
+    grade = number(frame, name, "correct")
+    other = ~((grade == 0) | (grade == 1))
+    if bool(other.any()):
+        row = _first(other)
+        raise partial_credit(name, grade[row], row)
+    return grade
+
+
 def weights(frame: nw.DataFrame[Any], name: str) -> nw.Series[Any]:
     """Take a column as weights: finite float64, none negative, not all 0.
 
@@ -104,6 +127,15 @@ def infinity(name: str, argument: str, value: float, row: int | None = None) -> 
     """A column of finite numbers has one that is not."""
     where = "a row" if row is None else f"row {row}"
     return InputError(f"column {name!r} ({argument}=) must be finite; {where} has {value}")
+
+
+def partial_credit(name: str, value: float, row: int | None = None) -> InputError:
+    """A grade is neither 0 nor 1."""
+    where = "a row" if row is None else f"row {row}"
+    return InputError(
+        f"column {name!r} (correct=) must hold 0 and 1 or booleans; {where} has {value:g}. For scores with partial credit take "
+        f"their mean: metrics=['mean'], loss={name!r}, larger_is_better=True"
+    )
 
 
 def negative_weight(name: str, value: float, row: int | None = None) -> InputError:

@@ -27,6 +27,8 @@ def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
         - ``width(estimator, approach, metric, subgroup, level)``: length of the clipped interval,
         - ``width_ratio``: the same relative to the first report (NaN where that has length 0),
         - ``shift(estimator, approach, metric, subgroup)``: estimate minus that of the first report,
+        - ``estimand(estimator, approach, metric)``: what is estimated; where reports answer for different estimands the
+          attribute ``note`` says so,
         - ``word(estimator)``, ``inference(estimator)``, ``usable(estimator)``: what each report is.
 
     Raises
@@ -61,6 +63,8 @@ def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
                 raise InputError(
                     f"reports {first_name!r} and {name!r} are not about the same {dim}s: {mine[:3]} and {others[:3]} ..."
                 )
+        if "estimand" not in table:  # reports of old do not say
+            table = table.assign(estimand=xr.full_like(table["interval_kind"], ""))
         tables.append(table)
     joined = xr.concat(
         tables,
@@ -72,6 +76,7 @@ def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
         compat="override",
     )
     joined = joined.assign_coords(estimator=np.array(list(reports), dtype=str))
+    joined = joined.assign_attrs(_noted(joined["estimand"]))
     width = joined["upper"] - joined["lower"]
     base = width.isel(estimator=0, drop=True)
     return joined.assign(
@@ -82,3 +87,16 @@ def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
         inference=("estimator", np.array([str(report.attrs["inference"]) for report in reports.values()])),
         usable=("estimator", np.array([int(report.attrs["usable"]) for report in reports.values()], dtype=np.int8)),
     )
+
+
+def _noted(estimands: xr.DataArray) -> dict[str, str]:
+    """The attribute ``note`` where reports answer for different estimands; nothing where all are the same."""
+    sentences = []
+    for approach in estimands["approach"].values:
+        for metric in estimands["metric"].values:
+            said = estimands.sel(approach=approach, metric=metric)
+            names = {str(name): str(said.sel(estimator=name).values) for name in said["estimator"].values}
+            if len({estimand for estimand in names.values() if estimand}) > 1:
+                each = "; ".join(f"{name!r}: {estimand or 'not said'}" for name, estimand in names.items())
+                sentences.append(f"{metric}, {approach}: the reports answer for different estimands ({each})")
+    return {"note": ". ".join(sentences)} if sentences else {}

@@ -15,6 +15,7 @@ from bayesgroups.inference.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.inference.verdicts import Check, nuts_checks, usable
 from bayesgroups.report import assemble
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.notes import binary_notes
 
 if TYPE_CHECKING:
     from bayesgroups.inference.nuts import Backend
@@ -96,10 +97,10 @@ def estimate(
             # A model that does not fit is no reason to sample it in another way.
             fitted = (*fit.checks, *estimator.fit_checks(one, fit.draws))
             fits.append(replace(fit, checks=fitted))
-    notes += _ignored_clusters(tally)
+    notes += [*_ignored_clusters(tally), *binary_notes(tally)]
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
-        bootstrap=estimator.replicates(tally, seed=seed),
+        bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),
     )  # fmt: skip
     if strict and not report.attrs["usable"]:
         checks = report["diagnostics"].to_dataset()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from bayesgroups.columns import absent_attribute, missing_values, number, refuse_missing, weights
+from bayesgroups.columns import absent_attribute, graded, missing_values, number, refuse_missing, weights
 from bayesgroups.errors import InputError, MissingDependencyError, near_misses
 from bayesgroups.labels import add_labels
 from bayesgroups.roles import Roles, check_arguments
@@ -134,6 +134,8 @@ def prepare(frame: nw.DataFrame[Any], roles: Roles, *, missing: Missing = "error
         columns.append(frame[roles.cluster].cast(nw.String).alias("__cluster__"))
     if roles.loss is not None:
         columns.append(number(frame, roles.loss, "loss").alias("__loss__"))
+    if roles.correct is not None:
+        columns.append(graded(frame, roles.correct).alias("__correct__"))
     score = None
     if roles.y_score is not None:
         score = number(frame, roles.y_score, "y_score")

@@ -2,7 +2,7 @@
 
 A metric of a subgroup is a mean of row values over the rows that count, so its sufficient statistics
 are sums and can be taken by any dataframe engine. Three metrics are more than such a mean: ``auc`` is a mean
-over pairs of rows, ``f1`` is a monotone function of a rate, and ``mean`` is the mean of a loss column.
+over pairs of rows, ``f1`` is a monotone function of a rate, and ``mean`` is the mean of a column of real values.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Literal
 
 import narwhals.stable.v2 as nw
 
+from bayesgroups.directions import direction_of
 from bayesgroups.errors import InputError, near_misses
 
 Kind = Literal["rate", "mean", "f1", "auc"]
 """``rate``: mean of 0/1 values; ``mean``: mean of real values; ``f1``: 2 rate / (1 + rate); ``auc``: mean over pairs."""
 
-Role = Literal["y_true", "y_pred", "y_score", "loss"]
+Role = Literal["y_true", "y_pred", "y_score", "loss", "correct"]
 
 Y_TRUE = nw.col("__y_true__")
 """The outcome of a row as an expression, for metrics of one's own (1 where positive, 0 otherwise)."""
@@ -30,6 +31,8 @@ Y_SCORE = nw.col("__y_score__")
 """The score of a row as an expression."""
 LOSS = nw.col("__loss__")
 """The loss of a row as an expression."""
+CORRECT = nw.col("__correct__")
+"""Whether the answer of a row is correct (1 or 0), as graded, as an expression."""
 AGREES = nw.col("__agrees__")
 """Whether decision and outcome are the same (1 or 0), for two classes or more."""
 LABEL_TRUE = nw.col("__label_true__")
@@ -49,18 +52,19 @@ class Metric:
     name : str
         The word under which the metric appears in every table.
     value : narwhals expression or str
-        The value of a row, over the columns of the frame and the expressions ``Y_TRUE``, ``Y_PRED``, ``Y_SCORE``
-        and ``LOSS`` of this module; a string names a column.
+        The value of a row, over the columns of the frame and the expressions ``Y_TRUE``, ``Y_PRED``, ``Y_SCORE``,
+        ``LOSS`` and ``CORRECT`` of this module; a string names a column.
     where : narwhals expression, optional
         The rows that count (the denominator); all rows when left out.
     kind : {"rate", "mean", "f1", "auc"}
         ``rate`` promises that every value is 0 or 1.
     lower, upper : float
         The range of the values and so of the metric; values outside are an error.
-    larger_is_better : bool
-        The direction of the metric.
+    larger_is_better : bool, optional
+        The direction of the metric. When left out it is that of the metric known by this name; of any other name smaller
+        values are taken to be better, and tallies note that nobody said so.
     needs : frozenset of str
-        The columns by role (``y_true``, ``y_pred``, ``y_score``, ``loss``) that must be given.
+        The columns by role (``y_true``, ``y_pred``, ``y_score``, ``loss``, ``correct``) that must be given.
     undefined : str
         Why the metric has no value in a subgroup where no row counts.
     ties : float
@@ -87,7 +91,7 @@ class Metric:
     kind: Kind = "mean"
     lower: float = -math.inf
     upper: float = math.inf
-    larger_is_better: bool = False
+    larger_is_better: bool | None = None
     needs: frozenset[Role] = frozenset()
     undefined: str = "no row counts"
     ties: float = 0.5
@@ -115,27 +119,26 @@ class _Rate:
     value: Callable[[nw.Expr, nw.Expr], nw.Expr]
     where: Callable[[nw.Expr, nw.Expr], nw.Expr] | None
     needs: frozenset[Role]
-    larger_is_better: bool
     undefined: str
 
 
 _BOTH: frozenset[Role] = frozenset({"y_true", "y_pred"})
 _RATES: dict[str, _Rate] = {
-    "sel": _Rate(lambda y, d: d, None, frozenset({"y_pred"}), True, "no rows"),
-    "acc": _Rate(lambda y, d: AGREES, None, _BOTH, True, "no rows"),
-    "tpr": _Rate(lambda y, d: d, lambda y, d: y == 1, _BOTH, True, "no positives"),
-    "fnr": _Rate(lambda y, d: 1 - d, lambda y, d: y == 1, _BOTH, False, "no positives"),
-    "fpr": _Rate(lambda y, d: d, lambda y, d: y == 0, _BOTH, False, "no negatives"),
-    "tnr": _Rate(lambda y, d: 1 - d, lambda y, d: y == 0, _BOTH, True, "no negatives"),
-    "ppv": _Rate(lambda y, d: y, lambda y, d: d == 1, _BOTH, True, "nothing selected"),
-    "fdr": _Rate(lambda y, d: 1 - y, lambda y, d: d == 1, _BOTH, False, "nothing selected"),
-    "npv": _Rate(lambda y, d: 1 - y, lambda y, d: d == 0, _BOTH, True, "everything selected"),
-    "for": _Rate(lambda y, d: y, lambda y, d: d == 0, _BOTH, False, "everything selected"),
-    "f1": _Rate(lambda y, d: y * d, lambda y, d: (y + d) > 0, _BOTH, True, "no positives and nothing selected"),
+    "sel": _Rate(lambda y, d: d, None, frozenset({"y_pred"}), "no rows"),
+    "acc": _Rate(lambda y, d: AGREES, None, _BOTH, "no rows"),
+    "tpr": _Rate(lambda y, d: d, lambda y, d: y == 1, _BOTH, "no positives"),
+    "fnr": _Rate(lambda y, d: 1 - d, lambda y, d: y == 1, _BOTH, "no positives"),
+    "fpr": _Rate(lambda y, d: d, lambda y, d: y == 0, _BOTH, "no negatives"),
+    "tnr": _Rate(lambda y, d: 1 - d, lambda y, d: y == 0, _BOTH, "no negatives"),
+    "ppv": _Rate(lambda y, d: y, lambda y, d: d == 1, _BOTH, "nothing selected"),
+    "fdr": _Rate(lambda y, d: 1 - y, lambda y, d: d == 1, _BOTH, "nothing selected"),
+    "npv": _Rate(lambda y, d: 1 - y, lambda y, d: d == 0, _BOTH, "everything selected"),
+    "for": _Rate(lambda y, d: y, lambda y, d: d == 0, _BOTH, "everything selected"),
+    "f1": _Rate(lambda y, d: y * d, lambda y, d: (y + d) > 0, _BOTH, "no positives and nothing selected"),
 }
 
-NAMES: tuple[str, ...] = (*_RATES, "auc", "mean")
-"""The metrics known by name; all but ``auc`` and ``mean`` also per class, as ``tpr[label]``."""
+NAMES: tuple[str, ...] = (*_RATES, "correct", "auc", "mean")
+"""The metrics known by name; those of outcome and decision but ``acc`` also per class, as ``tpr[label]``."""
 
 _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
 
@@ -160,7 +163,8 @@ def named(name: str) -> Metric:
     Notes
     -----
     SEL, ACC, TPR, FNR, FPR, TNR, PPV, NPV, FDR, FOR as in a confusion matrix; F1 is TP / (TP + (FP + FN) / 2);
-    AUC counts ties one half. Undefined denominators give NaN, never 0.
+    AUC counts ties one half; ``correct`` is the share of rows graded correct, ``mean`` the mean of the column of losses.
+    Undefined denominators give NaN, never 0.
 
     Examples
     --------
@@ -170,8 +174,13 @@ def named(name: str) -> Metric:
     """
     if name == "auc":
         return Metric(
-            "auc", value=Y_SCORE, kind="auc", lower=0.0, upper=1.0, larger_is_better=True,
+            "auc", value=Y_SCORE, kind="auc", lower=0.0, upper=1.0, larger_is_better=direction_of(name),
             needs=frozenset({"y_true", "y_score"}), undefined="one class only",
+        )  # fmt: skip
+    if name == "correct":
+        return Metric(
+            "correct", value=CORRECT, kind="rate", larger_is_better=direction_of(name), needs=frozenset({"correct"}),
+            undefined="no rows",
         )  # fmt: skip
     if name == "mean":
         return Metric("mean", value=LOSS, needs=frozenset({"loss"}), undefined="no rows")
@@ -217,7 +226,7 @@ def _rate(rate: str, name: str, truth: nw.Expr, decision: nw.Expr) -> Metric:
         kind="f1" if rate == "f1" else "rate",
         lower=0.0,
         upper=1.0,
-        larger_is_better=definition.larger_is_better,
+        larger_is_better=direction_of(name),
         needs=definition.needs,
         undefined=definition.undefined,
     )

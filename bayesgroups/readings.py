@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,6 +50,7 @@ class Side:
     status: tuple[str, ...]
     interval_kind: str
     interval_method: tuple[str, ...]
+    estimand: str
 
     @property
     def methods(self) -> str:
@@ -77,6 +78,13 @@ class Reading:
     overall_is: str
     bounds: tuple[float, float]
     truth: FloatArray | None
+
+    def headline(self) -> str:
+        """The estimand and the intervals of both approaches, in a sentence."""
+        sides = (self.bayesian, self.frequentist)
+        return headline(
+            self.metric, self.level, [(one.estimand, one.interval_kind, one.interval_method) for one in sides]
+        )
 
     def order(self, by: Order) -> IntArray:
         """Positions of the subgroups: as tallied, largest first, or largest Bayesian estimate first."""
@@ -172,6 +180,36 @@ def read(
         bounds=(float(facts["range_lower"]), float(facts["range_upper"])),
         truth=None if truth is None else _truth(truth, name, labels),
     )
+
+
+def headline(metric: str, level: float, answers: Sequence[tuple[str, str, str]]) -> str:
+    """The estimand and the intervals of some answers about one metric, in a sentence.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric.
+    level : float
+        Level of the intervals.
+    answers : sequence of (estimand, interval kind, interval method)
+        As in ``/estimates``; an estimand is empty where a report of an older version does not say it.
+
+    Examples
+    --------
+    >>> rate = "superpopulation rate"
+    >>> headline("fnr", 0.95, [(rate, "credible", "equal_tailed"), (rate, "confidence", "jeffreys")])
+    'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (jeffreys) intervals'
+    """
+    estimands = list(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
+    intervals = list(dict.fromkeys(f"{plain(kind)} ({_method_words(method)})" for _, kind, method in answers))
+    what = f"{' and '.join(estimands)} per subgroup; " if estimands else ""
+    return f"{metric}: {what}{percent(level)} {' and '.join(intervals)} intervals"
+
+
+def _method_words(method: str) -> str:
+    """A method with its remark, which methods carry in brackets."""
+    word, _, remark = method.partition(" (")
+    return plain(word.replace("_", "-") + (f"; {remark.removesuffix(')')}" if remark else ""))
 
 
 def metrics_of(report: xr.DataTree) -> list[str]:
@@ -279,6 +317,7 @@ def _side(one: xr.Dataset, approach: str, level: float) -> Side:
         status=tuple(str(status) for status in own["status"].values),
         interval_kind=str(own["interval_kind"].values),
         interval_method=tuple(str(method) for method in own["interval_method"].sel(level=level).values),
+        estimand=str(own["estimand"].values) if "estimand" in own else "",
     )
 
 

@@ -19,6 +19,7 @@ from bayesgroups.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.inference.posterior import Posterior
 from bayesgroups.inference.verdicts import checks_dataset, usable
 from bayesgroups.levels import LEVELS
+from bayesgroups.tallies.estimands import superpopulation_values
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.texts import as_json
 
@@ -46,6 +47,7 @@ def assemble(
     seed: int,
     notes: Iterable[str] = (),
     bootstrap: xr.Dataset | None = None,
+    estimands: np.ndarray | None = None,
 ) -> xr.DataTree:
     """Put both approaches to the same estimands into one tree.
 
@@ -67,6 +69,8 @@ def assemble(
         What a reader must know besides the diagnostics.
     bootstrap : xr.Dataset, optional
         Frequentist replicates.
+    estimands : array of str (approach, metric), optional
+        What either approach estimates; the value behind the rows when left out.
 
     Returns
     -------
@@ -85,7 +89,8 @@ def assemble(
         groups["sample_stats"] = posterior.sample_stats.assign_attrs(made_by)
     if bootstrap is not None:
         groups["bootstrap"] = bootstrap.assign_attrs({**bootstrap.attrs, **made_by})
-    groups["estimates"] = estimates(tally, posterior.draws, reference)
+    said = np.stack([superpopulation_values(tally)] * 2) if estimands is None else estimands
+    groups["estimates"] = estimates(tally, posterior.draws, reference).assign(estimand=(("approach", "metric"), said))
     groups["diagnostics"] = checks_dataset(posterior.checks)
     groups["constant_data"] = tally
     tree = xr.DataTree.from_dict(groups)

@@ -17,6 +17,7 @@ class Roles:
     y_pred: str | None = None
     y_score: str | None = None
     loss: str | None = None
+    correct: str | None = None
     threshold: float | None = None
     selection_rate: float | None = None
     positive: object = None
@@ -26,7 +27,8 @@ class Roles:
 
     def columns(self) -> dict[str, str]:
         """Every column named, by the argument that names it."""
-        single = {"y_true": self.y_true, "y_pred": self.y_pred, "y_score": self.y_score, "loss": self.loss}
+        single = {"y_true": self.y_true, "y_pred": self.y_pred, "y_score": self.y_score, "loss": self.loss,
+                  "correct": self.correct}  # fmt: skip
         named = {role: column for role, column in single.items() if column is not None}
         named |= {f"by[{i}]": column for i, column in enumerate(self.by)}
         named |= {f"features[{i}]": column for i, column in enumerate(self.features)}

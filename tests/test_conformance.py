@@ -59,6 +59,7 @@ ESTIMATES = {
     "upper_unclipped": ("approach", *CELL, "level"),
     "interval_kind": ("approach", "metric"),
     "interval_method": ("approach", *CELL, "level"),
+    "estimand": ("approach", "metric"),
     "status": ("approach", *CELL),
     "median": CELL,
     "count": CELL,

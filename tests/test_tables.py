@@ -129,7 +129,7 @@ def test_comparisons(report: xr.DataTree) -> None:
     both = bg.compare({"one": report, "[b]two[/b]": report})
     text = shown(comparison_table(both, "acc"))
     assert "[b]two[/b]" in text
-    assert "acc: Bayesian, 95% intervals" in text
+    assert "acc: superpopulation rate per subgroup; 95% credible" in text
     summary = comparison_summary(both)
     assert summary.row_count == 4
     assert "1.000" in shown(summary)

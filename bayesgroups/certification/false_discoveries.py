@@ -96,7 +96,7 @@ def discoveries(
     tables = [_one(numbers, tolerance, reference, error, seed) for numbers in found.metrics]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     attrs = {"tolerance": tolerance, "reference": reference, "error": error, "part": found.metrics[0].part}
-    return joined.assign_coords(found.coordinates).assign_attrs(attrs)
+    return joined.assign_coords(found.coordinates).assign_attrs(attrs | found.noted)
 
 
 def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:

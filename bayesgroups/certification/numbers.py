@@ -16,6 +16,7 @@ from bayesgroups.draw_blocks import blocks
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report import check
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.notes import direction_note
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -80,10 +81,16 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Source:
-    """All metrics, and the coordinates along ``subgroup``."""
+    """All metrics, the coordinates along ``subgroup``, and a sentence on directions that nobody gave, or none."""
 
     metrics: list[Numbers]
     coordinates: dict[str, object]
+    note: str = ""
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """The attribute ``note`` of an answer that tells better subgroups from worse ones; nothing where there is none."""
+        return {"note": self.note} if self.note else {}
 
 
 def read(
@@ -152,7 +159,8 @@ def read(
         for i in range(table.sizes["metric"])
     ]
     along = {str(name): values.variable for name, values in table.coords.items() if values.dims == ("subgroup",)}
-    return Source(metrics, {"metric": table["metric"].values, **along})
+    note = direction_note(table) if larger_is_better is None else ""
+    return Source(metrics, {"metric": table["metric"].values, **along}, note)
 
 
 def _numbers(

@@ -96,7 +96,8 @@ def certify(
         From a posterior: ``worst_median``; ``probability_worst(metric, subgroup)``; ``certified(metric, probability)``,
         the best standard that all reach with that probability; with ``standards`` ``probability_all`` and, per subgroup,
         ``probability_reached`` instead of p-values. ``interval="jeffreys"`` gives ``certified`` and ``probability_all`` of
-        a tally of rates exactly, for independent priors.
+        a tally of rates exactly, for independent priors. The attribute ``note`` is there where the direction of a metric was
+        assumed, because neither its name nor ``larger_is_better`` gives it.
 
     Raises
     ------
@@ -171,7 +172,7 @@ def certify(
         tables.append(xr.Dataset(data, coords=coordinates))
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", fill_value=np.nan)
     attrs = {"level": level, "correction": correction, "part": found.metrics[0].part, "margins": int(margins)}
-    return joined.assign_coords(found.coordinates).assign_attrs(attrs)
+    return joined.assign_coords(found.coordinates).assign_attrs(attrs | found.noted)
 
 
 def _ends(numbers: Numbers, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -91,7 +91,8 @@ def ranks(
         )
         tables.append(one)
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    return joined.assign_coords(found.coordinates).assign_attrs({"level": level, "part": found.metrics[0].part})
+    attrs = {"level": level, "part": found.metrics[0].part, **found.noted}
+    return joined.assign_coords(found.coordinates).assign_attrs(attrs)
 
 
 def rank(values: FloatArray) -> FloatArray:

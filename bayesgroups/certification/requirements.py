@@ -158,7 +158,8 @@ def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
         tables.append(_table(definition, value, numbers.sample.count[some], numbers.labels, some))
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     coordinates = {**found.coordinates, "check": list(CHECKS)}
-    return joined.assign_coords(coordinates).assign_attrs(definition=definition.name, tolerance=definition.tolerance)
+    attrs = {"definition": definition.name, "tolerance": definition.tolerance, **found.noted}
+    return joined.assign_coords(coordinates).assign_attrs(attrs)
 
 
 def _table(

@@ -90,7 +90,7 @@ def rows_to_certify(
         if numbers.kind == "rate":
             needed = continuity_corrected(needed, numbers.sign * (assumed - standard))
         tables.append(_needs(numbers, assumed, needed))
-    return _joined(tables, found.coordinates, {"standard": standard, "power": power, "level": level})
+    return _joined(tables, found.coordinates, {"standard": standard, "power": power, "level": level, **found.noted})
 
 
 def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArray | None = None) -> xr.Dataset:
@@ -256,7 +256,7 @@ def probability_of_finding_worst(
             probability = np.array([chance_of_lowest(values, np.sqrt(variance / factor)) for factor in growth])
         tables.append(xr.Dataset({"probability": ("factor", probability), "worst_subgroup": label}))
     names = {"metric": found.coordinates["metric"], "factor": growth}
-    return xr.concat(tables, dim="metric", data_vars="all", join="exact").assign_coords(names)
+    return xr.concat(tables, dim="metric", data_vars="all", join="exact").assign_coords(names).assign_attrs(found.noted)
 
 
 def rows_for_gap(gap: FloatArray, null_sd: FloatArray, sd: FloatArray, z: float, z_power: float) -> FloatArray:

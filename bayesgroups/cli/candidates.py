@@ -42,7 +42,7 @@ def points_from_reports(
     steps
         How it is aggregated.
     performance
-        The metric that is averaged over all rows.
+        The metric that is averaged over all rows; 1 less its mean where smaller values are better.
     side
         Draws of the posterior or of the bootstrap.
     answer

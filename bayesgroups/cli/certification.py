@@ -28,7 +28,6 @@ def certify(
     interval: Limits = "auto",
     margins: bool = False,
     part: Part = "auto",
-    larger_is_better: bool | None = None,
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -44,7 +43,7 @@ def certify(
     data
         A report or a tally (.nc), or rows (.csv, .parquet).
     rows
-        What is in the rows; leave these out for a report or tally.
+        What is in the rows; of these a report or tally takes --larger-is-better alone, which replaces its directions.
     level
         One-sided confidence, or posterior probability.
     standards
@@ -59,21 +58,19 @@ def certify(
         Ask of every margin (women, Asian people) as well.
     part
         What of a report is read; auto is its posterior.
-    larger_is_better
-        Replaces the direction of the metrics.
     seed
         Source of all randomness.
     answer
         How the answer is shown.
     """
     from bayesgroups.certification import certify as ask
-    from bayesgroups.cli.inputs import source_of
+    from bayesgroups.cli.inputs import source_of, without_direction
     from bayesgroups.cli.results import publish
 
-    source = source_of(data, rows)
+    source = source_of(data, without_direction(rows, data))
     found = ask(
         source, level=level, standards=list(standards) or None, correction=correction, critical_value=critical_value,
-        interval=interval, margins=margins, part=part, larger_is_better=larger_is_better, seed=seed,
+        interval=interval, margins=margins, part=part, larger_is_better=rows.larger_is_better, seed=seed,
     )  # fmt: skip
     shown = {
         "optimist": "optimist", "decided by": "optimist_subgroup", "pessimist": "pessimist",
@@ -142,7 +139,6 @@ def ranks(
     rows: RowOptions = ROWS,
     level: float = 0.95,
     part: Part = "auto",
-    larger_is_better: bool | None = None,
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -157,24 +153,22 @@ def ranks(
     data
         A report or a tally (.nc), or rows (.csv, .parquet).
     rows
-        What is in the rows; leave these out for a report or tally.
+        What is in the rows; of these a report or tally takes --larger-is-better alone, which replaces its directions.
     level
         Probability of the limits.
     part
         What of a report is read; auto is its posterior.
-    larger_is_better
-        Replaces the direction of the metrics.
     seed
         Source of all randomness.
     answer
         How the answer is shown.
     """
     from bayesgroups.certification import ranks as ask
-    from bayesgroups.cli.inputs import source_of
+    from bayesgroups.cli.inputs import source_of, without_direction
     from bayesgroups.cli.results import publish
 
-    source = source_of(data, rows)
-    found = ask(source, level=level, part=part, larger_is_better=larger_is_better, seed=seed)
+    source = source_of(data, without_direction(rows, data))
+    found = ask(source, level=level, part=part, larger_is_better=rows.larger_is_better, seed=seed)
     shown = {
         "rank": ("rank", "lower", "upper"), "estimate": "estimate", "P(best)": "probability_best",
         "P(worst)": "probability_worst",
@@ -191,7 +185,6 @@ def discoveries(
     error: float = 0.05,
     margins: bool = False,
     part: Part = "auto",
-    larger_is_better: bool | None = None,
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -208,7 +201,7 @@ def discoveries(
     tolerance
         A gap up to here is no matter, in units of the metric.
     rows
-        What is in the rows; leave these out for a report or tally.
+        What is in the rows; of these a report or tally takes --larger-is-better alone, which replaces its directions.
     reference
         What a subgroup is compared with: everyone, everyone else, or a value.
     error
@@ -217,21 +210,19 @@ def discoveries(
         Ask of every margin as well.
     part
         What of a report is read; auto is its posterior.
-    larger_is_better
-        Replaces the direction of the metrics.
     seed
         Source of all randomness.
     answer
         How the answer is shown.
     """
     from bayesgroups.certification import discoveries as ask
-    from bayesgroups.cli.inputs import source_of
+    from bayesgroups.cli.inputs import source_of, without_direction
     from bayesgroups.cli.results import publish
 
-    source = source_of(data, rows)
+    source = source_of(data, without_direction(rows, data))
     found = ask(
         source, tolerance, reference=reference, error=error, margins=margins, part=part,
-        larger_is_better=larger_is_better, seed=seed,
+        larger_is_better=rows.larger_is_better, seed=seed,
     )  # fmt: skip
     shown = {
         "gap": "gap",

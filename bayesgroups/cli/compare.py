@@ -69,6 +69,8 @@ def compare(
         console.print(shown)
         console.print()
     console.print(comparison_summary(table, level=level, approach=approach))
+    if "note" in table.attrs:
+        console.print(Text(f"Note: {table.attrs['note']}"))
     if broken:
         console.print(Text(f"NOT usable: {', '.join(broken)}; the tables of these reports must not be relied on."))
     return 1 if broken else 0

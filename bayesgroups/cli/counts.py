@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import Names
+from bayesgroups.cli.options import Larger, Names
 
 Target = Annotated[Path, Parameter(alias="-o")]
 
@@ -20,6 +20,7 @@ def tally_from_counts(
     successes: str = "successes",
     trials: str = "trials",
     metric: str = "rate",
+    larger_is_better: Larger = None,
 ) -> int:
     """Make a tally of rates from published counts, one row per subgroup.
 
@@ -41,13 +42,18 @@ def tally_from_counts(
         Column of the denominators.
     metric
         Name of the metric.
+    larger_is_better
+        Direction of the metric, where its name does not tell it.
     """
     from bayesgroups.cli.inputs import table_of
     from bayesgroups.cli.tally import wrote
     from bayesgroups.tallies import tally_from_counts as convert
 
     frame = table_of(table, (*by, successes, trials))
-    return wrote(convert(frame[successes], frame[trials], frame.filter(items=list(by)), metric=metric), output)
+    subgroups = frame.filter(items=list(by))
+    return wrote(
+        convert(frame[successes], frame[trials], subgroups, metric=metric, larger_is_better=larger_is_better), output
+    )
 
 
 def tally_from_estimates(
@@ -61,6 +67,7 @@ def tally_from_estimates(
     metric: str = "estimate",
     lower: float = float("-inf"),
     upper: float = float("inf"),
+    larger_is_better: Larger = None,
 ) -> int:
     """Make a tally from published estimates and their standard errors, one row per subgroup.
 
@@ -88,6 +95,8 @@ def tally_from_estimates(
         Least possible value of the metric.
     upper
         Largest possible value of the metric.
+    larger_is_better
+        Direction of the metric, where its name does not tell it.
     """
     from bayesgroups.cli.inputs import table_of
     from bayesgroups.cli.tally import wrote
@@ -100,7 +109,15 @@ def tally_from_estimates(
     frame = table_of(table, (*by, estimate, *([spread] if spread else [])))
     variance = frame[spread] if sampling_variance is not None else frame[spread] ** 2
     return wrote(
-        convert(frame[estimate], variance, frame.filter(items=list(by)), metric=metric, lower=lower, upper=upper),
+        convert(
+            frame[estimate],
+            variance,
+            frame.filter(items=list(by)),
+            metric=metric,
+            lower=lower,
+            upper=upper,
+            larger_is_better=larger_is_better,
+        ),
         output,
     )
 

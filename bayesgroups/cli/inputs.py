@@ -70,6 +70,11 @@ def source_of(data: Path, rows: RowOptions) -> xr.Dataset | xr.DataTree:
     return report_of(data)
 
 
+def without_direction(rows: RowOptions, data: Path) -> RowOptions:
+    """The options for a question that takes a direction itself: it is no fact of the rows where a report or tally is asked."""
+    return replace(rows, larger_is_better=None) if data.suffix.lower() == ".nc" else rows
+
+
 def auc_tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
     """A tally with the scores that curves need: that of a NetCDF file, or of rows.
 
@@ -149,9 +154,10 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
     positive = _label(source or Source(frame.lazy()), rows)
     return tally(
         frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
-        loss=rows.loss, threshold=rows.threshold, selection_rate=rows.selection_rate,
+        loss=rows.loss, correct=rows.correct, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
         weights=rows.weights, missing=rows.missing, confusion=rows.confusion, row_covariates=rows.row_covariate,
+        larger_is_better=rows.larger_is_better,
     )  # fmt: skip
 
 

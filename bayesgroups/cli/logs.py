@@ -20,7 +20,7 @@ def read_inspect(log: Path, *, output: Target) -> int:
     For example:
 
         bayesgroups read-inspect run.eval --output rows.csv
-        bayesgroups tally rows.csv --by metadata_language --metric mean --loss score --cluster item
+        bayesgroups tally rows.csv --by metadata_language --metric correct --correct score --cluster item
 
     Parameters
     ----------
@@ -40,6 +40,7 @@ def read_lm_eval(samples: Path, *, output: Target, filter: str | None = None) ->
     For example:
 
         bayesgroups read-lm-eval samples_xcopa.jsonl --output rows.csv
+        bayesgroups tally rows.csv --by doc_language --metric correct --correct acc
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+Larger = Annotated[bool | None, Parameter(negative="--smaller-is-better", show_default=False)]
 Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
 
 
@@ -21,7 +22,7 @@ class RowOptions:
     by
         Column whose levels form subgroups; repeat it for intersections: --by race --by sex.
     metric
-        What to measure; repeat it for several. One of sel acc tpr fnr fpr tnr ppv npv fdr for f1 auc mean, or
+        What to measure; repeat it for several. One of sel acc tpr fnr fpr tnr ppv npv fdr for f1 correct auc mean, or
         a rate of one class such as 'tpr[cat]'.
     y_true
         Column of the outcome.
@@ -30,7 +31,9 @@ class RowOptions:
     y_score
         Column of the score.
     loss
-        Column of a loss, for the metric mean.
+        Column of a loss, or of any number per row, for the metric mean.
+    correct
+        Column of answers graded 1 (correct) or 0, for the metric correct.
     threshold
         Decide by score >= threshold.
     selection_rate
@@ -53,6 +56,8 @@ class RowOptions:
     row_covariate
         Numeric column that explains scores row by row, for the estimator model_based_metrics with
         --set row_covariates=age; repeat it for several.
+    larger_is_better
+        Direction of metrics whose name does not tell it, such as mean; smaller is taken to be better when left out.
     """
 
     by: Names = ()
@@ -61,6 +66,7 @@ class RowOptions:
     y_pred: str | None = None
     y_score: str | None = None
     loss: str | None = None
+    correct: str | None = None
     threshold: float | None = None
     selection_rate: float | None = None
     positive: str | None = None
@@ -71,6 +77,7 @@ class RowOptions:
     missing: Literal["error", "level", "drop"] = "error"
     confusion: Annotated[bool, Parameter(negative=())] = False
     row_covariate: Names = ()
+    larger_is_better: Larger = None
 
     def given(self) -> list[str]:
         """Names of the options that differ from their defaults."""

@@ -66,7 +66,7 @@ def publish(
         for table in _tables(answer, rows, columns, wanted.show, remark):
             console.print(table)
             console.print()
-        for line in notes:
+        for line in (*notes, *([f"Note: {answer.attrs['note']}"] if "note" in answer.attrs else [])):
             console.print(Text(line))
     if wanted.output is not None and not wanted.json:
         output().print(Text(f"Wrote the answer to {wanted.output}"))

@@ -32,6 +32,8 @@ def tally(
             --y-true sick --y-score risk
         bayesgroups tally speech.csv --by dialect --metric mean \
             --loss word_error_rate --cluster speaker --cluster-analysis mean
+        bayesgroups tally answers.csv --by language --metric correct \
+            --correct score --cluster item
 
     Parameters
     ----------
@@ -50,6 +52,7 @@ def tally(
     from bayesgroups.cli.inputs import tally_rows
     from bayesgroups.cli.results import print_json
     from bayesgroups.tables import tally_table
+    from bayesgroups.tallies.notes import binary_notes
 
     found = tally_rows(data, rows)
     console = consoles.output()
@@ -58,6 +61,8 @@ def tally(
     for metric in found["metric"].values if show and not json else ():
         console.print(tally_table(found, str(metric), limit=show))
         console.print()
+    for note in () if json else binary_notes(found):
+        console.print(Text(f"Note: {note}"))
     return 0 if output is None else wrote(found, output, quiet=json)
 
 

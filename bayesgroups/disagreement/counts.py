@@ -35,7 +35,6 @@ IntArray = NDArray[np.intp]
 
 ONLY_BOUNDED = "disagreement alone gives bounds only"
 """Why a rate is undefined in the tally although its subgroup has judgements."""
-LARGER_IS_BETTER = {"acc": True, "ppv": True, "tpr": True, "fpr": False, "fnr": False}
 
 
 @dataclass(frozen=True)
@@ -138,11 +137,9 @@ def _rates(agree: FloatArray, disagree: FloatArray, subgroups: Subgroups, labels
     reason = tally["reason"].values.astype("<U60")
     reason[undefined] = "no judgement of this kind"
     reason[undefined & indefinite[:, None]] = ONLY_BOUNDED
-    better = [LARGER_IS_BETTER[str(name).partition("[")[0]] for name in tally["metric"].values]
     return tally.assign(
         rows=("subgroup", rows),
         reason=(("metric", "subgroup"), reason),
-        larger_is_better=("metric", np.array(better, dtype=np.int8)),
         notion=("metric", np.array(notions, dtype=str)),
         metric_label=("metric", np.array(about, dtype=str)),
     )

@@ -18,6 +18,7 @@ from bayesgroups.disparities.values import Approach, Source, open_source, values
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.inference.posterior import generator
+from bayesgroups.tallies.notes import assumed_directions
 
 FloatArray = NDArray[np.float64]
 
@@ -127,6 +128,7 @@ def disparity(
     names = ("value", "mean", "lower", "upper")
     found = {name: np.full(shape, np.nan) for name in (*names, "probability_within", *_TALLY_NUMBERS)}
     notes = np.full(shape, "", dtype=object)
+    metrics, assumed = opened.tally["metric"].values.astype(str), assumed_directions(opened.tally)
     left_out, used = [], []
     for j in range(shape[1]):
         one = values(opened, j)
@@ -138,7 +140,7 @@ def disparity(
         settings = Settings(_weight(one.count, weights), _better(opened, j), alpha, smoothing)
         for i, name in enumerate(chosen):
             draw = one.by_sample(partial(measure, name, settings=settings))
-            notes[i, j] = _note(draw, kind, one.dropped)
+            notes[i, j] = _note(draw, kind, one.dropped, assumed=name == "worst_group_gap" and metrics[j] in assumed)
             draw = draw[~np.isnan(draw)]
             if not len(draw):
                 continue
@@ -241,7 +243,7 @@ def _quantiles(draws: FloatArray, at: Sequence[float]) -> FloatArray:
     return np.asarray(np.quantile(draws, at, method=method), dtype=np.float64)
 
 
-def _note(draw: FloatArray, kind: str, dropped: int) -> str:
+def _note(draw: FloatArray, kind: str, dropped: int, *, assumed: bool) -> str:
     notes = [_SAID[kind]] if _SAID[kind] else []
     if np.isnan(draw).any():
         notes.append("not defined for these values" if np.isnan(draw).all() else "not defined in some draws, left out")
@@ -249,4 +251,6 @@ def _note(draw: FloatArray, kind: str, dropped: int) -> str:
         notes.append("infinite, for the smallest value is 0" if len(draw) == 1 else "infinite in some draws")
     if dropped:
         notes.append(f"{dropped} draws have no value in some subgroup, left out")
+    if assumed:
+        notes.append("no direction was given, so smaller values are taken to be better")
     return "; ".join(notes)

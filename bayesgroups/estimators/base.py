@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from bayesgroups.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
     from bayesgroups.inference.posterior import Posterior
     from bayesgroups.inference.verdicts import Check
@@ -44,6 +46,14 @@ class Estimator(ABC):
     def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
         """Bootstrap replicates of the frequentist side, see `bayesgroups.inference.bootstrap`; ``None`` where not asked for."""
         return None
+
+    def estimands(self, tally: xr.Dataset) -> NDArray[np.str_]:
+        """What either approach estimates, in words (approach, metric); by default the value behind the rows, on both sides."""
+        import numpy as np
+
+        from bayesgroups.tallies.estimands import superpopulation_values
+
+        return np.stack([superpopulation_values(tally)] * 2)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Whether the model fits what it was fitted to, whichever engine made the draws; by default nothing is checked."""

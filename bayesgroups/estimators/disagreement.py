@@ -9,8 +9,10 @@ from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
     from bayesgroups.inference.posterior import Posterior
 
@@ -71,6 +73,17 @@ class DisagreementModel(Estimator):
     def joint(self) -> bool:
         """Always: every metric comes from the same shares and rates."""
         return True
+
+    def estimands(self, tally: xr.Dataset) -> NDArray[np.str_]:
+        """The rate where disagreement tells it; else the rate under the stated prior, and the set of rates that are possible."""
+        import numpy as np
+
+        from bayesgroups.disagreement.notions import DEFINITE
+
+        known = np.isin(tally["notion"].values, list(DEFINITE)) | (tally.sizes["label"] <= 2)
+        rates = super().estimands(tally)
+        opened = ("superpopulation rate under the stated prior", "identified set of the superpopulation rate")
+        return np.where(known, rates, np.array(opened)[:, None])
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """Bounds and their confidence sets, see `bayesgroups.frequentist.disagreement`."""

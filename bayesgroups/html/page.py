@@ -108,6 +108,7 @@ def _metric(context: Context) -> dict[str, Any]:
         "heading": heading,
         "title": said.title,
         "words": said,
+        "estimand": context.reading.headline(),
         "estimates": estimates(context, heading),
         "pooling": pooling(context),
         "worst": worst(context),

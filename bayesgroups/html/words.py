@@ -21,6 +21,7 @@ from bayesgroups.models.confusion_tree import (
 from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.score_cells import EFFECT_SCALE
 from bayesgroups.readings import plain
+from bayesgroups.tallies.notes import assumed_directions
 
 _METRICS = {
     "sel": ("Selection rate", "the share of all rows that are selected", "rows"),
@@ -43,6 +44,7 @@ _METRICS = {
         "the chance that a random positive scores higher than a random negative, ties counting one half",
         "pairs, as the harmonic size n0 n1 / (n0 + n1 + 1) of the two classes",
     ),
+    "correct": ("Share correct", "the share of answers that are graded correct", "answers"),
     "mean": ("Mean loss", "the mean of the loss over all rows", "rows"),
 }
 
@@ -169,6 +171,7 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
         title, definition, counted = _METRICS[metric]
         if metric == "mean" and settings.get("loss"):
             definition = f"the mean of the column {plain(str(settings['loss']))} over all rows"
+        title = "Mean" if metric == "mean" and larger else title
     elif per_class and per_class["rate"] in _METRICS:
         label = plain(per_class["label"])
         title, definition, counted = _METRICS[per_class["rate"]]
@@ -192,9 +195,11 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
         )
     if settings.get("weights") and counted:
         counted += ", as the effective number under the weights"
-    # Which way is better is a matter of values for a selection rate, and unknown for a metric without a name.
-    known = metric in _METRICS or per_class is not None
-    direction = ("larger is better" if larger else "smaller is better") if known and title != "Selection rate" else ""
+    direction = "larger is better" if larger else "smaller is better"
+    if metric in assumed_directions(tally):
+        direction = f"{direction}, for no direction was given"
+    elif title == "Selection rate":  # which way is better is a matter of values
+        direction = ""
     return MetricWords(title, definition, counted, direction)
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from bayesgroups.errors import InputError, MissingDependencyError
 from bayesgroups.files import write_atomically, write_text
-from bayesgroups.readings import metrics_of, percent, read
+from bayesgroups.readings import metrics_of, read
 from bayesgroups.tables.frames import report_frame
 from bayesgroups.tables.layout import interval_text
 from bayesgroups.tables.records import as_text
@@ -133,7 +133,7 @@ def great_table(report: xr.DataTree, metric: str | None = None, *, level: float 
     }
     table = GT(pd.DataFrame(columns), id=f"bayesgroups-{metrics_of(report).index(metric) if metric else 0}")
     return (
-        table.tab_header(title=reading.metric, subtitle=f"estimates with {percent(level)} intervals")
+        table.tab_header(title=reading.metric, subtitle=reading.headline().partition(": ")[2])
         .cols_label({**heads, "subgroup": "Subgroup", "remark": ""})
         .fmt_integer(columns="n")
     )

@@ -37,8 +37,9 @@ def read_inspect(path: str | Path) -> pd.DataFrame:
         One row per sample and epoch: ``item``, ``epoch``, ``system`` (the model), ``task``, ``error`` (empty where there was
         none), a column ``score_<scorer>`` per scorer (and per key, ``score_<scorer>_<key>``, where a score has several), and
         ``metadata_<key>`` per key of the samples' metadata. With one scorer its column is there as ``score`` as well. Grades
-        are numbers, C 1, P 0.5, I and N 0; a sample without a score has NaN. With several epochs an item has several rows: tally
-        them with ``cluster="item"``.
+        are numbers, C 1, P 0.5, I and N 0; a sample without a score has NaN. Tally grades of 1 and 0 as ``metrics="correct",
+        correct="score"``, and scores with partial credit as ``metrics="mean", loss="score", larger_is_better=True``. With several
+        epochs an item has several rows: add ``cluster="item"``.
 
     Raises
     ------

@@ -29,7 +29,8 @@ def read_lm_eval(path: str | Path, *, filter: str | None = None) -> pd.DataFrame
     -------
     pandas.DataFrame
         One row per document: ``item`` (its ``doc_id``), ``task`` and ``system`` (of the names of the file and its folder),
-        ``filter``, a column per metric whose values are numbers, and ``doc_<field>`` per field of the document.
+        ``filter``, a column per metric whose values are numbers, and ``doc_<field>`` per field of the document. Tally a metric of
+        1 and 0, such as ``acc`` or ``exact_match``, as ``metrics="correct", correct="acc"``.
 
     Raises
     ------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesgroups.directions import LargerIsBetter
 from bayesgroups.errors import InputError, MissingDependencyError, near_misses
 from bayesgroups.readings import metrics_of, read
 from bayesgroups.tallies import tally_from_counts
@@ -30,7 +31,11 @@ OF_ALL_ROWS = ("sel", "acc")
 
 
 def tally_from_metric_frame(
-    frame: Any, *, count: str = "count", denominators: Mapping[str, str] | None = None
+    frame: Any,
+    *,
+    count: str = "count",
+    denominators: Mapping[str, str] | None = None,
+    larger_is_better: LargerIsBetter = None,
 ) -> xr.Dataset:
     """A tally of the rates that a MetricFrame holds.
 
@@ -47,6 +52,8 @@ def tally_from_metric_frame(
     denominators : mapping, optional
         From other rates to the metrics that hold their denominators, such as ``{"false_negative_rate": "positives"}`` with
         ``"positives": lambda y_true, y_pred: y_true.sum()``.
+    larger_is_better : bool or mapping from metrics to bool, optional
+        Direction of the metrics, by their names here, as in `bayesgroups.tally_from_counts`.
 
     Returns
     -------
@@ -100,7 +107,7 @@ def tally_from_metric_frame(
     if not rates:
         raise InputError("the MetricFrame has counts and no rate; add one, such as selection_rate")
     groups = table.index.to_frame(index=False)
-    return tally_from_counts(successes, trials, groups.rename(columns=str))
+    return tally_from_counts(successes, trials, groups.rename(columns=str), larger_is_better=larger_is_better)
 
 
 def metric_frame(report: xr.DataTree, *, approach: str = "bayesian") -> Any:

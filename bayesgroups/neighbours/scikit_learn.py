@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.directions import LargerIsBetter
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frames import Missing
 from bayesgroups.metrics import Metric
@@ -35,6 +36,7 @@ def tally_from_estimator(
     weights: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     missing: Missing = "error",
+    larger_is_better: LargerIsBetter = None,
 ) -> xr.Dataset:
     """Tally how a fitted scikit-learn estimator does in every subgroup of the rows it is asked about.
 
@@ -61,6 +63,8 @@ def tally_from_estimator(
         Sampling weights, and clusters of rows that belong together.
     missing : {"error", "level", "drop"}
         What to do with rows whose attribute is missing.
+    larger_is_better : bool or mapping from metrics to bool, optional
+        Direction of the metrics, as in `bayesgroups.tally`; say it where ``loss`` gives scores of which larger ones are better.
 
     Returns
     -------
@@ -117,7 +121,8 @@ def tally_from_estimator(
         del roles["y_true"]
     return tally(
         frame, by=[name for name in frame.columns if name not in taken.values()], metrics=wanted, positive=label,
-        threshold=threshold, selection_rate=selection_rate, missing=missing, **roles,
+        threshold=threshold, selection_rate=selection_rate, missing=missing,
+        larger_is_better=larger_is_better, **roles,
     )  # fmt: skip
 
 

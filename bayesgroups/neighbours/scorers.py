@@ -108,8 +108,9 @@ def tally_from_scorer(
 
     keys = [key if isinstance(key, tuple) else (key,) for key in groups]
     table = pd.DataFrame(keys, columns=texts.columns)
-    found = tally_from_estimates(estimates, variances, table, metric=name, lower=lower, upper=upper)
-    return found.assign(larger_is_better=xr.ones_like(found["larger_is_better"]))
+    return tally_from_estimates(
+        estimates, variances, table, metric=name, lower=lower, upper=upper, larger_is_better=True
+    )
 
 
 def _scorer(scoring: str | Callable[[Any, Any, Any], float]) -> tuple[str, Callable[[Any, Any, Any], float]]:

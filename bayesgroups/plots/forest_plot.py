@@ -88,9 +88,11 @@ def forest(
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> forest(bg.estimate(counts, bg.PartialPooling(), seed=1)).get_title(loc="left")
-    'fnr'
+    >>> forest(bg.estimate(counts, bg.PartialPooling(), seed=1)).get_title(loc="left").partition(" per")[0]
+    'fnr: superpopulation rate'
     """
+    import textwrap
+
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -125,7 +127,8 @@ def forest(
     if np.isfinite(reading.overall):
         line = axes.axvline(reading.overall, color=GREY, linestyle=":", lw=1.2, label=reading.overall_is, zorder=1)
         handles.append(line)
-    axes.set_title(reading.metric, loc="left", fontsize=12, fontweight="bold", parse_math=False)
+    said = textwrap.fill(reading.headline(), max(int(11 * width), 30))
+    axes.set_title(said, loc="left", fontsize=10, fontweight="bold", parse_math=False)
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2), frameon=False, fontsize=9)
     return axes
 

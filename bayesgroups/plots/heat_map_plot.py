@@ -120,7 +120,7 @@ def heat_map(
     style.name(
         axes,
         shape,
-        title=f"{reading.metric}, {'Bayesian' if approach == 'bayesian' else approach} estimates",
+        title=f"{reading.metric}, {'Bayesian' if approach == 'bayesian' else approach} estimates{style.of_estimand(side)}",
         x=plain(columns),
         y=plain(rows),
     )

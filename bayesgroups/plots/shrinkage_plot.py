@@ -118,7 +118,7 @@ def shrinkage(
         handles.append(ticks)
     _names(axes, shape, reading, raw, side.estimate, np.where(seen, abs(raw - side.estimate), -1.0), named)
     style.name(
-        axes, shape, title=f"{reading.metric}: raw and {said} estimates",
+        axes, shape, title=f"{reading.metric}: raw and {said} estimates{style.of_estimand(side)}",
         x=f"{reading.metric} from the rows of the subgroup alone", y=f"{reading.metric}, {said} estimate",
     )  # fmt: skip
     axes.grid(color=style.RULE, lw=0.6)

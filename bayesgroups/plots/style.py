@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bayesgroups.errors import InputError
+from bayesgroups.readings import plain
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.container import Container
+
+    from bayesgroups.readings import Side
 
 # Okabe and Ito (2008), "Color Universal Design"; contrast with white is 3 or more, as graphics need (WCAG 2.2, 1.4.11).
 BLUE, VERMILION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#008A65", "#B8568F", "#595959"
@@ -110,6 +113,11 @@ def name(axes: Axes, shape: Look, *, title: str, x: str, y: str) -> None:
     axes.set_title(title, loc="left", fontsize=shape.font + 1, fontweight="bold", parse_math=False)
     axes.set_xlabel(x, fontsize=shape.font, parse_math=False)
     axes.set_ylabel(y, fontsize=shape.font, parse_math=False)
+
+
+def of_estimand(side: Side) -> str:
+    """What an approach estimates, as the end of a title; nothing where a report does not say."""
+    return f" of the {plain(side.estimand)}" if side.estimand else ""
 
 
 def explain(axes: Axes, shape: Look, handles: Sequence[Artist | Container], *, own: bool, columns: int = 2) -> None:

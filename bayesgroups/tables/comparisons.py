@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.readings import check_level, number, percent, plain, whole
+from bayesgroups.readings import check_level, headline, number, percent, plain, whole
 from bayesgroups.report import APPROACHES
 from bayesgroups.tables.layout import captioned, empty_table, interval_text, largest
 
@@ -66,7 +66,9 @@ def comparison_table(
         raise InputError(f"the reports have no metric {metric!r}; {near_misses(metric, names)}")
     _check_choice(level, approach)
     one = compared.sel(metric=metric, approach=approach, level=level)
-    table = empty_table(f"{plain(metric)}: {approach.capitalize()}, {percent(level)} intervals")
+    said = (one[name].values.astype(str) for name in ("estimand", "interval_kind", "interval_method"))
+    about = headline(plain(metric), level, list(zip(*said, strict=True)))
+    table = empty_table(f"{about}, {approach.capitalize()}")
     table.add_column("subgroup", overflow="fold", min_width=12)
     table.add_column("n", justify="right", no_wrap=True)
     for name in compared["estimator"].values:

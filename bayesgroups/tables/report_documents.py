@@ -8,8 +8,10 @@ from typing import Any
 
 import xarray as xr
 
+from bayesgroups.readings import metrics_of, read
 from bayesgroups.report import check
 from bayesgroups.tables.records import Record, answer_document
+from bayesgroups.texts import as_json
 
 
 def report_document(report: xr.DataTree) -> Record:
@@ -24,7 +26,8 @@ def report_document(report: xr.DataTree) -> Record:
     -------
     dict
         As `bayesgroups.tables.answer_document` makes it of ``/estimates``, with the question ``estimate``, the attributes of
-        the report, and its ``diagnostics``, a list of records. `report_schema` says it exactly.
+        the report, a sentence per metric with its estimand and intervals (``headlines``), and its ``diagnostics``, a list of
+        records. `report_schema` says it exactly.
 
     Raises
     ------
@@ -41,7 +44,8 @@ def report_document(report: xr.DataTree) -> Record:
     (True, 'no_pooling', ['approach', 'metric', 'subgroup'])
     """
     check(report)
-    table = report["estimates"].to_dataset().assign_attrs(report.attrs)
+    said = {name: read(report, name).headline() for name in metrics_of(report)}
+    table = report["estimates"].to_dataset().assign_attrs({"headlines": as_json(said), **report.attrs})
     document = answer_document(table, "estimate", usable=bool(report.attrs["usable"]))
     checks = answer_document(report["diagnostics"].to_dataset(), "diagnostics")["tables"]
     return document | {"diagnostics": checks[0]["records"]}

@@ -62,7 +62,7 @@ def report_table(
     check_order(order)
     reading = read(report, metric, level=level, truth=truth)
     places = reading.decimals() if decimals is None else decimals
-    table = empty_table(reading.metric)
+    table = empty_table(reading.headline())
     table.add_column("subgroup", overflow="fold", min_width=12)
     table.add_column("n", justify="right", no_wrap=True)
     for side in (reading.bayesian, reading.frequentist):

@@ -23,7 +23,8 @@ dims ``metric`` and ``subgroup`` (``feature``, ``score_cell``, ``cluster_cell`` 
 ``status``, ``reason`` (metric, subgroup)
     ``ok``, ``saturated`` (all rows agree), ``single`` (one row) or ``undefined`` (no row counts), and why.
 ``kind``, ``range_lower``, ``range_upper``, ``larger_is_better``, ``undefined_when``, ``ties`` (metric)
-    What each metric is; the kinds are ``rate``, ``mean``, ``f1``, ``auc`` and ``estimate``.
+    What each metric is; the kinds are ``rate``, ``mean``, ``f1``, ``auc`` and ``estimate``. Whatever tells better subgroups from
+    worse ones asks ``larger_is_better`` and never the name; ``bayesgroups.tallies.notes`` knows which directions were assumed.
 ``cell_*`` (subgroup, outcome, decision)
     Rows per confusion cell with ``confusion=True``, see `bayesgroups.tallies.confusion`.
 ``feature_mean`` (subgroup, feature)

@@ -18,6 +18,7 @@ from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.confusion import add_cells
 from bayesgroups.tallies.covariate_addition import carry_covariates
 from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.notes import ASSUMED, BINARY, merge
 from bayesgroups.tallies.score_moments import carry
 from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_tally
 from bayesgroups.tallies.sums import Clusters, Features, Sums
@@ -42,7 +43,8 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     Raises
     ------
     InputError
-        If there is no tally, or attributes, metrics, settings, kinds of tally, confusion cells or covariates of rows differ.
+        If there is no tally, or attributes, metrics, directions, settings, kinds of tally, confusion cells or covariates of
+        rows differ.
 
     Examples
     --------
@@ -81,6 +83,8 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
         type(one)(one.name, one.kind, float(low), one.upper, one.larger_is_better, one.undefined, one.ties)
         for one, low in zip(described, lowest, strict=True)
     ]
+    notes = merge([json.loads(part.attrs["settings"]) for part in parts])
+    settings = {name: value for name, value in settings.items() if name not in (ASSUMED, BINARY)} | notes
     settings["parts"] = len(parts)
     found = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
     return carry_covariates(parts, carry(parts, add_cells(found, parts, subgroups)))
@@ -92,6 +96,13 @@ def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
     if first["metric"].values.tolist() != other["metric"].values.tolist():
         raise InputError(
             f"tallies have different metrics: {first['metric'].values.tolist()} and {other['metric'].values.tolist()}"
+        )
+    turned = first["larger_is_better"].values != other["larger_is_better"].values
+    if turned.any():
+        name = str(first["metric"].values[turned][0])
+        raise InputError(
+            f"tallies have different directions: larger values of metric {name!r} are better in one and worse in another; say "
+            "the same larger_is_better= in all of them"
         )
     if ("weight" in first) != ("weight" in other) or ("cluster_cell" in first.dims) != ("cluster_cell" in other.dims):
         raise InputError("tallies differ in weights= or cluster=; make all of them alike")

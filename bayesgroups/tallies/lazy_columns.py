@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.columns import absence, infinity, no_number
+from bayesgroups.columns import absence, infinity, no_number, partial_credit
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.roles import Roles
 from bayesgroups.tallies.sources import Source
@@ -42,7 +42,8 @@ def numbers(source: Source, roles: Roles) -> list[Number]:
         if name not in schema:
             raise InputError(f"column {name!r} ({argument}=) is not in the frame; {near_misses(name, list(schema))}")
     given = [(name, f"features[{i}]", f"__feature_{i}__") for i, name in enumerate(roles.features)]
-    for argument, column in (("weights", "__weight__"), ("loss", "__loss__"), ("y_score", "__y_score__")):
+    arguments = {"weights": "__weight__", "loss": "__loss__", "correct": "__correct__", "y_score": "__y_score__"}
+    for argument, column in arguments.items():
         name = getattr(roles, argument)
         if name is not None:
             given.append((name, argument, column))
@@ -140,15 +141,36 @@ def check(
     whole = (table[f"{column}count"] == rows).all()
     if whole and np.isfinite(table[f"{column}sum"]).all():
         return
+    kept = frame.select(nw.col(column))
+    gone = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
+    wrong = absent(kept, column) if gone else (nw.col(column) > LARGEST) | (nw.col(column) < -LARGEST)
+    first, row = _first(source, frame, column, wrong)
+    if gone:
+        raise absence(number.name, number.argument, int(gone), row)
+    if len(first):
+        raise infinity(number.name, number.argument, float(first[0]), row)
+
+
+def check_grades(source: Source, frame: nw.LazyFrame[Any], number: Number, table: Mapping[str, FloatArray]) -> None:
+    """Refuse a column of finite grades with a value other than 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Naming the column, and the first row where the engine keeps the order of rows.
+    """
+    if not table[f"{number.column}between"].any():
+        return
+    grade = nw.col(number.column)
+    first, row = _first(source, frame, number.column, (grade != 0) & (grade != 1))
+    raise partial_credit(number.name, float(first[0]), row)
+
+
+def _first(source: Source, frame: nw.LazyFrame[Any], column: str, wrong: nw.Expr) -> tuple[nw.Series[Any], int | None]:
+    """The first value of a column that is wrong, if there is one, and its row where the engine keeps the order of rows."""
     ordered = source.engine == "polars"
     if ordered:
         frame = nw.from_native(frame.to_native().with_row_index("__row__"))
     kept = frame.select(nw.col(column), *([nw.col("__row__")] if ordered else []))
-    gone = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
-    wrong = absent(kept, column) if gone else (nw.col(column) > LARGEST) | (nw.col(column) < -LARGEST)
     first = source.collect(kept.filter(wrong).head(1))
-    row = int(first["__row__"][0]) if ordered and len(first) else None
-    if gone:
-        raise absence(number.name, number.argument, int(gone), row)
-    if len(first):
-        raise infinity(number.name, number.argument, float(first[column][0]), row)
+    return first[column], int(first["__row__"][0]) if ordered and len(first) else None

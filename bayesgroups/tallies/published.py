@@ -11,9 +11,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION, Description, assemble, describe
 from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.notes import direction_settings
 from bayesgroups.tallies.subgroups import Subgroups, check_attributes, cross
 from bayesgroups.tallies.sums import Sums
 from bayesgroups.tallies.variances import Pooling
@@ -32,6 +34,7 @@ def tally_from_counts(
     *,
     metric: str = "rate",
     pooled_variance: Pooling = "corrected",
+    larger_is_better: LargerIsBetter = None,
 ) -> xr.Dataset:
     """A tally of rates from published counts.
 
@@ -46,6 +49,9 @@ def tally_from_counts(
         Name of the metric when arrays are given.
     pooled_variance : {"corrected", "published", "published_rows"}
         How row variances are pooled.
+    larger_is_better : bool or mapping from metrics to bool, optional
+        Direction of the metrics, as in `bayesgroups.tally`; that of their names (``acc``, ``fnr``, ``tpr[cat]`` ...) when left
+        out.
 
     Returns
     -------
@@ -55,8 +61,8 @@ def tally_from_counts(
     Raises
     ------
     InputError
-        If a count is negative, not finite or not whole, successes exceed trials, lengths differ, or a subgroup is
-        there twice.
+        If a count is negative, not finite or not whole, successes exceed trials, lengths differ, a subgroup is there twice,
+        or a direction is said of a metric that is not there.
 
     Examples
     --------
@@ -90,8 +96,11 @@ def tally_from_counts(
         mean = np.where(weight > 0, total / weight, np.nan)
         scatter = np.where(weight > 0, total * (1 - mean), 0.0)
     sums = Sums(rows=weight.max(axis=0), moments=Moments(weight, weight.copy(), mean, scatter), weighted=False)
-    described = [_rate(name) for name in numerators]
-    return assemble(table, described, sums, pooling=pooled_variance, settings={"source": "counts"})
+    names = [str(name) for name in numerators]
+    directions = choose_directions(names, larger_is_better)
+    described = [_rate(name, direction) for name, direction in zip(names, directions, strict=True)]
+    settings = {"source": "counts", **direction_settings(names, directions)}
+    return assemble(table, described, sums, pooling=pooled_variance, settings=settings)
 
 
 def tally_from_estimates(
@@ -102,6 +111,7 @@ def tally_from_estimates(
     metric: str = "estimate",
     lower: float = -math.inf,
     upper: float = math.inf,
+    larger_is_better: bool | None = None,
 ) -> xr.Dataset:
     """A tally from published estimates and their sampling variances (squared standard errors).
 
@@ -117,6 +127,9 @@ def tally_from_estimates(
         Name of the metric.
     lower, upper : float
         Range of the metric; it sets the scale of default priors and where intervals are clipped.
+    larger_is_better : bool, optional
+        Direction of the metric; that of its name (``acc``, ``auc``, ``fnr`` ...) when left out. Of a name that has none
+        smaller values are taken to be better, and answers note that nobody said so.
 
     Returns
     -------
@@ -126,7 +139,7 @@ def tally_from_estimates(
     Raises
     ------
     InputError
-        If a variance is negative, an estimate lies outside its range, or lengths differ.
+        If a variance is negative, an estimate lies outside its range, lengths differ, or the direction is no truth value.
 
     Examples
     --------
@@ -146,6 +159,7 @@ def tally_from_estimates(
     _refuse(v < 0, labels, "sampling_variance must not be negative")
     _refuse(np.isfinite(z) & ~np.isfinite(v), labels, "an estimate without a sampling variance; give both or neither")
     _refuse((z < lower) | (z > upper), labels, f"estimate lies outside the range [{lower}, {upper}]")
+    directions = choose_directions([metric], larger_is_better)
     shape = (1, len(table.table))
     estimates, variances = np.full(shape, np.nan), np.full(shape, np.nan)
     estimates[0, positions], variances[0, positions] = z, np.where(np.isfinite(z), v, np.nan)
@@ -163,13 +177,13 @@ def tally_from_estimates(
         "pooled_df": ("metric", [np.nan]),
         "status": (both, np.where(defined, "ok", "undefined").astype("<U9")),
         "reason": (both, np.where(defined, "", "no estimate").astype("<U60")),
-        **describe([Description(metric, "estimate", lower, upper, False, "no estimate")]),
+        **describe([Description(metric, "estimate", lower, upper, directions[0].larger_is_better, "no estimate")]),
     }
     attrs = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "by": as_json({"by": list(table.by)}),
-        "settings": as_json({"source": "estimates"}),
+        "settings": as_json({"source": "estimates", **direction_settings([metric], directions)}),
     }
     return xr.Dataset(data, coords={"metric": np.array([metric], dtype=str), **table.coordinates()}, attrs=attrs)
 
@@ -223,13 +237,11 @@ def _refuse(bad: NDArray[np.bool_], labels: Sequence[str], sentence: str) -> Non
         raise InputError(f"subgroup {labels[int(np.argmax(bad))]!r}: {sentence}")
 
 
-def _rate(name: str) -> Description:
-    """A rate from counts; direction and reason of the metric of that name where there is one."""
-    if name == "rate":
-        return Description(name, "rate", 0.0, 1.0, False, "no trials")
-    from bayesgroups.metrics import NAMES, named  # expressions over rows: only where a metric of rows is named
+def _rate(name: str, direction: Direction) -> Description:
+    """A rate from counts; its reason where it is undefined is that of the metric of that name, if there is one."""
+    undefined = "no trials"
+    if name != "rate":
+        from bayesgroups.metrics import NAMES, named  # expressions over rows: only where a metric of rows is named
 
-    if name in NAMES and name not in ("auc", "mean", "f1"):
-        known = named(name)
-        return Description(name, "rate", 0.0, 1.0, known.larger_is_better, known.undefined)
-    return Description(name, "rate", 0.0, 1.0, False, "no trials")
+        undefined = named(name).undefined if name in NAMES and name not in ("auc", "mean", "f1") else undefined
+    return Description(name, "rate", 0.0, 1.0, direction.larger_is_better, undefined)

@@ -33,11 +33,12 @@ Declared = Mapping[str, Sequence[object] | None]
 
 @dataclass(frozen=True)
 class Pushed:
-    """Sums over subgroups, the lowest value of each metric, and the rows as prepared, still where they are."""
+    """Sums over subgroups, the extreme values of each metric, and the rows as prepared, still where they are."""
 
     subgroups: Subgroups
     sums: Sums
     lowest: list[float]
+    highest: list[float]
     rows: frames.Rows
 
 
@@ -214,12 +215,13 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     squares = table["squares"] if request.weighted else rows
     moments = Moments(*(np.zeros((len(metrics), size)) for _ in range(4)))
     moments.mean[:] = np.nan
-    lowest = [0.0] * len(metrics)
+    lowest, highest = [0.0] * len(metrics), [0.0] * len(metrics)
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
         if i in request.of_rows:
-            lowest[i] = check_range(metric, *_promises(table, i))
+            promises = _promises(table, i)
+            lowest[i], highest[i] = check_range(metric, *promises), promises[2] or 0.0
             if metric.kind == "mean":
                 _means(moments, i, table, place, request.weighted)
                 continue
@@ -247,7 +249,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     clusters = _clusters(parts, locate, metrics, request.weighted) if roles.cluster is not None else None
     sums = Sums(add_up(rows), moments, request.weighted, scores, features, clusters)
     classes = tuple(sorted({str(value) for value in values}))
-    return Pushed(subgroups, sums, lowest, frames.Rows(parts[0].frame, {}, classes, notes))
+    return Pushed(subgroups, sums, lowest, highest, frames.Rows(parts[0].frame, {}, classes, notes))
 
 
 Locate = Callable[[Cells], NDArray[np.intp]]

@@ -115,6 +115,8 @@ def _reduce(source: Source, request: Request) -> Reduced:
         lazy_columns.check(source, frame, number, cells.table, rows)
         if number.argument == "weights" and (cells.table[f"{number.column}low"] < 0).any():
             raise negative_weight(number.name, float(cells.table[f"{number.column}low"].min()))
+        if number.argument == "correct":
+            lazy_columns.check_grades(source, frame, number, cells.table)
     if roles.cluster is not None and cells.table["cluster_absent"].any():
         raise absence(roles.cluster, "cluster", int(cells.table["cluster_absent"].sum()))
     for key, labels in cells.labels.items():
@@ -237,6 +239,10 @@ def _sum(
             aggregates += lazy_columns.sums(number.column, complete=number.complete)
             if number.column == "__weight__" or (number.column == "__y_score__" and ranked):
                 aggregates += lazy_columns.extremes(number.column)
+    if request.roles.correct is not None:  # grade^2 (1 - grade)^2 adds up to 0 where all grades are 0 or 1
+        beyond = nw.col("__correct__") * (1 - nw.col("__correct__"))
+        columns.append((beyond * beyond).alias("__graded__"))
+        aggregates.append(nw.col("__graded__").sum().alias("__correct__between"))
     if request.weighted:
         columns.append((nw.col("__weight__") * nw.col("__weight__")).alias("__squares__"))
         aggregates.append(nw.col("__squares__").sum().alias("squares"))

@@ -9,14 +9,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups import frames
+from bayesgroups.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.errors import InputError
 from bayesgroups.frames import Missing
-from bayesgroups.metrics import Metric, class_of, named
+from bayesgroups.metrics import LOSS, Metric, class_of, named
 from bayesgroups.roles import Roles
 from bayesgroups.tallies.aggregation import lay_out, sum_rows
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.confusion import check_cells, with_cells
+from bayesgroups.tallies.notes import BINARY, direction_settings, is_binary
 from bayesgroups.tallies.pushdown import Declared, Pushed, push_down
 from bayesgroups.tallies.sources import is_stream
 from bayesgroups.tallies.subgroups import check_attributes, cross
@@ -35,6 +37,7 @@ def tally(
     y_pred: str | None = None,
     y_score: str | None = None,
     loss: str | None = None,
+    correct: str | None = None,
     threshold: float | None = None,
     selection_rate: float | None = None,
     positive: object = None,
@@ -46,6 +49,7 @@ def tally(
     pooled_variance: Pooling = "corrected",
     confusion: bool = False,
     row_covariates: Sequence[str] = (),
+    larger_is_better: LargerIsBetter = None,
 ) -> xr.Dataset:
     """Reduce rows to sufficient statistics per metric and intersectional subgroup.
 
@@ -59,10 +63,12 @@ def tally(
         Columns whose combinations are the subgroups. A mapping declares levels, ``{"age": ["18-34", "35-64"]}``
         (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them.
     metrics : sequence of str or Metric
-        Names of `bayesgroups.metrics.NAMES` (``sel acc tpr fnr fpr tnr ppv npv fdr for f1 auc mean``), rates of one
+        Names of `bayesgroups.metrics.NAMES` (``sel acc tpr fnr fpr tnr ppv npv fdr for f1 correct auc mean``), rates of one
         class such as ``tpr[cat]``, or `bayesgroups.Metric`.
     y_true, y_pred, y_score, loss : str, optional
-        Columns of outcome, decision, score and loss.
+        Columns of outcome, decision, score and loss (or any other number per row, for ``mean``).
+    correct : str, optional
+        Column of answers graded 1 (correct) or 0, or booleans, for the metric ``correct``.
     threshold : float, optional
         Turns the score into the decision ``score >= threshold``.
     selection_rate : float, optional
@@ -90,6 +96,10 @@ def tally(
     row_covariates : sequence of str
         Numeric columns whose products with the score are kept, for `bayesgroups.ModelBasedMetrics`; with ``auc`` among the
         metrics, see `bayesgroups.tallies.score_covariates.keep_covariates`.
+    larger_is_better : bool or mapping from metrics to bool, optional
+        Direction of the metrics, for whatever tells better subgroups from worse ones. When left out it is that of the name
+        (`bayesgroups.directions.KNOWN`) or of the `Metric`; where neither has one, as for ``mean``, smaller values are taken
+        to be better, and answers note that nobody said so.
 
     Returns
     -------
@@ -120,10 +130,15 @@ def tally(
     names = _names(by, "by")
     declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
     roles = Roles(
-        names, y_true, y_pred, y_score, loss, threshold, selection_rate, positive,
+        names, y_true, y_pred, y_score, loss, correct, threshold, selection_rate, positive,
         _names(features, "features"), cluster, weights,
     )  # fmt: skip
     check_attributes(roles.by)
+    directions = choose_directions(
+        [metric.name for metric in wanted],
+        larger_is_better,
+        {metric.name: metric.larger_is_better for metric in wanted},
+    )
     _check_needs(wanted, roles)
     analysis = choose(cluster_analysis, cluster, pooled_variance)
     if confusion:
@@ -159,12 +174,16 @@ def tally(
         "y_pred": y_pred,
         "y_score": y_score,
         "loss": loss,
+        **({} if correct is None else {"correct": correct}),
+        **({} if larger_is_better is None else {"larger_is_better": larger_is_better}),
         "cluster": cluster,
         **({} if cluster is None else {"cluster_analysis": analysis}),
         "weights": weights,
         **rows.notes,
+        **direction_settings([metric.name for metric in wanted], directions),
+        **_binary_means(wanted, found, loss),
     }
-    described = [_describe(metric, low) for metric, low in zip(wanted, found.lowest, strict=True)]
+    described = [_describe(*each) for each in zip(wanted, found.lowest, directions, strict=True)]
     whole = assemble(
         subgroups, described, found.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
     )
@@ -189,7 +208,19 @@ def _of_memory(
     position = subgroups.codes([[level_text(value) for value in key] for key in keys])
     sums = lay_out(table, position, len(subgroups.table), rows, roles, metrics, subgroups)
     lowest = [float(np.nan_to_num(table.get(f"low{i}", np.zeros(1))).min()) for i in range(len(metrics))]
-    return Pushed(subgroups, sums, lowest, rows)
+    highest = [float(np.nan_to_num(table.get(f"high{i}", np.zeros(1))).max()) for i in range(len(metrics))]
+    return Pushed(subgroups, sums, lowest, highest, rows)
+
+
+def _binary_means(metrics: Sequence[Metric], found: Pushed, loss: str | None) -> dict[str, dict[str, str]]:
+    """The setting that tells which means are of columns that hold only 0 and 1; nothing where none is."""
+    columns: dict[str, str] = {}
+    for i, metric in enumerate(metrics):
+        column = loss if metric.value is LOSS else metric.value
+        binary = metric.kind == "mean" and is_binary(found.sums.moments, i, found.lowest[i], found.highest[i])
+        if binary and isinstance(column, str):
+            columns[metric.name] = column
+    return {BINARY: columns} if columns else {}
 
 
 def _names(names: Iterable[str], argument: str) -> tuple[str, ...]:
@@ -217,13 +248,14 @@ def _decides(metric: Metric) -> bool:
 
 
 def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
-    given = {role for role in ("y_true", "y_pred", "y_score", "loss") if getattr(roles, role) is not None}
+    given = {role for role in ("y_true", "y_pred", "y_score", "loss", "correct") if getattr(roles, role) is not None}
     if roles.threshold is not None or roles.selection_rate is not None:
         given.add("y_pred")
     for metric in metrics:
         for role in sorted(metric.needs - given):
             plain = role == "y_pred" and class_of(metric) is None
             hint = " (or y_score= with threshold= or selection_rate=)" if plain else ""
+            hint = " (the column of answers graded 1 or 0)" if role == "correct" else hint
             mend = ""
             if metric.kind == "auc" and role == "y_score" and "y_pred" in given:
                 mend = (
@@ -238,10 +270,10 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
             )
 
 
-def _describe(metric: Metric, lowest: float) -> Description:
+def _describe(metric: Metric, lowest: float, direction: Direction) -> Description:
     lower = metric.lower
     if metric.kind == "mean" and lower == -np.inf and lowest >= 0:
         lower = 0.0  # a loss that is never negative is bounded below, as word error rates and absolute errors are
     return Description(
-        metric.name, metric.kind, lower, metric.upper, metric.larger_is_better, metric.undefined, metric.ties
+        metric.name, metric.kind, lower, metric.upper, direction.larger_is_better, metric.undefined, metric.ties
     )

@@ -32,7 +32,8 @@ def points_from_reports(
         ``rows(subgroup)``, and returns a number per draw, larger the better: ``lambda values: 1 -
         bg.aggregate(values.sel(metric="tpr"))``.
     performance : str or callable
-        A metric, which is averaged over subgroups by their counts (all rows alike), or a function like ``fairness``.
+        A metric, which is averaged over subgroups by their counts (all rows alike), or a function like ``fairness``. A rate of
+        which smaller values are better is turned round: 1 less its mean.
     side : {"bayesian", "frequentist"}
         Draws of ``/posterior`` or of ``/bootstrap``.
 
@@ -44,8 +45,8 @@ def points_from_reports(
     Raises
     ------
     InputError
-        If there is no report, a report has no such draws or metric, the numbers of draws differ, or a function returns
-        something else than a number per draw.
+        If there is no report, a report has no such draws or metric, smaller values of a metric without bounds are better, the
+        numbers of draws differ, or a function returns something else than a number per draw.
     SchemaError
         If a value is not a report.
 
@@ -87,7 +88,7 @@ def points_from_reports(
             raise InputError(f"reports {first[0]!r} and {name!r} have different draws: {first[1]} and {sizes}")
         first = first or (name, sizes)
         goals = {
-            "performance": _weighted(values, performance, name)
+            "performance": _weighted(report, values, performance, name)
             if isinstance(performance, str)
             else performance(values),
             "fairness": fairness(values),
@@ -109,8 +110,8 @@ def _values(report: xr.DataTree, group: str) -> xr.DataArray:
     return mu.assign_coords(count=tally["count"].variable, rows=tally["rows"].variable)
 
 
-def _weighted(values: xr.DataArray, metric: str, name: str) -> xr.DataArray:
-    """Mean over subgroups by their counts: the value over all rows."""
+def _weighted(report: xr.DataTree, values: xr.DataArray, metric: str, name: str) -> xr.DataArray:
+    """Mean over subgroups by their counts, the value over all rows, turned so that larger is better."""
     known = values["metric"].values.tolist()
     if metric not in known:
         raise InputError(f"report {name!r} has no metric {metric!r}; it has {known}. Tally it, or give performance=")
@@ -118,7 +119,18 @@ def _weighted(values: xr.DataArray, metric: str, name: str) -> xr.DataArray:
     count = own["count"]
     if not float(count.sum(skipna=False)) > 0:
         raise InputError(f"report {name!r} has no counts of {metric!r} to average by; give performance= as a function")
-    return (own.where(count > 0, 0.0) * count).sum("subgroup") / count.sum()
+    mean = (own.where(count > 0, 0.0) * count).sum("subgroup") / count.sum()
+    about = report["constant_data"].to_dataset().sel(metric=metric)
+    if int(about["larger_is_better"]):
+        return mean
+    ends = float(about["range_lower"]) + float(about["range_upper"])
+    if not np.isfinite(ends):
+        raise InputError(
+            f"performance={metric!r}: smaller values of this metric are better in report {name!r}, and it has no largest value to "
+            "count from; give a function of which larger values are better, as performance=lambda values: "
+            f"-values.sel(metric={metric!r}).mean('subgroup')"
+        )
+    return ends - mean
 
 
 def _per_draw(one: object, goal: str, name: str, sizes: dict[str, int]) -> np.ndarray:

@@ -41,10 +41,13 @@ def test_metrics_of_a_class_name_it() -> None:
     assert "where cat is positive" in said.definition
 
 
-def test_metrics_of_ones_own_are_not_judged() -> None:
+def test_a_direction_that_nobody_gave_is_told_as_assumed() -> None:
     counts = bg.tally_from_counts([1, 2, 3, 4], [9, 9, 9, 9], SITES, metric="refusals")
     said = words.metric_words(counts, "refusals")
-    assert (said.title, said.definition, said.direction) == ("refusals", "successes out of trials", "")
+    assert (said.title, said.definition) == ("refusals", "successes out of trials")
+    assert said.direction == "smaller is better, for no direction was given"
+    told = bg.tally_from_counts([1, 2, 3, 4], [9, 9, 9, 9], SITES, metric="refusals", larger_is_better=True)
+    assert words.metric_words(told, "refusals").direction == "larger is better"
     table = bg.tally_from_estimates([1, 2, 3, 4], [1, 1, 1, 1], SITES)
     assert words.metric_words(table, "estimate").definition == "estimates with their sampling variances, as published"
 

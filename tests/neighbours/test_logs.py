@@ -85,6 +85,61 @@ def test_every_form_of_an_inspect_log_is_read(tmp_path: Path) -> None:
         assert frame["metadata_tags"][0] == '["a", "b"]'
 
 
+def graded(folder: Path, partial: bool = False) -> Path:
+    """A log of 200 answers in each of four languages, nine tenths correct in English and four tenths in the others."""
+    samples = [
+        sample(
+            f"{language}{i}", 1, language, "C" if i % 10 < (9 if language == "en" else 4) else "P" if partial else "I"
+        )
+        for language in ("en", "sw", "fi", "de")
+        for i in range(200 if language == "en" else 190)
+    ]
+    path = folder / "graded.json"
+    path.write_text(json.dumps({**HEADER, "samples": samples}), encoding="utf-8")
+    return path
+
+
+def test_the_worst_subgroup_of_a_log_is_the_least_accurate(tmp_path: Path) -> None:
+    rows = read_inspect(graded(tmp_path))
+    tally = bg.tally(rows, ["metadata_language"], "correct", correct="score", cluster="item")
+    assert (tally["kind"].item(), tally["larger_is_better"].item(), tally["row_kind"].item()) == ("rate", 1, "rate")
+    assert tally["estimate"].sel(metric="correct", subgroup="en").item() == 0.9
+    for source in (tally, bg.estimate(tally, bg.PartialPooling(), seed=1)):
+        found = bg.certify(source).sel(metric="correct")
+        assert str(found["worst_subgroup"].values) != "en"
+        assert found["pessimist"] < 0.4 < found["optimist"] < 0.5
+        assert "note" not in found.attrs
+    ranks = bg.ranks(bg.estimate(tally, bg.PartialPooling(), seed=1)).sel(metric="correct")
+    assert float(ranks["probability_best"].sel(subgroup="en")) > 0.99
+    assert float(ranks["probability_worst"].sel(subgroup="en")) < 0.01
+
+
+def test_partial_credit_is_a_mean_of_which_larger_is_better(tmp_path: Path) -> None:
+    rows = read_inspect(graded(tmp_path, partial=True))
+    with pytest.raises(
+        InputError, match=r"'score' \(correct=\) must hold 0 and 1 or booleans; row 9 has 0.5.*larger_is_better=True"
+    ):
+        bg.tally(rows, ["metadata_language"], "correct", correct="score")
+    tally = bg.tally(rows, ["metadata_language"], "mean", loss="score", larger_is_better=True)
+    found = bg.certify(tally).sel(metric="mean")
+    assert str(found["worst_subgroup"].values) != "en"
+    assert float(found["pessimist"]) < 0.7
+
+
+def test_the_command_that_help_teaches_finds_the_least_accurate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, tally = tmp_path / "rows.csv", tmp_path / "correct.tally.nc"
+    assert run(["read-inspect", str(graded(tmp_path)), "--output", str(rows)]) == 0
+    line = ["--by", "metadata_language", "--metric", "correct", "--correct", "score", "--cluster", "item"]
+    assert run(["tally", str(rows), *line, "--output", str(tally)]) == 0
+    capsys.readouterr()
+    assert run(["certify", str(tally), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    records = next(table["records"] for table in answer["tables"] if table["dims"] == ["metric"])
+    assert [record["worst_subgroup"] == "en" for record in records] == [False]
+
+
 def test_scores_of_several_keys_and_scorers(tmp_path: Path) -> None:
     scores = {"judge": {"value": {"tone": "yes", "facts": True}}, "match": {"value": "0.5"}}
     one = {"id": 1, "epoch": 1, "scores": scores}

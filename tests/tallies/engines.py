@@ -18,7 +18,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.metrics import Y_PRED, Y_TRUE, Metric
 
-NAMED = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "fdr", "for", "f1", "auc", "mean"]
+NAMED = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "fdr", "for", "f1", "auc", "mean", "correct"]
 MISS_COST = Metric("miss_cost", value=nw.col("cost") * (1 - Y_PRED), where=Y_TRUE == 1, lower=0.0)
 DEAR = Metric("dear", value=(nw.col("cost") > 2).cast(nw.Float64), kind="rate")
 EVERY: list[str | Metric] = [*NAMED, MISS_COST, DEAR]
@@ -52,6 +52,7 @@ def some_rows(n: int = 600) -> pd.DataFrame:
             "patient": rng.integers(0, 150, n),
             "w": rng.random(n) + 0.1,
             "cost": rng.exponential(size=n) + 1,
+            "right": rng.random(n) < 0.7,
         }
     )
 
@@ -59,7 +60,7 @@ def some_rows(n: int = 600) -> pd.DataFrame:
 def everything(frame: Any, **changes: Any) -> xr.Dataset:
     arguments: dict[str, Any] = {
         "by": ["race", "age"], "metrics": EVERY, "y_true": "y", "y_score": "score", "threshold": 0.5, "loss": "loss",
-        "features": ["visits"], "cluster": "patient",
+        "correct": "right", "features": ["visits"], "cluster": "patient",
     }  # fmt: skip
     return bg.tally(frame, **(arguments | changes))
 

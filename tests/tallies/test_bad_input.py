@@ -51,6 +51,32 @@ def put(column: str, row: int, value: Any) -> pd.DataFrame:
         ({"metrics": ["auc"]}, "metric 'auc' needs y_score=, which is not given; y_pred= holds classes"),
         ({"metrics": ["auc"], "y_pred": None}, "metric 'auc' needs y_score=, which is not given$"),
         ({"metrics": ["mean"]}, "metric 'mean' needs loss="),
+        (
+            {"metrics": ["correct"]},
+            r"metric 'correct' needs correct= \(the column of answers graded 1 or 0\), which is not given",
+        ),
+        ({"metrics": ["correct"], "correct": "nope"}, r"column 'nope' \(correct=\) is not in the frame"),
+        (
+            {"metrics": ["correct"], "correct": "s"},
+            r"column 's' \(correct=\) must hold 0 and 1 or booleans; row 0 has 0.1. .* loss='s', larger_is_better=True",
+        ),
+        (
+            {"metrics": ["correct"], "correct": "text"},
+            r"column 'text' \(correct=\) must hold numbers; got String such as 'a'",
+        ),
+        (
+            {"frame": put("s", 2, np.nan), "correct": "s"},
+            r"column 's' \(correct=\) has 1 missing value, the first in row 2",
+        ),
+        (
+            {"larger_is_better": {"fnrr": True}},
+            "larger_is_better= has metric 'fnrr', which is not tallied; did you mean 'fnr'",
+        ),
+        (
+            {"larger_is_better": "yes"},
+            "larger_is_better= must be True or False, or a mapping from metrics to these; got 'yes'",
+        ),
+        ({"larger_is_better": {"fnr": 1}}, "larger_is_better= of metric 'fnr' must be True or False, or a mapping"),
         ({"y_score": "s", "threshold": 0.5}, "y_pred= and threshold= are both given"),
         ({"y_score": "s", "selection_rate": 0.5}, "y_pred= and selection_rate= are both given"),
         (

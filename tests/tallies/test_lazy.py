@@ -212,7 +212,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
         "race": st.sampled_from(["a", "b", "ä | \\"]), "age": st.sampled_from([9, 18]), "y": st.integers(0, 1),
         "score": st.sampled_from([0.0, -0.0, 0.25, 0.5, 1.0]), "loss": st.integers(-50, 50).map(float),
         "visits": st.integers(0, 3), "patient": st.integers(0, 4), "w": st.sampled_from([0.5, 1.0, 3.0]),
-        "cost": st.sampled_from([0.0, 1.5, 4.0]),
+        "cost": st.sampled_from([0.0, 1.5, 4.0]), "right": st.booleans(),
     }  # fmt: skip
     return pd.DataFrame({name: draw(st.lists(values, min_size=n, max_size=n)) for name, values in columns.items()})
 

@@ -15,8 +15,8 @@ from bayesgroups.tallies.subgroups import attributes_of
 _CLASSES = {leaf.word: leaf.__name__ for leaf in ESTIMATORS}
 _ENGINES = ("nuts", "nuts_jax")
 """Engines that are asked for by name; the exact ones are what comes when nothing is said."""
-_ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "features", "weights", "cluster", "confusion",
-          "row_covariates")  # fmt: skip
+_ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "correct", "features", "weights", "cluster",
+          "confusion", "row_covariates")  # fmt: skip
 
 
 def origin(report: xr.DataTree) -> dict[str, Any]:
@@ -45,6 +45,8 @@ def _code(report: xr.DataTree) -> str:
     ):  # what is taken for positive where nothing is said, and not always a text
         said["positive"] = None
     asked = [f"{name}={value!r}" for name, value in said.items() if value not in (None, [], False)]
+    if settings.get("larger_is_better") is not None:
+        asked.append(f"larger_is_better={settings['larger_is_better']!r}")
     by, metrics = attributes_of(tally), [str(name) for name in tally["metric"].values]
     lines = [
         "import bayesgroups as bg",

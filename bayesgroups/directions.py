@@ -1,0 +1,109 @@
+"""The direction of a metric: larger values are better, or smaller ones, by its name or as said where it is tallied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bayesgroups.errors import InputError, near_misses
+
+LargerIsBetter = bool | Mapping[str, bool] | None
+"""One direction for all metrics of a tally, one per metric, or ``None`` for those known by name."""
+
+KNOWN: dict[str, bool] = {
+    "sel": True, "acc": True, "correct": True, "tpr": True, "fnr": False, "fpr": False, "tnr": True, "ppv": True,
+    "fdr": False, "npv": True, "for": False, "f1": True, "auc": True,
+}  # fmt: skip
+"""Metrics whose name says whether larger values are better; the same holds per class, as in ``tpr[label]``."""
+
+_PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[.+\]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The direction of one metric; ``assumed`` where neither its name nor an argument gives it."""
+
+    larger_is_better: bool
+    assumed: bool = False
+
+
+def direction_of(name: str) -> bool | None:
+    """Whether larger values of a metric are better, by its name alone; ``None`` where the name does not say.
+
+    Examples
+    --------
+    >>> direction_of("acc"), direction_of("fnr"), direction_of("tpr[cat]"), direction_of("mean")
+    (True, False, True, None)
+    """
+    match = _PER_CLASS.fullmatch(name)
+    return KNOWN.get(match["rate"] if match else name)
+
+
+def choose_directions(
+    names: Sequence[str], given: LargerIsBetter, defined: Mapping[str, bool | None] | None = None
+) -> list[Direction]:
+    """The direction of every metric of a tally.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the metrics.
+    given : bool, mapping from names to bool, or None
+        What the caller says; it wins over the definition and the name of a metric.
+    defined : mapping, optional
+        Directions that the definitions of metrics carry, such as ``Metric(larger_is_better=True)``.
+
+    Returns
+    -------
+    list of Direction
+        One per name. Where nothing gives a direction, smaller values are taken to be better, as of a loss.
+
+    Raises
+    ------
+    InputError
+        If the argument is neither a truth value nor a mapping to such, names a metric that is not tallied, or says one thing
+        of several metrics of which the name of one says another.
+
+    Examples
+    --------
+    >>> choose_directions(["mean"], True), choose_directions(["wer"], None)
+    ([Direction(larger_is_better=True, assumed=False)], [Direction(larger_is_better=False, assumed=True)])
+    """
+    said = _as_mapping(names, given)
+    own = defined or {}
+    directions = []
+    for name in names:
+        known = next((one for one in (said.get(name), own.get(name), direction_of(name)) if one is not None), None)
+        directions.append(Direction(bool(known), assumed=known is None))
+    return directions
+
+
+def _as_mapping(names: Sequence[str], given: LargerIsBetter) -> Mapping[str, bool]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        for name, one in given.items():
+            if name not in names:
+                raise InputError(
+                    f"larger_is_better= has metric {name!r}, which is not tallied; {near_misses(name, names)}"
+                )
+            _check(one, f"larger_is_better= of metric {name!r}")
+        return given
+    _check(given, "larger_is_better=")
+    contrary = next((name for name in names if direction_of(name) not in (None, given)), None)
+    if len(names) > 1 and contrary is not None:
+        raise InputError(
+            f"larger_is_better={given} is said of {len(names)} metrics, but of {contrary!r} {_words(not given)} values are better; "
+            f"say it per metric, as larger_is_better={{{next(name for name in names if name != contrary)!r}: {given}}}"
+        )
+    return dict.fromkeys(names, given)
+
+
+def _check(value: object, argument: str) -> None:
+    if not isinstance(value, bool):
+        raise InputError(f"{argument} must be True or False, or a mapping from metrics to these; got {value!r}")
+
+
+def _words(larger: bool) -> str:
+    return "larger" if larger else "smaller"

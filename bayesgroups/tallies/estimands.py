@@ -1,0 +1,35 @@
+"""The estimand of a metric: the value behind the rows of a subgroup, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+VALUES = {
+    "rate": "superpopulation rate", "mean": "superpopulation mean", "f1": "superpopulation F1 score",
+    "auc": "superpopulation AUC", "estimate": "superpopulation value",
+}  # fmt: skip
+"""Estimands by the kind of metric: values of the population that the rows of a subgroup are drawn from."""
+
+
+def superpopulation_values(tally: xr.Dataset) -> NDArray[np.str_]:
+    """The estimand of every metric of a tally (metric,), in words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> superpopulation_values(bg.tally_from_counts([1, 2], [4, 5], pd.DataFrame({"site": ["a", "b"]}))).tolist()
+    ['superpopulation rate']
+    """
+    kinds = tally.get("row_kind", tally["kind"]).values
+    analyses = tally["cluster_analysis"].values if "cluster_analysis" in tally else np.full(len(kinds), "ignore")
+    weighted = " under the weights" if "weight" in tally else ""
+    return np.array(
+        [
+            f"{VALUES[str(kind)]}{', every cluster counting once' if analysis == 'mean' else ''}{weighted}"
+            for kind, analysis in zip(kinds, analyses, strict=True)
+        ],
+        dtype=str,
+    )

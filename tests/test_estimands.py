@@ -1,0 +1,116 @@
+"""What is estimated, said in reports and in the first line of whatever shows them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+from bayesgroups.cli import run
+from bayesgroups.plots import forest, heat_map, shrinkage
+from bayesgroups.readings import headline, read
+from bayesgroups.tables import comparison_table, report_table
+from bayesgroups.tables.report_documents import report_document
+from bayesgroups.tallies.estimands import superpopulation_values
+
+SITES = pd.DataFrame({"site": list("abcd"), "sex": list("ffmm")})
+SAID = (
+    "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed-to-the-end) and confidence (jeffreys) intervals"
+)
+
+
+@pytest.fixture(scope="module")
+def report() -> xr.DataTree:
+    tally = bg.tally_from_counts([1, 30, 9, 4], [5, 100, 60, 9], SITES, metric="fnr")
+    return bg.estimate(tally, bg.NoPooling(interval="jeffreys"), seed=1)
+
+
+def other(report: xr.DataTree, estimand: str) -> xr.DataTree:
+    """The same report, as if it answered for something else."""
+    table = report["estimates"].to_dataset()
+    changed = report.copy()
+    changed["estimates"] = xr.DataTree(table.assign(estimand=(("approach", "metric"), np.full((2, 1), estimand))))
+    return changed
+
+
+def test_estimands_follow_the_kind_of_metric_and_the_rows() -> None:
+    rows = pd.DataFrame(
+        {"g": list("aabb"), "y": [0, 1, 0, 1], "s": [0.1, 0.7, 0.2, 0.4], "c": [1, 2, 1, 2], "w": [1.0, 2, 1, 3]}
+    )
+    names = ["fnr", "f1", "auc", "mean"]
+
+    def said(**more: str) -> list[str]:
+        tally = bg.tally(rows, ["g"], names, y_true="y", y_score="s", threshold=0.5, loss="s", **more)  # type: ignore[arg-type]
+        return [str(one).removeprefix("superpopulation ") for one in superpopulation_values(tally)]
+
+    plain = ["rate", "F1 score", "AUC", "mean"]
+    assert said() == said(cluster="c") == plain
+    assert said(weights="w") == [f"{one} under the weights" for one in plain]
+    counted = [f"{one}, every cluster counting once" for one in plain]
+    assert said(cluster="c", cluster_analysis="mean") == [*counted[:2], "AUC", counted[3]]
+    published = bg.tally_from_estimates([0.1, 0.2], [0.1, 0.1], pd.DataFrame({"g": ["a", "b"]}))
+    assert superpopulation_values(published).tolist() == ["superpopulation value"]
+
+
+def test_disagreement_answers_for_a_rate_or_for_the_set_of_those_that_are_possible() -> None:
+    random = np.random.default_rng(1)
+    rows = pd.DataFrame({"sex": random.choice(["f", "m"], 90), "label": random.choice(list("xyz"), 90)})
+    tally = bg.disagreement_tally(rows.assign(no=random.integers(0, 2, 90)), ["sex"], "label", "no")
+    table = bg.estimate(tally, bg.DisagreementModel(), seed=1)["estimates"].to_dataset()["estimand"]
+    assert set(table.sel(metric="acc").values.tolist()) == {"superpopulation rate"}
+    assert table.sel(metric="tpr[x]").values.tolist() == [
+        "superpopulation rate under the stated prior", "identified set of the superpopulation rate",
+    ]  # fmt: skip
+
+
+def test_first_lines_name_the_estimand_and_the_intervals(report: xr.DataTree, tmp_path: Path) -> None:
+    assert read(report).headline() == SAID
+    assert str(report_table(report).title) == SAID
+    assert SAID in bg.write_html(report, tmp_path / "page.html").read_text("utf-8")
+    assert json.loads(json.dumps(report_document(report)))["attributes"]["headlines"] == {"fnr": SAID}
+    assert " ".join(forest(report).get_title(loc="left").split()) == SAID
+    for axes in (heat_map(report, "site", "sex"), shrinkage(report)):
+        assert " ".join(axes.get_title(loc="left").split()).endswith("estimates of the superpopulation rate")
+    opened = bg.open_report(bg.save_report(report, tmp_path / "r.nc"))
+    assert read(opened).headline() == SAID
+
+
+def test_a_report_of_old_says_its_intervals_alone(report: xr.DataTree) -> None:
+    old = report.copy()
+    old["estimates"] = xr.DataTree(report["estimates"].to_dataset().drop_vars("estimand"))
+    assert read(old).headline() == SAID.replace(" superpopulation rate per subgroup;", "")
+    assert "note" not in bg.compare({"old": old, "new": report}).attrs
+
+
+def test_a_remark_of_a_method_stays_readable() -> None:
+    assert (
+        headline("wer", 0.8, [("", "confidence", "t (too few subgroups)")])
+        == "wer: 80% confidence (t; too few subgroups) intervals"
+    )
+
+
+def test_reports_of_different_estimands_are_marked(
+    report: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = bg.compare({"one": report, "two": report})
+    assert "note" not in same.attrs
+    assert str(comparison_table(same, "fnr").title) == (
+        "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed-to-the-end) intervals, Bayesian"
+    )
+    people = other(report, "rate of these people")
+    found = bg.compare({"one": report, "two": people})
+    assert found["estimand"].dims == ("estimator", "approach", "metric")
+    assert (
+        "fnr, bayesian: the reports answer for different estimands ('one': superpopulation rate; 'two': rate of these"
+        in (found.attrs["note"])
+    )
+    assert "superpopulation rate and rate of these people per subgroup" in str(comparison_table(found, "fnr").title)
+    for name, one in (("one", report), ("two", people)):
+        bg.save_report(one, tmp_path / f"{name}.nc")
+    assert run(["compare", str(tmp_path / "one.nc"), str(tmp_path / "two.nc")]) == 0
+    assert "the reports answer for different estimands" in " ".join(capsys.readouterr().out.split())
