@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, RowOptions
+from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, Imputed, RowOptions
 
 Part = Literal["auto", "tally", "posterior", "bootstrap"]
 Limits = Literal[
@@ -29,6 +29,7 @@ def certify(
     margins: bool = False,
     part: Part = "auto",
     larger_is_better: bool | None = None,
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -61,6 +62,8 @@ def certify(
         What of a report is read; auto is its posterior.
     larger_is_better
         Replaces the direction of the metrics.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -73,7 +76,7 @@ def certify(
     source = source_of(data, rows)
     found = ask(
         source, level=level, standards=list(standards) or None, correction=correction, critical_value=critical_value,
-        interval=interval, margins=margins, part=part, larger_is_better=larger_is_better, seed=seed,
+        interval=interval, margins=margins, part=part, larger_is_better=larger_is_better, imputed=imputed, seed=seed,
     )  # fmt: skip
     shown = {
         "optimist": "optimist", "decided by": "optimist_subgroup", "pessimist": "pessimist",
@@ -98,6 +101,7 @@ def simultaneous_intervals(
     interval: Limits = "auto",
     margins: bool = False,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -121,6 +125,8 @@ def simultaneous_intervals(
         Add every margin to the intersections.
     part
         What of a report is read; auto is its posterior.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -131,7 +137,7 @@ def simultaneous_intervals(
     from bayesgroups.cli.results import publish
 
     source = source_of(data, rows)
-    found = ask(source, level=level, interval=interval, margins=margins, part=part, seed=seed)
+    found = ask(source, level=level, interval=interval, margins=margins, part=part, imputed=imputed, seed=seed)
     shown = {"estimate": ("estimate", "lower", "upper")}
     return publish(found, "simultaneous_intervals", answer, rows="subgroup", columns=shown, source=source)
 
@@ -143,6 +149,7 @@ def ranks(
     level: float = 0.95,
     part: Part = "auto",
     larger_is_better: bool | None = None,
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -164,6 +171,8 @@ def ranks(
         What of a report is read; auto is its posterior.
     larger_is_better
         Replaces the direction of the metrics.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -174,9 +183,9 @@ def ranks(
     from bayesgroups.cli.results import publish
 
     source = source_of(data, rows)
-    found = ask(source, level=level, part=part, larger_is_better=larger_is_better, seed=seed)
+    found = ask(source, level=level, part=part, larger_is_better=larger_is_better, imputed=imputed, seed=seed)
     shown = {
-        "rank": ("rank", "lower", "upper"), "estimate": "estimate", "P(best)": "probability_best",
+        "rank": ("rank", "lower", "upper"), "expected": "expected_rank", "estimate": "estimate", "P(best)": "probability_best",
         "P(worst)": "probability_worst",
     }  # fmt: skip
     return publish(found, "ranks", answer, rows="subgroup", columns=shown, source=source)
@@ -192,6 +201,7 @@ def discoveries(
     margins: bool = False,
     part: Part = "auto",
     larger_is_better: bool | None = None,
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -219,6 +229,8 @@ def discoveries(
         What of a report is read; auto is its posterior.
     larger_is_better
         Replaces the direction of the metrics.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -231,7 +243,7 @@ def discoveries(
     source = source_of(data, rows)
     found = ask(
         source, tolerance, reference=reference, error=error, margins=margins, part=part,
-        larger_is_better=larger_is_better, seed=seed,
+        larger_is_better=larger_is_better, imputed=imputed, seed=seed,
     )  # fmt: skip
     shown = {
         "gap": "gap",
@@ -283,6 +295,7 @@ def fairness_definitions(
     tolerance: float = 0.05,
     level: float = 0.95,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -304,6 +317,8 @@ def fairness_definitions(
         Of the intervals that draws give.
     part
         What of a report is read; auto is its posterior.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -314,7 +329,7 @@ def fairness_definitions(
     from bayesgroups.cli.results import publish
 
     source = source_of(data, rows)
-    found = ask(source, tolerance=tolerance, level=level, part=part, seed=seed)
+    found = ask(source, tolerance=tolerance, level=level, part=part, imputed=imputed, seed=seed)
     shown = {"value": ("value", "lower", "upper")}
     return publish(found, "fairness_definitions", answer, rows="definition", columns=shown, source=source)
 

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+Imputed = Literal["leave_out", "include"]
+"""Whether subgroups without rows take part in a question."""
 Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
 
 
