@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.disagreement import credible_sets
 from bayesgroups.disparities.posterior_variance import posterior_variance
 from bayesgroups.errors import InputError
 
@@ -108,7 +109,7 @@ def test_a_subgroup_with_rows_and_an_empty_denominator_is_left_out_of_that_metri
     rows["d"] = [1, 0, 1, 1] * 20 + [0, 1]
     report = bg.estimate(bg.tally(rows, ["sex"], ["tpr", "acc"], y_true="y", y_pred="d"), bg.NoPooling(), seed=1)
     for question in (bg.certify, bg.ranks, bg.disparity):
-        answer = question(report)  # type: ignore[operator]
+        answer = question(report)
         assert answer["left_out"].sel(metric=["tpr", "acc"]).values.tolist() == ["x (no positives)", ""]
 
 
@@ -149,3 +150,91 @@ def test_rates_known_within_bounds_alone_have_no_shares_to_weigh_by() -> None:
     assert np.isnan(answer["probability"].values).all()
     fixed = bg.discoveries(report, reference=0.5, imputed="include").sel(metric=bounded)
     assert np.isfinite(fixed["probability"].values).all()
+
+
+def test_the_prior_matters_to_the_worst_subgroup_that_has_rows(report: xr.DataTree) -> None:
+    left, included = (bg.prior_sensitivity(report, imputed=word).isel(metric=0) for word in ("leave_out", "include"))
+    assert left["left_out"] == "empty (no rows)"
+    assert included["left_out"] == ""
+    draws = report["posterior"].to_dataset()["mu"].isel(metric=0)
+    for answer, labels in ((left, LABELS[:3]), (included, LABELS)):
+        of_these = draws.sel(subgroup=labels)
+        gap = (of_these.max("subgroup") - of_these.min("subgroup")).mean()
+        worst = of_these.min("subgroup").mean()
+        for quantity, value in (("gap", gap), ("worst", worst)):
+            assert float(answer["quantity_mean"].sel(quantity=quantity)) == pytest.approx(float(value), rel=1e-12)
+    with pytest.raises(InputError, match="imputed='drop'"):
+        bg.prior_sensitivity(report, imputed="drop")  # type: ignore[arg-type]
+
+
+def test_means_of_a_comparison_are_about_subgroups_with_rows(report: xr.DataTree) -> None:
+    pooled = bg.estimate(tally_of(), bg.PartialPooling(), seed=1)
+    table, everyone = (
+        bg.compare({"alone": report, "pooled": pooled}, imputed=word)  # type: ignore[arg-type]
+        for word in ("leave_out", "include")
+    )
+    assert table["left_out"].values.tolist() == [["empty (no rows)"]] * 2
+    included = table["included"].sel(metric="acc", approach="bayesian")
+    assert included.transpose("estimator", "subgroup").values.tolist() == [[True, True, True, False]] * 2
+    assert bool(everyone["included"].sel(approach="bayesian").all())
+    # The frequentist side of independent subgroups has no answer to include.
+    assert not bool(everyone["included"].sel(approach="frequentist", estimator="alone", subgroup="empty").any())
+    with pytest.raises(InputError, match="imputed='drop'"):
+        bg.compare({"alone": report}, imputed="drop")  # type: ignore[arg-type]
+
+
+def test_candidates_are_judged_by_subgroups_with_rows(report: xr.DataTree) -> None:
+    def lowest(values: xr.DataArray) -> xr.DataArray:
+        return values.sel(metric="acc").min("subgroup", skipna=False)
+
+    left, included = (
+        bg.points_from_reports({"system": report}, lowest, imputed=word)  # type: ignore[arg-type]
+        for word in ("leave_out", "include")
+    )
+    assert left["left_out"].values.tolist() == ["acc: empty (no rows)"]
+    assert included["left_out"].values.tolist() == [""]
+    assert float(left["fairness"].mean()) > 0.85
+    assert float(included["fairness"].mean()) < 0.6
+    xr.testing.assert_allclose(left["performance"], included["performance"])
+    with pytest.raises(InputError, match="imputed='drop'"):
+        bg.points_from_reports({"system": report}, lowest, imputed="drop")  # type: ignore[arg-type]
+
+
+def test_a_candidate_is_nan_where_a_subgroup_has_none_in_the_denominator() -> None:
+    rows = pd.DataFrame({"sex": list("ff" * 20 + "mm" * 20 + "xx"), "y": [1, 0] * 40 + [0, 0]})
+    rows["d"] = [1, 0, 1, 1] * 20 + [0, 1]
+    report = bg.estimate(bg.tally(rows, ["sex"], ["tpr", "acc"], y_true="y", y_pred="d"), bg.NoPooling(), seed=1)
+    seen = {}
+
+    def fairness(values: xr.DataArray) -> xr.DataArray:
+        seen["nan"] = values.isna().all(("chain", "draw"))
+        return values.sel(metric="acc").min("subgroup")
+
+    points = bg.points_from_reports({"system": report}, fairness)
+    assert points["left_out"].values.tolist() == ["tpr: x (no positives)"]
+    assert seen["nan"].sel(metric=["tpr", "acc"]).transpose("metric", "subgroup").values.tolist() == [
+        [False, False, True],
+        [False, False, False],
+    ]
+
+
+def test_a_subgroup_without_judgements_makes_no_difference() -> None:
+    said, disagrees = [*"abc" * 40], ([0] * 4 + [1]) * 24
+    rows = pd.DataFrame({"sex": ["f", "m"] * 60, "said": said, "disagrees": disagrees})
+    rows["sex"] = pd.Categorical(rows["sex"], categories=["f", "m", "x"])
+    tally = bg.disagreement_tally(rows, ["sex"], "said", "disagrees")
+    without = bg.disagreement_tally(rows.astype({"sex": str}), ["sex"], "said", "disagrees")
+    known = bg.disagreement_bounds(tally, "equal_opportunity", across="subgroups")
+    assert known["left_out"].values.tolist() == ["x (nothing to judge by)"] * 3
+    ask = {"seed": 1, "across": "subgroups", "draws": 2000}
+    left, included = (
+        credible_sets(tally, "equal_opportunity", imputed=word, **ask)  # type: ignore[arg-type]
+        for word in ("leave_out", "include")
+    )
+    alone = credible_sets(without, "equal_opportunity", **ask)  # type: ignore[arg-type]
+    assert left["left_out"].values.tolist() == known["left_out"].values.tolist()
+    assert included["left_out"].values.tolist() == [""] * 3
+    assert float(left["upper"]) == pytest.approx(float(alone["upper"]), abs=0.02)
+    assert float(included["upper"]) > float(left["upper"]) + 0.02
+    with pytest.raises(InputError, match="imputed='drop'"):
+        credible_sets(tally, "equal_opportunity", imputed="drop", **ask)  # type: ignore[arg-type]
