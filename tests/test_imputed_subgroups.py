@@ -170,8 +170,7 @@ def test_the_prior_matters_to_the_worst_subgroup_that_has_rows(report: xr.DataTr
 def test_means_of_a_comparison_are_about_subgroups_with_rows(report: xr.DataTree) -> None:
     pooled = bg.estimate(tally_of(), bg.PartialPooling(), seed=1)
     table, everyone = (
-        bg.compare({"alone": report, "pooled": pooled}, imputed=word)  # type: ignore[arg-type]
-        for word in ("leave_out", "include")
+        bg.compare({"alone": report, "pooled": pooled}, imputed=word) for word in ("leave_out", "include")
     )
     assert table["left_out"].values.tolist() == [["empty (no rows)"]] * 2
     included = table["included"].sel(metric="acc", approach="bayesian")
@@ -188,8 +187,7 @@ def test_candidates_are_judged_by_subgroups_with_rows(report: xr.DataTree) -> No
         return values.sel(metric="acc").min("subgroup", skipna=False)
 
     left, included = (
-        bg.points_from_reports({"system": report}, lowest, imputed=word)  # type: ignore[arg-type]
-        for word in ("leave_out", "include")
+        bg.points_from_reports({"system": report}, lowest, imputed=word) for word in ("leave_out", "include")
     )
     assert left["left_out"].values.tolist() == ["acc: empty (no rows)"]
     assert included["left_out"].values.tolist() == [""]

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.certification import multiplicity
 from bayesgroups.certification.numbers import Numbers, Part, read, spread
-from bayesgroups.certification.rank_shares import rank, rank_probabilities, times_at_ends
-from bayesgroups.draw_blocks import blocks
+from bayesgroups.certification.rank_shares import SUMMARIES, rank, rank_probabilities, rank_summaries
 from bayesgroups.inference.posterior import generator
 from bayesgroups.tallies.participation import Imputed
 
@@ -151,28 +150,10 @@ def _posterior(numbers: Numbers, level: float) -> xr.Dataset:
     """Ranks in the draws: their quantiles and means, and the probabilities of the first and the last."""
     assert numbers.draws is not None, "a posterior has draws"
     some = numbers.included
-    summaries = np.full((6, len(some)), np.nan)
-    groups, size = int(some.sum()), 0
-    if groups:
-        # Ranks are whole or halves, which single precision holds as they are.
-        drawn, quantiles = np.empty((len(numbers.draws), groups), dtype=np.float32), np.empty((3, groups))
-        best, worst = np.zeros(groups), np.zeros(groups)
-        for block in numbers.oriented():
-            complete = block[np.isfinite(block).all(axis=1)]
-            drawn[size : size + len(complete)] = rank(complete)
-            size += len(complete)
-            best_here, worst_here = times_at_ends(complete)
-            best, worst = best + best_here, worst + worst_here
-        drawn = drawn[:size]
-    if size:
-        expected = np.empty(groups)
-        for columns in blocks(groups, size):
-            ranks_of_columns = drawn[:, columns].astype(np.float64)
-            expected[columns] = ranks_of_columns.mean(axis=0)
-            quantiles[:, columns] = np.quantile(ranks_of_columns, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0)
-        summaries[:, some] = [*quantiles, expected, best / size, worst / size]
-    names = ("rank", "lower", "upper", "expected_rank", "probability_best", "probability_worst")
-    data: dict[str, Any] = {name: ("subgroup", row) for name, row in zip(names, summaries, strict=True)}
+    summaries = np.full((len(SUMMARIES), len(some)), np.nan)
+    if some.any():
+        summaries[:, some] = rank_summaries(numbers.oriented(), len(numbers.draws), int(some.sum()), level)
+    data: dict[str, Any] = {name: ("subgroup", row) for name, row in zip(SUMMARIES, summaries, strict=True)}
     return xr.Dataset(data).assign(critical_value=np.nan)
 
 

@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.certification.worst import times_worst
+from bayesgroups.draw_blocks import blocks
 
 FloatArray = NDArray[np.float64]
+
+SUMMARIES = ("rank", "lower", "upper", "expected_rank", "probability_best", "probability_worst")
+"""Names of what `rank_summaries` gives."""
 
 
 def rank(values: FloatArray) -> FloatArray:
@@ -107,3 +111,49 @@ def times_at_ends(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
     ([1.0, 0.0, 1.0], [1.0, 0.5, 0.5])
     """
     return times_worst(-draws), times_worst(draws)
+
+
+def rank_summaries(blocks_of_draws: Iterable[FloatArray], draws: int, groups: int, level: float) -> FloatArray:
+    """Median, limits and mean of the ranks in the draws, and the shares of draws as the best and as the worst.
+
+    Parameters
+    ----------
+    blocks_of_draws : iterable of arrays (draw, subgroup)
+        Larger is better; one block in memory at a time. A draw without a value in some subgroup has no ranks.
+    draws : int
+        Number of draws in all blocks.
+    groups : int
+        Number of subgroups, at least 1.
+    level : float
+        Probability of the equal-tailed limits.
+
+    Returns
+    -------
+    array (summary, subgroup)
+        In the order of `SUMMARIES`; NaN where no draw has a value in every subgroup.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> summaries = rank_summaries([np.array([[0.9, 0.2], [0.3, 0.3]])], 2, 2, 0.95)
+    >>> dict(zip(SUMMARIES, summaries[:, 0].tolist()))["expected_rank"], summaries[-1].tolist()
+    (1.25, [0.25, 0.75])
+    """
+    # Ranks are whole or halves, which single precision holds as they are.
+    drawn = np.empty((draws, groups), dtype=np.float32)
+    best, worst, size = np.zeros(groups), np.zeros(groups), 0
+    for block in blocks_of_draws:
+        complete = block[np.isfinite(block).all(axis=1)]
+        drawn[size : size + len(complete)] = rank(complete)
+        size += len(complete)
+        best_here, worst_here = times_at_ends(complete)
+        best, worst = best + best_here, worst + worst_here
+    summaries = np.full((len(SUMMARIES), groups), np.nan)
+    if size == 0:
+        return summaries
+    for columns in blocks(groups, size):
+        ranks = drawn[:size, columns].astype(np.float64)
+        summaries[:3, columns] = np.quantile(ranks, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0)
+        summaries[3, columns] = ranks.mean(axis=0)
+    summaries[4:] = best / size, worst / size
+    return summaries

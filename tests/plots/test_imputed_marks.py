@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,8 +65,9 @@ def test_a_cell_of_the_heat_map_is_the_mean_of_what_has_rows() -> None:
 
 
 @pytest.mark.parametrize("draw", [plots.certification, plots.disparity_posterior])
-def test_questions_leave_out_subgroups_without_rows(draw: object, report: xr.DataTree, full: xr.DataTree) -> None:
-    assert callable(draw)
+def test_questions_leave_out_subgroups_without_rows(
+    draw: Callable[..., Axes], report: xr.DataTree, full: xr.DataTree
+) -> None:
     assert "left out, without rows: 1" in legend(draw(report))
     for picture in (draw(report, imputed="include"), draw(full)):
         assert not any("left out" in text for text in legend(picture))
