@@ -10,6 +10,12 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.certification import (
+    minimum_detectable_gap,
+    probability_of_finding_worst,
+    rows_to_certify,
+    rows_to_narrow,
+)
 from bayesgroups.disagreement import credible_sets
 from bayesgroups.disparities.posterior_variance import posterior_variance
 from bayesgroups.errors import InputError
@@ -205,7 +211,7 @@ def test_a_candidate_is_nan_where_a_subgroup_has_none_in_the_denominator() -> No
     seen = {}
 
     def fairness(values: xr.DataArray) -> xr.DataArray:
-        seen["nan"] = values.isna().all(("chain", "draw"))
+        seen["nan"] = np.isnan(values).all(("chain", "draw"))
         return values.sel(metric="acc").min("subgroup")
 
     points = bg.points_from_reports({"system": report}, fairness)
@@ -236,3 +242,18 @@ def test_a_subgroup_without_judgements_makes_no_difference() -> None:
     assert float(included["upper"]) > float(left["upper"]) + 0.02
     with pytest.raises(InputError, match="imputed='drop'"):
         credible_sets(tally, "equal_opportunity", imputed="drop", **ask)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda tally: rows_to_certify(tally, 0.8),
+        rows_to_narrow,
+        minimum_detectable_gap,
+        probability_of_finding_worst,
+        bg.between_group_variance,
+    ],
+)
+def test_questions_of_tallies_name_whom_they_leave_out(question: Question) -> None:
+    assert question(tally_of())["left_out"].values.tolist() == ["empty (no rows)"]
+    assert question(tally_of(empty=False))["left_out"].values.tolist() == [""]
