@@ -211,7 +211,7 @@ def test_a_candidate_is_nan_where_a_subgroup_has_none_in_the_denominator() -> No
     seen = {}
 
     def fairness(values: xr.DataArray) -> xr.DataArray:
-        seen["nan"] = np.isnan(values).all(("chain", "draw"))
+        seen["nan"] = xr.apply_ufunc(np.isnan, values).all(("chain", "draw"))
         return values.sel(metric="acc").min("subgroup")
 
     points = bg.points_from_reports({"system": report}, fairness)
