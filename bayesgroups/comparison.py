@@ -9,15 +9,18 @@ import xarray as xr
 
 from bayesgroups.errors import InputError
 from bayesgroups.report import check
+from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 
-def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
+def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out") -> xr.Dataset:
     """Lay reports side by side.
 
     Parameters
     ----------
     reports : mapping
         Reports by the name they go under; at least one. They must be about the same metrics and subgroups.
+    imputed : {"leave_out", "include"}
+        Whether means over subgroups should take those without rows that count for the metric; all are in the table.
 
     Returns
     -------
@@ -29,12 +32,15 @@ def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
         - ``shift(estimator, approach, metric, subgroup)``: estimate minus that of the first report,
         - ``estimand(estimator, approach, metric)``: what is estimated; where reports answer for different estimands the
           attribute ``note`` says so,
+        - ``included(estimator, approach, metric, subgroup)``: true for those that means over subgroups should take, so that
+          ``table["width"].where(table["included"]).mean("subgroup")`` is about subgroups with rows, and
+          ``left_out(estimator, metric)``: labels and reasons of those that the Bayesian side leaves out,
         - ``word(estimator)``, ``inference(estimator)``, ``usable(estimator)``: what each report is.
 
     Raises
     ------
     InputError
-        If there is no report, or metrics or subgroups differ.
+        If there is no report, metrics or subgroups differ, or ``imputed`` is something else.
     SchemaError
         If a value is not a report.
 
@@ -50,6 +56,7 @@ def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
     """
     if not reports:
         raise InputError("compare() got no report; give at least one, as compare({'name': report})")
+    check_imputed(imputed)
     tables = []
     first_name, first = next(iter(reports.items()))
     check(first)
@@ -65,7 +72,7 @@ def compare(reports: Mapping[str, xr.DataTree]) -> xr.Dataset:
                 )
         if "estimand" not in table:  # reports of old do not say
             table = table.assign(estimand=xr.full_like(table["interval_kind"], ""))
-        tables.append(table)
+        tables.append(_with_participants(table, report["constant_data"].to_dataset(), imputed))
     joined = xr.concat(
         tables,
         dim="estimator",
@@ -100,3 +107,16 @@ def _noted(estimands: xr.DataArray) -> dict[str, str]:
                 each = "; ".join(f"{name!r}: {estimand or 'not said'}" for name, estimand in names.items())
                 sentences.append(f"{metric}, {approach}: the reports answer for different estimands ({each})")
     return {"note": ". ".join(sentences)} if sentences else {}
+
+
+def _with_participants(table: xr.Dataset, tally: xr.Dataset, imputed: Imputed) -> xr.Dataset:
+    """The estimates of a report with who takes part in means over subgroups."""
+    answered = np.isfinite(table["estimate"].transpose("approach", "metric", "subgroup").values)
+    included = np.zeros(answered.shape, dtype=bool)
+    left_out = []
+    for i in range(tally.sizes["metric"]):
+        sides = [participants(tally.isel(metric=i), side[i], imputed) for side in answered]
+        included[:, i] = [side.included for side in sides]
+        left_out.append(sides[0].names)
+    dims = ("approach", "metric", "subgroup")
+    return table.assign(included=(dims, included), left_out=("metric", np.array(left_out, dtype=object)))

@@ -29,6 +29,8 @@ ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
 
 _SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero width"))
 """Statuses that go by approach, in words; the others follow from the rows and are told by their reason."""
+NAMED = 8
+"""Most subgroups that a sentence about those left out names."""
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -82,9 +84,7 @@ class Reading:
     def headline(self) -> str:
         """The estimand and the intervals of both approaches, in a sentence."""
         sides = (self.bayesian, self.frequentist)
-        return headline(
-            self.metric, self.level, [(one.estimand, one.interval_kind, one.interval_method) for one in sides]
-        )
+        return headline(self.metric, self.level, [(one.estimand, one.interval_kind, one.methods) for one in sides])
 
     def order(self, by: Order) -> IntArray:
         """Positions of the subgroups: as tallied, largest first, or largest Bayesian estimate first."""
@@ -275,6 +275,24 @@ def number(value: float, decimals: int = 3) -> str:
         return ""
     tiny = value != 0 and decimals >= 12 and abs(value) < 1e-9  # fixed decimals would show nothing but zeros
     return f"{value:.3g}" if tiny or abs(value) >= 1e12 else f"{value:z.{decimals}f}"
+
+
+def left_out_sentence(left_out: str) -> str:
+    """The sentence that names who takes no part in an answer; empty where everyone does.
+
+    Parameters
+    ----------
+    left_out : str
+        The variable ``left_out`` of an answer: labels and reasons, joined by "; ".
+
+    Examples
+    --------
+    >>> left_out_sentence("a | f (no rows); b | f (no positives)"), left_out_sentence("")
+    ('Left out, without rows: a | f (no rows); b | f (no positives).', '')
+    """
+    labels = left_out.split("; ") if left_out else []
+    more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+    return f"Left out, without rows: {plain('; '.join(labels[:NAMED]))}{more}." if labels else ""
 
 
 def whole(count: float) -> str:

@@ -52,8 +52,8 @@ They are of the critical subgroups alone; the others of each data set are not pu
 ## Systems that are there
 
 One-sided limits at 95 %. Without a correction the optimist finds a fault by chance once subgroups are many; the pessimist
-needs no correction. The posterior is that of the worst subgroup's value under partial pooling, from its 5 % to its 95 %
-quantile. Where larger is worse (false positives, word errors) the pessimist's value is the larger one.
+needs no correction. The posterior is that of the worst subgroup's value under partial pooling, of those with rows, from its 5 %
+to its 95 % quantile. Where larger is worse (false positives, word errors) the pessimist's value is the larger one.
 """
 BEFORE_REQUIREMENTS = """
 ## What the definitions fail

@@ -28,7 +28,9 @@ def limits_of(draws: FloatArray, *, none: bool = True) -> CredibleLimits:
 def test_a_posterior_at_the_end_has_a_one_sided_interval() -> None:
     draws = stats.beta.ppf((np.arange(4000) + 0.5) / 4000, 0.5, 10.5)
     found = limits_of(draws)
-    assert found.one_sided.tolist() == [[False, True, True, True]]  # at half the mean lies beyond the one-sided interval
+    assert found.one_sided.tolist() == [
+        [False, True, True, True]
+    ]  # at half the mean lies beyond the one-sided interval
     assert found.lower[0, 1:].tolist() == [0.0] * 3
     assert found.upper[0, 1:] == pytest.approx(stats.beta.ppf(LEVELS[1:], 0.5, 10.5), rel=1e-3)
 

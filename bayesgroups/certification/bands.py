@@ -11,6 +11,7 @@ from bayesgroups.certification.bounds import Choice
 from bayesgroups.certification.numbers import Numbers, Part, read, spread
 from bayesgroups.certification.one_sided import method
 from bayesgroups.inference.posterior import generator
+from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
@@ -23,6 +24,7 @@ def simultaneous_intervals(
     margins: bool = False,
     order: int | None = None,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
 ) -> xr.Dataset:
     """Two-sided intervals of which all hold together, so that the worst, the best or the oddest may be picked.
@@ -43,6 +45,9 @@ def simultaneous_intervals(
         Most attributes of a margin.
     part : {"auto", "tally", "posterior", "bootstrap"}
         What of a report is read; ``auto`` is its posterior.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
+        them comes from the model alone.
     seed : int
         Source of randomness of simulated critical values.
 
@@ -51,7 +56,8 @@ def simultaneous_intervals(
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``estimate``, ``lower``, ``upper`` clipped to the range of the metric and
         ``lower_unclipped``, ``upper_unclipped``, ``status``; along ``metric``: ``critical_value`` in standard errors,
-        ``interval_kind`` (``simultaneous`` or ``credible``), ``interval_method``, ``groups``. NaN where undefined.
+        ``interval_kind`` (``simultaneous`` or ``credible``), ``interval_method``, ``groups`` that take part and ``left_out``
+        (labels and reasons of the others, joined by "; "). NaN where undefined or left out.
 
     Raises
     ------
@@ -83,7 +89,7 @@ def simultaneous_intervals(
     (2.6, True)
     """
     multiplicity.check_level(level)
-    found = read(source, part=part, with_margins=margins, order=order)
+    found = read(source, part=part, with_margins=margins, order=order, imputed=imputed)
     tables = []
     for numbers in found.metrics:
         rng = generator(seed, numbers.metric, "simultaneous intervals")
@@ -102,12 +108,14 @@ def simultaneous_intervals(
                     "interval_kind": "credible" if numbers.part == "posterior" else "simultaneous",
                     "interval_method": name,
                     "groups": int(numbers.included.sum()),
+                    "left_out": numbers.left_out,
                     "usable": np.int8(numbers.usable),
                 }
             )
         )
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    return joined.assign_coords(found.coordinates).assign_attrs({"level": level, "part": found.metrics[0].part})
+    attrs = {"level": level, "part": found.metrics[0].part, "imputed": imputed}
+    return joined.assign_coords(found.coordinates).assign_attrs(attrs)
 
 
 def _band(

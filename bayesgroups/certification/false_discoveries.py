@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesgroups.certification.numbers import Numbers, Part, read, spread
 from bayesgroups.errors import InputError
 from bayesgroups.inference.posterior import generator
+from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -28,6 +29,7 @@ def discoveries(
     order: int | None = None,
     part: Part = "auto",
     larger_is_better: bool | None = None,
+    imputed: Imputed = "leave_out",
     seed: int = 0,
 ) -> xr.Dataset:
     """List the subgroups whose gap exceeds a tolerance, such that few of those listed are expected to be listed wrongly.
@@ -52,6 +54,9 @@ def discoveries(
         What of a report is read; ``auto`` is its posterior.
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
+        them comes from the model alone.
     seed : int
         Source of randomness where replicates of saturated subgroups are replaced.
 
@@ -61,7 +66,7 @@ def discoveries(
         Along ``metric`` and ``subgroup``: ``gap`` (positive is worse), its ``std_error``, ``discovered`` (1 or 0) and
         ``probability``, posterior, that the gap exceeds the tolerance, or, without a posterior, the ``p_value`` of the
         hypothesis that it does not. Along ``metric``: ``number`` discovered, ``expected_false`` among them (posterior),
-        ``method``.
+        ``method``, and ``left_out``, labels and reasons of the subgroups that take no part.
 
     Raises
     ------
@@ -92,10 +97,13 @@ def discoveries(
     [[0, 0, 0, 1]]
     """
     _check(tolerance, reference, error)
-    found = read(source, part=part, with_margins=margins, order=order, larger_is_better=larger_is_better)
+    found = read(
+        source, part=part, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
+    )
     tables = [_one(numbers, tolerance, reference, error, seed) for numbers in found.metrics]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    attrs = {"tolerance": tolerance, "reference": reference, "error": error, "part": found.metrics[0].part}
+    attrs: dict[str, object] = {"tolerance": tolerance, "reference": reference, "error": error, "imputed": imputed}
+    attrs["part"] = found.metrics[0].part
     return joined.assign_coords(found.coordinates).assign_attrs(attrs | found.noted)
 
 
@@ -193,10 +201,7 @@ def _check(tolerance: float, reference: object, error: float) -> None:
 def _one(numbers: Numbers, tolerance: float, reference: Reference, error: float, seed: int) -> xr.Dataset:
     some = numbers.included
     rng = generator(seed, numbers.metric, "discoveries")
-    weight = numbers.sample.count[some]
-    if not np.isfinite(weight).all():  # published estimates come without denominators
-        weight = 1 / numbers.sample.variance[some]
-    matrix = contrasts(weight, numbers.intersection[some], reference)
+    matrix = contrasts(numbers.weights(), numbers.intersection[some], reference)
     offset = reference if not isinstance(reference, str) else 0.0
 
     def gaps(values: FloatArray) -> FloatArray:
@@ -207,13 +212,14 @@ def _one(numbers: Numbers, tolerance: float, reference: Reference, error: float,
     drawn = np.empty((0, 0))
     if numbers.draws is not None:
         drawn = gaps(spread(numbers, rng)[0][:, some])
-        scale[some] = np.nanstd(drawn, axis=0, ddof=1)
+        known = np.isfinite(drawn).sum(axis=0) > 1
+        scale[np.flatnonzero(some)[known]] = np.nanstd(drawn[:, known], axis=0, ddof=1)
     else:
         factor = np.diag(np.sqrt(numbers.sample.variance[some])) if numbers.factor is None else numbers.factor[some]
         scale[some] = np.sqrt(((matrix @ factor) ** 2).sum(axis=1))
     data: dict[str, object] = {"gap": ("subgroup", gap), "std_error": ("subgroup", scale)}
     if numbers.part == "posterior":
-        verdict[some] = (drawn > tolerance).mean(axis=0)
+        verdict[some] = np.where(np.isfinite(gap[some]), (drawn > tolerance).mean(axis=0), np.nan)
         chosen = bayesian_discoveries(verdict, error)
         data["probability"] = ("subgroup", verdict)
         data["expected_false"] = float((1 - verdict[chosen]).sum())
@@ -230,6 +236,7 @@ def _one(numbers: Numbers, tolerance: float, reference: Reference, error: float,
     data |= {
         "discovered": ("subgroup", chosen.astype(np.int8)),
         "number": int(chosen.sum()),
+        "left_out": numbers.left_out,
         "method": method,
         "usable": np.int8(numbers.usable),
     }

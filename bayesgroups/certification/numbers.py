@@ -17,6 +17,7 @@ from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report import check
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.notes import direction_note
+from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -40,7 +41,7 @@ class Numbers:
     part : str
         ``tally``, ``posterior`` or ``bootstrap``: what the numbers come from.
     sample : Sample
-        What the tally says; its ``estimate`` is that of the report for a part with draws.
+        What the tally says; its ``estimate`` is that of the report for a part with draws. NaN where not included.
     draws : array (draw, subgroup) or None
         Posterior draws or bootstrap replicates.
     factor : array (subgroup, source) or None
@@ -48,7 +49,9 @@ class Numbers:
     labels : array (subgroup,)
         Names of the subgroups.
     included : array (subgroup,)
-        False where there is no number.
+        False where the subgroup takes no part.
+    left_out : str
+        Labels and reasons of those that take no part.
     intersection : array (subgroup,)
         False for margins.
     status, reason : arrays (subgroup,)
@@ -67,10 +70,24 @@ class Numbers:
     factor: FloatArray | None
     labels: TextArray
     included: BoolArray
+    left_out: str
     intersection: BoolArray
     status: TextArray
     reason: TextArray
     usable: bool
+
+    def weights(self) -> FloatArray:
+        """Denominators of the subgroups that take part, of published estimates inverse variances.
+
+        0 for imputed subgroups; NaN for all where every one of them is imputed, so that nothing is known of their shares.
+        """
+        count = self.sample.count[self.included]
+        observed = self.status[self.included] != "imputed"
+        if not observed.any():
+            return np.full(count.shape, np.nan)
+        if not np.isfinite(count[observed]).all():  # published estimates come without denominators
+            count = 1 / self.sample.variance[self.included]
+        return np.where(observed, count, 0.0)
 
     def oriented(self) -> Iterator[FloatArray]:
         """Draws of the subgroups that take part, worse where smaller, a block (draw, subgroup) after the other."""
@@ -100,6 +117,7 @@ def read(
     with_margins: bool = False,
     order: int | None = None,
     larger_is_better: bool | None = None,
+    imputed: Imputed = "leave_out",
 ) -> Source:
     """Read a tally, margins or a report.
 
@@ -115,6 +133,8 @@ def read(
         Most attributes of a margin.
     larger_is_better : bool, optional
         Replaces what the tally says of every metric.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count take part where a model answers for them.
 
     Returns
     -------
@@ -123,13 +143,14 @@ def read(
     Raises
     ------
     InputError
-        If there is no such part, an order is given without margins, or a margin of the metric is no mean of its
-        intersections.
+        If there is no such part or treatment of imputed subgroups, an order is given without margins, or a margin of the
+        metric is no mean of its intersections.
     SchemaError
         If it is neither a tally, margins nor a report.
     """
     if part not in get_args(Part):
         raise InputError(f"part={part!r} is not one of {', '.join(map(repr, get_args(Part)))}")
+    check_imputed(imputed)
     if order is not None and not with_margins:
         raise InputError(f"order={order!r} is about margins; give margins=True as well")
     if isinstance(source, xr.DataTree):
@@ -155,7 +176,9 @@ def read(
         draws = draws.reshape(draws.shape[0], -1, draws.shape[-1])
     cells = table.sel(subgroup=table["cell"].values) if "cell" in table.dims else table
     metrics = [
-        _numbers(table, cells, i, chosen, None if draws is None else draws[i], estimates, larger_is_better, usable)
+        _numbers(
+            table, cells, i, chosen, None if draws is None else draws[i], estimates, larger_is_better, usable, imputed
+        )
         for i in range(table.sizes["metric"])
     ]
     along = {str(name): values.variable for name, values in table.coords.items() if values.dims == ("subgroup",)}
@@ -165,7 +188,7 @@ def read(
 
 def _numbers(
     table: xr.Dataset, cells: xr.Dataset, i: int, part: str, draws: FloatArray | None, estimates: xr.Dataset | None,
-    larger_is_better: bool | None, usable: bool,
+    larger_is_better: bool | None, usable: bool, imputed: Imputed,
 ) -> Numbers:  # fmt: skip
     one = table.isel(metric=i)
     name, kind = str(one["metric"].values), str(one["kind"].values)
@@ -189,6 +212,8 @@ def _numbers(
         answered = np.isfinite(values) & np.isfinite(draws).any(axis=0)
         status = np.where((status == "undefined") & answered, "imputed", status)
         estimate = np.where(answered, values, np.nan)
+    taking_part = participants(one, np.isfinite(estimate), imputed)
+    estimate = np.where(taking_part.included, estimate, np.nan)
     sign = int(one["larger_is_better"]) if larger_is_better is None else int(larger_is_better)
     return Numbers(
         metric=name,
@@ -203,7 +228,8 @@ def _numbers(
         draws=draws,
         factor=factor,
         labels=table["subgroup"].values,
-        included=np.isfinite(estimate),
+        included=taking_part.included,
+        left_out=taking_part.names,
         intersection=np.isin(table["subgroup"].values, cells["subgroup"].values),
         status=status,
         reason=reason,

@@ -16,6 +16,7 @@ from bayesgroups.certification.numbers import Numbers, Part, read
 from bayesgroups.certification.one_sided import evidence, method, one_sided
 from bayesgroups.errors import InputError
 from bayesgroups.inference.posterior import generator
+from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
@@ -35,6 +36,7 @@ def certify(
     order: int | None = None,
     part: Part = "auto",
     larger_is_better: bool | None = None,
+    imputed: Imputed = "leave_out",
     seed: int = 0,
 ) -> xr.Dataset:
     """Say how good a system is for its worst subgroup, giving it or denying it the benefit of the doubt.
@@ -68,6 +70,9 @@ def certify(
         What of a report is read; ``auto`` is its posterior.
     larger_is_better : bool, optional
         Replaces the direction of all metrics. Counts whose metric has no known name are taken for errors.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
+        them comes from the model alone.
     seed : int
         Source of randomness of simulated critical values.
 
@@ -85,7 +90,8 @@ def certify(
           reasons of those that do not).
 
         Along ``metric`` and ``subgroup``: ``estimate``, ``count``, one-sided ``lower`` and ``upper`` (not clipped),
-        ``status`` (``degenerate`` where the limits coincide, which is no certainty), ``reason``, ``included``, and
+        ``status`` (``degenerate`` where the limits coincide, which is no certainty), ``reason``, ``included`` (0 where the
+        subgroup takes no part; its numbers are NaN), and
         ``optimist_critical``, ``pessimist_critical`` for all that tie.
 
         With ``standards``, along ``standard``: ``reaches(metric, standard)``, 1 where the pessimist certifies it;
@@ -141,7 +147,9 @@ def certify(
     asked = None if standards is None else np.atleast_1d(np.asarray(standards, dtype=np.float64))
     if asked is not None and not np.isfinite(asked).all():
         raise InputError(f"standards={standards!r} must be finite values of the metric")
-    found = read(source, part=part, with_margins=margins, order=order, larger_is_better=larger_is_better)
+    found = read(
+        source, part=part, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
+    )
     tables = []
     for numbers in found.metrics:
         rng = generator(seed, numbers.metric, "certification")
@@ -171,7 +179,13 @@ def certify(
         coordinates = {"probability": list(PROBABILITIES)} | ({} if asked is None else {"standard": asked})
         tables.append(xr.Dataset(data, coords=coordinates))
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", fill_value=np.nan)
-    attrs = {"level": level, "correction": correction, "part": found.metrics[0].part, "margins": int(margins)}
+    attrs = {
+        "level": level,
+        "correction": correction,
+        "part": found.metrics[0].part,
+        "margins": int(margins),
+        "imputed": imputed,
+    }
     return joined.assign_coords(found.coordinates).assign_attrs(attrs | found.noted)
 
 
@@ -182,9 +196,6 @@ def _ends(numbers: Numbers, lower: FloatArray, upper: FloatArray) -> tuple[Float
 
 def _subgroups(numbers: Numbers, lower: FloatArray, upper: FloatArray) -> dict[str, Any]:
     flat = numbers.included & (upper - lower <= 0)
-    without = ~numbers.included
-    pairs = zip(numbers.labels[without], numbers.reason[without], strict=True)
-    left = [f"{label} ({reason or 'no draws'})" for label, reason in pairs]
     return {
         "estimate": ("subgroup", numbers.sample.estimate),
         "count": ("subgroup", numbers.sample.count),
@@ -194,7 +205,7 @@ def _subgroups(numbers: Numbers, lower: FloatArray, upper: FloatArray) -> dict[s
         "reason": ("subgroup", numbers.reason),
         "included": ("subgroup", numbers.included.astype(np.int8)),
         "groups": int(numbers.included.sum()),
-        "left_out": "; ".join(left),
+        "left_out": numbers.left_out,
     }
 
 

@@ -138,19 +138,22 @@ def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) 
     Returns
     -------
     array (..., subgroup)
-        NaN where a margin has no weight.
+        NaN where a margin has no weight; an intersection keeps its value whatever it weighs.
 
     Examples
     --------
     >>> import numpy as np
-    >>> weighted_means(np.array([0.9, 0.6, np.nan]), np.array([10.0, 20, 0]), np.array([[True, True, True]])).tolist()
-    [0.7]
+    >>> members = np.array([[True, True, True], [False, False, True]])
+    >>> weighted_means(np.array([0.9, 0.6, 0.1]), np.array([10.0, 20, 0]), members).tolist()
+    [0.7, 0.1]
     """
     share = members * weights
     with np.errstate(divide="ignore", invalid="ignore"):
         share = share / share.sum(axis=1, keepdims=True)
-    found: FloatArray = np.where(weights > 0, values, 0.0) @ share.T
-    return found
+    means: FloatArray = np.where(weights > 0, values, 0.0) @ share.T
+    single = members.sum(axis=1) == 1
+    means[..., single] = values[..., members[single].argmax(axis=1)]
+    return means
 
 
 def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, members: BoolArray) -> FloatArray:

@@ -13,6 +13,7 @@ from bayesgroups.certification.multiplicity import check_level
 from bayesgroups.certification.numbers import Numbers, Part, read, spread
 from bayesgroups.errors import InputError
 from bayesgroups.inference.posterior import generator
+from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
@@ -141,6 +142,7 @@ def fairness_definitions(
     tolerance: float = 0.05,
     level: float = 0.95,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
 ) -> xr.Dataset:
     """Say how unfair a table is by the definitions that the optimist's and the pessimist's were made to replace.
@@ -157,6 +159,9 @@ def fairness_definitions(
         Of the two-sided intervals that draws give.
     part : {"auto", "tally", "posterior", "bootstrap"}
         What of a report is read; ``auto`` is its posterior.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
+        them comes from the model alone.
     seed : int
         Source of randomness where replicates of saturated subgroups are replaced.
 
@@ -166,7 +171,7 @@ def fairness_definitions(
         Along ``metric`` and ``definition``: ``value`` (that of the estimates), and with draws ``lower`` and ``upper``, NaN
         for a tally. ``equality_gap``: largest distance from everyone; ``size_weighted_gap``: the same weighted by shares;
         ``differential_ratio``: largest log ratio of two subgroups; ``share_beyond``: share of people in subgroups farther
-        from everyone than ``tolerance``. Subgroups without a number take no part; ``left_out`` names them.
+        from everyone than ``tolerance``. ``left_out`` names the subgroups that take no part, with reasons.
 
     Raises
     ------
@@ -192,29 +197,28 @@ def fairness_definitions(
     check_level(level)
     if not tolerance >= 0:
         raise InputError(f"tolerance={tolerance!r} must be 0 or larger, in units of the metric")
-    found = read(source, part=part)
+    found = read(source, part=part, imputed=imputed)
     tables = [_one(numbers, tolerance, level, seed) for numbers in found.metrics]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     names = {"metric": found.coordinates["metric"], "definition": list(NAMES)}
-    return joined.assign_coords(names).assign_attrs(tolerance=tolerance, level=level, part=found.metrics[0].part)
+    return joined.assign_coords(names).assign_attrs(
+        tolerance=tolerance, level=level, part=found.metrics[0].part, imputed=imputed
+    )
 
 
 def _one(numbers: Numbers, tolerance: float, level: float, seed: int) -> xr.Dataset:
     some = numbers.included
     value, lower, upper = (np.full(len(NAMES), np.nan) for _ in range(3))
     if some.any():
-        weight = numbers.sample.count[some]
-        if not np.isfinite(weight).all():  # published estimates come without denominators
-            weight = 1 / numbers.sample.variance[some]
+        weight = numbers.weights()
         share = weight / weight.sum()
         value = _all(numbers.sample.estimate[some], share, tolerance)
         if numbers.draws is not None:
             draws = spread(numbers, generator(seed, numbers.metric, "definitions"))[0][:, some]
             drawn = _all(draws[np.isfinite(draws).all(axis=1)], share, tolerance)
             lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=-1, method="nearest")
-    left = [str(name) for name in numbers.labels[~some]]
     data = {name: ("definition", row) for name, row in (("value", value), ("lower", lower), ("upper", upper))}
-    return xr.Dataset({**data, "left_out": "; ".join(left)})
+    return xr.Dataset({**data, "left_out": numbers.left_out})
 
 
 def _all(values: FloatArray, share: FloatArray, tolerance: float) -> FloatArray:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.certification import multiplicity
 from bayesgroups.certification.numbers import Numbers, Part, read, spread
-from bayesgroups.draw_blocks import blocks
+from bayesgroups.certification.rank_shares import SUMMARIES, rank, rank_probabilities, rank_summaries
 from bayesgroups.inference.posterior import generator
+from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
@@ -23,7 +26,7 @@ CHUNK = 2_000_000
 
 def ranks(
     source: xr.Dataset | xr.DataTree, *, level: float = 0.95, part: Part = "auto", larger_is_better: bool | None = None,
-    seed: int = 0,
+    imputed: Imputed = "leave_out", all_ranks: bool = False, seed: int = 0,
 ) -> xr.Dataset:  # fmt: skip
     """Rank the subgroups of a table, 1 for the best, and say how sure every rank is.
 
@@ -39,6 +42,11 @@ def ranks(
         What of a report is read; ``auto`` is its posterior.
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric have a rank where a report answers for them; its estimate
+        of them comes from the model alone.
+    all_ranks : bool
+        Add ``rank_share``, as many numbers as the square of the number of subgroups.
     seed : int
         Source of randomness of simulated critical values.
 
@@ -46,9 +54,14 @@ def ranks(
     -------
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``estimate``; ``rank`` of the estimate (posterior: median of the rank in a draw);
-        ``lower`` and ``upper`` limits of the true rank; from a posterior ``probability_best`` and ``probability_worst``.
-        Along ``metric``: ``groups``, ``critical_value``, ``interval_kind``: ``simultaneous`` limits hold for all subgroups
-        together (tally and bootstrap), ``credible`` ones for each. NaN where undefined.
+        ``lower`` and ``upper`` limits of the true rank; from a posterior ``expected_rank``, ``probability_best`` and
+        ``probability_worst``. Along ``metric``: ``groups`` that have a rank, ``left_out`` (labels and reasons of the others,
+        joined by "; "), ``critical_value``, ``interval_kind``: ``simultaneous`` limits hold for all subgroups together (tally
+        and bootstrap), ``credible`` ones for each. NaN where undefined or left out.
+
+        With ``all_ranks``, along ``place`` (1, 2, ...) too: ``rank_share``, the share of draws in which the subgroup has that
+        rank. From a posterior it is the probability of the rank, from a bootstrap the share of replicates; of a tally there
+        is one draw, the estimates. Over subgroups, and over the places up to ``groups``, it sums to 1.
 
     Raises
     ------
@@ -59,6 +72,9 @@ def ranks(
 
     Notes
     -----
+    Subgroups that tie over the ranks r to r + m - 1 share them: each has all of these ranks with 1 / m, and their mean as its
+    rank. Draws without a value in some subgroup have no ranks.
+
     Without a posterior a subgroup ranks behind those that are shown to be better, in tests of all pairs at once, and before
     those shown to be worse; sampling variances are pooled, so that no subgroup is certain. Limits that span all ranks say
     that the table cannot order the subgroups, however far apart its estimates are.
@@ -78,36 +94,26 @@ def ranks(
     [[1.0, 2.0, 3.0], [1.0, 1.0, 2.0], [2.0, 3.0, 3.0]]
     """
     multiplicity.check_level(level)
-    found = read(source, part=part, larger_is_better=larger_is_better)
+    found = read(source, part=part, larger_is_better=larger_is_better, imputed=imputed)
     tables = []
     for numbers in found.metrics:
         one = _posterior(numbers, level) if numbers.part == "posterior" else _pairwise(numbers, level, seed)
+        if all_ranks:
+            one = one.assign(rank_share=(("subgroup", "place"), _shares(numbers)))
         kind = "credible" if numbers.part == "posterior" else "simultaneous"
         one = one.assign(
             estimate=("subgroup", numbers.sample.estimate),
             groups=int(numbers.included.sum()),
+            left_out=numbers.left_out,
             interval_kind=kind,
             usable=np.int8(numbers.usable),
         )
         tables.append(one)
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    attrs = {"level": level, "part": found.metrics[0].part, **found.noted}
+    if all_ranks:
+        joined = joined.assign_coords(place=np.arange(1, joined.sizes["subgroup"] + 1))
+    attrs = {"level": level, "part": found.metrics[0].part, "imputed": imputed, **found.noted}
     return joined.assign_coords(found.coordinates).assign_attrs(attrs)
-
-
-def rank(values: FloatArray) -> FloatArray:
-    """Ranks along the last axis, 1 for the largest; ties share the mean of theirs, NaN has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rank(np.array([0.3, 0.9, np.nan, 0.3])).tolist()
-    [2.5, 1.0, nan, 2.5]
-    """
-    from scipy.stats import rankdata
-
-    found: FloatArray = rankdata(-values, axis=-1, nan_policy="omit")
-    return found
 
 
 def rank_limits(values: FloatArray, covariance: FloatArray, critical_value: float) -> tuple[FloatArray, FloatArray]:
@@ -141,30 +147,20 @@ def rank_limits(values: FloatArray, covariance: FloatArray, critical_value: floa
 
 
 def _posterior(numbers: Numbers, level: float) -> xr.Dataset:
+    """Ranks in the draws: their quantiles and means, and the probabilities of the first and the last."""
     assert numbers.draws is not None, "a posterior has draws"
     some = numbers.included
-    shape = (5, len(some))
-    found = np.full(shape, np.nan)
+    summaries = np.full((len(SUMMARIES), len(some)), np.nan)
     if some.any():
-        many, size = int(some.sum()), len(numbers.draws)
-        # Ranks are whole or halves, which single precision holds as they are.
-        drawn, quantiles, start = np.empty((size, many), dtype=np.float32), np.empty((3, many)), 0
-        for part in numbers.oriented():
-            drawn[start : start + len(part)] = rank(part)
-            start += len(part)
-        for block in blocks(many, size):
-            own = drawn[:, block].astype(np.float64)
-            quantiles[:, block] = np.quantile(own, [0.5, (1 - level) / 2, (1 + level) / 2], axis=0)
-        found[:, some] = [*quantiles, (drawn == 1).mean(axis=0), (drawn == many).mean(axis=0)]
-    names = ("rank", "lower", "upper", "probability_best", "probability_worst")
-    return xr.Dataset({name: ("subgroup", row) for name, row in zip(names, found, strict=True)}).assign(
-        critical_value=np.nan
-    )
+        summaries[:, some] = rank_summaries(numbers.oriented(), len(numbers.draws), int(some.sum()), level)
+    data: dict[str, Any] = {name: ("subgroup", row) for name, row in zip(SUMMARIES, summaries, strict=True)}
+    return xr.Dataset(data).assign(critical_value=np.nan)
 
 
 def _pairwise(numbers: Numbers, level: float, seed: int) -> xr.Dataset:
+    """Ranks of the estimates, with limits from tests of all pairs."""
     some = numbers.included
-    found = np.full((3, len(some)), np.nan)
+    summaries = np.full((3, len(some)), np.nan)
     z = float("nan")
     if some.any():
         rng = generator(seed, numbers.metric, "ranks")
@@ -174,10 +170,21 @@ def _pairwise(numbers: Numbers, level: float, seed: int) -> xr.Dataset:
         if numbers.factor is not None:
             covariance = numbers.factor[some] @ numbers.factor[some].T
         z = critical_value_of_pairs(covariance, level, rng)
-        found[:, some] = [rank(values), *rank_limits(values, covariance, z)]
+        summaries[:, some] = [rank(values), *rank_limits(values, covariance, z)]
     names = ("rank", "lower", "upper")
-    data = {name: ("subgroup", row) for name, row in zip(names, found, strict=True)}
+    data: dict[str, Any] = {name: ("subgroup", row) for name, row in zip(names, summaries, strict=True)}
     return xr.Dataset(data).assign(critical_value=z)
+
+
+def _shares(numbers: Numbers) -> FloatArray:
+    """Share of draws, or of the estimates of a tally, with each rank, (subgroup, place); NaN beyond the last rank."""
+    some = numbers.included
+    groups = int(some.sum())
+    shares = np.full((len(some), len(some)), np.nan)
+    estimates = (numbers.sign * numbers.sample.estimate)[None, some]
+    blocks_of_draws = numbers.oriented() if numbers.draws is not None else iter([estimates])
+    shares[np.ix_(some, np.arange(groups))] = rank_probabilities(blocks_of_draws, groups)
+    return shares
 
 
 def critical_value_of_pairs(covariance: FloatArray, level: float, rng: np.random.Generator) -> float:

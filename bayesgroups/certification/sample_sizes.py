@@ -48,7 +48,8 @@ def rows_to_certify(
     -------
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``assumed`` value, ``needed`` denominator and ``more``, what is lacking; infinite
-        where the assumed value is not better than the standard. Along ``metric``: ``total`` of ``more``.
+        where the assumed value is not better than the standard. Along ``metric``: ``total`` of ``more``,
+        and ``left_out``, labels and reasons of the subgroups without rows that count.
 
     Raises
     ------
@@ -163,7 +164,8 @@ def minimum_detectable_gap(
     -------
     xr.Dataset
         ``gap`` along ``metric`` and ``subgroup``, in units of the metric; NaN where undefined or without anyone else. Gaps
-        that are larger than the range of the metric cannot be shown at all.
+        that are larger than the range of the metric cannot be shown at all. ``left_out`` along ``metric``: labels and reasons
+        of the subgroups without rows that count.
 
     Raises
     ------
@@ -195,7 +197,8 @@ def minimum_detectable_gap(
         z = multiplicity.critical_value(correction, level, int(some.sum())) + NormalDist().inv_cdf(power)
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = z * np.sqrt(_pooled(numbers) * (1 / count + 1 / (count.sum() - count)))
-        tables.append(xr.Dataset({"gap": ("subgroup", np.where(np.isfinite(gap), gap, np.nan))}))
+        shown = np.where(np.isfinite(gap), gap, np.nan)
+        tables.append(xr.Dataset({"gap": ("subgroup", shown), "left_out": numbers.left_out}))
     return _joined(tables, found.coordinates, {"power": power, "level": level, "correction": correction})
 
 
@@ -216,7 +219,8 @@ def probability_of_finding_worst(
     Returns
     -------
     xr.Dataset
-        Along ``metric`` and ``factor``: ``probability``; along ``metric`` ``worst_subgroup``, the assumed worst.
+        Along ``metric`` and ``factor``: ``probability``; along ``metric`` ``worst_subgroup``, the assumed worst, and
+        ``left_out``, labels and reasons of the subgroups without rows that count.
 
     Raises
     ------
@@ -254,7 +258,8 @@ def probability_of_finding_worst(
             variance = np.where(variance > 0, variance, _pooled(numbers)) / numbers.sample.count[some]
             label = str(numbers.labels[some][int(np.argmin(values))])
             probability = np.array([chance_of_lowest(values, np.sqrt(variance / factor)) for factor in growth])
-        tables.append(xr.Dataset({"probability": ("factor", probability), "worst_subgroup": label}))
+        answer = {"probability": ("factor", probability), "worst_subgroup": label, "left_out": numbers.left_out}
+        tables.append(xr.Dataset(answer))
     names = {"metric": found.coordinates["metric"], "factor": growth}
     return xr.concat(tables, dim="metric", data_vars="all", join="exact").assign_coords(names).assign_attrs(found.noted)
 
@@ -353,7 +358,7 @@ def _needs(numbers: Numbers, assumed: FloatArray, needed: FloatArray) -> xr.Data
     data = {
         name: ("subgroup", row) for name, row in (("assumed", assumed), ("needed", needed), ("more", np.ceil(more)))
     }
-    return xr.Dataset({**data, "total": float(np.nansum(more))})
+    return xr.Dataset({**data, "total": float(np.nansum(more)), "left_out": numbers.left_out})
 
 
 def _joined(tables: list[xr.Dataset], coordinates: dict[str, object], attrs: dict[str, object]) -> xr.Dataset:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from bayesgroups.cli.aggregation import STEPS, Steps
-from bayesgroups.cli.options import ANSWER, AnswerOptions
+from bayesgroups.cli.options import ANSWER, AnswerOptions, Imputed
 from bayesgroups.cli.tradeoffs import RUNS, Pair, Runs
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def points_from_reports(
     steps: Steps = STEPS,
     performance: str = "acc",
     side: Literal["bayesian", "frequentist"] = "bayesian",
+    imputed: Imputed = "leave_out",
     answer: AnswerOptions = ANSWER,
 ) -> int:
     """Turn a report per system into candidates with draws, for the other commands of this group.
@@ -45,6 +46,8 @@ def points_from_reports(
         The metric that is averaged over all rows; 1 less its mean where smaller values are better.
     side
         Draws of the posterior or of the bootstrap.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     answer
         How the answer is shown; .nc keeps the draws.
     """
@@ -57,7 +60,9 @@ def points_from_reports(
     if len(named) < len(reports):
         raise InputError("two of the files have one name; a system is called by the name of its file")
     opened = {name: report_of(path) for name, path in named.items()}
-    found = ask(opened, lambda values: _fairness(values, fairness, steps), performance=performance, side=side)
+    found = ask(
+        opened, lambda values: _fairness(values, fairness, steps), performance=performance, side=side, imputed=imputed
+    )
     shown = {}
     for goal in ("performance", "fairness"):
         draws = found[goal].stack(sample=("chain", "draw"))
@@ -110,7 +115,7 @@ def _fairness(values: xr.DataArray, metric: str, steps: Steps) -> xr.DataArray:
     known = [str(name) for name in values["metric"].values]
     classes = [name for name in known if name.startswith(f"{metric}[") and name.endswith("]")]
     if metric in known:
-        scores = values.sel(metric=metric, drop=True)
+        scores = values.sel(metric=metric, drop=True).dropna("subgroup", how="all")
     elif classes:
         scores = values.sel(metric=classes).rename(metric="label")
     else:

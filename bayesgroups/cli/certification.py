@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, RowOptions
+from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, Imputed, RowOptions
 
 Part = Literal["auto", "tally", "posterior", "bootstrap"]
 Limits = Literal[
@@ -28,6 +28,7 @@ def certify(
     interval: Limits = "auto",
     margins: bool = False,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -58,6 +59,8 @@ def certify(
         Ask of every margin (women, Asian people) as well.
     part
         What of a report is read; auto is its posterior.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -70,7 +73,7 @@ def certify(
     source = source_of(data, without_direction(rows, data))
     found = ask(
         source, level=level, standards=list(standards) or None, correction=correction, critical_value=critical_value,
-        interval=interval, margins=margins, part=part, larger_is_better=rows.larger_is_better, seed=seed,
+        interval=interval, margins=margins, part=part, larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed,
     )  # fmt: skip
     shown = {
         "optimist": "optimist", "decided by": "optimist_subgroup", "pessimist": "pessimist",
@@ -95,6 +98,7 @@ def simultaneous_intervals(
     interval: Limits = "auto",
     margins: bool = False,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -118,6 +122,8 @@ def simultaneous_intervals(
         Add every margin to the intersections.
     part
         What of a report is read; auto is its posterior.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -128,7 +134,7 @@ def simultaneous_intervals(
     from bayesgroups.cli.results import publish
 
     source = source_of(data, rows)
-    found = ask(source, level=level, interval=interval, margins=margins, part=part, seed=seed)
+    found = ask(source, level=level, interval=interval, margins=margins, part=part, imputed=imputed, seed=seed)
     shown = {"estimate": ("estimate", "lower", "upper")}
     return publish(found, "simultaneous_intervals", answer, rows="subgroup", columns=shown, source=source)
 
@@ -139,6 +145,7 @@ def ranks(
     rows: RowOptions = ROWS,
     level: float = 0.95,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -158,6 +165,8 @@ def ranks(
         Probability of the limits.
     part
         What of a report is read; auto is its posterior.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -168,9 +177,9 @@ def ranks(
     from bayesgroups.cli.results import publish
 
     source = source_of(data, without_direction(rows, data))
-    found = ask(source, level=level, part=part, larger_is_better=rows.larger_is_better, seed=seed)
+    found = ask(source, level=level, part=part, larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed)
     shown = {
-        "rank": ("rank", "lower", "upper"), "estimate": "estimate", "P(best)": "probability_best",
+        "rank": ("rank", "lower", "upper"), "expected": "expected_rank", "estimate": "estimate", "P(best)": "probability_best",
         "P(worst)": "probability_worst",
     }  # fmt: skip
     return publish(found, "ranks", answer, rows="subgroup", columns=shown, source=source)
@@ -185,6 +194,7 @@ def discoveries(
     error: float = 0.05,
     margins: bool = False,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -210,6 +220,8 @@ def discoveries(
         Ask of every margin as well.
     part
         What of a report is read; auto is its posterior.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -222,7 +234,7 @@ def discoveries(
     source = source_of(data, without_direction(rows, data))
     found = ask(
         source, tolerance, reference=reference, error=error, margins=margins, part=part,
-        larger_is_better=rows.larger_is_better, seed=seed,
+        larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed,
     )  # fmt: skip
     shown = {
         "gap": "gap",
@@ -274,6 +286,7 @@ def fairness_definitions(
     tolerance: float = 0.05,
     level: float = 0.95,
     part: Part = "auto",
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -295,6 +308,8 @@ def fairness_definitions(
         Of the intervals that draws give.
     part
         What of a report is read; auto is its posterior.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -305,7 +320,7 @@ def fairness_definitions(
     from bayesgroups.cli.results import publish
 
     source = source_of(data, rows)
-    found = ask(source, tolerance=tolerance, level=level, part=part, seed=seed)
+    found = ask(source, tolerance=tolerance, level=level, part=part, imputed=imputed, seed=seed)
     shown = {"value": ("value", "lower", "upper")}
     return publish(found, "fairness_definitions", answer, rows="definition", columns=shown, source=source)
 

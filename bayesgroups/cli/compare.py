@@ -8,11 +8,14 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from rich.text import Text
 
+from bayesgroups.cli.options import Imputed
+
 
 def compare(
     *reports: Path,
     approach: Literal["bayesian", "frequentist"] = "bayesian",
     level: float = 0.95,
+    imputed: Imputed = "leave_out",
     json: Annotated[bool, Parameter(negative=())] = False,
     show: int = 50,
 ) -> int:
@@ -33,6 +36,8 @@ def compare(
         Which of the two answers of each report.
     level
         Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
+    imputed
+        Whether means over subgroups take those without rows.
     json
         Print JSON instead of tables.
     show
@@ -51,7 +56,9 @@ def compare(
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in reports]
     if len(set(names)) < len(names):
         raise InputError(f"report {next(name for name in names if names.count(name) > 1)!r} is named twice")
-    table = lay_side_by_side({name: report_of(path) for name, path in zip(names, reports, strict=True)})
+    table = lay_side_by_side(
+        {name: report_of(path) for name, path in zip(names, reports, strict=True)}, imputed=imputed
+    )
     broken = [str(name) for name in table["estimator"].values if not int(table["usable"].sel(estimator=name))]
     if json:
         print_json(table, "compare", usable=not broken)

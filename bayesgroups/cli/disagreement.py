@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import ANSWER, AnswerOptions, Names
+from bayesgroups.cli.options import ANSWER, AnswerOptions, Imputed, Names
 
 Notion = Literal[
     "accuracy_equality", "calibration", "equal_opportunity", "predictive_equality", "overall_misclassification"
@@ -112,6 +112,7 @@ def disagreement_sets(
     notion: Notion,
     kind: Literal["confidence", "credible"] = "confidence",
     across: Literal["subgroups"] | None = None,
+    imputed: Imputed = "leave_out",
     draws: int = 1000,
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
@@ -132,6 +133,8 @@ def disagreement_sets(
         Confidence sets by a bootstrap, or credible sets from a posterior.
     across
         Of the largest difference between subgroups.
+    imputed
+        Whether a subgroup of which the prior alone speaks counts for the largest difference of credible sets.
     draws
         Replicates of the bootstrap, or draws of the posterior.
     seed
@@ -147,6 +150,6 @@ def disagreement_sets(
     if kind == "confidence":
         found = confidence_sets(opened, notion, seed=seed, across=across, draws=draws)
     else:
-        found = credible_sets(opened, notion, seed=seed, across=across, draws=draws)
+        found = credible_sets(opened, notion, seed=seed, across=across, imputed=imputed, draws=draws)
     shown = {"lower": f"{kind}_lower", "upper": f"{kind}_upper"}
     return publish(found, f"{kind}_sets", answer, rows="level", columns=shown)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, RowOptions
+from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, Imputed, RowOptions
 
 Measure = Literal[
     "max_min_difference", "max_min_ratio", "max_absolute_difference", "mean_absolute_deviation", "variance",
@@ -29,6 +29,7 @@ def disparity(
     weights: Annotated[Literal["group", "population"], Parameter(name="--weigh-by")] = "group",
     approach: Literal["bayesian", "frequentist"] = "bayesian",
     corrected: bool = False,
+    imputed: Imputed = "leave_out",
     seed: int = 0,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -55,6 +56,8 @@ def disparity(
         Of a report: its posterior or its bootstrap.
     corrected
         Of a tally: take off the bias that sampling noise makes.
+    imputed
+        Whether subgroups without rows take part where a report answers for them.
     seed
         Source of all randomness.
     answer
@@ -66,7 +69,14 @@ def disparity(
 
     source = source_of(data, rows)
     found = measure(
-        source, measures or None, level=level, weights=weights, approach=approach, corrected=corrected, seed=seed
+        source,
+        measures or None,
+        level=level,
+        weights=weights,
+        approach=approach,
+        corrected=corrected,
+        imputed=imputed,
+        seed=seed,
     )
     shown = {
         "value": ("value", "lower", "upper"), "mean": "mean", "if all were equal": "expected_if_equal",
@@ -122,7 +132,9 @@ def between_group_variance(
     return publish(found, "between_group_variance", answer, rows="metric", columns=shown, remark="note")
 
 
-def posterior_variance(report: Path, *, level: float = 0.95, answer: AnswerOptions = ANSWER) -> int:
+def posterior_variance(
+    report: Path, *, level: float = 0.95, imputed: Imputed = "leave_out", answer: AnswerOptions = ANSWER
+) -> int:
     """Summarise the posterior of the variance of a metric between subgroups.
 
     For example:
@@ -135,6 +147,8 @@ def posterior_variance(report: Path, *, level: float = 0.95, answer: AnswerOptio
         A report with its draws (.nc).
     level
         Probability of the intervals.
+    imputed
+        Whether subgroups without rows take part.
     answer
         How the answer is shown.
     """
@@ -143,6 +157,6 @@ def posterior_variance(report: Path, *, level: float = 0.95, answer: AnswerOptio
     from bayesgroups.disparities.posterior_variance import posterior_variance as variance
 
     source = report_of(report)
-    found = variance(source, level=level)
+    found = variance(source, level=level, imputed=imputed)
     shown = {"mean": ("mean", "lower", "upper"), "median": "median", "upper limit": "upper_limit"}
     return publish(found, "posterior_variance", answer, rows="estimand", columns=shown, source=source)

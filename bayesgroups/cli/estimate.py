@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from rich.text import Text
 
-from bayesgroups.cli.options import ROWS, RowOptions
+from bayesgroups.cli.options import ROWS, Imputed, RowOptions
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -148,6 +148,7 @@ def save(
     *,
     level: float = 0.95,
     truth: xr.DataArray | None = None,
+    imputed: Imputed = "leave_out",
 ) -> None:
     """Write what was asked for and say where, unless there is no console to say it on."""
     said = []
@@ -158,7 +159,7 @@ def save(
     if html is not None:
         from bayesgroups.html import write_html
 
-        said.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth)}")
+        said.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
     if console is not None:
         for line in said:
             console.print(Text(line))

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+Imputed = Literal["leave_out", "include"]
+"""Whether subgroups without rows take part in a question."""
 Larger = Annotated[bool | None, Parameter(negative="--smaller-is-better", show_default=False)]
 Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
 

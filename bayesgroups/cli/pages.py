@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from bayesgroups.cli.options import Imputed
+
 
 def show(
     data: Path,
@@ -60,7 +62,13 @@ def show(
     return 0
 
 
-def write_html(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], level: float = 0.95) -> int:
+def write_html(
+    report: Path,
+    *,
+    output: Annotated[Path, Parameter(alias="-o")],
+    level: float = 0.95,
+    imputed: Imputed = "leave_out",
+) -> int:
     """Write a saved report as one page that needs nothing else.
 
     For example:
@@ -77,6 +85,8 @@ def write_html(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], 
         The page.
     level
         Level of the intervals shown.
+    imputed
+        Whether subgroups without rows take part in the questions of the page.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import save, verdict
@@ -84,7 +94,7 @@ def write_html(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], 
 
     opened = report_of(report)
     console = consoles.output()
-    save(console, opened, None, output, level=level)
+    save(console, opened, None, output, level=level, imputed=imputed)
     return verdict(console, opened)
 
 

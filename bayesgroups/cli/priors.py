@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesgroups.cli.estimate import Settings, Word
-from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, RowOptions
+from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, Imputed, RowOptions
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +64,7 @@ def prior_predictive(
     return publish(found, "prior_predictive", answer, rows="subgroup", columns=shown)
 
 
-def prior_sensitivity(report: Path, *, answer: AnswerOptions = ANSWER) -> int:
+def prior_sensitivity(report: Path, *, imputed: Imputed = "leave_out", answer: AnswerOptions = ANSWER) -> int:
     """Say how much the priors of a report matter, without fitting again.
 
     For example:
@@ -75,6 +75,8 @@ def prior_sensitivity(report: Path, *, answer: AnswerOptions = ANSWER) -> int:
     ----------
     report
         A report with its draws (.nc).
+    imputed
+        Whether subgroups without rows can be the worst and take part in the gap.
     answer
         How the answer is shown.
     """
@@ -84,7 +86,9 @@ def prior_sensitivity(report: Path, *, answer: AnswerOptions = ANSWER) -> int:
 
     source = report_of(report)
     shown = {"mean": "mean", "prior": "prior", "likelihood": "likelihood", "": "diagnosis"}
-    return publish(ask(source), "prior_sensitivity", answer, rows="subgroup", columns=shown, source=source)
+    return publish(
+        ask(source, imputed=imputed), "prior_sensitivity", answer, rows="subgroup", columns=shown, source=source
+    )
 
 
 def _summarised(drawn: xr.Dataset) -> xr.Dataset:

@@ -66,7 +66,8 @@ def publish(
         for table in _tables(answer, rows, columns, wanted.show, remark):
             console.print(table)
             console.print()
-        for line in (*notes, *([f"Note: {answer.attrs['note']}"] if "note" in answer.attrs else [])):
+        noted = [f"Note: {answer.attrs['note']}"] if "note" in answer.attrs else []
+        for line in (*notes, *_left_out(answer), *noted):
             console.print(Text(line))
     if wanted.output is not None and not wanted.json:
         output().print(Text(f"Wrote the answer to {wanted.output}"))
@@ -109,6 +110,20 @@ def _tables(
         title = ", ".join(str(label) for label in labels)
         found.append(answer_table(part.sel(at), rows, held, title=title, remark=said, limit=show))
     return found
+
+
+def _left_out(answer: xr.Dataset) -> list[str]:
+    """A sentence per metric that leaves somebody out, or one for all where they leave out the same."""
+    from bayesgroups.readings import left_out_sentence, plain
+
+    if "left_out" not in answer:
+        return []
+    said = answer["left_out"]
+    along = [str(label) for dim in said.dims for label in answer[dim].values] if said.dims else [""]
+    sentences = dict(zip(along, map(left_out_sentence, said.values.astype(str).ravel()), strict=True))
+    if len(set(sentences.values())) == 1:
+        return [sentence for sentence in list(sentences.values())[:1] if sentence]
+    return [f"{plain(name)}: {sentence}" for name, sentence in sentences.items() if sentence]
 
 
 def _names(column: Column) -> tuple[str, ...]:

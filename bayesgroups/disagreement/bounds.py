@@ -54,8 +54,9 @@ def disagreement_bounds(
     xr.Dataset
         ``lower``, ``upper``, ``midpoint`` with dims ``label, subgroup`` (one label, ``all``, for accuracy), on the scale
         of rates. With ``across="subgroups"`` they are the difference, without these dims (``midpoint`` is the paper's
-        estimate), with ``label_lower``, ``label_upper`` and, of pooled critics, ``above`` and ``below`` (label), the
-        subgroups that the upper end is about. NaN where there is nothing to judge by.
+        estimate), with ``label_lower``, ``label_upper``, ``left_out`` (label), the subgroups that have nothing to judge by
+        and take no part, and, of pooled critics, ``above`` and ``below`` (label), the subgroups that the upper end is about.
+        NaN where there is nothing to judge by.
 
     Raises
     ------
@@ -99,7 +100,11 @@ def disagreement_bounds(
     by_label = differences(rate, form)
     found = _labelled(over_labels(by_label), dims, coordinates, attrs | {"across": "subgroups"})
     each = (*dims, "label")
-    found = found.assign(label_lower=(each, by_label.lower), label_upper=(each, by_label.upper))
+    found = found.assign(
+        label_lower=(each, by_label.lower),
+        label_upper=(each, by_label.upper),
+        left_out=(each, _left_out(rate, tally["subgroup"].values)),
+    )
     if dims:
         return found
     above, below = by_label.above, by_label.below
@@ -112,6 +117,15 @@ def disagreement_bounds(
 def _labelled(rate: Bounds, dims: tuple[str, ...], coordinates: dict[str, Any], attrs: dict[str, str]) -> xr.Dataset:
     values = {"lower": rate.lower, "upper": rate.upper, "midpoint": rate.midpoint}
     return xr.Dataset({name: (dims, value) for name, value in values.items()}, coords=coordinates, attrs=attrs)
+
+
+def _left_out(rate: Bounds, subgroups: NDArray[np.str_]) -> NDArray[np.str_]:
+    """Labels of the subgroups without bounds (..., label), joined by "; "."""
+    known = np.isfinite(rate.lower)
+    names = np.empty(known.shape[:-1], dtype=object)
+    for place in np.ndindex(*names.shape):
+        names[place] = "; ".join(f"{name} (nothing to judge by)" for name in subgroups[~known[place]])
+    return names.astype(str)
 
 
 def _counts(tally: xr.Dataset, critics: Critics) -> tuple[FloatArray, FloatArray, dict[str, Any]]:

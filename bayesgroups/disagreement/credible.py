@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from bayesgroups.disagreement.bounds import Across, disagreement_bounds
 from bayesgroups.disagreement.differences import differences, over_labels
 from bayesgroups.disagreement.notions import Notion
-from bayesgroups.disagreement.rates import bounds
+from bayesgroups.disagreement.rates import Bounds, bounds
 from bayesgroups.errors import InputError
 from bayesgroups.levels import LEVELS
+from bayesgroups.tallies.participation import Imputed, check_imputed
 
 FloatArray = NDArray[np.float64]
 
@@ -32,6 +33,7 @@ def credible_sets(
     *,
     seed: int,
     across: Across | None = None,
+    imputed: Imputed = "leave_out",
     prior: float = PRIOR,
     draws: int = 4000,
 ) -> xr.Dataset:
@@ -47,6 +49,9 @@ def credible_sets(
         Source of randomness.
     across : {"subgroups"}, optional
         As in `bayesgroups.disagreement_bounds`.
+    imputed : {"leave_out", "include"}
+        Whether a subgroup without judgements to bound a rate by, of which the prior alone speaks, counts for the largest
+        difference.
     prior : float
         Parameter of the Dirichlet prior, positive.
     draws : int
@@ -56,12 +61,13 @@ def credible_sets(
     -------
     xr.Dataset
         ``lower``, ``upper`` (posterior means of the ends), ``credible_lower``, ``credible_upper`` (.., level): with
-        probability ``level`` or more the bounds lie within. A subgroup without judgements has what the prior implies.
+        probability ``level`` or more the bounds lie within. A subgroup without judgements has what the prior implies; with
+        ``across="subgroups"`` it takes no part by default, and ``left_out(label)`` names it.
 
     Raises
     ------
     InputError
-        If the prior is not a positive number.
+        If the prior is not a positive number or a choice does not exist.
 
     Examples
     --------
@@ -76,9 +82,13 @@ def credible_sets(
     """
     if not (np.isfinite(prior) and prior > 0):
         raise InputError(f"prior={prior} must be a positive number")
+    check_imputed(imputed)
     template = disagreement_bounds(tally, notion, across=across)
     agree, disagree = shares(tally["agreements"].values, tally["disagreements"].values, prior, draws, seed)
     rate = bounds(agree, disagree, notion)
+    if across is not None and imputed == "leave_out":
+        observed = np.isfinite(bounds(tally["agreements"].values, tally["disagreements"].values, notion).lower)
+        rate = Bounds(np.where(observed, rate.lower, np.nan), np.where(observed, rate.upper, np.nan))
     ends = rate if across is None else over_labels(differences(rate))
     below, above = [(1 - level) / 2 for level in LEVELS], [(1 + level) / 2 for level in LEVELS]
     dims = template["lower"].dims
@@ -88,7 +98,10 @@ def credible_sets(
         "credible_lower": ((*dims, "level"), np.moveaxis(np.quantile(ends.lower, below, axis=0), 0, -1)),
         "credible_upper": ((*dims, "level"), np.moveaxis(np.quantile(ends.upper, above, axis=0), 0, -1)),
     }
-    attrs = {**template.attrs, "interval_kind": "bound", "interval_method": "dirichlet"}
+    if across is not None:
+        nobody = xr.full_like(template["left_out"], "")
+        data["left_out"] = template["left_out"] if imputed == "leave_out" else nobody
+    attrs = {**template.attrs, "interval_kind": "bound", "interval_method": "dirichlet", "imputed": imputed}
     return xr.Dataset(data, coords={**template.coords, "level": np.array(LEVELS)}, attrs=attrs)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import SchemaError
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.participation import participants
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -95,7 +96,8 @@ def gather(tally: xr.Dataset, position: int) -> Cells:
         for name in ("estimate", "count", "row_variance", "sampling_variance")
     )
     kind = str(one["kind"].values)
-    used = np.isfinite(y) & np.isfinite(pooled)
+    taking_part = participants(one, np.isfinite(y) & np.isfinite(pooled), "leave_out")
+    used = taking_part.included
     published = kind == "estimate"
     if published:
         count = np.full(count.shape, np.inf)
@@ -120,12 +122,6 @@ def gather(tally: xr.Dataset, position: int) -> Cells:
         resampled=resampled[used],
         rests_on_pooling=lacks_row[used] & (not published),
         used=used,
-        left_out=left_out(one, used),
+        left_out=taking_part.left_out,
         binomial=kind == "rate" and not clustered,
     )
-
-
-def left_out(one: xr.Dataset, used: BoolArray) -> tuple[str, ...]:
-    """Labels of the subgroups that are not used, each with the tally's reason, of a tally of one metric."""
-    labels, reasons = one["subgroup"].values[~used], one["reason"].values[~used]
-    return tuple(f"{label} ({reason})" if reason else str(label) for label, reason in zip(labels, reasons, strict=True))

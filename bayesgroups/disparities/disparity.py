@@ -19,6 +19,7 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.inference.posterior import generator
 from bayesgroups.tallies.notes import assumed_directions
+from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
@@ -42,11 +43,13 @@ _SAID = {
 def disparity(
     source: xr.Dataset | xr.DataTree, measures: Sequence[MeasureName] | MeasureName | None = None, *, level: float = 0.95,
     weights: Weights = "group", approach: Approach = "bayesian", corrected: bool = False, alpha: float = 2.0,
-    smoothing: float = 0.0, tolerance: Mapping[str, float] | None = None, seed: int = 0, draws: int = 2000,
+    smoothing: float = 0.0, tolerance: Mapping[str, float] | None = None, imputed: Imputed = "leave_out", seed: int = 0,
+    draws: int = 2000,
 ) -> xr.Dataset:  # fmt: skip
     """Measure how unequal subgroups are.
 
-    Estimand: a function of the true values of a metric in the subgroups that have rows for it, see
+    Estimand: a function of the true values of a metric in the subgroups that have rows for it (and, with
+    ``imputed="include"``, in those that only the model answers for), see
     `bayesgroups.disparities.measures`. 0 means equality, 1 for ``max_min_ratio``.
 
     Parameters
@@ -74,6 +77,9 @@ def disparity(
         Added to both ends of ``max_min_ratio``; 0.05 in published simulations.
     tolerance : mapping from measures to numbers, optional
         Of a report: also give the probability that a measure is at most this, ``probability_within``.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
+        them comes from the model alone.
     seed : int
         Source of randomness where draws are made, for a tally.
     draws : int
@@ -86,7 +92,7 @@ def disparity(
         the draws, ``lower``, ``upper``, ``note``; of a tally also ``expected_if_equal``, the mean of the measure if all
         true values were the same, and ``p_value_if_equal``, the probability of so large a value then. Along ``measure``
         ``correction`` (``plug_in``, ``corrected``, ``posterior``, ``bootstrap``), ``interval_kind`` and
-        ``interval_method``; along ``metric`` ``subgroups`` that are used and ``left_out`` (labels, joined by "; "). NaN
+        ``interval_method``; along ``metric`` ``subgroups`` that are used and ``left_out`` (labels and reasons, joined by "; "). NaN
         where a measure is not defined, as ratios of negative values.
 
     Raises
@@ -131,7 +137,7 @@ def disparity(
     metrics, assumed = opened.tally["metric"].values.astype(str), assumed_directions(opened.tally)
     left_out, used = [], []
     for j in range(shape[1]):
-        one = values(opened, j)
+        one = values(opened, j, imputed)
         left_out.append("; ".join(one.left_out))
         used.append(one.shape[1])
         if 0 in one.shape:
@@ -167,7 +173,7 @@ def disparity(
     return xr.Dataset(
         {**data, "subgroups": ("metric", np.array(used))},
         coords={"measure": np.array(chosen), "metric": opened.tally["metric"].values},
-        attrs={"level": level, "weighting": weights, "alpha": alpha, "smoothing": smoothing},
+        attrs={"level": level, "weighting": weights, "alpha": alpha, "smoothing": smoothing, "imputed": imputed},
     )
 
 

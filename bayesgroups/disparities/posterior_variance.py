@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from bayesgroups.disparities.values import open_source, values
 from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
 ESTIMANDS = ("these subgroups", "their population")
 
 
-def posterior_variance(report: xr.DataTree, *, level: float = 0.95) -> xr.Dataset:
+def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imputed = "leave_out") -> xr.Dataset:
     """Summarise the posterior of the variance of a metric between subgroups.
 
     Estimand: the variance of the true values of these subgroups, divisor K - 1, in squared units of the metric; and tau^2,
@@ -29,6 +30,9 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95) -> xr.Datase
         A report with its draws.
     level : float
         Probability of the intervals.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part; the report's answer for them comes from the model
+        alone.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95) -> xr.Datase
     found = {name: np.full((len(ESTIMANDS), source.tally.sizes["metric"]), np.nan) for name in names}
     left_out, used = [], []
     for j in range(source.tally.sizes["metric"]):
-        one = values(source, j)
+        one = values(source, j, imputed)
         left_out.append("; ".join(one.left_out))
         used.append(one.shape[1])
         samples: list[FloatArray | None] = [
@@ -84,5 +88,5 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95) -> xr.Datase
     return xr.Dataset(
         {**data, "subgroups": ("metric", np.array(used)), "left_out": ("metric", np.array(left_out, dtype=str))},
         coords={"estimand": np.array(ESTIMANDS), "metric": source.tally["metric"].values},
-        attrs={"interval_kind": "credible", "interval_method": "equal_tailed", "level": level},
+        attrs={"interval_kind": "credible", "interval_method": "equal_tailed", "level": level, "imputed": imputed},
     )

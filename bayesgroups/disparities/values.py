@@ -10,11 +10,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.disparities.cells import left_out
 from bayesgroups.draw_blocks import blocks
 from bayesgroups.errors import InputError
 from bayesgroups.report import check
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.participation import Imputed, participants
 
 FloatArray = NDArray[np.float64]
 
@@ -116,8 +116,26 @@ def open_source(source: object, approach: Approach = "bayesian") -> Source:
     return Source(source["constant_data"].to_dataset(), mu.reshape(-1, *mu.shape[2:]), group)
 
 
-def values(source: Source, position: int) -> Values:
-    """Take one metric out of a source, with the subgroups whose rows say something of it.
+def values(source: Source, position: int, imputed: Imputed = "leave_out") -> Values:
+    """Take one metric out of a source, with the subgroups that take part.
+
+    Parameters
+    ----------
+    source : Source
+        From `open_source`.
+    position : int
+        Of the metric.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count take part where draws answer for them.
+
+    Returns
+    -------
+    Values
+
+    Raises
+    ------
+    InputError
+        If ``imputed`` is something else.
 
     Examples
     --------
@@ -129,8 +147,11 @@ def values(source: Source, position: int) -> Values:
     ((1, 2), ('c (no rows)',))
     """
     one = source.tally.isel(metric=position)
-    used = np.isfinite(one["estimate"].values)
     y = one["estimate"].values[None] if source.mu is None else source.mu[:, position]
+    answered = np.any([np.isfinite(y[block]).any(axis=0) for block in blocks(*y.shape)], axis=0)
+    observed = np.isfinite(one["estimate"].values)
+    taking_part = participants(one, answered | observed, imputed)
+    used = taking_part.included
     whole = np.concatenate([np.isfinite(y[block][:, used]).all(axis=1) for block in blocks(*y.shape)])
     count = np.asarray(one["count"].values[used], dtype=np.float64)
-    return Values(y, whole, used, count, left_out(one, used))
+    return Values(y, whole, used, count, taking_part.left_out)

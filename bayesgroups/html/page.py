@@ -26,13 +26,15 @@ from bayesgroups.html.sections.table import table
 from bayesgroups.html.sections.unequal import unequal
 from bayesgroups.html.sections.verdict import verdict
 from bayesgroups.html.sections.worst import worst
-from bayesgroups.readings import percent
+from bayesgroups.readings import left_out_sentence, percent
 from bayesgroups.report import check
+from bayesgroups.tallies.participation import Imputed, check_imputed
 
 
 def write_html(
-    report: xr.DataTree, path: str | Path, *, level: float = 0.95, truth: xr.DataArray | None = None
-) -> Path:
+    report: xr.DataTree, path: str | Path, *, level: float = 0.95, truth: xr.DataArray | None = None,
+    imputed: Imputed = "leave_out",
+) -> Path:  # fmt: skip
     """Write a report as one self-contained page.
 
     The page needs no network and no other file: the verdict first, the question, what was found at a glance; per metric the
@@ -51,6 +53,9 @@ def write_html(
         Level of the intervals, one of `bayesgroups.levels.LEVELS`.
     truth : xr.DataArray, optional
         True values along ``subgroup`` (and ``metric``), shown where they are known.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for a metric take part in its questions: the worst, the gap, the standard
+        that all reach. The page names those it leaves out, and its table and forest plot have all.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def write_html(
     SchemaError
         If the tree is not a report.
     InputError
-        If the file cannot be written, the report lacks the level, or the truth does not fit.
+        If the file cannot be written, the report lacks the level, the truth does not fit, or ``imputed`` is something else.
 
     Examples
     --------
@@ -74,19 +79,22 @@ def write_html(
     ...     "False negative rate" in bg.write_html(report, Path(folder) / "fnr.html").read_text("utf-8")
     True
     """
-    return write_text(path, render(report, level=level, truth=truth))
+    return write_text(path, render(report, level=level, truth=truth, imputed=imputed))
 
 
-def render(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None) -> str:
+def render(
+    report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None, imputed: Imputed = "leave_out"
+) -> str:
     """The page as text; parameters and errors as in `write_html`."""
     check(report)
+    check_imputed(imputed)
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, loader=jinja2.FunctionLoader(_file),
     )  # fmt: skip
     # Style and script are our own files without data in them; all else is escaped.
     script = _file("table.js")
-    read = contexts(report, level, truth)
+    read = contexts(report, level, truth, imputed)
     return environment.get_template("page.html").render(
         style=Markup(_file("style.css")),
         script=Markup(script),
@@ -110,6 +118,7 @@ def _metric(context: Context) -> dict[str, Any]:
         "words": said,
         "estimand": context.reading.headline(),
         "estimates": estimates(context, heading),
+        "left_out": left_out_sentence(context.participants.names),
         "pooling": pooling(context),
         "worst": worst(context),
         "unequal": unequal(context),

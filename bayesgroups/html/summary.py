@@ -78,21 +78,27 @@ def _range(reading: Reading, side: Side) -> str:
     name = side.approach.capitalize()
     if not np.isfinite(side.estimate).any():
         return f"{name} estimates: none, the metric is undefined in every subgroup."
-    low, high = int(np.nanargmin(side.estimate)), int(np.nanargmax(side.estimate))
+    observed = np.array([status != "imputed" for status in side.status]) & np.isfinite(side.estimate)
+    if not observed.any():
+        return f"{name} estimates: none from rows, the model alone answers."
+    known = np.where(observed, side.estimate, np.nan)
+    low, high = int(np.nanargmin(known)), int(np.nanargmax(known))
     places = reading.decimals()
 
     def at(i: int) -> str:
         return f"{number(float(side.estimate[i]), places)} ({reading.subgroups[i]})"
 
-    return f"{name} estimates run from {at(low)} to {at(high)}."
+    whose = " of subgroups with rows" if "imputed" in side.status else ""
+    return f"{name} estimates{whose} run from {at(low)} to {at(high)}."
 
 
 def _apart(reading: Reading) -> str:
-    """Which subgroups have a Bayesian interval wholly on one side of the value for everybody."""
+    """Subgroups with rows whose Bayesian interval is wholly on one side of the value for everybody."""
     side = reading.bayesian
+    observed = np.array([status != "imputed" for status in side.status])
     parts = []
     for where, apart in (("above", side.lower > reading.overall), ("below", side.upper < reading.overall)):
-        found = [reading.subgroups[i] for i in np.flatnonzero(apart)]
+        found = [reading.subgroups[i] for i in np.flatnonzero(apart & observed)]
         if found:
             more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
             parts.append(f"{_count(len(found), 'subgroup')} wholly {where} it ({'; '.join(found[:NAMED])}{more})")

@@ -13,6 +13,7 @@ from bayesgroups.certification.worst import of_draws, probability_all
 from bayesgroups.errors import InputError
 from bayesgroups.plots import style
 from bayesgroups.readings import number, percent, plain, read
+from bayesgroups.tallies.participation import Imputed
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -27,6 +28,7 @@ def certification(
     *,
     metric: str | None = None,
     level: float = 0.95,
+    imputed: Imputed = "leave_out",
     size: style.Size = "page",
     axes: Axes | None = None,
 ) -> Axes:
@@ -44,6 +46,8 @@ def certification(
         One of its metrics; the first when left out.
     level : float
         Probability and one-sided confidence.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part; the legend says how many do not.
     size : {"page", "paper", "slides"}
         Size of picture and letters.
     axes : Axes, optional
@@ -58,7 +62,7 @@ def certification(
     SchemaError
         If the tree is not a report.
     InputError
-        If the report lacks the metric, or the metric is undefined everywhere.
+        If the report lacks the metric, no subgroup takes part, or ``imputed`` is something else.
 
     References
     ----------
@@ -77,9 +81,11 @@ def certification(
     reading, shape, own = read(report, metric), style.look(size), axes is None
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
     place = names.index(reading.metric)
-    numbers = read_numbers(report, part="posterior").metrics[place]
+    numbers = read_numbers(report, part="posterior", imputed=imputed).metrics[place]
     if numbers.draws is None or not numbers.included.any():
-        raise InputError(f"metric {names[place]!r} is undefined in every subgroup, so there is nothing to certify")
+        raise InputError(
+            f"metric {names[place]!r} is undefined in every subgroup that takes part, so there is nothing to certify"
+        )
     worst = of_draws(numbers.sign * numbers.draws[:, numbers.included])
     alone = certify(report["constant_data"].to_dataset(), level=level).isel(metric=place)
     limits = {
@@ -109,6 +115,7 @@ def certification(
         if np.isfinite(value):
             label = f"{said}, from rows alone: {number(value, reading.decimals())}"
             handles.append(axes.axvline(value, color=style.VERMILION, lw=shape.line, ls=dash, label=label, zorder=2))
+    handles += style.left_out(len(numbers.labels) - int(numbers.included.sum()))
     axes.set_ylim(0, 1.03)
     sense = "at least" if numbers.sign > 0 else "at most"
     style.name(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import xarray as xr
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.plots.style import BLUE, GREY, VERMILION
 from bayesgroups.readings import percent
+from bayesgroups.tallies.participation import Imputed, check_imputed
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -21,9 +23,23 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-_STYLES = {"bayesian": (BLUE, "solid", "o"), "frequentist": (VERMILION, "dashed", "D")}
+_STYLES: dict[str, tuple[str, Literal["solid", "dashed"], str]] = {
+    "bayesian": (BLUE, "solid", "o"),
+    "frequentist": (VERMILION, "dashed", "D"),
+}
+_IMPUTED = (0, (1.0, 1.2))
+"""Dashes of curves that the model alone answers."""
 _SIDE = 2.5
 _X = {"threshold": "threshold", "roc": "fpr", "calibration": "mean_score"}
+
+
+@dataclass(frozen=True, eq=False)
+class _Mode:
+    """The way to draw a subgroup: with bands or not, from the model alone or not, and the mean over subgroups (point,)."""
+
+    band: bool
+    alone: bool
+    mean: FloatArray
 
 
 def curves(
@@ -33,12 +49,14 @@ def curves(
     subgroups: Sequence[str] | None = None,
     columns: int = 4,
     band: bool = True,
+    imputed: Imputed = "leave_out",
 ) -> Figure:
     """Draw threshold, ROC or calibration curves, one small picture per subgroup.
 
     In each a solid line (Bayesian) and a dashed one (frequentist) in their bands: the dark part holds a point of the curve, the
     light part the whole curve, each with the level of the Dataset. A dotted grey line is the same for all: the mean over
-    subgroups of the Bayesian curve, or for calibration the diagonal.
+    subgroups of the Bayesian curve, or for calibration the diagonal. Where no row of a subgroup counts the model alone
+    answers: its line is dotted, and it is not in that mean.
 
     Parameters
     ----------
@@ -52,6 +70,8 @@ def curves(
         Most pictures side by side.
     band : bool
         Draw the simultaneous bands.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count are in the mean over subgroups.
 
     Returns
     -------
@@ -61,7 +81,8 @@ def curves(
     Raises
     ------
     InputError
-        If the Dataset has no curves, or lacks the metric or a subgroup; if there is no column.
+        If the Dataset has no curves, or lacks the metric or a subgroup; if there is no column, or ``imputed`` is something
+        else.
 
     References
     ----------
@@ -79,6 +100,7 @@ def curves(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    check_imputed(imputed)
     kind, chosen = _choose(found, metric)
     names = [str(name) for name in found["subgroup"].values]
     wanted = names if subgroups is None else [str(name) for name in subgroups]
@@ -96,16 +118,22 @@ def curves(
              "roc": ("false positive rate", "true positive rate"),
              "calibration": ("mean score", "share of positives")}[kind]  # fmt: skip
     handles: list[Artist] = []
+    alone = _without_rows(chosen)
+    taking_part = np.flatnonzero(~alone | (imputed == "include"))
+    mean = chosen["estimate"].sel(approach="bayesian").isel(subgroup=taking_part).mean("subgroup").values
     level = percent(float(found["level"]))
     for place, axes in enumerate(grid.ravel()):
         if place >= len(wanted):
             axes.remove()
             continue
-        handles = _paint(axes, kind, chosen, names.index(wanted[place]), band)
+        subgroup = names.index(wanted[place])
+        handles = _paint(axes, kind, chosen, subgroup, _Mode(band, bool(alone[subgroup]), mean))
         axes.set_title(wanted[place], loc="left", fontsize=9, parse_math=False)
         if place + across >= len(wanted):
             axes.tick_params(labelbottom=True)
             axes.set_xlabel(words[0], fontsize=8, parse_math=False)
+    if any(alone[names.index(name)] for name in wanted):
+        handles.append(_imputed_key())
     figure.supylabel(words[1], fontsize=9, parse_math=False)
     about = f"dark: {level} of points" + (f", light: {level} of whole curves" if band else "")
     figure.legend(
@@ -131,7 +159,29 @@ def _choose(found: xr.Dataset, metric: str | None) -> tuple[str, xr.Dataset]:
     return kind, one
 
 
-def _paint(axes: Axes, kind: str, found: xr.Dataset, subgroup: int, band: bool) -> list[Artist]:
+def _without_rows(curves_of_metric: xr.Dataset) -> NDArray[np.bool_]:
+    """Subgroups (subgroup,) without a value anywhere on the frequentist curve: the model alone answers for them."""
+    seen = curves_of_metric["estimate"].sel(approach="frequentist").notnull()
+    return np.asarray(~seen.any([dim for dim in seen.dims if dim != "subgroup"]).values, dtype=bool)
+
+
+def _key(colour: str, dash: Literal["solid", "dashed"], marker: str, approach: str) -> Artist:
+    """The entry of the legend for an approach, as it is drawn where a subgroup has rows."""
+    from matplotlib.lines import Line2D
+
+    return Line2D(
+        [], [], color=colour, linestyle=dash, lw=1.4, marker=marker, markersize=3, label=approach.capitalize()
+    )
+
+
+def _imputed_key() -> Artist:
+    """The entry of the legend for curves of subgroups without rows."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=BLUE, linestyle=_IMPUTED, lw=1.4, label="no rows: the model alone")
+
+
+def _paint(axes: Axes, kind: str, found: xr.Dataset, subgroup: int, mode: _Mode) -> list[Artist]:
     """Draw one subgroup and return the handles for the legend."""
     one = found.isel(subgroup=subgroup)
     handles: list[Artist] = []
@@ -140,18 +190,18 @@ def _paint(axes: Axes, kind: str, found: xr.Dataset, subgroup: int, band: bool) 
         x = _places(kind, side, approach)
         y = side["estimate"].values
         for name, alpha in (("band_", 0.13), ("", 0.22)):
-            if name and not band:
+            if name and not mode.band:
                 continue
             axes.fill_between(
                 x, side[f"{name}lower"].values, side[f"{name}upper"].values, color=colour, alpha=alpha, linewidth=0
             )  # fmt: skip
         (line,) = axes.plot(
-            x, y, color=colour, linestyle=dash, lw=1.4, label=approach.capitalize(), zorder=3,
-            marker=marker if kind == "calibration" else "", markersize=3,
+            x, y, color=colour, linestyle=_IMPUTED if mode.alone else dash, lw=1.4, label=approach.capitalize(), zorder=3,
+            marker=marker if kind == "calibration" else "", markersize=3, markerfacecolor="white" if mode.alone else colour,
         )  # fmt: skip
-        handles.append(line)
+        handles.append(_key(colour, dash, marker if kind == "calibration" else "", approach) if mode.alone else line)
     x = np.array([0.0, 1.0]) if kind == "calibration" else found[_X[kind]].values
-    y = x if kind == "calibration" else found["estimate"].sel(approach="bayesian").mean("subgroup").values
+    y = x if kind == "calibration" else mode.mean
     words = "score = share" if kind == "calibration" else "mean of subgroups"
     (line,) = axes.plot(x, y, color=GREY, linestyle=":", lw=1.1, label=words, zorder=2)
     handles.append(line)

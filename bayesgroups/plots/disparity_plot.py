@@ -14,6 +14,7 @@ from bayesgroups.disparities.values import open_source, values
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.plots import style
 from bayesgroups.readings import number, percent, plain, read
+from bayesgroups.tallies.participation import Imputed
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -29,6 +30,7 @@ def disparity_posterior(
     measure: MeasureName = "max_min_difference",
     metric: str | None = None,
     level: float = 0.95,
+    imputed: Imputed = "leave_out",
     size: style.Size = "page",
     axes: Axes | None = None,
 ) -> Axes:
@@ -47,6 +49,8 @@ def disparity_posterior(
         One of its metrics; the first when left out.
     level : float
         Of the interval.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part; the legend says how many do not.
     size : {"page", "paper", "slides"}
         Size of picture and letters.
     axes : Axes, optional
@@ -61,7 +65,8 @@ def disparity_posterior(
     SchemaError
         If the tree is not a report.
     InputError
-        If the report lacks the metric, the measure does not exist, or it has no value in any draw.
+        If the report lacks the metric, the measure does not exist or has no value in any draw, or ``imputed`` is something
+        else.
 
     References
     ----------
@@ -84,7 +89,8 @@ def disparity_posterior(
     opened = open_source(report)
     tally = report["constant_data"].to_dataset().isel(metric=[place])
     better = bool(tally["larger_is_better"].values[0])
-    y = values(opened, place).y
+    taking_part = values(opened, place, imputed)
+    y = taking_part.y
     drawn = named_measures.measure(measure, y, Settings(None, better)) if y.size else np.empty(0)
     drawn = drawn[np.isfinite(drawn)]
     if not len(drawn):
@@ -120,6 +126,7 @@ def disparity_posterior(
                 label=f"raw, if all were the same: {number(spots[1], reading.decimals())}",
             )
         )
+    handles += style.left_out(len(taking_part.left_out))
     axes.set_ylim(-0.16, 1.05)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)

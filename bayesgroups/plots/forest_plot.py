@@ -40,7 +40,7 @@ def forest(
     """Draw the intervals of both approaches for every subgroup.
 
     Per subgroup a circle with a solid line (Bayesian) above a diamond with a dashed line (frequentist); the
-    thick part of a line is the 50 % interval. Hollow markers: no row counts, so the model alone answers.
+    thick part of a line is the 50 % interval. Hollow markers: no row counts, so the model alone answers, as the legend says.
     The denominator and what is special about a subgroup stand on the right; a dotted line marks the value for
     everybody.
 
@@ -127,10 +127,24 @@ def forest(
     if np.isfinite(reading.overall):
         line = axes.axvline(reading.overall, color=GREY, linestyle=":", lw=1.2, label=reading.overall_is, zorder=1)
         handles.append(line)
+    handles += _imputed_key(reading, rows)
     said = textwrap.fill(reading.headline(), max(int(11 * width), 30))
     axes.set_title(said, loc="left", fontsize=10, fontweight="bold", parse_math=False)
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2), frameon=False, fontsize=9)
     return axes
+
+
+def _imputed_key(reading: Reading, rows: IntArray) -> list[Artist]:
+    """The entry of the legend for hollow markers, where there are any."""
+    from matplotlib.lines import Line2D
+
+    sides = (reading.bayesian, reading.frequentist)
+    alone = [side for side in sides if any(side.status[i] == "imputed" for i in rows)]
+    if not alone:
+        return []
+    colour, marker, _ = _STYLES[alone[0].approach]
+    said = "hollow: no rows, the model alone answers"
+    return [Line2D([], [], ls="", marker=marker, markerfacecolor="white", markeredgecolor=colour, label=said)]
 
 
 def _chosen(report: xr.DataTree, rows: IntArray, subgroups: Sequence[str] | None) -> IntArray:

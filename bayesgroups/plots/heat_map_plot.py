@@ -14,10 +14,12 @@ from bayesgroups.readings import number, plain, read
 from bayesgroups.tallies.subgroups import attributes_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 FloatArray = NDArray[np.float64]
 
+_OPPOSITE = {"white": "black", "black": "white"}
 LEVELS = 40
 """Most levels of an attribute that can be told apart in a picture."""
 
@@ -35,7 +37,8 @@ def heat_map(
     """Draw a metric for every pair of levels of two attributes.
 
     Numbers are estimates and stand above n. Where the report has more attributes than the two, a cell is the mean of its
-    subgroups weighted by n. Hatched cells have no rows or no value.
+    subgroups weighted by n. Cells without rows, which the model alone answers, are dotted, with the number in brackets, as
+    the legend says; hatched cells have no value.
 
     Parameters
     ----------
@@ -74,9 +77,11 @@ def heat_map(
     >>> [label.get_text() for label in axes.get_xticklabels()]
     ['f', 'm']
     """
+    from matplotlib.patheffects import withStroke
+
     if approach not in ("bayesian", "frequentist"):
         raise InputError(f"approach {approach!r} is not one of 'bayesian', 'frequentist'")
-    reading, shape = read(report, metric), style.look(size)
+    reading, shape, own = read(report, metric), style.look(size), axes is None
     table = report["estimates"].to_dataset()
     known = attributes_of(table)
     for attribute in (rows, columns):
@@ -89,8 +94,8 @@ def heat_map(
         if len(levels) > LEVELS:
             raise InputError(f"attribute {name!r} has {len(levels)} levels; a heat map has room for {LEVELS}")
     side = reading.bayesian if approach == "bayesian" else reading.frequentist
-    value, count = _cells(
-        side.estimate, reading.count,
+    value, count, imputed = _cells(
+        side.estimate, reading.count, np.array([status == "imputed" for status in side.status]),
         np.array([down.index(str(x)) for x in table[rows].values]),
         np.array([across.index(str(x)) for x in table[columns].values]), (len(down), len(across)),
     )  # fmt: skip
@@ -107,7 +112,23 @@ def heat_map(
                 else f"{one:.3g}"
             )
             light = "white" if one < middle else "black"
-            axes.text(j, i, said, ha="center", va="center", color=light, fontsize=shape.small, linespacing=1.3)
+            if imputed[i, j]:
+                said = f"({number(float(one), reading.decimals())})"
+                axes.fill_between(
+                    [j - 0.5, j + 0.5], i - 0.5, i + 0.5, facecolor="none", edgecolor=light, hatch="..", lw=0
+                )
+            rim = [withStroke(linewidth=0.4 * shape.small, foreground=_OPPOSITE[light])] if imputed[i, j] else []
+            axes.text(
+                j,
+                i,
+                said,
+                ha="center",
+                va="center",
+                color=light,
+                fontsize=shape.small,
+                linespacing=1.3,
+                path_effects=rim,
+            )
         else:
             axes.fill_between(
                 [j - 0.5, j + 0.5], i - 0.5, i + 0.5, facecolor="white", edgecolor="#B6BCC6", hatch="///", lw=0
@@ -125,6 +146,8 @@ def heat_map(
         y=plain(rows),
     )
     figure = axes.get_figure()
+    if imputed.any():
+        style.explain(axes, shape, [_imputed_key()], own=own)
     if figure is not None:
         bar = figure.colorbar(image, ax=axes, shrink=0.8)
         bar.ax.tick_params(labelsize=shape.small)
@@ -132,14 +155,24 @@ def heat_map(
     return axes
 
 
+def _imputed_key() -> Artist:
+    """The entry of the legend for cells without rows."""
+    from matplotlib.patches import Patch
+
+    return Patch(
+        facecolor="white", edgecolor=style.INK, hatch="..", lw=0, label="(value): no rows, the model alone answers"
+    )
+
+
 def _cells(
-    value: FloatArray, count: FloatArray, row: NDArray[np.intp], column: NDArray[np.intp], shape: tuple[int, int]
-) -> tuple[FloatArray, FloatArray]:
-    """Means weighted by count, and counts, of the pairs; unweighted where no count is known."""
+    value: FloatArray, count: FloatArray, alone: NDArray[np.bool_], row: NDArray[np.intp], column: NDArray[np.intp],
+    shape: tuple[int, int],
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:  # fmt: skip
+    """Means weighted by count, unweighted where no count is known; counts; and which pairs the model alone answers."""
     rows = np.zeros(shape)
     np.add.at(rows, (row, column), np.where(np.isfinite(count), count, 0.0))
     weight = np.where(np.isfinite(count), count, 0.0) if rows.any() else np.ones_like(value)
-    weight = np.where(np.isfinite(value), weight, 0.0)
+    weight = np.where(np.isfinite(value) & ~alone, weight, 0.0)
     total, sums = np.zeros(shape), np.zeros(shape)
     np.add.at(total, (row, column), weight)
     np.add.at(sums, (row, column), weight * np.nan_to_num(value))
@@ -149,4 +182,4 @@ def _cells(
     np.add.at(number_of, (row, column), np.isfinite(value).astype(np.float64))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.where(total > 0, sums / total, np.where(number_of > 0, imputed / number_of, np.nan))
-    return found, (rows if rows.any() else np.full(shape, np.nan))
+    return found, (rows if rows.any() else np.full(shape, np.nan)), (total == 0) & (number_of > 0)

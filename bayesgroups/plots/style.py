@@ -120,6 +120,15 @@ def of_estimand(side: Side) -> str:
     return f" of the {plain(side.estimand)}" if side.estimand else ""
 
 
+def left_out(number: int) -> list[Artist]:
+    """An entry of the legend that says how many subgroups the picture is not about; none where it is about all."""
+    from matplotlib.lines import Line2D
+
+    if not number:
+        return []
+    return [Line2D([], [], ls="", marker="", label=f"left out, without rows: {number}")]
+
+
 def explain(axes: Axes, shape: Look, handles: Sequence[Artist | Container], *, own: bool, columns: int = 2) -> None:
     """A legend below: of the figure where it is our own, else of the axes."""
     figure = axes.get_figure()

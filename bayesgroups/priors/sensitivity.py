@@ -14,6 +14,7 @@ from bayesgroups.priors.densities import log_prior
 from bayesgroups.priors.likelihoods import log_likelihood
 from bayesgroups.priors.power_scaling import sensitivity, weights
 from bayesgroups.report import check
+from bayesgroups.tallies.participation import Imputed, participants
 from bayesgroups.tallies.subgroups import attributes_of
 
 FloatArray = NDArray[np.float64]
@@ -26,8 +27,9 @@ QUANTITIES = ("overall", "tau", "worst", "gap")
 
 
 def prior_sensitivity(
-    report: xr.DataTree, *, powers: Sequence[float] = POWERS, subgroups: Sequence[str] | None = None
-) -> xr.Dataset:
+    report: xr.DataTree, *, powers: Sequence[float] = POWERS, subgroups: Sequence[str] | None = None,
+    imputed: Imputed = "leave_out",
+) -> xr.Dataset:  # fmt: skip
     """Say how much the priors of a report matter, without fitting again.
 
     Estimand: what the posterior would be were the priors of the centre and of the spreads, or the likelihood, raised to
@@ -42,6 +44,9 @@ def prior_sensitivity(
         At which means are given.
     subgroups : sequence of str, optional
         Answer for these only, for a report of thousands; all when left out.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric can be the worst and take part in the gap. Their own
+        sensitivities are given either way.
 
     Returns
     -------
@@ -50,13 +55,14 @@ def prior_sensitivity(
         between distributions, bits per doubling of the power; above 0.05 they matter), ``diagnosis``, ``mean``, and
         ``mean_at`` also along ``power``. Along ``metric`` and ``quantity`` the same with names ``quantity_prior`` and so
         on, of ``overall``, ``tau``, the ``worst`` value and the ``gap`` between the largest and the smallest. Along
-        ``metric``: ``k_hat`` (also ``power``), means being NaN where it is above 0.7, and ``reason``, why there is no answer.
+        ``metric``: ``k_hat`` (also ``power``), means being NaN where it is above 0.7, and ``reason``, why there is no answer, and
+        ``left_out``, labels and reasons of the subgroups that ``worst`` and ``gap`` leave out.
         ``diagnosis`` is ``""``, ``"prior and data disagree"`` or ``"prior strong, data weak"``.
 
     Raises
     ------
     InputError
-        If a power is not positive or a subgroup is not in the report.
+        If a power is not positive, a subgroup is not in the report, or ``imputed`` is something else.
     SchemaError
         If it is not a report.
 
@@ -90,18 +96,20 @@ def prior_sensitivity(
         if name not in names:
             raise InputError(f"the report has no subgroup {name!r}; {near_misses(name, names)}")
     places = [names.index(name) for name in chosen]
-    one = [_metric(report, str(name), list(powers), places) for name in table["metric"].values]
+    one = [_metric(report, str(name), list(powers), places, imputed) for name in table["metric"].values]
     joined = xr.concat(one, dim="metric", data_vars="all", join="exact", combine_attrs="drop")
     attributes = {name: ("subgroup", table[name].values[places]) for name in attributes_of(table)}
     return joined.assign_coords({"metric": table["metric"].values, "subgroup": chosen, **attributes})
 
 
-def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[int]) -> xr.Dataset:
+def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[int], imputed: Imputed) -> xr.Dataset:
     prior, tally = log_prior(report, metric), report["constant_data"].to_dataset().sel(metric=metric)
     posterior = report["posterior"].to_dataset().sel(metric=metric)
     drawn = posterior.stack(sample=("chain", "draw"), create_index=False)
     all_mu = np.asarray(drawn["mu"].transpose("sample", "subgroup").values, dtype=np.float64)
-    mu, quantities = all_mu[:, places], _quantities(drawn, all_mu, larger=bool(int(tally["larger_is_better"])))
+    taking_part = participants(tally, np.isfinite(all_mu).all(axis=0), imputed)
+    larger = bool(int(tally["larger_is_better"]))
+    mu, quantities = all_mu[:, places], _quantities(drawn, all_mu[:, taking_part.included], larger=larger)
     size = (mu.shape[1], len(QUANTITIES))
     found = [{name: np.full(n, np.nan) for name in ("prior", "likelihood")} for n in size]
     moved = [np.full((len(powers), n), np.nan) for n in size]
@@ -132,6 +140,7 @@ def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[
             "quantity_mean_at": (("power", "quantity"), moved[1]),
             "k_hat": ("power", k_hat),
             "reason": reason,
+            "left_out": taking_part.names,
         },
         {"power": powers, "quantity": list(QUANTITIES)},
     )
@@ -176,10 +185,9 @@ def _sense(draws: FloatArray, density: list[FloatArray]) -> FloatArray:
 
 
 def _quantities(drawn: xr.Dataset, mu: FloatArray, *, larger: bool) -> FloatArray:
-    """Draws (draw, quantity)."""
+    """Draws (draw, quantity) from those of the subgroups that take part (draw, subgroup)."""
     nothing = np.full(len(mu), np.nan)
-    known = mu[:, np.isfinite(mu).all(axis=0)]
-    low, high = (known.min(axis=1), known.max(axis=1)) if known.shape[1] else (nothing, nothing)
+    low, high = (mu.min(axis=1), mu.max(axis=1)) if mu.shape[1] else (nothing, nothing)
     overall, tau = (np.asarray(drawn[name].values) if name in drawn else nothing for name in ("overall", "tau"))
     return np.column_stack([overall, tau, low if larger else high, high - low])
 

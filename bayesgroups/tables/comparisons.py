@@ -10,11 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.readings import check_level, headline, number, percent, plain, whole
+from bayesgroups.readings import check_level, headline, left_out_sentence, number, percent, plain, whole
 from bayesgroups.report import APPROACHES
 from bayesgroups.tables.layout import captioned, empty_table, interval_text, largest
 
 Approach = Literal["bayesian", "frequentist"]
+IMPUTED = "*"
+"""Mark behind the answer for a subgroup without rows."""
 
 
 def comparison_table(
@@ -27,6 +29,8 @@ def comparison_table(
     limit: int | None = None,
 ) -> Table:
     """One metric of several reports for the terminal, one column per report.
+
+    A star stands behind answers for subgroups without rows, which come from the model alone.
 
     Parameters
     ----------
@@ -71,6 +75,7 @@ def comparison_table(
     table = empty_table(f"{about}, {approach.capitalize()}")
     table.add_column("subgroup", overflow="fold", min_width=12)
     table.add_column("n", justify="right", no_wrap=True)
+    imputed = one["status"].transpose("estimator", "subgroup").values == "imputed"
     for name in compared["estimator"].values:
         table.add_column(Text(plain(str(name))), overflow="fold")
     count = one["count"].isel(estimator=0) if "estimator" in one["count"].dims else one["count"]
@@ -81,8 +86,10 @@ def comparison_table(
     for i in shown:
         answers = zip(*(values[:, i] for values in bounds), strict=True)
         cells = [interval_text(float(e), float(low), float(high), places) for e, low, high in answers]
+        cells = [f"{cell} {IMPUTED}" if alone else cell for cell, alone in zip(cells, imputed[:, i], strict=True)]
         table.add_row(Text(plain(str(labels[i]))), whole(float(count.values[i])), *map(Text, cells))
-    return captioned(table, [], len(shown), len(labels))
+    lines = [f"{IMPUTED} no rows: the model alone answers"] if imputed[:, shown].any() else []
+    return captioned(table, lines, len(shown), len(labels))
 
 
 def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: Approach = "bayesian") -> Table:
@@ -101,7 +108,8 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: A
     -------
     rich.table.Table
         Estimator and inference, mean width of the intervals, median ratio of the widths to those of the first
-        report, and mean absolute difference of the estimates from its.
+        report, and mean absolute difference of the estimates from its, over the subgroups that `bayesgroups.compare`
+        included; those it left out stand below.
 
     Raises
     ------
@@ -126,10 +134,18 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: A
     for metric in compared["metric"].values:
         for name in compared["estimator"].values:
             cell = one.sel(metric=metric, estimator=name)
+            cell = cell.isel(subgroup=np.flatnonzero(cell["included"].values))
             values = (cell["width"].mean(), cell["width_ratio"].median(), np.abs(cell["shift"]).mean())
             words = (metric, name, str(cell["word"].values).replace("_", " "), cell["inference"].values)
             table.add_row(*(Text(plain(str(word))) for word in words), *(number(float(value)) for value in values))
-    return table
+    left_out = compared["left_out"].transpose("metric", "estimator")
+    sentences = [
+        f"{plain(str(metric))}: {left_out_sentence(names)}"
+        for metric, row in zip(left_out["metric"].values, left_out.values.astype(str), strict=True)
+        for names in dict.fromkeys(row.tolist())
+        if names
+    ]
+    return captioned(table, sentences, 0, 0)
 
 
 def _check_choice(level: float, approach: str) -> None:

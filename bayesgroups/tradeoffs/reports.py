@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesgroups.errors import InputError
 from bayesgroups.report import check
+from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 _GROUPS = {"bayesian": "posterior", "frequentist": "bootstrap"}
 
@@ -20,6 +21,7 @@ def points_from_reports(
     *,
     performance: str | Callable[[xr.DataArray], xr.DataArray] = "acc",
     side: Literal["bayesian", "frequentist"] = "bayesian",
+    imputed: Imputed = "leave_out",
 ) -> xr.Dataset:
     """Turn a report per system into candidates with draws.
 
@@ -36,17 +38,22 @@ def points_from_reports(
         which smaller values are better is turned round: 1 less its mean.
     side : {"bayesian", "frequentist"}
         Draws of ``/posterior`` or of ``/bootstrap``.
+    imputed : {"leave_out", "include"}
+        Whether the functions are given what the model alone says of subgroups without rows. By default subgroups without
+        rows for any metric are not there, and where one has none for a metric its values are NaN, which
+        ``bg.aggregate(..., undefined="drop")`` leaves out.
 
     Returns
     -------
     xr.Dataset
-        ``performance`` and ``fairness`` (chain, draw, candidate).
+        ``performance`` and ``fairness`` (chain, draw, candidate), and ``left_out(candidate)``, the labels and reasons of the
+        subgroups without values, metric by metric.
 
     Raises
     ------
     InputError
-        If there is no report, a report has no such draws or metric, smaller values of a metric without bounds are better, the
-        numbers of draws differ, or a function returns something else than a number per draw.
+        If there is no report, ``imputed`` is something else, a report has no such draws or metric, smaller values of a metric
+        without bounds are better, the numbers of draws differ, or a function returns something else than a number per draw.
     SchemaError
         If a value is not a report.
 
@@ -74,7 +81,8 @@ def points_from_reports(
         raise InputError("points_from_reports() got no report; give at least one, as {'name': report}")
     if side not in _GROUPS:
         raise InputError(f"side={side!r} does not exist; expected 'bayesian' or 'frequentist'")
-    columns = []
+    check_imputed(imputed)
+    columns, left_out = [], []
     first: tuple[str, dict[str, int]] | None = None
     for name, report in reports.items():
         check(report)
@@ -82,7 +90,8 @@ def points_from_reports(
             raise InputError(
                 f"report {name!r} has no /{_GROUPS[side]}; take the other side, or estimate with a bootstrap"
             )
-        values = _values(report, _GROUPS[side])
+        values, names_left_out = _values(report, _GROUPS[side], imputed)
+        left_out.append(names_left_out)
         sizes = {dim: values.sizes[dim] for dim in ("chain", "draw")}
         if first is not None and first[1] != sizes:
             raise InputError(f"reports {first[0]!r} and {name!r} have different draws: {first[1]} and {sizes}")
@@ -98,16 +107,24 @@ def points_from_reports(
         {
             goal: (("chain", "draw", "candidate"), np.stack([column[goal] for column in columns], axis=-1))
             for goal in ("performance", "fairness")
-        },
+        }
+        | {"left_out": ("candidate", np.array(left_out, dtype=str))},
         {"candidate": np.array(list(reports), dtype=str)},
-        attrs={"side": side},
+        attrs={"side": side, "imputed": imputed},
     )
 
 
-def _values(report: xr.DataTree, group: str) -> xr.DataArray:
+def _values(report: xr.DataTree, group: str, imputed: Imputed) -> tuple[xr.DataArray, str]:
+    """Draws of the metrics, NaN where a subgroup takes no part, and who does not."""
     tally = report["constant_data"].to_dataset()
     mu = report[group].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup")
-    return mu.assign_coords(count=tally["count"].variable, rows=tally["rows"].variable)
+    mu = mu.assign_coords(count=tally["count"].variable, rows=tally["rows"].variable)
+    answered = np.isfinite(mu.values).any(axis=(0, 1))
+    sides = [participants(tally.isel(metric=i), answered[i], imputed) for i in range(tally.sizes["metric"])]
+    included = xr.DataArray(np.stack([side.included for side in sides]), dims=("metric", "subgroup"))
+    said = [f"{name}: {side.names}" for name, side in zip(tally["metric"].values, sides, strict=True) if side.left_out]
+    kept = np.flatnonzero(included.any("metric").values)
+    return mu.where(included).isel(subgroup=kept), "; ".join(said)
 
 
 def _weighted(report: xr.DataTree, values: xr.DataArray, metric: str, name: str) -> xr.DataArray:

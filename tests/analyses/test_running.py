@@ -168,6 +168,19 @@ def test_a_template_replaces_nothing_unasked(tmp_path: Path, capsys: pytest.Capt
     assert run(["init", str(path), "--replace"]) == 0
 
 
+def test_questions_of_an_analysis_can_include_subgroups_without_rows(rows: Path) -> None:
+    frame = pd.read_csv(rows / "rows.csv")
+    frame[(frame["race"] != "A") | (frame["sex"] != "f")].to_csv(rows / "rows.csv", index=False)
+    worst = '[questions.{0}]\nask = "ranks"\nof = "pooled"\noutput = "{0}.json"\n{1}'
+    text = HEAD + TALLY + FIT + worst.format("left", "") + worst.format("included", 'imputed = "include"\n')
+    answers = run_analysis(written(rows, text)).answers
+    assert answers["left"]["left_out"].values.tolist() == ["A | f (no rows)"]
+    assert answers["included"]["left_out"].values.tolist() == [""]
+    assert (answers["left"]["groups"].item(), answers["included"]["groups"].item()) == (3, 4)
+    with pytest.raises(InputError, match="imputed='drop' is not one of 'leave_out', 'include'"):
+        run_analysis(written(rows, HEAD + TALLY + FIT + worst.format("other", 'imputed = "drop"\n')))
+
+
 def test_every_question_says_what_it_is_put_to() -> None:
     kinds = {question.__name__: kind_of(question) for question in QUESTIONS}
     assert kinds["threshold_curve"] == kinds["margins"] == "tally"

@@ -47,7 +47,8 @@ def test_the_definitions_of_draws() -> None:
 
 
 def test_a_subgroup_without_a_number_is_named() -> None:
-    assert bg.fairness_definitions(counts([850, 420, 0], [1000, 500, 0]))["left_out"].values.tolist() == ["c"]
+    found = bg.fairness_definitions(counts([850, 420, 0], [1000, 500, 0]))
+    assert found["left_out"].values.tolist() == ["c (no rows)"]
 
 
 def test_weighting_by_size_is_not_the_same_standard() -> None:

@@ -104,7 +104,7 @@ def test_the_certification_curve_passes_through_what_is_certified(report: xr.Dat
     assert axes.get_xlabel() == "standard c: acc at least"
     assert any("pessimist" in said for said in _legend(axes))
     nothing = bg.tally_from_counts([0], [0], pd.DataFrame({"site": ["a"]}), metric="fnr")
-    with pytest.raises(InputError, match="undefined in every subgroup, so there is nothing to certify"):
+    with pytest.raises(InputError, match="undefined in every subgroup that takes part, so there is nothing to certify"):
         plots.certification(bg.estimate(nothing, bg.PartialPooling(), seed=1))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.html.words import MetricWords, metric_words
 from bayesgroups.readings import Reading, number, read
+from bayesgroups.tallies.participation import Imputed, Participants, participants
 
 IntArray = NDArray[np.intp]
 
@@ -35,6 +36,8 @@ class Context:
     level : float
     truth : xr.DataArray or None
     larger_is_better : bool
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows take part in the questions of the page.
     """
 
     report: xr.DataTree
@@ -46,11 +49,18 @@ class Context:
     level: float
     truth: xr.DataArray | None
     larger_is_better: bool
+    imputed: Imputed
+
+    @property
+    def participants(self) -> Participants:
+        """Subgroups that the Bayesian side answers for and that take part."""
+        answered = np.isfinite(self.reading.bayesian.estimate)
+        return participants(self.tally.isel(metric=self.place), answered, self.imputed)
 
     @property
     def defined(self) -> bool:
-        """Whether the Bayesian side has an answer for any subgroup."""
-        return bool(np.isfinite(self.reading.bayesian.estimate).any())
+        """Whether the Bayesian side has an answer for any subgroup that takes part."""
+        return bool(self.participants.included.any())
 
     def text(self, value: float) -> str:
         """A value of the metric as text; a dash where there is none."""
@@ -71,21 +81,24 @@ class Context:
         many = len(self.reading.subgroups)
         if many <= DRAWN:
             return np.arange(many, dtype=np.intp)
-        estimate = self.reading.bayesian.estimate if self.defined else self.reading.frequentist.estimate
+        side = self.reading.bayesian if self.defined else self.reading.frequentist
+        estimate = np.where(self.participants.included, side.estimate, np.nan) if self.defined else side.estimate
         bad = -estimate if self.larger_is_better else estimate
         worst = np.argsort(-np.nan_to_num(bad, nan=-np.inf), kind="stable")[: DRAWN // 2]
         largest = [i for i in self.reading.order("size") if i not in set(worst.tolist())][: DRAWN - len(worst)]
         return np.array([*worst, *largest], dtype=np.intp)
 
 
-def contexts(report: xr.DataTree, level: float, truth: xr.DataArray | None) -> list[Context]:
+def contexts(
+    report: xr.DataTree, level: float, truth: xr.DataArray | None, imputed: Imputed = "leave_out"
+) -> list[Context]:
     """The metrics of a report, in order."""
     tally = report["constant_data"].to_dataset()
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
     return [
         Context(
             report, tally, place, name, read(report, name, level=level, truth=truth), metric_words(tally, name), level, truth,
-            bool(int(tally["larger_is_better"].sel(metric=name))),
+            bool(int(tally["larger_is_better"].sel(metric=name))), imputed,
         )
         for place, name in enumerate(names)
     ]  # fmt: skip

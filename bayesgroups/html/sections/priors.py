@@ -29,7 +29,9 @@ def priors(context: Context) -> dict[str, Any] | None:
         return None
     labels = context.labels
     asked = [int(i) for i in context.drawn()]
-    found = prior_sensitivity(only(context), subgroups=[labels[i] for i in asked]).isel(metric=0)
+    found = prior_sensitivity(only(context), subgroups=[labels[i] for i in asked], imputed=context.imputed).isel(
+        metric=0
+    )
     if str(found["reason"].values):
         return {"reason": plain(str(found["reason"].values)), "rows": [], "sentence": ""}
     rows = []

@@ -18,7 +18,7 @@ def promise(context: Context) -> dict[str, Any] | None:
     """The best standards that all subgroups reach, by probability, and what rows alone can show."""
     if not context.defined:
         return None
-    found = certify(only(context), level=context.level, part="posterior").isel(metric=0)
+    found = certify(only(context), level=context.level, part="posterior", imputed=context.imputed).isel(metric=0)
     alone = certify(context.tally.isel(metric=[context.place]), level=context.level).isel(metric=0)
     sense = "at least" if context.larger_is_better else "at most"
     name = context.reading.metric
@@ -42,9 +42,8 @@ def promise(context: Context) -> dict[str, Any] | None:
         "rows": rows,
         "standard": f"{sense} {certified}",
         "sentences": sentences,
-        "left_out": plain(str(alone["left_out"].values)),
         "picture": picture(
-            lambda: certification(context.report, metric=context.name, level=context.level),
+            lambda: certification(context.report, metric=context.name, level=context.level, imputed=context.imputed),
             f"Certification curve of {name}. {' '.join(sentences)}",
             "Posterior probability that all subgroups reach a standard, by the standard; the circle is what is certified. Lines: "
             "pessimist and optimist from the rows of each subgroup alone.",

@@ -27,7 +27,7 @@ def unequal(context: Context) -> dict[str, Any] | None:
         return None
     tally = context.tally.isel(metric=[context.place])
     names = list(WORDS)
-    known = disparity(only(context), names, level=context.level).isel(metric=0)  # type: ignore[arg-type]
+    known = disparity(only(context), names, level=context.level, imputed=context.imputed).isel(metric=0)  # type: ignore[arg-type]
     raw = disparity(tally, names).isel(metric=0)  # type: ignore[arg-type]
     rows = []
     for i, name in enumerate(names):
@@ -55,9 +55,10 @@ def unequal(context: Context) -> dict[str, Any] | None:
         "rows": rows,
         "gap": gap,
         "sentence": sentence,
-        "left_out": str(known["left_out"].values),
         "picture": picture(
-            lambda: disparity_posterior(context.report, metric=context.name, level=context.level),
+            lambda: disparity_posterior(
+                context.report, metric=context.name, level=context.level, imputed=context.imputed
+            ),
             f"Posterior of the gap between subgroups in {context.reading.metric}. {sentence}",
             "Posterior of the gap (filled), its median and interval (circle and bar), the gap of the raw estimates (diamond), "
             "and what raw estimates would show if all subgroups were the same (dashed).",

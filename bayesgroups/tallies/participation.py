@@ -1,0 +1,94 @@
+"""Subgroups that take part in a question asked of subgroups: by default those that have rows of their own for the metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+
+BoolArray = NDArray[np.bool_]
+
+Imputed = Literal["leave_out", "include"]
+"""The two ways to treat subgroups without rows that count for the metric, which only a model answers."""
+UNANSWERED = "no draws"
+"""Reason of a subgroup that has rows and no answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Participants:
+    """Subgroups of one metric that take part.
+
+    Attributes
+    ----------
+    included : bool array (subgroup,)
+        True for those that do.
+    left_out : tuple of str
+        Labels of the others, each with its reason in brackets.
+    """
+
+    included: BoolArray
+    left_out: tuple[str, ...]
+
+    @property
+    def names(self) -> str:
+        """The variable ``left_out`` of an answer: labels and reasons, joined by "; "."""
+        return "; ".join(self.left_out)
+
+
+def check_imputed(imputed: object) -> None:
+    """Refuse a treatment of subgroups without rows that does not exist.
+
+    Raises
+    ------
+    InputError
+        The message has the two that do.
+    """
+    if imputed not in get_args(Imputed):
+        raise InputError(
+            f"imputed={imputed!r} is not one of 'leave_out', 'include': leave subgroups without rows out of the "
+            "question, or take the answers of the model for them"
+        )
+
+
+def participants(tally: xr.Dataset, answered: BoolArray, imputed: Imputed) -> Participants:
+    """Decide which subgroups take part in a question about one metric.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        One metric of a tally or of its margins: ``estimate``, ``reason`` and the labels along ``subgroup``.
+    answered : bool array (subgroup,)
+        True where there is a number to ask about. Of a tally without a model these are its estimates.
+    imputed : {"leave_out", "include"}
+        Whether a subgroup that is answered without an estimate of its own takes part.
+
+    Returns
+    -------
+    Participants
+
+    Raises
+    ------
+    InputError
+        If ``imputed`` is something else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> tally = bg.tally_from_counts([1, 3, 0], [10, 9, 0], pd.DataFrame({"site": ["a", "b", "c"]})).isel(metric=0)
+    >>> everyone = np.ones(3, dtype=bool)
+    >>> participants(tally, everyone, "leave_out").names, participants(tally, everyone, "include").names
+    ('c (no rows)', '')
+    """
+    check_imputed(imputed)
+    observed = np.isfinite(tally["estimate"].values)
+    included = answered & (observed | (imputed == "include"))
+    reasons = np.where(observed, "", tally["reason"].values)[~included]
+    pairs = zip(tally["subgroup"].values[~included], reasons, strict=True)
+    return Participants(included, tuple(f"{label} ({reason or UNANSWERED})" for label, reason in pairs))
