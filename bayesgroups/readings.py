@@ -26,7 +26,7 @@ BoolArray = NDArray[np.bool_]
 Order = Literal["tally", "size", "estimate"]
 ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
 
-_SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero width"))
+_SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero variance"))
 """Statuses that go by approach, in words; the others follow from the rows and are told by their reason."""
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 

@@ -150,12 +150,15 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     """
     mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values.reshape(-1, *tally["estimate"].shape)
     mean, error, median, lower, upper = _summaries(mu)
-    none, every = _one_sided(tally)
+    none, every = (at_end & np.isfinite(mean) for at_end in _one_sided(tally))
     lower = np.where(none[..., None], tally["range_lower"].values[:, None, None], lower)
     upper = np.where(every[..., None], tally["range_upper"].values[:, None, None], upper)
     status = tally["status"].values.astype("<U10")
     answered = np.isfinite(mean)
     bayesian = np.where((status == "undefined") & answered, "imputed", status)
+    # No width, or no answer although there is an estimate: the variances behind it are 0.
+    flat = np.where(answered, lower[..., -1] == upper[..., -1], np.isfinite(tally["estimate"].values))
+    bayesian = np.where(flat, "degenerate", bayesian)
 
     def both(first: Any, second: xr.DataArray, *dims: str) -> tuple[tuple[str, ...], Any]:
         return ("approach", *dims), np.stack([first, second.transpose(*dims).values])
