@@ -207,7 +207,8 @@ def test_other_metrics_of_the_tally_keep_their_answers() -> None:
     alone = bg.tally_from_counts({"fnr": successes["fnr"]}, {"fnr": trials["fnr"]}, SIX)
     both = bg.estimate(bg.tally_from_counts(successes, trials, SIX), bg.JamesStein(), seed=1)
     np.testing.assert_array_equal(
-        both["posterior"]["mu"].sel(metric="fnr"), bg.estimate(alone, bg.JamesStein(), seed=1)["posterior"]["mu"].sel(metric="fnr")
+        both["posterior"]["mu"].sel(metric="fnr"),
+        bg.estimate(alone, bg.JamesStein(), seed=1)["posterior"]["mu"].sel(metric="fnr"),
     )
     assert both.attrs["usable"] == 0
     assert np.isnan(both["posterior"]["mu"].sel(metric="fpr")).all()
@@ -239,7 +240,9 @@ def test_questions_and_pages_take_a_report_without_answers(tmp_path: Path) -> No
     report = bg.estimate(counts("all rows successes, one subgroup empty"), bg.JamesStein(), seed=1)
     assert np.isnan(bg.certify(report)["pessimist"]).all()
     assert np.isnan(bg.disparity(report)["value"].values).all()
-    assert bg.compare({"js": report, "pp": bg.estimate(counts("all rows successes, one subgroup empty"), bg.PartialPooling(), seed=1)})
+    assert bg.compare(
+        {"js": report, "pp": bg.estimate(counts("all rows successes, one subgroup empty"), bg.PartialPooling(), seed=1)}
+    )
     page = bg.write_html(report, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "between-subgroup and sampling variance are both 0" in page
     assert read(report).remarks() == ["all rows agree; zero variance"] * 5 + ["no rows"]

@@ -112,11 +112,12 @@ def estimate(
     -----
     The estimate is the fit of the lasso, clipped to the range of the metric. The interval is built around partial ridge, which
     shrinks less, and need not have the estimate in its middle; ``std_error`` is the standard deviation of the bootstrap. A
-    subgroup without an estimate has the prediction from its features and is ``imputed``; its interval, t around the
-    prediction, has the variance of subgroups around the line as seen from subgroups left out of it: their departure from the
-    line and the error of the line, see `bayesgroups.frequentist.structured.left_out`. With fewer than five subgroups nothing is bootstrapped: intervals are
-    normal around the standard estimates, as the method ``pooled_normal`` says, and an imputed one is a t interval for one more
-    subgroup. Where the pooled row variance is 0, counts are the weights. A published estimate whose variance is 0 is left alone.
+    subgroup without an estimate has the prediction from its features and is ``imputed``; its interval goes around the prediction
+    and is as wide as the errors of predicting subgroups left out ask for, which are their departure from the line and the error
+    of the line, see `bayesgroups.frequentist.structured.left_out`. With fewer than five subgroups nothing is bootstrapped:
+    intervals are normal around the standard estimates, as the method ``pooled_normal`` says, and an imputed one is a t interval
+    for one more subgroup, of the variance of the estimates or their mean sampling variance, whichever is larger. Where the pooled
+    row variance is 0, counts are the weights. A published estimate whose variance is 0 is left alone.
 
     References
     ----------
@@ -241,9 +242,8 @@ def _fit(
         if not use.all():
             rng = stream(seed, metric.name, "subgroups left out")
             predicted = left_out.predict(x, z, w, chosen, rng)
-            shared = (features != 0).sum(axis=0) > 1
-            unseen = left_out.unseen(z - predicted, metric.v[use], int((line.selected & shared).sum()))
-            std_error = np.where(use, std_error, np.sqrt(unseen.variance))
+            unseen = left_out.unseen(z - predicted, metric.v[use])
+            std_error = np.where(use, std_error, unseen.std_error)
             intervals = [
                 Interval(np.where(use, own.lower, new.lower), np.where(use, own.upper, new.upper))
                 for own, new in zip(intervals, [unseen.interval(fitted, level) for level in LEVELS], strict=True)
@@ -262,7 +262,9 @@ def _pooled_normal(metric: MetricArrays, fitted: FloatArray) -> tuple[FloatArray
     use = metric.w > 0
     number = int(use.sum())
     scatter = np.nan
-    if number > 1:  # as in `bayesgroups.frequentist.intervals.morris`, a between-subgroup variance below 0 is cut off at 0
+    if (
+        number > 1
+    ):  # as in `bayesgroups.frequentist.intervals.morris`, a between-subgroup variance below 0 is cut off at 0
         scatter = max(float(metric.z[use].var(ddof=1)), float(metric.v[use].mean())) * (1 + 1 / number)
     std_error = np.sqrt(np.where(use, metric.v, scatter))
     freedom = np.array([number - 1.0])

@@ -88,7 +88,9 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
         uncertain = 2 / (free - 2) * b**2 * (average + a) / (s2 + a)
         variance = s2 * (1 - (1 - spent * w / total) * b) + uncertain * (y - m) ** 2
         # A between-group variance below 0 is cut off at 0 here too: estimates scatter at least by their sampling error.
-        scatter = np.maximum(_scatter(y, units.use, k, spent), np.where(units.use, s2, 0.0).sum(axis=-1, keepdims=True) / k)
+        scatter = np.maximum(
+            _scatter(y, units.use, k, spent), np.where(units.use, s2, 0.0).sum(axis=-1, keepdims=True) / k
+        )
         few = free < FEWEST - 1
         return finish(
             units, z, v,

@@ -1,19 +1,17 @@
 """How far subgroups are from what others predict of them: the interval of a subgroup without data.
 
-The lasso at its penalty is fitted without some subgroups, and predicts them. Subgroup a has the error d_a = z_a - prediction,
+The lasso at its penalty is fitted without some subgroups, and predicts them. The error of subgroup a is
 
-    d_a ~ Normal(0, v_a + A),   A = mean square of mu_a - prediction,
+    d_a = z_a - prediction,   d_a ~ Normal(0, v_a + A),   A = mean square of mu_a - prediction.
 
-which counts how far subgroups depart from the line, what the lasso has shrunk away, and the error of the line itself. A subgroup
-without data is predicted in the same way, and so lies as far away. A is estimated by Morris's weighted moments around the known
-centre 0. He adds 2 (A + V) / (K - 2) for its uncertainty, V the average sampling variance and K the number of subgroups. Here
+A counts how far subgroups depart from the line, what the lasso has shrunk away, and the error of the line. A subgroup without data
+is predicted in the same way, and so mu - prediction ~ Normal(0, A). How little K errors tell of A is counted as Stein and Morris
+do for the spread of normal means: over its likelihood with a flat weight,
 
-    mu = prediction +- t_f sqrt(A + 2 V / (K - 2)),   f = K - 1 - p,
+    p(A) proportional to prod_a (v_a + A)^(-1/2) exp(-d_a^2 / 2 (v_a + A)),   A > 0,
 
-p the number of columns that the lasso has selected, those of single subgroups not counted, its degrees of freedom. The second
-term keeps the interval from collapsing where A is estimated as 0, and t stands for the uncertainty of A where it is large: for
-least squares and V = 0 a subgroup of leverage h = (1 + p) / K is left out with the mean square error s^2 / (1 - h), s^2 the
-residual variance on f degrees of freedom, and predicted with variance s^2 (1 + h), which is the same but for a share h^2.
+which has an integral for K > 2. Where A is large against the v_a the interval is t with K - 2 degrees of freedom and the variance
+sum d_a^2 / (K - 2); where subgroups seem not to differ it does not collapse, as one with an estimate of A would.
 """
 
 from __future__ import annotations
@@ -23,27 +21,41 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.frequentist.intervals import morris
-from bayesgroups.frequentist.intervals.interval import Interval, around, t_quantile
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.intervals.interval import Interval, around, tail
 from bayesgroups.frequentist.structured import lasso
 
 FloatArray = NDArray[np.float64]
 
 PARTS = 20
 """Parts that subgroups are left out in, at most; with as many subgroups or fewer each is left out by itself."""
+FEWEST = 3
+"""Errors below which nothing is known of A: its law has no integral."""
+NODES = 2000
+LOWEST, HIGHEST = 1e-8, 1e10
+"""Nodes of A and their range, in units of the larger one of the mean squared error and the mean sampling variance."""
+HALVINGS = 80
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """Law of a subgroup without data around its prediction: t, with a ``variance`` in squared units of the metric.
+    """Law of a subgroup without data around its prediction: normal, with variances A of these masses.
 
-    ``freedom`` is its number of degrees of freedom.
+    Attributes
+    ----------
+    variances, masses : arrays (node,)
+        In squared units of the metric; masses add up to 1.
     """
 
-    variance: float
-    freedom: float
+    variances: FloatArray
+    masses: FloatArray
 
-    def interval(self, prediction: FloatArray, level: float) -> Interval:
+    @property
+    def std_error(self) -> float:
+        """Root of the mean of A."""
+        return float(np.sqrt(self.masses @ self.variances))
+
+    def interval(self, predictions: FloatArray, level: float) -> Interval:
         """Interval around predictions, arrays (subgroup,).
 
         Raises
@@ -54,11 +66,18 @@ class Unseen:
         Examples
         --------
         >>> import numpy as np
-        >>> Unseen(0.01, 4.0).interval(np.array([0.5]), 0.95).upper.round(3).tolist()
-        [0.778]
+        >>> Unseen(np.array([0.01]), np.ones(1)).interval(np.array([0.5]), 0.95).upper.round(3).tolist()
+        [0.696]
         """
-        half = t_quantile(level, np.array([self.freedom])) * np.sqrt(self.variance)
-        return around(prediction, np.broadcast_to(half, prediction.shape))
+        from scipy.special import ndtr
+
+        outside, error = tail(level), np.sqrt(self.variances)
+        low, high = 0.0, 40 * float(error.max())
+        for _ in range(HALVINGS):
+            half = (low + high) / 2
+            beyond = 2 * float(self.masses @ ndtr(-half / error))
+            low, high = (half, high) if beyond > outside else (low, half)
+        return around(predictions, np.full_like(predictions, (low + high) / 2))
 
 
 def predict(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float, rng: np.random.Generator) -> FloatArray:
@@ -102,35 +121,43 @@ def predict(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float, rng: np
     return predicted
 
 
-def unseen(errors: FloatArray, v: FloatArray, selected: int) -> Unseen:
+def unseen(errors: FloatArray, v: FloatArray) -> Unseen:
     """Law of a subgroup without data, from the errors of prediction of subgroups left out.
 
     Parameters
     ----------
     errors, v : arrays (subgroup,)
-        Errors d_a and the sampling variances of the estimates; those whose sampling variance is 0 are not used.
-    selected : int
-        Columns p that the lasso has selected, without those of single subgroups.
+        Errors d_a and the sampling variances of the estimates, of three subgroups or more.
 
     Returns
     -------
     Unseen
-        With at least one degree of freedom; NaN where fewer than three sampling variances are positive.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than three errors, or neither errors nor sampling variances differ from 0.
 
     References
     ----------
-    Morris (1983), doi:10.1080/01621459.1983.10477920, see `bayesgroups.frequentist.intervals.morris.fit`. Zou, Hastie,
-    Tibshirani (2007), doi:10.1214/009053607000000127, on the degrees of freedom of the lasso. Their combination is our choice.
+    Stein (1981), doi:10.1214/aos/1176345632; Morris, Lysy (2012), arXiv:1203.5610, on the flat weight of A. Errors of
+    subgroups left out are our choice.
 
     Examples
     --------
-    >>> found = unseen(np.array([0.1, -0.1, 0.2, -0.2]), np.full(4, 0.01), 1)
-    >>> round(found.variance, 6), found.freedom  # A = 0.025 - 0.01, V = 0.01, K = 4
-    (0.025, 2.0)
+    >>> import numpy as np
+    >>> from bayesgroups.frequentist.intervals.interval import t_quantile
+    >>> errors = np.array([0.1, -0.1, 0.2, -0.2, 0.3, -0.3])
+    >>> found = unseen(errors, np.full(6, 1e-9)).interval(np.zeros(1), 0.95)
+    >>> t_interval = t_quantile(0.95, np.array([4.0])) * np.sqrt((errors**2).sum() / 4)
+    >>> found.upper.round(3).tolist(), t_interval.round(3).tolist()
+    ([0.735], [0.735])
     """
-    shrunk = morris.fit(np.append(errors, np.nan), np.append(v, np.nan), centre=0.0)
-    number = float(shrunk.number)
-    if number < morris.FEWEST - 1:
-        return Unseen(float("nan"), float("nan"))
-    variance = float(shrunk.variance[-1]) - 2 * float(shrunk.tau_squared) / (number - 2)
-    return Unseen(variance, max(number - 1 - selected, 1.0))
+    unit = max(float((errors**2).mean()), float(v.mean())) if len(errors) >= FEWEST else 0.0
+    if not unit > 0:
+        raise InputError(f"{len(errors)} errors of prediction must be {FEWEST} or more, and not all known to be 0")
+    variances = np.geomspace(LOWEST, HIGHEST, NODES)
+    total = v / unit + variances[:, None]
+    log_mass = np.log(variances) - 0.5 * (np.log(total) + errors**2 / unit / total).sum(axis=1)
+    mass = np.exp(log_mass - log_mass.max())
+    return Unseen(variances * unit, mass / mass.sum())
