@@ -74,7 +74,7 @@ def test_rates_of_rows_that_all_agree(leaf: type[Estimator], case: str) -> None:
     report = bg.estimate(counts(case), leaf(), seed=1)
     check_answers(report)
     table = report["estimates"].to_dataset().isel(metric=0)
-    observed = np.isfinite(report["constant_data"]["estimate"].values[0])
+    observed = np.isfinite(report["constant_data"].to_dataset()["estimate"].values[0])
     bayesian, frequentist = (table["status"].sel(approach=side).values for side in ("bayesian", "frequentist"))
     if leaf.word in KNOWN_VARIANCES:
         assert report.attrs["usable"] == 0
@@ -112,7 +112,7 @@ def test_subgroups_that_do_not_differ(leaf: type[Estimator], case: str) -> None:
     assert "degenerate" not in table["status"].values
     # A subgroup that nobody was seen of is hardly known better than one with ten rows, unless the model has no differences.
     width = (table["upper_unclipped"] - table["lower_unclipped"]).values
-    empty = np.isnan(report["constant_data"]["estimate"].values[0])
+    empty = np.isnan(report["constant_data"].to_dataset()["estimate"].values[0])
     if empty.any() and leaf.word != "complete_pooling":
         known = ~np.isnan(width)
         for side in range(2):
@@ -131,7 +131,7 @@ def test_losses_that_all_agree(leaf: type[Estimator], sizes: list[int], value: f
     table = report["estimates"].to_dataset().isel(metric=0)
     assert (table["status"].values[:, observed] == "degenerate").all()
     np.testing.assert_allclose(table["estimate"].sel(approach="frequentist").values[observed], value)
-    assert "add rows until some differ" in " ".join(report["diagnostics"]["sentence"].values.tolist())
+    assert "add rows until some differ" in " ".join(report["diagnostics"].to_dataset()["sentence"].values.tolist())
 
 
 @pytest.mark.parametrize("leaf", COUNTED, ids=[leaf.word for leaf in COUNTED])
@@ -146,7 +146,9 @@ def test_published_estimates_that_agree_without_error(leaf: type[Estimator]) -> 
     report = bg.estimate(tally, leaf(), seed=1)
     check_answers(report)
     assert report.attrs["usable"] == 0
-    assert "give the sampling variance of every estimate" in str(report["diagnostics"]["sentence"].values[-1])
+    assert "give the sampling variance of every estimate" in str(
+        report["diagnostics"].to_dataset()["sentence"].values[-1]
+    )
 
 
 def cells(sizes: list[int], y: Callable[[int], int], d: Callable[[int], int]) -> pd.DataFrame:
@@ -170,7 +172,7 @@ def test_confusion_cells(case: str) -> None:
     report = bg.estimate(tally, bg.ConfusionModel(), seed=1)
     check_answers(report)
     assert report.attrs["usable"] == 1
-    assert "degenerate" not in report["estimates"]["status"].sel(approach="bayesian").values
+    assert "degenerate" not in report["estimates"].to_dataset()["status"].sel(approach="bayesian").values
 
 
 @pytest.mark.parametrize("case", SETS)
@@ -179,7 +181,7 @@ def test_disagreement(case: str) -> None:
     judged = rows.assign(label=np.where(rows["d"] == 1, "p", "n"), no=(rows["y"] != rows["d"]).astype(int))
     tally = bg.disagreement_tally(judged, LEVELS, "label", "no", labels=["p", "n"])
     report = bg.estimate(tally, bg.DisagreementModel(), seed=1)
-    lower, upper = (report["estimates"][name].values for name in ("lower", "upper"))
+    lower, upper = (report["estimates"].to_dataset()[name].values for name in ("lower", "upper"))
     assert not (lower == upper).any()
     assert report.attrs["usable"] == 1
 
@@ -207,16 +209,19 @@ def test_other_metrics_of_the_tally_keep_their_answers() -> None:
     alone = bg.tally_from_counts({"fnr": successes["fnr"]}, {"fnr": trials["fnr"]}, SIX)
     both = bg.estimate(bg.tally_from_counts(successes, trials, SIX), bg.JamesStein(), seed=1)
     np.testing.assert_array_equal(
-        both["posterior"]["mu"].sel(metric="fnr"),
-        bg.estimate(alone, bg.JamesStein(), seed=1)["posterior"]["mu"].sel(metric="fnr"),
+        both["posterior"].to_dataset()["mu"].sel(metric="fnr"),
+        bg.estimate(alone, bg.JamesStein(), seed=1)["posterior"].to_dataset()["mu"].sel(metric="fnr"),
     )
     assert both.attrs["usable"] == 0
-    assert np.isnan(both["posterior"]["mu"].sel(metric="fpr")).all()
+    assert np.isnan(both["posterior"].to_dataset()["mu"].sel(metric="fpr")).all()
     # Fitted together, a metric without variance is taken out of the answer as well.
     joint = bg.CrossedEffects(tasks=True, likelihood="normal")
     together = bg.estimate(bg.tally_from_counts(successes, trials, SIX), joint, seed=1)
-    assert together["estimates"]["status"].sel(metric="fpr", approach="bayesian").values.tolist() == ["degenerate"] * 6
-    assert np.isfinite(together["posterior"]["mu"].sel(metric="fnr")).all()
+    assert (
+        together["estimates"].to_dataset()["status"].sel(metric="fpr", approach="bayesian").values.tolist()
+        == ["degenerate"] * 6
+    )
+    assert np.isfinite(together["posterior"].to_dataset()["mu"].sel(metric="fnr")).all()
     assert together.attrs["usable"] == 0
 
 
@@ -233,7 +238,7 @@ def test_one_row_that_differs_is_enough() -> None:
     for leaf in (bg.JamesStein(), bg.StructuredRegression(bootstrap=50)):
         report = bg.estimate(tally, leaf, seed=1)
         check_answers(report)
-        assert "degenerate" not in report["estimates"]["status"].values
+        assert "degenerate" not in report["estimates"].to_dataset()["status"].values
 
 
 def test_questions_and_pages_take_a_report_without_answers(tmp_path: Path) -> None:
