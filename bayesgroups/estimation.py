@@ -102,9 +102,9 @@ def estimate(
         else:
             fit = _fit(one, estimator, seed, inference, notes)
             # A model that does not fit is no reason to sample it in another way.
-            checks = (*fit.checks, *failed, *estimator.fit_checks(one, fit.draws))
+            tested = (*fit.checks, *failed, *estimator.fit_checks(one, fit.draws))
             draws = estimator.of_people(one, fit.draws, seed=seed)
-            fits.append(replace(fit, draws=_without_answers(draws, constant), checks=checks))
+            fits.append(replace(fit, draws=_without_answers(draws, constant), checks=tested))
     notes += without_limits(tally, reference, without_variance(tally))
     notes += _ignored_clusters(tally)
     report = assemble(
