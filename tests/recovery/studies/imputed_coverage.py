@@ -2,7 +2,7 @@
 
     python -m tests.recovery.studies.imputed_coverage --output tests/recovery/records/imputed_coverage.csv
 
-takes about ten minutes on one core; ``--estimator`` measures one estimator again and leaves the other lines of the record as they
+takes about ten minutes of one core; ``--estimator`` measures one estimator again and leaves the other lines of the record as they
 are. Evaluation sets are those of `tests.recovery.studies.imputed_populations`, the same for all estimators of a kind.
 """
 
