@@ -4,7 +4,8 @@ Every interval holds exactly the mass that it names. The equal-tailed interval c
 of a rate is a success the posterior may pile up at the end of the range, and an interval that cuts that end off leaves out
 the values that the data support best. The one-sided interval from the end to the quantile c holds the same mass; it is
 taken where it is the shorter of the two and holds the estimate, at its level and at all higher ones, so that limits are nested,
-and mirrored where every row is a success. Where neighbours say that the rate is far from the end the equal-tailed one is shorter and stays.
+and mirrored where every row is a success. Where neighbours say that the rate is far from the end the equal-tailed one is shorter
+and stays.
 
 References
 ----------

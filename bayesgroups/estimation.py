@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.inference.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.inference.verdicts import Check, nuts_checks, usable
 from bayesgroups.report import assemble
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.notes import binary_notes
 
 if TYPE_CHECKING:
@@ -92,11 +95,17 @@ def estimate(
         if not np.isfinite(one["estimate"].values).any():
             notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
             fits.append(_nothing(one))
+            continue
+        constant = without_variance(one) & estimator.takes_variances_as_known(one)
+        failed = tuple(variance_check(one.isel(metric=[i])) for i in np.flatnonzero(constant))
+        if (constant | ~np.isfinite(one["estimate"].values).any(axis=1)).all():
+            fits.append(replace(_nothing(one), checks=failed))
         else:
             fit = _fit(one, estimator, seed, inference, notes)
             # A model that does not fit is no reason to sample it in another way.
-            fitted = (*fit.checks, *estimator.fit_checks(one, fit.draws))
-            fits.append(replace(fit, checks=fitted))
+            tested = (*fit.checks, *failed, *estimator.fit_checks(one, fit.draws))
+            fits.append(replace(fit, draws=_without_answers(fit.draws, constant), checks=tested))
+    notes += without_limits(tally, reference, without_variance(tally))
     notes += [*_ignored_clusters(tally), *binary_notes(tally)]
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
@@ -104,8 +113,8 @@ def estimate(
     )  # fmt: skip
     if strict and not report.attrs["usable"]:
         checks = report["diagnostics"].to_dataset()
-        failed = [str(sentence) for sentence in checks["sentence"].values[checks["passed"].values == 0]]
-        raise NotUsableError("the fit is not usable: " + "; ".join(failed))
+        sentences = [str(sentence) for sentence in checks["sentence"].values[checks["passed"].values == 0]]
+        raise NotUsableError("the fit is not usable: " + "; ".join(sentences))
     return report
 
 
@@ -185,6 +194,13 @@ def _nothing(tally: xr.Dataset) -> Posterior:
     nan = np.full((CHAINS * DRAWS, tally.sizes["subgroup"]), np.nan)
     each = [lay_out(tally.isel(metric=[i]), nan, {}) for i in range(tally.sizes["metric"])]
     return Posterior(xr.concat(each, dim="metric"), (), "collapsed")
+
+
+def _without_answers(draws: xr.Dataset, constant: NDArray[np.bool_]) -> xr.Dataset:
+    """Draws of metrics fitted together, with NaN for those that have no variance."""
+    if not constant.any():
+        return draws
+    return draws.assign(mu=draws["mu"].where(xr.DataArray(~constant, {"metric": draws["metric"]})))
 
 
 def _join(fits: list[Posterior]) -> Posterior:

@@ -27,7 +27,7 @@ BoolArray = NDArray[np.bool_]
 Order = Literal["tally", "size", "estimate"]
 ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
 
-_SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero width"))
+_SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero variance"))
 """Statuses that go by approach, in words; the others follow from the rows and are told by their reason."""
 NAMED = 8
 """Most subgroups that a sentence about those left out names."""
@@ -56,9 +56,8 @@ class Side:
 
     @property
     def methods(self) -> str:
-        """Methods of the intervals in words, the commonest first."""
-        counted = Counter(method.replace("_", " ") for method in self.interval_method)
-        return ", ".join(method for method, _ in counted.most_common())
+        """Methods of the intervals, see `interval_methods`."""
+        return interval_methods(self.interval_method)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,9 @@ class Reading:
     def headline(self) -> str:
         """The estimand and the intervals of both approaches, in a sentence."""
         sides = (self.bayesian, self.frequentist)
-        return headline(self.metric, self.level, [(one.estimand, one.interval_kind, one.methods) for one in sides])
+        return headline(
+            self.metric, self.level, [(one.estimand, one.interval_kind, one.interval_method) for one in sides]
+        )
 
     def order(self, by: Order) -> IntArray:
         """Positions of the subgroups: as tallied, largest first, or largest Bayesian estimate first."""
@@ -182,7 +183,19 @@ def read(
     )
 
 
-def headline(metric: str, level: float, answers: Sequence[tuple[str, str, str]]) -> str:
+def interval_methods(methods: Iterable[str]) -> str:
+    """Names of the methods of some intervals, the commonest first.
+
+    Examples
+    --------
+    >>> interval_methods(["equal_tailed", "one_sided", "equal_tailed"])
+    'equal-tailed or one-sided'
+    """
+    counted = Counter(_method_words(method) for method in methods)
+    return " or ".join(method for method, _ in counted.most_common())
+
+
+def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterable[str]]]) -> str:
     """The estimand and the intervals of some answers about one metric, in a sentence.
 
     Parameters
@@ -191,17 +204,17 @@ def headline(metric: str, level: float, answers: Sequence[tuple[str, str, str]])
         Name of the metric.
     level : float
         Level of the intervals.
-    answers : sequence of (estimand, interval kind, interval method)
+    answers : sequence of (estimand, interval kind, interval methods of the subgroups)
         As in ``/estimates``; an estimand is empty where a report of an older version does not say it.
 
     Examples
     --------
     >>> rate = "superpopulation rate"
-    >>> headline("fnr", 0.95, [(rate, "credible", "equal_tailed"), (rate, "confidence", "jeffreys")])
+    >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"]), (rate, "confidence", ["jeffreys"])])
     'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (jeffreys) intervals'
     """
     estimands = list(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
-    intervals = list(dict.fromkeys(f"{plain(kind)} ({_method_words(method)})" for _, kind, method in answers))
+    intervals = list(dict.fromkeys(f"{plain(kind)} ({interval_methods(methods)})" for _, kind, methods in answers))
     what = f"{' and '.join(estimands)} per subgroup; " if estimands else ""
     return f"{metric}: {what}{percent(level)} {' and '.join(intervals)} intervals"
 

@@ -158,6 +158,10 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     status = tally["status"].values.astype("<U10")
     answered = np.isfinite(mean)
     bayesian = np.where((status == "undefined") & answered, "imputed", status)
+    # No width, or no answer although there is an estimate: the variances behind it are 0.
+    no_width = (limits.lower[:, -1] == limits.upper[:, -1]).reshape(mean.shape)
+    flat = np.where(answered, no_width, np.isfinite(tally["estimate"].values))
+    bayesian = np.where(flat, "degenerate", bayesian)
 
     def both(first: Any, second: xr.DataArray, *dims: str) -> tuple[tuple[str, ...], Any]:
         return ("approach", *dims), np.stack([first, second.transpose(*dims).values])

@@ -59,6 +59,10 @@ class Estimator(ABC):
         """Whether the model fits what it was fitted to, whichever engine made the draws; by default nothing is checked."""
         return ()
 
+    def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
+        """Whether the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""
+        return False
+
     @property
     def only_sampled(self) -> str:
         """Why NUTS alone answers these settings, and which others have an exact engine; empty where no setting asks for it."""

@@ -48,6 +48,10 @@ class CompletePooling(Estimator):
 
         return complete_pooling.estimate(tally)
 
+    def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
+        """Wherever the likelihood is not binomial."""
+        return not is_binomial(tally, self.likelihood)
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.complete_pooling`."""
         from bayesgroups.models import complete_pooling

@@ -98,6 +98,10 @@ class CrossedEffects(Estimator):
             tally, method=self.method, order=self.order, tasks="metamap" if self.tasks else None, seed=seed
         )
 
+    def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
+        """Wherever the likelihood is not binomial."""
+        return not is_binomial(tally, self.likelihood)
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.crossed_effects`."""
         from bayesgroups.models import crossed_effects

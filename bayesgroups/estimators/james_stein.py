@@ -68,6 +68,10 @@ class JamesStein(Estimator):
             tally, positive_part=self.positive_part, interval=self.interval, centre=centre, seed=seed
         )
 
+    def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
+        """Always: its likelihood is normal."""
+        return True
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.james_stein`."""
         from bayesgroups.models import james_stein

@@ -80,6 +80,10 @@ class NoPooling(Estimator):
 
         return no_pooling.estimate(tally, interval=self.interval)
 
+    def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
+        """Wherever the likelihood is not binomial."""
+        return not is_binomial(tally, self.likelihood)
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.no_pooling`."""
         from bayesgroups.models import no_pooling

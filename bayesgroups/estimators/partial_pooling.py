@@ -69,6 +69,10 @@ class PartialPooling(Estimator):
 
         return partial_pooling.estimate(tally, interval=self.interval)
 
+    def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
+        """Wherever the likelihood is not binomial."""
+        return not is_binomial(tally, self.likelihood)
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.partial_pooling` and `bayesgroups.models.clustered`."""
         from bayesgroups.models import clustered, partial_pooling

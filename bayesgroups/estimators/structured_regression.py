@@ -89,6 +89,10 @@ class StructuredRegression(Estimator):
             seed=seed,
         )
 
+    def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
+        """Always: its likelihood is normal."""
+        return True
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.structured_regression`."""
         from bayesgroups.models import structured_regression

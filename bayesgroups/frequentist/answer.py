@@ -10,7 +10,8 @@ variable                           meaning
 ``interval_method(metric)``        the interval that was used, such as ``wilson``
 ``status(metric, subgroup)``       that of the tally, or ``imputed`` where the subgroup has no data of its
                                    own, or ``degenerate`` where the interval has no width and so claims to
-                                   know
+                                   know; limits and standard error are NaN where the metric has no variance
+                                   at all, see `bayesgroups.tallies.constant_metrics`
 =================================  ==========================================================================
 
 A word may add hyper-parameters along ``metric``.
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.levels import LEVELS
+from bayesgroups.tallies.constant_metrics import without_variance
 
 FloatArray = NDArray[np.float64]
 
@@ -72,7 +74,10 @@ def assemble(
     answered = np.isfinite(estimate)
     if imputed is not None:
         status[imputed & answered] = "imputed"
-    status[answered & (lower[..., -1] == upper[..., -1])] = "degenerate"
+    nothing = answered & ~(lower[..., -1] < upper[..., -1]) & without_variance(tally)[:, None]
+    status[nothing | (answered & (lower[..., -1] == upper[..., -1]))] = "degenerate"
+    lower[nothing] = upper[nothing] = np.nan
+    std_error = np.where(nothing, np.nan, std_error)
     data: dict[str, Any] = {
         "estimate": (CELL, estimate),
         "std_error": (CELL, std_error),

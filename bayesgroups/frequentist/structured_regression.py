@@ -22,7 +22,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.feature_matrices import feature_matrix
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, t_quantile
-from bayesgroups.frequentist.structured import cross_validation, lasso, rblpr
+from bayesgroups.frequentist.structured import cross_validation, lasso, left_out, rblpr
 from bayesgroups.frequentist.structured.cross_validation import Rule, Split
 from bayesgroups.frequentist.structured.partial_ridge import Scale
 from bayesgroups.frequentist.structured.problems import MetricArrays, metrics_of, splits_of
@@ -112,10 +112,12 @@ def estimate(
     -----
     The estimate is the fit of the lasso, clipped to the range of the metric. The interval is built around partial ridge, which
     shrinks less, and need not have the estimate in its middle; ``std_error`` is the standard deviation of the bootstrap. A
-    subgroup without an estimate has the prediction from its features and is ``imputed``; its interval counts the uncertainty of
-    the line, not that the subgroup may depart from it. With fewer than five subgroups nothing is bootstrapped: intervals are
-    normal around the standard estimates, as the method ``pooled_normal`` says, and an imputed one is a t interval for one more
-    subgroup. Where the pooled row variance is 0, counts are the weights. A published estimate whose variance is 0 is left alone.
+    subgroup without an estimate has the prediction from its features and is ``imputed``; its interval goes around the prediction
+    and is as wide as the errors of predicting subgroups left out ask for, which are their departure from the line and the error
+    of the line, see `bayesgroups.frequentist.structured.left_out`. With fewer than five subgroups nothing is bootstrapped:
+    intervals are normal around the standard estimates, as the method ``pooled_normal`` says, and an imputed one is a t interval
+    for one more subgroup, of the variance of the estimates or their mean sampling variance, whichever is larger. Where the pooled
+    row variance is 0, counts are the weights. A published estimate whose variance is 0 is left alone.
 
     References
     ----------
@@ -237,6 +239,15 @@ def _fit(
         rng = stream(seed, metric.name, "bootstrap")
         drawn = rblpr.run(x, z, w, chosen, rng, at=features, errors=errors, scale=scale, replicates=replicates)
         std_error, intervals = drawn.std_error, [rblpr.interval(drawn, level) for level in LEVELS]
+        if not use.all():
+            rng = stream(seed, metric.name, "subgroups left out")
+            predicted = left_out.predict(x, z, w, chosen, rng)
+            unseen = left_out.unseen(z - predicted, metric.v[use])
+            std_error = np.where(use, std_error, unseen.std_error)
+            intervals = [
+                Interval(np.where(use, own.lower, new.lower), np.where(use, own.upper, new.upper))
+                for own, new in zip(intervals, [unseen.interval(fitted, level) for level in LEVELS], strict=True)
+            ]
         method = f"rblpr_{errors}"
     fitted = np.where(known, metric.z, fitted)
     std_error = np.where(known, 0.0, std_error)
@@ -250,7 +261,11 @@ def _pooled_normal(metric: MetricArrays, fitted: FloatArray) -> tuple[FloatArray
     """Normal intervals around the standard estimates; for an imputed subgroup a t interval for one more of them."""
     use = metric.w > 0
     number = int(use.sum())
-    scatter = float(metric.z[use].var(ddof=1)) * (1 + 1 / number) if number > 1 else np.nan
+    scatter = np.nan
+    if (
+        number > 1
+    ):  # as in `bayesgroups.frequentist.intervals.morris`, a between-subgroup variance below 0 is cut off at 0
+        scatter = max(float(metric.z[use].var(ddof=1)), float(metric.v[use].mean())) * (1 + 1 / number)
     std_error = np.sqrt(np.where(use, metric.v, scatter))
     freedom = np.array([number - 1.0])
     return std_error, [

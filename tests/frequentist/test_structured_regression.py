@@ -216,13 +216,22 @@ def test_one_subgroup_keeps_its_estimate() -> None:
 
 
 def test_an_imputed_one_of_few_has_a_t_interval() -> None:
-    tally = bg.tally_from_counts([3, 8, 12, 0], [10, 20, 30, 0], pd.DataFrame({"g": list("abcd")}))
+    tally = bg.tally_from_counts([1, 10, 27, 0], [10, 20, 30, 0], pd.DataFrame({"g": list("abcd")}))
     found = structured_regression.estimate(tally, penalty=1.0)
-    z = np.array([0.3, 0.4, 0.4])
+    z = np.array([0.1, 0.5, 0.9])
     half = 4.302653 * np.sqrt(z.var(ddof=1) * 4 / 3)
     last = found.sel(level=0.95).isel(metric=0, subgroup=-1)
-    assert float(last["estimate"]) == pytest.approx(23 / 60)
-    assert float(last["upper"]) == pytest.approx(23 / 60 + half)
+    assert float(last["estimate"]) == pytest.approx(38 / 60)
+    assert float(last["upper"]) == pytest.approx(38 / 60 + half)
+
+
+def test_few_that_scatter_less_than_their_errors_have_these_for_variance() -> None:
+    for successes in ([10, 10, 10, 0], [10, 10, 11, 0]):
+        tally = bg.tally_from_counts(successes, [20, 20, 20, 0], pd.DataFrame({"g": list("abcd")}))
+        found = structured_regression.estimate(tally, penalty=1.0).sel(level=0.95).isel(metric=0, subgroup=-1)
+        half = 4.302653 * np.sqrt(float(tally["sampling_variance"][0, 0]) * 4 / 3)
+        assert float(found["upper"]) == pytest.approx(sum(successes) / 60 + half)
+        assert str(found["status"].values) == "imputed"
 
 
 def test_without_any_spread_all_is_degenerate() -> None:

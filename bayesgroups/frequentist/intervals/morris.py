@@ -52,14 +52,16 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
     A group without an estimate has the centre, with variance A* + Var(centre). A* = A + 2 (V + A) / (K - 3)
     is the between-group variance at which a group of average sampling variance V would be shrunk as the
     method shrinks it; it stays positive when A is 0. With two or three groups it is s^2 (1 + 1/K), s^2 the
-    variance of the estimates, for a t interval with K - 1 degrees of freedom.
+    variance of the estimates, for a t interval with K - 1 degrees of freedom: an interval for one more estimate, and so
+    for its mean. E s^2 = A + V with V the mean sampling variance, so with A cut off at 0 it is s^2 = max(variance, V):
+    estimates that happen to agree do not make a new group known.
 
     Around a known centre c no regression coefficient is estimated. Morris's K - r - 2, K - r and K / (K - r) have
     r = 0 for r = 1: B_a is (K - 2) / K v_a / (v_a + A), its uncertainty has 2 / (K - 2), the weighted squares
     (z_a - c)^2 enter A as they are, and the terms for the error of the centre, r_a / K and Var(centre), are gone. With
     equal variances v that is James and Stein's (K - 2) v / sum (z_a - c)^2 as long as A is not cut off at 0. A new
-    group has A + 2 (V + A) / (K - 2); with one or two groups it is the mean square of z_a - c, for a t interval with K
-    degrees of freedom.
+    group has A + 2 (V + A) / (K - 2); with one or two groups it is the mean square of z_a - c, or V if that is larger, for
+    a t interval with K degrees of freedom.
 
     References
     ----------
@@ -85,7 +87,10 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
         average = (w * s2).sum(axis=-1, keepdims=True) / total
         uncertain = 2 / (free - 2) * b**2 * (average + a) / (s2 + a)
         variance = s2 * (1 - (1 - spent * w / total) * b) + uncertain * (y - m) ** 2
-        scatter = _scatter(y, units.use, k, spent)
+        # A between-group variance below 0 is cut off at 0 here too: estimates scatter at least by their sampling error.
+        scatter = np.maximum(
+            _scatter(y, units.use, k, spent), np.where(units.use, s2, 0.0).sum(axis=-1, keepdims=True) / k
+        )
         few = free < FEWEST - 1
         return finish(
             units, z, v,

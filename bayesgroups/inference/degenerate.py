@@ -1,0 +1,90 @@
+"""The verdict on metrics without any variance: no posterior, a check that failed, and a note of the frequentist side."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.inference.verdicts import Check
+
+REMEDY = {
+    "rate": "use NoPooling or PartialPooling (binomial likelihood), which learn from the counts themselves",
+    "estimate": "give the sampling variance of every estimate, or tally the rows",
+}
+"""What to do, by kind of metric."""
+MORE_ROWS = "add rows until some differ: no estimator learns a variance from rows that all agree"
+"""What to do for all other kinds."""
+
+
+def variance_check(tally: xr.Dataset) -> Check:
+    """The failed check of a metric whose between-subgroup and sampling variance are both 0.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally of one metric, without variance as `bayesgroups.tallies.constant_metrics` has it.
+
+    Returns
+    -------
+    Check
+        ``variance``, with the value 0 and a sentence of its own: the metric, why, and what to do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> check = variance_check(bg.tally_from_counts([1], [1], pd.DataFrame({"site": ["a"]}), metric="fnr"))
+    >>> check.passed, check.sentence[:87]
+    (False, 'fnr: between-subgroup and sampling variance are both 0, because there is one row in all')
+    """
+    metric, kind = str(tally["metric"].values[0]), str(tally["kind"].values[0])
+    remedy = REMEDY.get(kind, MORE_ROWS)
+    sentence = (
+        f"{metric}: between-subgroup and sampling variance are both 0, because {reason(tally)}, so that the model would take "
+        f"every value for known; {remedy}."
+    )
+    return Check("variance", metric, 0.0, 0.0, False, sentence)
+
+
+def reason(tally: xr.Dataset) -> str:
+    """Why a metric has no variance, in words, for a tally of that metric alone.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> reason(bg.tally_from_counts([2, 3], [2, 3], pd.DataFrame({"site": ["a", "b"]})))
+    'all rows agree in every subgroup'
+    """
+    if str(tally["kind"].values[0]) == "estimate":
+        return "all estimates agree and were given without sampling error"
+    if float(np.nansum(tally["count"].values)) <= 1:
+        return "there is one row in all"
+    return "all rows agree in every subgroup"
+
+
+def without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[np.bool_]) -> list[str]:
+    """Notes on metrics without variance whose frequentist side has no interval, although the other side may have one.
+
+    Parameters
+    ----------
+    tally, reference : xr.Dataset
+        The tally and the answer of the frequentist side.
+    constant : bool array (metric,)
+        Metrics without variance.
+
+    Returns
+    -------
+    list of str
+        One sentence per metric.
+    """
+    notes = []
+    flat = (reference["status"] == "degenerate").transpose("metric", "subgroup").values.any(axis=1)
+    for i in np.flatnonzero(constant & flat):
+        metric = tally.isel(metric=[i])
+        notes.append(
+            f"{metric['metric'].values[0]}: {reason(metric)}, so the frequentist side "
+            f"({reference['interval_method'].values[i]}) has no interval"
+        )
+    return notes
