@@ -38,6 +38,10 @@ GOOD = 0.5
 """Pareto k-hat at which no round is added."""
 FAR = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0, 35.0, 60.0)
 """Distances from the middle of the prior at which a mode is looked for, beside the middle itself."""
+REACH, MOVES = 4.0, 40
+"""Half the side of the box in which a mode is searched for, and the times that the box can move."""
+UNKNOWN = 1e100
+"""Minus log density where it cannot be computed."""
 COMPARABLE = 30.0
 """Log density within which a start far out is as good as the best one."""
 APART = 0.1
@@ -371,12 +375,22 @@ def mode(log_likelihood: LogLikelihood, start: FloatArray, slope: Slope | None =
 
     def objective(u: FloatArray) -> tuple[float, FloatArray]:
         if slope is not None:
-            return float(0.5 * u @ u - log_likelihood(u[None])[0]), u - slope(u)
-        at = np.concatenate([u[None], u + step, u - step])
-        value = 0.5 * (at**2).sum(axis=1) - log_likelihood(at)
-        return float(value[0]), (value[1 : len(u) + 1] - value[len(u) + 1 :]) / 2e-3
+            value, gradient = float(0.5 * u @ u - log_likelihood(u[None])[0]), u - slope(u)
+        else:
+            at = np.concatenate([u[None], u + step, u - step])
+            values = 0.5 * (at**2).sum(axis=1) - log_likelihood(at)
+            value, gradient = float(values[0]), (values[1 : len(u) + 1] - values[len(u) + 1 :]) / 2e-3
+        known = np.isfinite(value) and np.isfinite(gradient).all()
+        return (value, gradient) if known else (UNKNOWN, np.zeros_like(u))
 
-    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B").x)
+    # A box that moves: a first step that overshoots ends where standard deviations are beyond what doubles can factor.
+    at = np.asarray(start, dtype=np.float64)
+    for _ in range(MOVES):
+        box = [(value - REACH, value + REACH) for value in at]
+        before, at = at, np.asarray(minimize(objective, at, jac=True, method="L-BFGS-B", bounds=box).x)
+        if np.abs(at - before).max(initial=0.0) < REACH:
+            break
+    return at
 
 
 def _curvature(log_likelihood: LogLikelihood, at: FloatArray) -> FloatArray:

@@ -169,7 +169,9 @@ def binomial(
     u = np.zeros(prior.dimension)
     for _ in range(ROUNDS):
         here = space(predictor, y, v + extra, prior)
-        u = importance.mode(_likelihood(here, prior), u, _slope(here, prior))
+        likelihood = _likelihood(here, prior)
+        nearest = importance.starts(likelihood, prior.dimension, u)[0]
+        u = importance.mode(likelihood, nearest, _slope(here, prior))
         y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0], extra))
     seen = int((n > 0).sum())
     found = _weighed(

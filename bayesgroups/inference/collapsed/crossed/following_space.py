@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.inference.collapsed.crossed import observed
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, inverted
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import patterns
 
@@ -113,7 +113,7 @@ class FollowingSpace:
 
     def slope(self, tau: FloatArray) -> FloatArray:
         """Derivatives of the log density of the data by the columns of ``tau``, at one of them, (column,)."""
-        inverse = np.linalg.inv(self._covariance(tau[None])[0])
+        inverse = inverted(self._covariance(tau[None])[0])
         weight = inverse @ self.y[self.seen]
         pull = np.outer(weight, weight) - inverse
         entry = self.entry[np.ix_(self.seen, self.seen)]

@@ -116,6 +116,14 @@ def cholesky(matrices: FloatArray) -> FloatArray:
         return np.stack([_factor(each) for each in matrices])
 
 
+def inverted(matrix: FloatArray) -> FloatArray:
+    """Inverse of one matrix; NaN where rounding has left it singular."""
+    try:
+        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.full_like(matrix, np.nan)
+
+
 def _factor(matrix: FloatArray) -> FloatArray:
     try:
         return np.linalg.cholesky(matrix)

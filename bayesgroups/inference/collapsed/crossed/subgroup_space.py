@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.inference.collapsed.crossed import observed
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, inverted
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -50,7 +50,7 @@ class SubgroupSpace:
 
     def slope(self, tau: FloatArray) -> FloatArray:
         """Derivatives of the log density of the data by ``tau``, at one ``tau``, (component,)."""
-        inverse = np.linalg.inv(self._covariance(tau[None])[0])
+        inverse = inverted(self._covariance(tau[None])[0])
         weight = inverse @ self.y[self.seen]
         pull = np.outer(weight, weight) - inverse
         summed = np.bincount(self.pattern[self.seen].ravel(), pull.ravel(), self.agreement.shape[1])
