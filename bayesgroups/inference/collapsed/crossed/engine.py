@@ -30,6 +30,10 @@ Spreads = Prior | FollowingPrior
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
+ATTEMPTS = 2
+"""Times that draws are made again, from more sites, while their weights are not good."""
+ENOUGH = 400.0
+"""Effective number of weighted draws below which they are made again from more sites."""
 CANDIDATES = 2
 """Draws that are weighed for every draw that is kept, with a binomial likelihood."""
 MORE_CANDIDATES = 8
@@ -38,8 +42,12 @@ WIDE = 2.0
 """Factor on the variances of the sites that some draws are made from."""
 WIDER = 3.0
 """A further factor, for a count of nothing or of everything; counts of a few have less of it."""
+WIDEST = 27.0
+"""The same, of the sites that are added where weights are not good: tables with nothing but counts of nothing, or of everything."""
 SHARES = (0.4, 0.3, 0.3)
 """Share of the draws made from the sites, from wide ones and from wider ones."""
+MORE_SHARES = (0.35, 0.25, 0.2, 0.2)
+"""The same with the widest ones."""
 FEW = 100
 """Subgroups up to which their own space is fast enough."""
 MANY = 200
@@ -179,6 +187,11 @@ def binomial(
     )
     if found.k_hat > importance.USABLE and MANY < seen <= MORE:
         found = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
+    for _ in range(ATTEMPTS):
+        if seen > MORE or (found.k_hat <= importance.USABLE and found.ess >= ENOUGH):
+            break
+        widest = _Sites.around(predictor, k, n, y, v, prior, u, extra, few=True, widest=True)
+        found = min(found, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
     kept = importance.resample(found.log_weight, draws, rng)
     tau, drawn = found.tau[kept], found.drawn
     own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
@@ -204,6 +217,11 @@ class _Weighed(NamedTuple):
     log_weight: FloatArray
     k_hat: float
     ess: float
+
+
+def _badness(found: _Weighed) -> float:
+    """How far weights are from good ones, 1 where they just are."""
+    return max(found.k_hat / importance.USABLE, ENOUGH / found.ess)
 
 
 def _weighed(
@@ -278,16 +296,19 @@ class _Sites:
         extra: FloatArray,
         *,
         few: bool,
+        widest: bool = False,
     ) -> _Sites:
         # Every count has longer tails than its site; that of none, or of all, has one tail that only the prior ends.
         scarce = 1 / (1 + np.minimum(k, n - k))
         variances = [v] if not few else [v, WIDE * v, WIDE * WIDER**scarce * v]
+        variances += [WIDE * WIDEST**scarce * v] if widest else []
         spaces = [space(predictor, y, each + extra, prior) for each in variances]
         level = np.zeros(len(spaces))
         for column, each in enumerate(spaces if few else ()):
             own = importance.mode(_likelihood(each, prior), mode, _slope(each, prior))
             level[column] = each.log_marginal(prior.scales(own[None]))[0] - 0.5 * own @ own
-        return cls(y, variances, spaces, SHARES if few else (1.0,), extra, level)
+        shares = MORE_SHARES if widest else SHARES
+        return cls(y, variances, spaces, shares if few else (1.0,), extra, level)
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log of the mixture of their marginal likelihoods, (draw,)."""
