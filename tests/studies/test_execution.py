@@ -20,10 +20,10 @@ from bayesgroups import studies
 from bayesgroups.errors import EngineError, InputError, MissingDependencyError
 from bayesgroups.frequentist import james_stein
 from bayesgroups.studies import (
+    boundary_coverage,
     calibration,
     entrants,
     joint_study,
-    limits_at_the_end,
     published_regression,
     shared_study,
 )
@@ -211,9 +211,9 @@ def drawn(name: str, rows: int, design: Design, kind: type[Population] = Populat
 
 def limits(patch: pytest.MonkeyPatch) -> list[str]:
     chosen = [drawn("adult 0.01", 40, "independent"), drawn("speech", 40, "independent")]
-    patch.setattr(limits_at_the_end, "populations", lambda folder, fewest: chosen)
-    patch.setattr(limits_at_the_end, "DRAWS", {"adult 0.01": 3})
-    patch.setattr(limits_at_the_end, "WORDS", (bg.PartialPooling(),))
+    patch.setattr(boundary_coverage, "populations", lambda folder, fewest: chosen)
+    patch.setattr(boundary_coverage, "DRAWS", {"adult 0.01": 3})
+    patch.setattr(boundary_coverage, "WORDS", (bg.PartialPooling(),))
     return []
 
 
@@ -250,7 +250,7 @@ def published(patch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize(
     ("module", "prepare"),
-    [(limits_at_the_end, limits), (shared_study, shared), (joint_study, joint), (published_regression, published)],
+    [(boundary_coverage, limits), (shared_study, shared), (joint_study, joint), (published_regression, published)],
 )
 def test_commands_give_the_same_files_on_processes(
     module: Any, prepare: Callable[[pytest.MonkeyPatch], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -261,7 +261,7 @@ def test_commands_give_the_same_files_on_processes(
     more, found = prepare(monkeypatch), []
     for workers in ("1", "2"):
         output = tmp_path / workers
-        asked = ["--data", "nowhere", "--output", str(output / "record.csv" if module is limits_at_the_end else output)]
+        asked = ["--data", "nowhere", "--output", str(output / "record.csv" if module is boundary_coverage else output)]
         asked += ["--record", str(output / "record.csv")] if module is joint_study else []
         module.main([*asked, *more, "--workers", workers])
         found.append({str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*.csv")})

@@ -1,0 +1,110 @@
+"""Coverage and scores of credible limits where no row, or every row, is a success: the record, and parts of it made again."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesgroups as bg
+from bayesgroups.levels import LEVELS
+from bayesgroups.studies import boundary_coverage
+from bayesgroups.studies.boundary_coverage import DRAWS, RULES, judged, limits
+from bayesgroups.studies.execution import Executor
+from bayesgroups.studies.shared_cells import populations
+from tests.studies.resumed import resumed
+from tests.studies.small_population import population
+
+RECORD = Path(__file__).parent / "records" / "boundary_coverage.csv"
+BELOW = 0.02
+"""Coverage may fall below its level by so much, from chance and from subgroups that are unlike the others."""
+
+
+@pytest.fixture(scope="module")
+def record() -> pd.DataFrame:
+    return pd.read_csv(RECORD)
+
+
+def test_the_record_is_whole(record: pd.DataFrame) -> None:
+    assert len(record) == len(DRAWS) * 2 * len(RULES) * len(LEVELS)
+    assert (record["at_ends"] > 25).all()
+
+
+def _part(record: pd.DataFrame, rule: str) -> pd.DataFrame:
+    return record[record["rule"] == rule].set_index(["population", "word", "level"]).sort_index()
+
+
+def test_the_rule_of_reports_has_the_best_scores(record: pd.DataFrame) -> None:
+    """No worse than either other rule, level by level, and better at the ends where intervals are wide."""
+    own, tails, one_sided = (_part(record, rule) for rule in RULES)
+    for other in (tails, one_sided):
+        assert (own["score"] <= other["score"] * 1.005).all()
+    high = own.index.get_level_values("level") >= 0.9
+    assert own.loc[high, "score_at_ends"].mean() < tails.loc[high, "score_at_ends"].mean()
+
+
+def test_the_rule_of_reports_covers_at_the_ends_what_equal_tails_miss(record: pd.DataFrame) -> None:
+    own, tails, _ = (_part(record, rule) for rule in RULES)
+    high = own.index.get_level_values("level") >= 0.8
+    assert (own.loc[high, "coverage_at_ends"] >= tails.loc[high, "coverage_at_ends"]).all()
+    assert (own["coverage"] >= own.index.get_level_values("level") - BELOW).mean() >= 0.9
+
+
+def test_a_part_of_the_record_is_made_again(record: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All lines of one population and one word, which take seconds."""
+    root = Path(os.environ.get("BAYESGROUPS_DATA", Path(__file__).parents[3] / "shared" / "data"))
+    if not (root / "adult").is_dir():
+        assert "BAYESGROUPS_NO_SKIP" not in os.environ
+        pytest.skip(f"no Adult data in {root}; set BAYESGROUPS_DATA to its folder")
+    chosen = [one for one in populations(root, fewest=1) if one.name == "adult 0.01"]
+    monkeypatch.setattr(boundary_coverage, "populations", lambda folder, fewest: chosen)
+    monkeypatch.setattr(boundary_coverage, "WORDS", (bg.PartialPooling(),))
+    again = pd.DataFrame([asdict(line) for line in boundary_coverage.study(root)])
+    kept = record[(record["population"] == "adult 0.01") & (record["word"] == "partial_pooling")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(again, kept, rtol=1e-4)
+
+
+def test_reports_have_the_rule_of_the_record() -> None:
+    counts = bg.tally_from_counts([0, 5, 4], [3, 9, 4], pd.DataFrame({"site": list("abc")}), metric="fnr")
+    report = bg.estimate(counts, bg.NoPooling(), seed=1)
+    table = report["estimates"].to_dataset().sel(approach="bayesian", metric="fnr")
+    draws = report["posterior"].to_dataset()["mu"].values.reshape(-1, 3)
+    for g, end in enumerate((0.0, None, 1.0)):
+        low, high = limits(draws[:, g], end)["shortest"]
+        np.testing.assert_allclose(table["lower"].values[g], low, atol=1e-12)
+        np.testing.assert_allclose(table["upper"].values[g], high, atol=1e-12)
+
+
+def test_covered_counts_by_subgroup() -> None:
+    counts = bg.tally_from_counts([0, 5, 0], [3, 9, 0], pd.DataFrame({"site": list("abc")}), metric="fnr")
+    draws = np.column_stack([np.linspace(0.01, 0.6, 100), np.linspace(0.3, 0.8, 100), np.linspace(0, 1, 100)])
+    held, scores, at_end = judged(counts, np.array([0.0, 0.55, 0.5]), draws)
+    assert at_end.tolist() == [True, False]
+    assert held.shape == (2, len(RULES), len(LEVELS))
+    assert held[0, :, 0].tolist() == [0.0, 0.0, 1.0]
+    assert held[0, :, -1].tolist() == [1.0, 0.0, 1.0]
+    assert (held[1] == 1).all()
+    width = np.quantile(draws[:, 1], 0.75) - np.quantile(draws[:, 1], 0.25)
+    assert scores[1, :, 0] == pytest.approx(np.full(3, width))
+    missed = np.quantile(draws[:, 0], 0.25)  # at half, by the equal tails
+    assert scores[0, 1, 0] == pytest.approx(np.quantile(draws[:, 0], 0.75) - missed + 4 * missed)
+
+
+def test_the_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = [population(metrics=("fnr", "sel"), fewest=1), population(name="others")]
+    monkeypatch.setattr(boundary_coverage, "populations", lambda folder, fewest: chosen)
+    monkeypatch.setattr(boundary_coverage, "DRAWS", {"people": 2})
+    monkeypatch.setattr(boundary_coverage, "WORDS", (bg.NoPooling(), bg.PartialPooling()))
+    found, again = resumed(lambda run: boundary_coverage.study(tmp_path, 1, executor=run), tmp_path / "kept")
+    assert found == again
+    assert [line.word for line in found] == [word for word in ("no_pooling", "partial_pooling") for _ in range(12)]
+    # Twice the six subgroups of one metric; the few without a row with an outcome of 1 have nothing to cover.
+    assert {line.population for line in found} == {"people"}
+    assert all(line.at_ends < line.pairs <= 12 for line in found)
+    monkeypatch.setattr(boundary_coverage, "WORDS", (bg.PartialPooling(tau_scale=0.5),))
+    with pytest.raises(bg.InputError, match="is of another study"):
+        boundary_coverage.study(tmp_path, 1, executor=Executor(folder=tmp_path / "kept"))
