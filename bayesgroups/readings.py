@@ -347,7 +347,9 @@ def _side(one: xr.Dataset, approach: str, level: float) -> Side:
         inner_upper=_floats(own["upper"].sel(level=LEVELS[0])),
         status=tuple(str(status) for status in own["status"].values),
         interval_kind=str(own["interval_kind"].values),
-        interval_method=tuple(str(method) for method in own["interval_method"].sel(level=level).values),
+        interval_method=tuple(
+            str(method) for method in own["interval_method"].broadcast_like(own["lower"]).sel(level=level).values
+        ),
         estimand=str(own["estimand"].values) if "estimand" in own else "",
     )
 

@@ -1,46 +1,50 @@
 """Coverage and interval scores of credible limits where no row, or every row, is a success: three rules at every level.
 
-    python -m bayesgroups.studies.boundary_coverage --data FOLDER --output tests/recovery/records/boundary_coverage.csv
+    python -m bayesgroups.studies.boundary_coverage --output tests/recovery/records/boundary_coverage.csv
 
-Evaluation sets are drawn from populations whose subgroups have at least 500 rows, and 300 in the denominator of the metric, so that
-the rate of all rows is near the superpopulation's. The rule ``shortest`` is that of reports, see `bayesgroups.credible`;
-``equal_tailed`` cuts the same mass off either end, and ``one_sided`` holds the level's mass from the end on.
+Tables of 24 subgroups are drawn from superpopulations whose rates are known: crossed effects of one size around an overall rate,
+and a few rows each. The rule ``shortest`` is that of reports, see `bayesgroups.credible`; ``equal_tailed`` cuts the same mass off
+either end, and ``one_sided`` holds the level's mass from the end on.
 """
 
 from __future__ import annotations
 
-import argparse
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 import bayesgroups as bg
 from bayesgroups.credible import credible_limits
+from bayesgroups.estimation import estimate
 from bayesgroups.estimators import Estimator
 from bayesgroups.levels import LEVELS
-from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.models.subsets import subsets
+from bayesgroups.studies.command_line import parser, record
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.populations import Population
-from bayesgroups.studies.records import as_csv, write
 from bayesgroups.studies.resampling import describe
-from bayesgroups.studies.shared_cells import populations
 
 FloatArray = NDArray[np.float64]
 
 RULES = ("shortest", "equal_tailed", "one_sided")
-DRAWS = {"diabetes": 10, "adult 0.01": 20, "adult 0.032": 20}
-"""Evaluation sets by population."""
-MIN_ROWS, MIN_COUNT = 500, 300
-"""Rows of a subgroup, and of the denominator of the metric, from which on the rate of all rows is taken for a truth."""
-METRICS = ("fnr", "fpr", "ppv", "error")
+SHAPE = (4, 2, 3)
+"""Levels of the attributes."""
+ROWS_SHAPE, ROWS_MEAN = 1.0, 8.0
+"""Gamma distribution of the rows of a subgroup, of which there is one at least."""
+RATES = (0.01, 0.05, 0.2)
+"""Overall rates."""
+SPREADS = (0.15, 0.5)
+"""Standard deviations of every component, in logits."""
 WORDS: tuple[Estimator, ...] = (bg.PartialPooling(), bg.CrossedEffects())
-SEED = 20_241_105
+REPLICATIONS = 30
+"""Tables of every superpopulation."""
+SEED = 20_261_122
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,9 @@ class Line:
 
     Attributes
     ----------
-    population, word, rule : str
+    rate, spread : float
+        Of the superpopulation: overall rate, and standard deviation of every component in logits.
+    word, rule : str
     level : float
         Nominal coverage.
     coverage_at_ends, score_at_ends : float
@@ -57,10 +63,11 @@ class Line:
     coverage, score : float
         The same of all subgroups with a row that counts.
     at_ends, pairs : int
-        Numbers of the former and the latter, over all evaluation sets and metrics.
+        Numbers of the former and the latter, over all tables.
     """
 
-    population: str
+    rate: float
+    spread: float
     word: str
     rule: str
     level: float
@@ -122,44 +129,64 @@ def judged(tally: xr.Dataset, truth: FloatArray, draws: FloatArray) -> tuple[Flo
     return np.array(held, dtype=np.float64), np.array(scores), np.array(at_end, dtype=np.bool_)
 
 
-def truths(population: Population) -> xr.DataArray:
-    """Rates of all rows of a population (metric, subgroup); NaN where rows are too few for them to be truths."""
-    whole = population.tally(population.frame)
-    large = (whole["rows"] >= MIN_ROWS) & (whole["count"] >= MIN_COUNT)
-    known = population.truth()
-    return known.where(large.transpose(*known.dims).sel(subgroup=known["subgroup"]).values)
+def worlds() -> list[tuple[float, float]]:
+    """Overall rates and spreads of the superpopulations.
+
+    Examples
+    --------
+    >>> len(worlds())
+    6
+    """
+    return list(itertools.product(RATES, SPREADS))
 
 
-def study(data: Path, seed: int = SEED, *, executor: Executor = HERE) -> list[Line]:
-    """One line per population, word, rule and level.
+def simulate(rate: float, spread: float, rng: np.random.Generator) -> tuple[xr.Dataset, FloatArray]:
+    """A table of counts, and the superpopulation rates of its subgroups.
+
+    Examples
+    --------
+    >>> tally, truth = simulate(0.05, 0.5, np.random.default_rng(1))
+    >>> tally.sizes["subgroup"], truth.shape
+    (24, (24,))
+    """
+    names = [f"a{i}" for i in range(len(SHAPE))]
+    codes = np.array(list(itertools.product(*map(range, SHAPE))))
+    who = pd.DataFrame({name: codes[:, i].astype(str) for i, name in enumerate(names)})
+    n = np.maximum(np.round(ROWS_MEAN * rng.gamma(ROWS_SHAPE, 1 / ROWS_SHAPE, len(who))), 1).astype(int)
+    eta = np.full(len(who), np.log(rate / (1 - rate)))
+    for cell in subsets(bg.tally_from_counts(np.zeros(len(who)), n, who)).cells:
+        eta += spread * rng.standard_normal(int(cell.max()) + 1)[cell]
+    truth = 1 / (1 + np.exp(-eta))
+    return bg.tally_from_counts(rng.binomial(n, truth), n, who), truth
+
+
+def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[Line]:
+    """One line per superpopulation, word, rule and level.
 
     Parameters
     ----------
-    data : Path
-        The folder of `bayesgroups.studies.shared_cells.populations`.
+    replications : int
+        Tables of every superpopulation.
     seed : int
-        Source of randomness.
+        Source of randomness; the first tables are the same however many there are.
     executor : Executor
-        Where evaluation sets are answered, each of them a piece, and what was covered kept.
+        Where tables are answered, each of them a piece, and what was covered kept.
 
     Returns
     -------
     list of Line
     """
+    settings = {"seed": seed, "words": [describe(leaf) for leaf in WORDS], "worlds": worlds()}
     lines = []
-    for population in populations(data, fewest=1):
-        if population.name not in DRAWS:
-            continue
-        work = partial(_of_one, population, truths(population), WORDS, seed)
-        settings = {"seed": seed, "population": population.fingerprint(), "words": [describe(leaf) for leaf in WORDS]}
-        name = f"boundary coverage, {population.name}"
-        found = executor.run(name, work, DRAWS[population.name], settings=settings)
+    for position, (rate, spread) in enumerate(worlds()):
+        work = partial(_of_one, position, WORDS, seed)
+        found = executor.run(f"boundary coverage, {rate:g}, {spread:g}", work, replications, settings=settings)
         for word in found[0]:
             held, scores = (np.array([each for one in found for each in one[word][part]]) for part in ("held", "score"))
             at_end = np.array([each for one in found for each in one[word]["at_end"]], dtype=np.bool_)
             lines += [
                 Line(
-                    population.name, word, rule, level, float(held[at_end, j, k].mean()), float(scores[at_end, j, k].mean()),
+                    rate, spread, word, rule, level, float(held[at_end, j, k].mean()), float(scores[at_end, j, k].mean()),
                     float(held[:, j, k].mean()), float(scores[:, j, k].mean()), int(at_end.sum()), len(held),
                 )
                 for j, rule in enumerate(RULES)
@@ -168,37 +195,21 @@ def study(data: Path, seed: int = SEED, *, executor: Executor = HERE) -> list[Li
     return lines
 
 
-def _of_one(
-    population: Population, truth: xr.DataArray, words: tuple[Estimator, ...], seed: int, draw: int
-) -> dict[str, dict[str, list[Any]]]:
-    """Judgement of one evaluation set by word, all metrics: ``held``, ``score`` (subgroup, rule, level), ``at_end`` (subgroup,)."""
-    drawn = population.draw(draw, seed=seed, truth=truth)
-    found: dict[str, dict[str, list[Any]]] = {leaf.word: {"held": [], "score": [], "at_end": []} for leaf in words}
-    for metric in [name for name in drawn.tally["metric"].values if str(name) in METRICS]:
-        tally, known = drawn.tally.sel(metric=[metric]), drawn.truth.sel(metric=metric).values
-        for leaf in words:
-            posterior = leaf.collapsed(tally, seed=seed + draw)
-            if posterior is not None:
-                mu = posterior.draws["mu"].values.reshape(-1, tally.sizes["subgroup"])
-                held, scores, at_end = judged(tally, known, mu)
-                found[leaf.word]["held"] += held.tolist()
-                found[leaf.word]["score"] += scores.tolist()
-                found[leaf.word]["at_end"] += at_end.tolist()
+def _of_one(world: int, words: tuple[Estimator, ...], seed: int, number: int) -> dict[str, dict[str, list[Any]]]:
+    """Judgement of one table by word: ``held``, ``score`` (subgroup, rule, level), ``at_end`` (subgroup,)."""
+    tally, truth = simulate(*worlds()[world], np.random.default_rng([seed, world, number]))
+    found: dict[str, dict[str, list[Any]]] = {}
+    for leaf in words:
+        mu = estimate(tally, leaf, seed=seed + number)["posterior"].to_dataset()["mu"]
+        held, scores, at_end = judged(tally, truth, mu.values.reshape(-1, tally.sizes["subgroup"]))
+        found[leaf.word] = {"held": held.tolist(), "score": scores.tolist(), "at_end": at_end.tolist()}
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    program = "python -m bayesgroups.studies.boundary_coverage"
-    parser = argparse.ArgumentParser(prog=program, description="Limits where no row, or every row, is a success.")
-    parser.add_argument("--data", type=Path, required=True, help="folder with diabetes and adult")
-    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser)
-    given = parser.parse_args(arguments)
-    with executor(given) as run:
-        lines = study(given.data, given.seed, executor=run)
-    write(given.output, as_csv(lines))
+    description = "Limits where no row, or every row, is a success."
+    record(parser("boundary_coverage", description, REPLICATIONS, SEED).parse_args(arguments), study)
 
 
 if __name__ == "__main__":

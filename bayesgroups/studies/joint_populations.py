@@ -16,7 +16,15 @@ from bayesgroups.datasets.local_files import read_columns, whole_numbers
 from bayesgroups.metrics import Metric
 from bayesgroups.studies.populations import Population, share_of
 from bayesgroups.studies.readmission import score_held_back
-from bayesgroups.studies.shared_cells import ADULT_SHARES, DIABETES_ROWS, FEWEST, SELECTED, TRAINING_SEED
+from bayesgroups.studies.shared_cells import (
+    ADULT_SHARES,
+    COVERAGE_COUNT,
+    COVERAGE_ROWS,
+    DIABETES_ROWS,
+    FEWEST,
+    SELECTED,
+    TRAINING_SEED,
+)
 from bayesgroups.thresholds import selection_threshold
 
 if TYPE_CHECKING:
@@ -75,6 +83,7 @@ def joint_populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[
     found = [
         JointPopulation(
             "diabetes", admissions, attributes, METRICS, rows=DIABETES_ROWS, design="stratified", fewest=1,
+            coverage_rows=COVERAGE_ROWS, coverage_count=COVERAGE_COUNT,
             y_true="readmitted", y_score="score", threshold=cut,
         )
     ]  # fmt: skip
@@ -132,7 +141,8 @@ def _shares(
     return [
         JointPopulation(
             f"{name} {share:.3g}", frame, levels, METRICS, rows=share_of(len(frame), share), design="independent",
-            fewest=fewest, y_true=y_true, y_score=y_score, threshold=threshold,
+            fewest=fewest, coverage_rows=COVERAGE_ROWS, coverage_count=COVERAGE_COUNT,
+            y_true=y_true, y_score=y_score, threshold=threshold,
         )
         for share in shares
     ]  # fmt: skip

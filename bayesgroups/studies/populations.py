@@ -50,6 +50,9 @@ class Population:
         Columns of outcome and score.
     threshold : float, optional
         Turns the score into a decision.
+    coverage_rows, coverage_count : int
+        Rows of a subgroup in the population, and rows in the denominator of the metric, below which its value there is too far
+        from the superpopulation's to say whether an interval covers it.
     no_differences : bool
         Before every draw the outcomes are permuted over the rows, so that all subgroups have the same true value:
         that of everyone.
@@ -82,6 +85,8 @@ class Population:
     y_score: str | None = None
     threshold: float | None = None
     no_differences: bool = False
+    coverage_rows: int = 1
+    coverage_count: int = 1
 
     def __post_init__(self) -> None:
         columns = [*self.by, *self._outcomes()]
@@ -121,6 +126,12 @@ class Population:
             )  # fmt: skip
             known = everyone["estimate"].isel(subgroup=0, drop=True).where(known.notnull())  # noqa: PD004
         return known.transpose("metric", "subgroup").rename("truth")
+
+    def covers(self) -> xr.DataArray:
+        """Subgroups whose value in the population stands for the superpopulation's, (metric, subgroup)."""
+        whole = self.tally(self.frame)
+        large = (whole["rows"] >= self.coverage_rows) & (whole["count"] >= self.coverage_count)
+        return large.transpose("metric", "subgroup").rename("covers")
 
     def sample(self, draw: int, *, seed: int) -> pd.DataFrame:
         """The rows of one evaluation set, a function of the name, the draw and the seed."""

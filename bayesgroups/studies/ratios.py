@@ -92,7 +92,7 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
 
     names = _estimators(sums, reference)
     at = names.index(reference)
-    parts = ("pairs", *RATIOS, "coverage")
+    parts = ("pairs", *RATIOS, "coverage", "covers")
     blocks = [
         {(part, size): _arrays(one, part, size) for part in parts for size in SIZE_CLASSES} for one in sums.values()
     ]
@@ -108,8 +108,12 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
                 for measure in RATIOS:
                     ratios = np.concatenate([_ratios(total[measure, size_class], at) for total in totals])
                     found.append(np.exp(np.log(ratios).mean(axis=0)))
-                shares = [total["coverage", size_class] / total["pairs", size_class] for total in totals]
-                found.append(np.concatenate(shares).mean(axis=0))
+                shares = np.concatenate(
+                    [total["coverage", size_class] / total["covers", size_class] for total in totals]
+                )
+                # Cells without a subgroup that is large enough in the population say nothing of coverage.
+                scored = np.concatenate([total["covers", size_class] for total in totals]) > 0
+                found.append(np.where(scored, shares, 0.0).sum(axis=0) / scored.sum(axis=0))
         return np.stack(found)
 
     value, se = jackknife(statistic, [one.sizes["draw"] for one in sums.values()])

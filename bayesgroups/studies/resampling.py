@@ -69,7 +69,8 @@ def study(
     xr.Dataset
         ``estimate(estimator, draw, metric, subgroup)``, ``lower`` and ``upper`` (with ``level``, unclipped),
         ``usable(estimator, draw)``, ``standard(draw, metric, subgroup)``, ``count(draw, metric, subgroup)``,
-        ``rows(draw, subgroup)``, ``truth(metric, subgroup)``, ``range_lower(metric)``, ``range_upper(metric)``.
+        ``rows(draw, subgroup)``, ``truth(metric, subgroup)``, ``covers(metric, subgroup)`` (whether coverage is scored there),
+        ``range_lower(metric)``, ``range_upper(metric)``.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def study(
     if workers != 1:
         _check_sendable(job)
     collected = Executor(workers, progress=progress).run(population.name, partial(job.run, truth=truth), draws)
-    return _join(collected, truth)
+    return _join(collected, truth).assign(covers=(("metric", "subgroup"), population.covers().values))
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,8 @@ def cell_sums(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: b
     Returns
     -------
     xr.Dataset
-        Dims ``estimator, draw, metric, size_class``: ``pairs``, ``mae``, ``rmse`` (of squares), ``coverage``, ``width``,
+        Dims ``estimator, draw, metric, size_class``: ``pairs``, ``mae``, ``rmse`` (of squares), ``coverage`` and the pairs that
+        it is scored on, ``covers``, those where the population's value is near the superpopulation's; ``width``,
         ``relative_width``, ``interval_score``. A subgroup is small if at most 25 of its rows are in the draw. NaN
         where an estimator has no interval.
 
@@ -174,11 +175,14 @@ def cell_sums(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: b
         relative = width / width[names.index(reference)]
     # A metric without any scatter has intervals of no width; equal ones are equally wide.
     relative = np.where((width == 0) & (width[names.index(reference)] == 0), 1.0, relative)
+    covers = found["covers"].transpose("metric", "subgroup").values if "covers" in found else np.ones_like(truth)
+    held = np.where(covers, (lower <= truth) & (truth <= upper), 0.0)
     per_pair = {
         "pairs": np.ones_like(error),
+        "covers": np.broadcast_to(covers, error.shape).astype(np.float64),
         "mae": np.abs(error),
         "rmse": error**2,
-        "coverage": np.where(np.isnan(lower), np.nan, (lower <= truth) & (truth <= upper)),
+        "coverage": np.where(np.isnan(lower), np.nan, held),
         "width": width,
         "relative_width": relative,
         "interval_score": interval_score(lower, upper, truth, level),
@@ -230,7 +234,12 @@ def measures(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bo
     def statistic(kept: list[IntArray]) -> FloatArray:
         total = sums.isel(draw=kept[0]).sum("draw", skipna=False)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = {name: total[name].values / total["pairs"].values for name in sums.data_vars if name != "pairs"}
+            pairs = {name: total["covers" if name == "coverage" else "pairs"].values for name in sums.data_vars}
+            mean = {
+                str(name): total[name].values / pairs[name]
+                for name in sums.data_vars
+                if name not in ("pairs", "covers")
+            }
             mean["rmse"] = np.sqrt(mean["rmse"])
             parts = [_bias_and_variance(error[:, kept[0]], members[name][kept[0]]) for name in SIZE_CLASSES]
         mean["bias"] = np.sqrt(np.stack([part[0] for part in parts], axis=-1))

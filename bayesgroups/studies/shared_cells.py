@@ -28,6 +28,9 @@ ADULT_SHARES = (0.01, 0.032, 0.1)
 SPEAKER_SHARES = (0.032, 0.1, 0.32)
 FEWEST = 40
 """Rows of a subgroup below which its value in the population is no truth; diabetes has a truth for all subgroups."""
+COVERAGE_ROWS, COVERAGE_COUNT = 500, 300
+"""Rows of a subgroup in the population, and of the metric's denominator, from which on coverage is scored: the population's rate
+is then near the superpopulation's, about which intervals are."""
 DIABETES_DRAWS, OTHER_DRAWS = 20, 40
 
 
@@ -96,6 +99,7 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
         Population(
             "diabetes", admissions, {name: tuple(sorted(set(admissions[name]))) for name in ("race", "gender", "age")},
             DIABETES_METRICS, rows=DIABETES_ROWS, design="stratified", fewest=1,
+            coverage_rows=COVERAGE_ROWS, coverage_count=COVERAGE_COUNT,
             y_true="readmitted", y_score="score", threshold=cut.threshold,
         )
     ]  # fmt: skip
@@ -105,7 +109,17 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
     for share in ADULT_SHARES:
         rows = share_of(len(people), share)
         found.append(
-            Population(f"adult {share:.3g}", people, levels, (error,), rows=rows, design="independent", fewest=fewest)
+            Population(
+                f"adult {share:.3g}",
+                people,
+                levels,
+                (error,),
+                rows=rows,
+                design="independent",
+                fewest=fewest,
+                coverage_rows=COVERAGE_ROWS,
+                coverage_count=COVERAGE_COUNT,
+            )
         )
     wer = Metric("wer", value="wer", lower=0.0)
     texts: tuple[Texts, ...] = ("raw", "normalised")
@@ -114,7 +128,19 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
         for share in SPEAKER_SHARES:
             rows, name = share_of(len(speakers), share), f"speech_{text} {share:.3g}"
             by = {"sex": SEXES, "age": SPEAKER_AGES}
-            found.append(Population(name, speakers, by, (wer,), rows=rows, design="independent", fewest=fewest))
+            found.append(
+                Population(
+                    name,
+                    speakers,
+                    by,
+                    (wer,),
+                    rows=rows,
+                    design="independent",
+                    fewest=fewest,
+                    coverage_rows=COVERAGE_ROWS,
+                    coverage_count=COVERAGE_COUNT,
+                )
+            )
     return found
 
 

@@ -1,4 +1,4 @@
-"""The shared study: every estimator on fifteen cells of three public data sets, and the bars beside.
+"""The shared study: every estimator on fifteen cells of three public data sets.
 
     python -m bayesgroups.studies.shared_study --data FOLDER --output FOLDER --workers 2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,11 +12,9 @@ import pytest
 import bayesgroups as bg
 from bayesgroups.levels import LEVELS
 from bayesgroups.studies import boundary_coverage
-from bayesgroups.studies.boundary_coverage import DRAWS, RULES, judged, limits
+from bayesgroups.studies.boundary_coverage import RULES, judged, limits, worlds
 from bayesgroups.studies.execution import Executor
-from bayesgroups.studies.shared_cells import populations
 from tests.studies.resumed import resumed
-from tests.studies.small_population import population
 
 RECORD = Path(__file__).parent / "records" / "boundary_coverage.csv"
 BELOW = 0.02
@@ -30,12 +27,12 @@ def record() -> pd.DataFrame:
 
 
 def test_the_record_is_whole(record: pd.DataFrame) -> None:
-    assert len(record) == len(DRAWS) * 2 * len(RULES) * len(LEVELS)
+    assert len(record) == len(worlds()) * 2 * len(RULES) * len(LEVELS)
     assert (record["at_ends"] > 25).all()
 
 
 def _part(record: pd.DataFrame, rule: str) -> pd.DataFrame:
-    return record[record["rule"] == rule].set_index(["population", "word", "level"]).sort_index()
+    return record[record["rule"] == rule].set_index(["rate", "spread", "word", "level"]).sort_index()
 
 
 def test_the_rule_of_reports_has_the_best_scores(record: pd.DataFrame) -> None:
@@ -55,16 +52,13 @@ def test_the_rule_of_reports_covers_at_the_ends_what_equal_tails_miss(record: pd
 
 
 def test_a_part_of_the_record_is_made_again(record: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All lines of one population and one word, which take seconds."""
-    root = Path(os.environ.get("BAYESGROUPS_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    if not (root / "adult").is_dir():
-        assert "BAYESGROUPS_NO_SKIP" not in os.environ
-        pytest.skip(f"no Adult data in {root}; set BAYESGROUPS_DATA to its folder")
-    chosen = [one for one in populations(root, fewest=1) if one.name == "adult 0.01"]
-    monkeypatch.setattr(boundary_coverage, "populations", lambda folder, fewest: chosen)
+    """All lines of one superpopulation and one word, which take seconds."""
+    first = worlds()[0]
+    monkeypatch.setattr(boundary_coverage, "worlds", lambda: [first])
     monkeypatch.setattr(boundary_coverage, "WORDS", (bg.PartialPooling(),))
-    again = pd.DataFrame([asdict(line) for line in boundary_coverage.study(root)])
-    kept = record[(record["population"] == "adult 0.01") & (record["word"] == "partial_pooling")].reset_index(drop=True)
+    again = pd.DataFrame([asdict(line) for line in boundary_coverage.study()])
+    kept = record[(record["rate"] == first[0]) & (record["spread"] == first[1])]
+    kept = kept[kept["word"] == "partial_pooling"].reset_index(drop=True)
     pd.testing.assert_frame_equal(again, kept, rtol=1e-4)
 
 
@@ -95,16 +89,12 @@ def test_covered_counts_by_subgroup() -> None:
 
 
 def test_the_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = [population(metrics=("fnr", "sel"), fewest=1), population(name="others")]
-    monkeypatch.setattr(boundary_coverage, "populations", lambda folder, fewest: chosen)
-    monkeypatch.setattr(boundary_coverage, "DRAWS", {"people": 2})
+    monkeypatch.setattr(boundary_coverage, "worlds", lambda: [(0.05, 0.15)])
     monkeypatch.setattr(boundary_coverage, "WORDS", (bg.NoPooling(), bg.PartialPooling()))
-    found, again = resumed(lambda run: boundary_coverage.study(tmp_path, 1, executor=run), tmp_path / "kept")
+    found, again = resumed(lambda run: boundary_coverage.study(2, 1, executor=run), tmp_path / "kept")
     assert found == again
     assert [line.word for line in found] == [word for word in ("no_pooling", "partial_pooling") for _ in range(12)]
-    # Twice the six subgroups of one metric; the few without a row with an outcome of 1 have nothing to cover.
-    assert {line.population for line in found} == {"people"}
-    assert all(line.at_ends < line.pairs <= 12 for line in found)
+    assert all(line.at_ends <= line.pairs == 48 for line in found)
     monkeypatch.setattr(boundary_coverage, "WORDS", (bg.PartialPooling(tau_scale=0.5),))
     with pytest.raises(bg.InputError, match="is of another study"):
-        boundary_coverage.study(tmp_path, 1, executor=Executor(folder=tmp_path / "kept"))
+        boundary_coverage.study(2, 1, executor=Executor(folder=tmp_path / "kept"))

@@ -19,6 +19,7 @@ def _sums(ratios: list[float], draws: int = 4, seed: int = 0) -> xr.Dataset:
     dims = ("estimator", "draw", "metric", "size_class")
     data = dict.fromkeys(("mae", "interval_score"), (dims, values))
     data |= {"pairs": (dims, np.full(values.shape, 10.0)), "coverage": (dims, np.full(values.shape, 9.0))}
+    data |= {"covers": (dims, np.full(values.shape, 10.0))}
     return xr.Dataset(
         data,
         {

@@ -143,3 +143,21 @@ def test_names_and_levels_that_are_not_there() -> None:
         cell_sums(_found(np.array([0.1])), reference="c")
     with pytest.raises(InputError, match=r"level=0.99 is not in the study"):
         cell_sums(_found(np.array([0.1])), reference="a", level=0.99)
+
+
+def test_coverage_is_scored_where_the_population_is_large() -> None:
+    """A subgroup of few rows in the population has a truth to err from, and none for intervals of the superpopulation."""
+    one = population(metrics=("fnr",), coverage_rows=100, coverage_count=30)
+    found = study(one, {"standard": standard}, draws=3, seed=1)
+    large = found["covers"].values[0]
+    assert large.tolist() == (one.tally(one.frame)["count"].values[0] >= 30).tolist()
+    assert 0 < large.sum() < 6
+    sums = cell_sums(found, reference="standard").sel(estimator="standard", metric="fnr", size_class="all").sum("draw")
+    pairs = compared(found).values[:, 0]
+    assert float(sums["pairs"]) == pairs.sum()
+    assert float(sums["covers"]) == pairs[:, large].sum()
+    table = measures(found, reference="standard").loc["fnr", "standard", "all"]
+    lower, upper = (found[side].sel(level=0.95).values[0, :, 0] for side in ("lower", "upper"))
+    truth = found["truth"].values[0]
+    inside = ((np.clip(lower, 0, 1) <= truth) & (truth <= np.clip(upper, 0, 1)))[:, large][pairs[:, large]]
+    assert table["coverage"] == pytest.approx(inside.mean())

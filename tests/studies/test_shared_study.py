@@ -15,7 +15,7 @@ from bayesgroups.studies import shared_study
 from bayesgroups.studies.entrants import BAYESIAN, REFERENCES, entrants
 from bayesgroups.studies.resampling import study
 from bayesgroups.studies.shared_cells import cells, draws_of, populations, split
-from bayesgroups.studies.shared_tables import BARS, tables
+from bayesgroups.studies.shared_tables import tables
 from tests.studies.small_population import halved, population, standard
 
 CELLS = [
@@ -82,7 +82,6 @@ def test_tables_of_a_small_study() -> None:
     assert list(made.scores) == ["all cells", "heavy tails", "other cells"]
     text = made.markdown()
     assert text.count("| js |") == 3
-    assert f"| bar for a default | {' | '.join(BARS.values())} |" in text
     assert made.ratios.loc["mae", "all", "people fnr"]["standard"] == 1.0
     assert made.measures.loc["people", "fnr", "js", "all"]["mae"] > 0
     assert made.lost.loc["people", "fnr"]["standard"] >= 0
