@@ -150,7 +150,8 @@ def test_coverage_is_scored_where_the_population_is_large() -> None:
     one = population(metrics=("fnr",), coverage_rows=100, coverage_count=30)
     found = study(one, {"standard": standard}, draws=3, seed=1)
     large = found["covers"].values[0]
-    assert large.tolist() == (one.tally(one.frame)["count"].values[0] >= 30).tolist()
+    whole = one.tally(one.frame)
+    assert large.tolist() == ((whole["rows"].values >= 100) & (whole["count"].values[0] >= 30)).tolist()
     assert 0 < large.sum() < 6
     sums = cell_sums(found, reference="standard").sel(estimator="standard", metric="fnr", size_class="all").sum("draw")
     pairs = compared(found).values[:, 0]
