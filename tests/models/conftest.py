@@ -100,3 +100,17 @@ def log_density() -> Callable[..., float]:
         return float(density(start))
 
     return evaluate
+
+
+@pytest.fixture
+def latent_form() -> Callable[..., tuple[np.ndarray, float]]:
+    """Latent numbers of effects ``location + spread standard``, and what the change of variables adds to their log density."""
+
+    def change(
+        standard: np.ndarray, location: Any, spread: Any, estimate: np.ndarray, precision: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        root = np.sqrt(1 + np.asarray(spread) ** 2 * precision)
+        latent = root * standard - np.asarray(spread) * precision * (estimate - np.asarray(location)) / root
+        return latent, -float(np.log(root).sum())
+
+    return change
