@@ -1,7 +1,7 @@
-r"""Latent effects in the form that their data allow: centred where a subgroup says much, non-centred where it says little.
+"""Latent effects in the form that their data allow: centred where a subgroup says much, non-centred where it says little.
 
-An effect eta ~ Normal(location, spread) has a latent variable z of its own. With pseudo-data ``estimate`` +- 1 / sqrt(``precision``)
-of eta, w = 1 + spread^2 precision and delta = precision (estimate - location),
+An effect eta ~ Normal(location, spread) has a latent variable z of its own. With pseudo-data of eta, an ``estimate`` whose variance
+is 1 / ``precision``, w = 1 + spread^2 precision and delta = precision (estimate - location),
 
     eta = location + spread^2 delta / w + spread z / sqrt(w),      z ~ Normal(-spread delta / sqrt(w), sqrt(w)).
 
@@ -17,6 +17,7 @@ Papaspiliopoulos, Roberts and Skold (2007), partially non-centred parametrisatio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,10 @@ class PseudoData:
 
     estimate: FloatArray
     precision: FloatArray
+
+    def of(self, metrics: Sequence[int] | NDArray[np.intp]) -> PseudoData:
+        """Those of some metrics, by their positions."""
+        return PseudoData(self.estimate[metrics], self.precision[metrics])
 
 
 def pseudo_data(
