@@ -27,9 +27,10 @@ standard deviations of the components, s being ``component_scales``
 ``sampled_share``. With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of their own.
 
 Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
-``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z``, ``z_share``,
-``z_tau``, and with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is
-``overall`` before the link.
+``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z`` (effects that subgroups share) and
+``z_residual`` (those of single subgroups), the z above moved and scaled as in ``crossed_latents``, ``z_share``, ``z_tau``, and
+with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is ``overall`` before the
+link.
 
 References
 ----------

@@ -14,10 +14,11 @@ laplace (Bayesian lasso)
 
 ``centre`` and ``scale`` are those of ``scales``, ``slab_scale`` is ``scale`` by default, and ``tau0`` comes from the
 expected number of effects, see ``sparsity``. A Laplace variable with scale tau is Normal(0, tau local) with local^2
-exponential of mean 2; so both priors have the same form, and are sampled with coefficients that are standardised.
+exponential of mean 2; so both priors have the same form.
 
 Parameters: ``overall(metric)``, ``tau(metric)``, ``beta(metric, coefficient)``, ``mu(metric, subgroup)``; latent
-``z_intercept(metric)``, ``z_local(metric, coefficient)`` and ``z_beta(metric, coefficient)``. Subgroups that are not
+``z_intercept(metric)``, ``z_local(metric, coefficient)`` and ``z_beta(metric, coefficient)``, the coefficients as in
+``latent_coefficients``. Subgroups that are not
 observed are answered from features.
 
 What the priors imply for a metric on [0, 1] with ten columns of information 100 and one expected effect (quantiles):
