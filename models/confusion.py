@@ -209,7 +209,7 @@ def _with_effects(
     first = crossed_latents(("z", "z_residual"), components, data.of(leading), eta[leading], spread[leading], dims)
     slope: Tensor = pm.Normal("selection_slope", mu=SELECTION_SLOPE_MEAN, sigma=SELECTION_SLOPE_SD, dims="follower")
     at = [followed]
-    following = eta[at] + slope[:, None] * first.shared[list(leading).index(found.names.index("sel"))]
+    following = eta[at] + slope[:, None] * first.shared[leading.tolist().index(found.names.index("sel"))]
     names, dims = ("z_follower", "z_follower_residual"), ("follower", "effect", "residual")
     second = crossed_latents(names, components, data.of(at), following, spread[at], dims)
     order = np.argsort([*leading, followed])

@@ -134,8 +134,8 @@ def distance(exact: xr.DataTree, nuts: xr.DataTree) -> float:
         means.append(draws.mean(("chain", "draw")))
     largest = 0.0
     for name in means[0].data_vars:
-        error = np.sqrt(errors[0][name] ** 2 + errors[1][name] ** 2)
-        gap = np.abs(means[0][name] - means[1][name])
+        error: xr.DataArray = (errors[0][name] ** 2 + errors[1][name] ** 2) ** 0.5
+        gap: xr.DataArray = abs(means[0][name] - means[1][name])
         # A number that is the same in every draw, such as a known centre, has no error and no gap.
         largest = max(largest, float((gap / error.where(error > 0, 1.0)).max()))
     return largest

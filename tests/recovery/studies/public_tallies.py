@@ -39,16 +39,12 @@ def tally(name: str) -> xr.Dataset:
     return TALLIES[name]()
 
 
-def _demonstration() -> xr.Dataset:
+def _demonstration(*, cells: bool) -> xr.Dataset:
     shown = datasets.demonstration(0)
-    scored = {"y_true": "readmitted", "y_score": "score", "threshold": shown.threshold}
-    return bg.tally(shown.rows, shown.by, ["fnr", "auc"], confusion=False, **scored)
-
-
-def _demonstration_cells() -> xr.Dataset:
-    shown = datasets.demonstration(0)
-    scored = {"y_true": "readmitted", "y_score": "score", "threshold": shown.threshold}
-    return bg.tally(shown.rows, shown.by, ["fnr", "ppv"], confusion=True, **scored)
+    metrics = ["fnr", "ppv"] if cells else ["fnr", "auc"]
+    return bg.tally(
+        shown.rows, shown.by, metrics, y_true="readmitted", y_score="score", threshold=shown.threshold, confusion=cells
+    )
 
 
 def _synthetic(model: str) -> xr.Dataset:
@@ -77,8 +73,7 @@ def _binormal() -> xr.Dataset:
 
 def _adult() -> xr.Dataset:
     people = datasets.load_adult(folder() / "adult")
-    decided = {"y_true": "income", "y_pred": "predicted"}
-    return bg.tally(people, ["race", "sex", "age_band"], ["acc"], **decided)
+    return bg.tally(people, ["race", "sex", "age_band"], ["acc"], y_true="income", y_pred="predicted")
 
 
 def _bios() -> xr.Dataset:
@@ -96,9 +91,9 @@ def _common_voice() -> xr.Dataset:
 
 def _compas(*, cells: bool) -> xr.Dataset:
     people = datasets.load_compas(folder() / "compas")
-    decided = {"y_true": "recidivism", "y_pred": "predicted"}
     metrics = ["fpr", "fnr"] if cells else ["fpr"]
-    return bg.tally(people, ["race", "sex", "age_band"], metrics, confusion=cells, **decided)  # type: ignore[arg-type]
+    by = ["race", "sex", "age_band"]
+    return bg.tally(people, by, metrics, y_true="recidivism", y_pred="predicted", confusion=cells)
 
 
 def _diabetes() -> xr.Dataset:
@@ -115,8 +110,8 @@ def _judgements(*, by_label: bool) -> xr.Dataset:
 
 
 TALLIES: dict[str, Callable[[], xr.Dataset]] = {
-    "demonstration": _demonstration,
-    "demonstration, cells": _demonstration_cells,
+    "demonstration": lambda: _demonstration(cells=False),
+    "demonstration, cells": lambda: _demonstration(cells=True),
     "synthetic, rate": lambda: _synthetic("age+rc"),
     "synthetic, mean": lambda: _synthetic("expl"),
     "binormal": _binormal,
