@@ -21,8 +21,9 @@ The shares of the cells are products of the p, and a metric is a ratio of two su
 
 Parameters: ``mu(metric, subgroup)``, ``overall(metric)`` the metric where no effect is, ``cell_share(subgroup, outcome,
 decision)``, ``factor_sd(factor, component)``, ``factor_overall(factor)``, ``selection_slope(follower)``,
-``slope(factor_with_score)``; latent ``z`` and ``z_partial``, from which correlations are made. ``alpha`` is the logit of
-``factor_overall``.
+``slope(factor_with_score)``. ``alpha`` is the logit of ``factor_overall``. Latent are ``z`` and ``z_residual``, the effects moved
+and scaled as in ``crossed_latents``, ``z_follower`` and ``z_follower_residual`` for the factor that follows; with correlated
+effects ``z`` as above and ``z_partial``, from which correlations are made.
 
 References
 ----------
@@ -39,7 +40,7 @@ import pytensor.tensor as pt
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import BinomialCells
+from .cells import BinomialCells, NormalCells
 from .confusion_offsets import SLOPE_SCALE, offsets
 from .confusion_tree import (
     SELECTION_SLOPE_MEAN,
@@ -51,6 +52,8 @@ from .confusion_tree import (
     share,
     tree,
 )
+from .crossed_latents import crossed_latents
+from .latent_effects import PseudoData, pseudo_data
 from .likelihoods import observe_successes
 from .scales import LOGIT_OVERALL_SCALE
 from .subsets import Subsets, subsets
@@ -59,6 +62,8 @@ FloatArray = NDArray[np.float64]
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
 
+NONE = NormalCells(np.zeros(0, np.intp), np.zeros(0, np.intp), [], np.zeros(0), np.zeros(0))
+"""No estimates: all that is seen of factors are counts."""
 CONCENTRATION = 2.0
 """Of the LKJ prior of the correlations."""
 
@@ -122,31 +127,26 @@ def build(
     scale = factor_scales(found, tau_scale, followed=followed)
     own = own_spreads(found, tau_scale, followed=followed)
     learned = components.names[:-1] if fixed else components.names
-    effect = [f"{name} {c}" for name, size in zip(components.names, components.sizes, strict=True) for c in range(size)]
+    factor, subgroup = np.nonzero(found.count > 0)
+    labels = [f"{found.names[f]} | {tally['subgroup'].values[g]}" for f, g in zip(factor, subgroup, strict=True)]
+    seen = found.count > 0
+    counts = BinomialCells(factor, subgroup, labels, found.successes[seen], found.count[seen])
     coords = {
         "metric": tally["metric"].values, "subgroup": tally["subgroup"].values, "factor": list(found.names),
-        "outcome": list(found.labels), "decision": list(found.labels), "component": list(learned), "effect": effect,
+        "outcome": list(found.labels), "decision": list(found.labels), "component": list(learned),
     }  # fmt: skip
     with pm.Model(coords=coords) as model:
         alpha: Tensor = pm.Normal("alpha", sigma=LOGIT_OVERALL_SCALE, dims="factor")
         spread: Tensor = pm.HalfNormal("factor_sd", sigma=scale[:, None], dims=("factor", "component"))
-        z: Tensor = pm.Normal("z", dims=("factor", "effect"))
-        if correlated:
-            model.add_coord(
-                "pair", [f"{one}, {other}" for i, one in enumerate(found.names) for other in found.names[:i]]
-            )
-            root = _correlation_root(len(found.names))
-            z = pm.math.sum(root[:, :, None] * z[None], axis=1)
         every = pt.concatenate([spread, own[:, None]], axis=1) if fixed else spread
-        eta = alpha[:, None] + _effects(components, every, z)
+        eta = alpha[:, None] + np.zeros(found.count.shape)
         x = offsets(tally, components) if score_offsets else {}
         if x:
             eta = eta + _offsets(x, found, tally.sizes["subgroup"], model)
-        if followed is not None:
-            model.add_coord("follower", [found.names[followed]])
-            slope = pm.Normal("selection_slope", mu=SELECTION_SLOPE_MEAN, sigma=SELECTION_SLOPE_SD, dims="follower")
-            shared = _effects(components, spread, z, len(learned))
-            eta = pt.set_subtensor(eta[followed], eta[followed] + slope[0] * shared[found.names.index("sel")])
+        if correlated:
+            eta = eta + _correlated_effects(components, every, found)
+        else:
+            eta = _with_effects(eta, components, pseudo_data(seen.shape, counts, NONE, scale), every, found, followed)
         p: Tensor = pm.math.invlogit(eta)
         cells = [[share(p, path) for path in row] for row in found.paths]
         middle = [[share(pm.math.invlogit(alpha), path) for path in row] for row in found.paths]
@@ -158,10 +158,6 @@ def build(
         pm.Deterministic("mu", _metrics(tally, cells), dims=("metric", "subgroup"))
         pm.Deterministic("overall", _metrics(tally, middle), dims="metric")
         pm.Deterministic("factor_overall", pm.math.invlogit(alpha), dims="factor")
-        factor, subgroup = np.nonzero(found.count > 0)
-        labels = [f"{found.names[f]} | {tally['subgroup'].values[g]}" for f, g in zip(factor, subgroup, strict=True)]
-        seen = found.count > 0
-        counts = BinomialCells(factor, subgroup, labels, found.successes[seen], found.count[seen])
         observe_successes(counts, p[factor, subgroup])
     return model
 
@@ -182,13 +178,42 @@ def _correlation_root(number: int) -> Tensor:
     return pt.stack([pt.stack([*row, *[pt.constant(0.0)] * (number - len(row))]) for row in rows])
 
 
-def _effects(components: Subsets, spread: Tensor, z: Tensor, number: int | None = None) -> Tensor:
-    """Sum of the effects of the first ``number`` components, by default all, in every subgroup, (factor, subgroup)."""
+def _correlated_effects(components: Subsets, spread: Tensor, found: Tree) -> Tensor:
+    """Sum of the effects of every subgroup, (factor, subgroup), those of a cell correlated across factors."""
+    model: Any = pm.modelcontext(None)
+    number = len(found.names)
+    sizes = zip(components.names, components.sizes, strict=True)
+    model.add_coord("effect", [f"{name} {cell}" for name, size in sizes for cell in range(size)])
+    model.add_coord("pair", [f"{one}, {other}" for i, one in enumerate(found.names) for other in found.names[:i]])
+    root, free = _correlation_root(number), pm.Normal("z", dims=("factor", "effect"))
+    z = pm.math.sum(root[:, :, None] * free[None], axis=1)
     start, total = 0, 0.0
-    for k, (cells, size) in enumerate(zip(components.cells[:number], components.sizes[:number], strict=True)):
+    for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
         total = total + spread[:, k, None] * z[:, start + cells]
         start += size
     return total
+
+
+def _with_effects(
+    eta: Tensor, components: Subsets, data: PseudoData, spread: Tensor, found: Tree, followed: int | None
+) -> Tensor:
+    """The predictor ``eta`` (factor, subgroup) with the effects of every factor, of which one may follow the selection rate."""
+    model: Any = pm.modelcontext(None)
+    if followed is None:
+        dims = ("factor", "effect", "residual")
+        return eta + crossed_latents(("z", "z_residual"), components, data, eta, spread, dims).total
+    leading = np.delete(np.arange(len(found.names)), followed)
+    model.add_coord("leading_factor", [found.names[i] for i in leading])
+    model.add_coord("follower", [found.names[followed]])
+    dims = ("leading_factor", "effect", "residual")
+    first = crossed_latents(("z", "z_residual"), components, data.of(leading), eta[leading], spread[leading], dims)
+    slope: Tensor = pm.Normal("selection_slope", mu=SELECTION_SLOPE_MEAN, sigma=SELECTION_SLOPE_SD, dims="follower")
+    at = [followed]
+    following = eta[at] + slope[:, None] * first.shared[leading.tolist().index(found.names.index("sel"))]
+    names, dims = ("z_follower", "z_follower_residual"), ("follower", "effect", "residual")
+    second = crossed_latents(names, components, data.of(at), following, spread[at], dims)
+    order = np.argsort([*leading, followed])
+    return pt.concatenate([eta[leading] + first.total, following + second.total])[order]
 
 
 def _offsets(x: dict[str, FloatArray], found: Tree, subgroups: int, model: Any) -> Tensor:

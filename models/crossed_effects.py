@@ -27,9 +27,10 @@ standard deviations of the components, s being ``component_scales``
 their own.
 
 Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
-``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z``, ``z_share``,
-``z_tau``, and with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is
-``overall`` before the link.
+``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z`` (effects that subgroups share) and
+``z_residual`` (those of single subgroups), the z above moved and scaled as in ``crossed_latents``, ``z_share``, ``z_tau``, and
+with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is ``overall`` before the
+link.
 
 References
 ----------
@@ -50,9 +51,11 @@ from numpy.typing import NDArray
 from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, component_scales
 from .covariates import standardised
+from .crossed_latents import crossed_latents
+from .latent_effects import pseudo_data
 from .likelihoods import observe_estimates, observe_successes
 from .scales import natural_scale
-from .subsets import Subsets, subsets
+from .subsets import subsets
 from .tasks import stack
 from .variances import with_shrunk_variances
 
@@ -143,19 +146,25 @@ def build(
         "component": learned,
     }
     fit = "task_fit" if tasks else "metric"  # what hyper-parameters run along
-    coords |= {fit: source["metric"].values, "effect": _effect_labels(components)}
+    coords |= {fit: source["metric"].values}
     with pm.Model(coords=coords) as model:
         alpha = pm.Normal("alpha", mu=centre, sigma=width, dims=fit)
         total = "z_tau" if fixed else _own("tau", fit)
         spread = _component_sds(prior, scale, len(learned), (fit, "component"), total)
         every = _with_own(spread, OWN_EFFECT * scale) if fixed else spread
-        eta = alpha[:, None] + _effects(components, every, OWN_EFFECT * scale if floored else None, (fit, "effect"))
+        eta = alpha[:, None]
         if covariates:
             x = standardised(source, covariates)
             model.add_coord("covariate", list(covariates))
             beta = pm.Normal(_own("beta", fit), sigma=COEFFICIENT * scale[:, None], dims=(fit, "covariate"))
             eta = eta + pm.math.dot(beta, x.values.T)
             _report("beta", beta, tally, fit, ("metric", "covariate"))
+        data = pseudo_data((source.sizes["metric"], source.sizes["subgroup"]), counts, estimates, scale)
+        floor = np.zeros((len(scale), len(components.names)))
+        floor[:, -1] = OWN_EFFECT * scale * floored
+        sd = pm.math.sqrt(every**2 + floor**2) if floored else every
+        names, dims = ("z", "z_residual"), (fit, "effect", "residual")
+        eta = eta + crossed_latents(names, components, data, eta, sd, dims).total
         mu = _own_scale(eta, binomial[:, None])
         pm.Deterministic(
             "mu", mu.reshape((tally.sizes["metric"], tally.sizes["subgroup"])), dims=("metric", "subgroup")
@@ -188,25 +197,6 @@ def _with_own(spread: Tensor, own: FloatArray) -> Tensor:
 def _own(name: str, fit: str) -> str:
     """Name of a hyper-parameter: latent where tasks share it and the reported one runs along them."""
     return name if fit == "metric" else f"z_{name}"
-
-
-def _effects(components: Subsets, spread: Tensor, floor: FloatArray | None, dims: tuple[str, str]) -> Tensor:
-    """Sum of the effects of every subgroup, (metric, subgroup); the last is its own, and has a known part, (metric,), besides."""
-    z = pm.Normal("z", dims=dims)
-    start, total = 0, 0.0
-    for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
-        sd = spread[:, k, None]
-        if k == len(components.names) - 1 and floor is not None:
-            sd = pm.math.sqrt(sd**2 + floor[:, None] ** 2)
-        total = total + sd * z[:, start + cells]
-        start += size
-    return total
-
-
-def _effect_labels(components: Subsets) -> list[str]:
-    return [
-        f"{name} {cell}" for name, size in zip(components.names, components.sizes, strict=True) for cell in range(size)
-    ]
 
 
 def _own_scale(value: Tensor, binomial: BoolArray) -> Tensor:

@@ -33,7 +33,8 @@ K > 2. With two estimates or fewer subgroups stand alone as above, those not obs
 
 Parameters: ``overall(metric)``, ``tau(metric)``, ``mu(metric, subgroup)``. Latent, with centre (the known one where there
 is one) and scale from ``scales`` as units and no priors: ``z_overall`` = (alpha - centre) / scale, ``z_tau`` = tau / scale
-and ``z`` along ``pooled_metric``, ``z_tau_known`` and ``z_known`` likewise along ``known_metric`` where alpha is known,
+and ``z`` along ``pooled_metric``, moved and scaled as in ``latent_effects``, ``z_tau_known`` and ``z_known`` likewise
+along ``known_metric`` where alpha is known,
 ``z_alone`` = (theta - centre) / scale along ``alone_metric``. Subgroups that are not observed are drawn from the
 population. With four estimates the posteriors of alpha, tau and an unobserved theta have no mean, with five no variance;
 around a known centre it is three and four.
@@ -56,6 +57,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import normal_cells
+from .latent_effects import PseudoData, latent_effects
 from .likelihoods import observe_estimates
 from .scales import WEAK, natural_scale
 
@@ -106,6 +108,8 @@ def build(tally: xr.Dataset, *, centre: FloatArray | float | None = None) -> pm.
     cells = normal_cells(tally, np.ones(tally.sizes["metric"], dtype=np.bool_), scale)
     std_error = np.full((tally.sizes["metric"], tally.sizes["subgroup"]), np.inf)
     std_error[cells.metric, cells.subgroup] = cells.std_error
+    estimate = np.zeros_like(std_error)
+    estimate[cells.metric, cells.subgroup] = cells.estimate
     pooled = np.isfinite(std_error).sum(axis=1) >= FEWEST - known
     kind = np.where(pooled, np.where(known, 1, 0), 2)
 
@@ -116,10 +120,11 @@ def build(tally: xr.Dataset, *, centre: FloatArray | float | None = None) -> pm.
         for which in np.unique(kind):
             at = kind == which
             metrics, units = coords["metric"][at], (middle[at], scale[at])
+            data = PseudoData(estimate[at], std_error[at] ** -2)
             if which == 0:
-                parts.append(_population(metrics, *units))
+                parts.append(_population(metrics, *units, data))
             elif which == 1:
-                parts.append(_around_known(metrics, *units))
+                parts.append(_around_known(metrics, *units, data))
             else:
                 parts.append(_alone(metrics, *units, std_error[at], known[at]))
         # A stable sort puts like metrics together; sorting that order gives the place of each metric in it.
@@ -133,7 +138,9 @@ def build(tally: xr.Dataset, *, centre: FloatArray | float | None = None) -> pm.
     return model
 
 
-def _population(metrics: Labels, centre: FloatArray, scale: FloatArray) -> tuple[Tensor, Tensor, Tensor]:
+def _population(
+    metrics: Labels, centre: FloatArray, scale: FloatArray, data: PseudoData
+) -> tuple[Tensor, Tensor, Tensor]:
     """Add metrics with a population: theta (metric, subgroup), alpha and tau (metric,)."""
     model: Any = pm.modelcontext(None)
     model.add_coord("pooled_metric", metrics)
@@ -142,11 +149,14 @@ def _population(metrics: Labels, centre: FloatArray, scale: FloatArray) -> tuple
     log_spread: Any = pm.math.log(spread)
     pm.Potential("flat_tau_squared", log_spread.sum())
     tau = scale * spread
-    z = pm.Normal("z", dims=("pooled_metric", "subgroup"))
-    return alpha[:, None] + tau[:, None] * z, alpha, tau
+    score = data.precision * (data.estimate - alpha[:, None])
+    effects = latent_effects("z", score, data.precision, tau[:, None], ("pooled_metric", "subgroup"))
+    return alpha[:, None] + effects, alpha, tau
 
 
-def _around_known(metrics: Labels, centre: FloatArray, scale: FloatArray) -> tuple[Tensor, Tensor, Tensor]:
+def _around_known(
+    metrics: Labels, centre: FloatArray, scale: FloatArray, data: PseudoData
+) -> tuple[Tensor, Tensor, Tensor]:
     """Add metrics with a population around a known centre: theta (metric, subgroup), alpha and tau (metric,)."""
     model: Any = pm.modelcontext(None)
     model.add_coord("known_metric", metrics)
@@ -154,8 +164,9 @@ def _around_known(metrics: Labels, centre: FloatArray, scale: FloatArray) -> tup
     log_spread: Any = pm.math.log(spread)
     pm.Potential("flat_tau_squared_known", log_spread.sum())
     tau = scale * spread
-    z = pm.Normal("z_known", dims=("known_metric", "subgroup"))
-    return centre[:, None] + tau[:, None] * z, centre, tau
+    score = data.precision * (data.estimate - centre[:, None])
+    effects = latent_effects("z_known", score, data.precision, tau[:, None], ("known_metric", "subgroup"))
+    return centre[:, None] + effects, centre, tau
 
 
 def _alone(

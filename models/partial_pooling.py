@@ -15,8 +15,8 @@ all other metrics (normal likelihood, hierarchy on the metric's own scale; centr
     estimate[m, g] ~ Normal(mu[m, g], std_error[m, g]), standard errors known
 
 Parameters: ``overall(metric)``, ``tau(metric)``, ``mu(metric, subgroup)``; ``alpha(metric)`` if there are rates (for
-other metrics it equals ``overall``); latent ``z(metric, subgroup)``, or ``eta(metric, subgroup)`` when centred.
-Subgroups that are not observed are drawn from the population.
+other metrics it equals ``overall``); latent ``z(metric, subgroup)``, which is the z above moved and scaled by what the data
+say of its subgroup, see ``latent_effects``. Subgroups that are not observed are drawn from the population.
 
 What the priors imply (quantiles):
 
@@ -49,6 +49,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from .latent_effects import latent_effects, pseudo_data
 from .likelihoods import observe_estimates, observe_successes
 from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
 
@@ -64,7 +65,6 @@ def build(
     likelihood: Likelihood = "auto",
     overall_scale: float | None = None,
     tau_scale: float | None = None,
-    centred: bool = False,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
 
@@ -79,8 +79,6 @@ def build(
         metric's own otherwise), for all metrics; by default as in the module docstring.
     tau_scale : float, optional
         Scale of the half-normal prior of ``tau``, likewise.
-    centred : bool
-        Sample ``eta`` itself instead of ``z``: better when every subgroup has many rows, worse when many have few.
 
     Returns
     -------
@@ -124,11 +122,9 @@ def build(
         else:
             location = pm.Normal("overall", mu=centre, sigma=width, dims="metric")
         tau = pm.HalfNormal("tau", sigma=spread, dims="metric")
-        if centred:
-            eta = pm.Normal("eta", mu=location[:, None], sigma=tau[:, None], dims=("metric", "subgroup"))
-        else:
-            z = pm.Normal("z", dims=("metric", "subgroup"))
-            eta = location[:, None] + tau[:, None] * z
+        data = pseudo_data((tally.sizes["metric"], tally.sizes["subgroup"]), counts, estimates, spread)
+        score = data.precision * (data.estimate - location[:, None])
+        eta = location[:, None] + latent_effects("z", score, data.precision, tau[:, None])
         pm.Deterministic("mu", _own_scale(eta, binomial[:, None]), dims=("metric", "subgroup"))
         observe_successes(counts, pm.math.invlogit(eta[counts.metric, counts.subgroup]))
         observe_estimates(estimates, eta[estimates.metric, estimates.subgroup])

@@ -14,10 +14,11 @@ laplace (Bayesian lasso)
 
 ``centre`` and ``scale`` are those of ``scales``, ``slab_scale`` is ``scale`` by default, and ``tau0`` comes from the
 expected number of effects, see ``sparsity``. A Laplace variable with scale tau is Normal(0, tau local) with local^2
-exponential of mean 2; so both priors have the same form, and are sampled with coefficients that are standardised.
+exponential of mean 2; so both priors have the same form.
 
 Parameters: ``overall(metric)``, ``tau(metric)``, ``beta(metric, coefficient)``, ``mu(metric, subgroup)``; latent
-``z_intercept(metric)``, ``z_local(metric, coefficient)`` and ``z_beta(metric, coefficient)``. Subgroups that are not
+``z_intercept(metric)``, ``z_local(metric, coefficient)`` and ``z_beta(metric, coefficient)``, the coefficients as in
+``latent_coefficients``. Subgroups that are not
 observed are answered from features.
 
 What the priors imply for a metric on [0, 1] with ten columns of information 100 and one expected effect (quantiles):
@@ -49,6 +50,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .cells import normal_cells
+from .latent_coefficients import latent_coefficients
 from .likelihoods import observe_estimates
 from .scales import natural_scale
 from .sparsity import global_scale
@@ -139,18 +141,22 @@ def build(
             slab = None
         theta = pm.math.zeros_like(tally["estimate"].values) + intercept[:, None]
         if x.shape[1]:
-            theta = theta + _coefficients(tau[:, None], slab, local_df) @ x.T
+            estimate, precision = np.zeros((2, len(scale), len(subgroups)))
+            estimate[cells.metric, cells.subgroup] = cells.estimate
+            precision[cells.metric, cells.subgroup] = cells.std_error**-2
+            score = precision * (estimate - intercept[:, None])
+            spread = _spread(tau[:, None], slab, local_df)
+            coefficients = latent_coefficients("z_beta", x, score, precision, spread, ("metric", "coefficient"))
+            theta = theta + pm.Deterministic("beta", coefficients, dims=("metric", "coefficient")) @ x.T
         pm.Deterministic("mu", pm.math.clip(theta, low[:, None], high[:, None]), dims=("metric", "subgroup"))
         observe_estimates(cells, theta[cells.metric, cells.subgroup])
     return model
 
 
-def _coefficients(tau: Tensor, slab: FloatArray | None, local_df: float) -> Tensor:
-    """The node ``beta(metric, coefficient)``; without a slab its prior is Laplace. ``tau`` is (metric, 1)."""
+def _spread(tau: Tensor, slab: FloatArray | None, local_df: float) -> Tensor:
+    """Prior standard deviations (metric, coefficient); without a slab the prior is Laplace. ``tau`` is (metric, 1)."""
     across = ("metric", "coefficient")
     if slab is None:
-        s = tau * pm.math.sqrt(2 * pm.Exponential("z_local", lam=1.0, dims=across))
-    else:
-        free = tau * pm.HalfStudentT("z_local", nu=local_df, sigma=1.0, dims=across)
-        s = free * slab[:, None] / pm.math.sqrt(slab[:, None] ** 2 + free**2)
-    return pm.Deterministic("beta", s * pm.Normal("z_beta", dims=across), dims=across)
+        return tau * pm.math.sqrt(2 * pm.Exponential("z_local", lam=1.0, dims=across))
+    free = tau * pm.HalfStudentT("z_local", nu=local_df, sigma=1.0, dims=across)
+    return free * slab[:, None] / pm.math.sqrt(slab[:, None] ** 2 + free**2)

@@ -105,11 +105,13 @@ def sample(
     _check(backend)
     import pymc as pm
     from pytensor.configdefaults import config
+    from threadpoolctl import threadpool_limits
 
     kept = [variable.name for variable in model.unobserved_RVs if keep_latent or not _latent(model, variable.name)]
     observed = log_likelihood and bool(model.observed_RVs)
     # With fast maths the first run and a run from the compiler's cache round differently, and draw differently.
-    with model, config.change_flags(numba__fastmath=False):
+    # Matrices are small and chains run side by side: threads of the linear algebra would only wait for one another.
+    with model, config.change_flags(numba__fastmath=False), threadpool_limits(1, user_api="blas"):
         raw: xr.DataTree = pm.sample(
             draws=draws,
             tune=tune,

@@ -36,7 +36,7 @@ def quantile_levels(eta: FloatArray, k: float, n: float, alpha: float, tau: floa
         curved = n * np.log1p(smaller * np.expm1(sign * away))
     log = linear * away - curved - away * (0.5 * away + middle - alpha) / tau**2
     mass = np.cumsum(np.exp(log - log.max()))
-    return np.interp(eta - middle, away, mass / mass[-1])
+    return np.asarray(np.interp(eta - middle, away, mass / mass[-1]), dtype=np.float64)
 
 
 @pytest.mark.parametrize(("k", "n", "alpha", "tau"), CASES)

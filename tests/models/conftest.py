@@ -100,3 +100,35 @@ def log_density() -> Callable[..., float]:
         return float(density(start))
 
     return evaluate
+
+
+@pytest.fixture
+def latent_form() -> Callable[..., tuple[np.ndarray, float]]:
+    """Latent numbers of effects ``location + spread standard``, and what the change adds to their log density."""
+
+    def change(
+        standard: np.ndarray, location: Any, spread: Any, estimate: np.ndarray, precision: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        root = np.sqrt(1 + np.asarray(spread) ** 2 * precision)
+        latent = root * standard - np.asarray(spread) * precision * (estimate - np.asarray(location)) / root
+        return latent, -float(np.log(root).sum())
+
+    return change
+
+
+@pytest.fixture
+def joint_form() -> Callable[..., tuple[np.ndarray, float]]:
+    """Latent numbers of coefficients ``spread standard`` of a design, and what the change adds to their log density."""
+
+    def change(
+        standard: np.ndarray, x: np.ndarray, score: np.ndarray, precision: np.ndarray, spread: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        latent, gained = np.empty_like(standard), 0.0
+        for m, numbers in enumerate(standard):
+            scaled = x * spread[m]
+            root = np.linalg.cholesky(np.eye(x.shape[1]) + scaled.T @ (precision[m, :, None] * scaled))
+            latent[m] = root.T @ numbers - np.linalg.solve(root, scaled.T @ score[m])
+            gained -= float(np.linalg.slogdet(root)[1])
+        return latent, gained
+
+    return change

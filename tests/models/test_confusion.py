@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from scipy import special, stats
 
 import bayesgroups as bg
 from bayesgroups.models import confusion
+from bayesgroups.models.cells import BinomialCells
 from bayesgroups.models.confusion_offsets import offsets
 from bayesgroups.models.confusion_tree import factor_scales, follower, own_spreads, shares, tree
+from bayesgroups.models.latent_effects import pseudo_data
 from bayesgroups.models.subsets import subsets
 
 
@@ -55,7 +58,9 @@ def test_two_classes_are_cut_by_the_decision() -> None:
 
 
 @pytest.mark.parametrize("follow_selection", [True, False])
-def test_the_model_is_what_its_docstring_says(*, follow_selection: bool) -> None:
+def test_the_model_is_what_its_docstring_says(
+    *, follow_selection: bool, latent_form: Callable[..., Any], joint_form: Callable[..., Any]
+) -> None:
     given = tally(metrics=("sel", "ppv"))
     model = confusion.build(given, follow_selection=follow_selection)
     found = tree(given)
@@ -63,7 +68,8 @@ def test_the_model_is_what_its_docstring_says(*, follow_selection: bool) -> None
         "alpha",
         "factor_sd",
         "z",
-        *["selection_slope"] * follow_selection,
+        "z_residual",
+        *["selection_slope", "z_follower", "z_follower_residual"] * follow_selection,
     ]
     rng = np.random.default_rng(4)
     alpha, sd, z = rng.normal(size=3), rng.uniform(0.1, 0.5, (3, 2)), rng.normal(size=(3, 8))
@@ -72,13 +78,26 @@ def test_the_model_is_what_its_docstring_says(*, follow_selection: bool) -> None
     every = np.column_stack([sd, own_spreads(found, followed=followed)])
     starts = np.cumsum([0, *components.sizes[:-1]])
     parts = [every[:, k, None] * z[:, at + components.cells[k]] for k, at in enumerate(starts)]
-    eta = alpha[:, None] + sum(parts)
-    at = {"alpha": alpha, "factor_sd_log__": np.log(sd), "z": z}
-    expected = 0.0
-    if follow_selection:
+    location, expected, at = np.tile(alpha[:, None], (1, 4)), 0.0, {"alpha": alpha, "factor_sd_log__": np.log(sd)}
+    if followed is not None:
         at["selection_slope"] = np.array([0.7])
-        eta[followed] += 0.7 * (parts[0][0] + parts[1][0])
+        location[followed] += 0.7 * (parts[0][0] + parts[1][0])
         expected = stats.norm.logpdf(0.7, 0.3, 0.3)
+    eta = location + sum(parts)
+    # The same numbers in the form of the data.
+    factor, subgroup = np.nonzero(found.count > 0)
+    counts = BinomialCells(factor, subgroup, ["x"] * len(factor), found.successes[found.count > 0],
+                           found.count[found.count > 0])  # fmt: skip
+    data = pseudo_data((3, 4), counts, confusion.NONE, factor_scales(found, followed=followed))
+    noisy = data.precision / (1 + every[:, 2:] ** 2 * data.precision)
+    x = np.concatenate([cells[:, None] == np.arange(2) for cells in components.cells[:2]], axis=1).astype(float)
+    shared, change = joint_form(z[:, :4], x, noisy * (data.estimate - location), noisy, np.repeat(sd, 2, axis=1))
+    single, besides = latent_form(z[:, 4:], location + parts[0] + parts[1], every[:, 2:], data.estimate, data.precision)
+    expected += change + besides
+    leading = [f for f in range(3) if f != followed]
+    at |= {"z": shared[leading], "z_residual": single[leading]}
+    if followed is not None:
+        at |= {"z_follower": shared[[followed]], "z_follower_residual": single[[followed]]}
     expected += (
         stats.norm.logpdf(alpha, 0, 1.5).sum()
         + stats.norm.logpdf(z).sum()

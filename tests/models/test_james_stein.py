@@ -20,7 +20,11 @@ ESTIMATE = np.array([[0.2, 0.6, 0.5, 0.3, np.nan]])
 STD_ERROR = np.sqrt(0.16 / np.array([20.0, 7, 9, 30]))
 Z = np.array([[-0.4, 1.1, 0.3, 0.0, -2.0]])
 
+PRECISION = np.append(STD_ERROR**-2, 0)[None]
+PSEUDO = np.nan_to_num(ESTIMATE)
+
 MakeTally = Callable[..., xr.Dataset]
+Form = Callable[..., tuple[np.ndarray, float]]
 
 
 @pytest.fixture
@@ -47,17 +51,21 @@ def deterministic(model: Any, names: list[str], **point: np.ndarray) -> list[np.
     return [np.asarray(value) for value in function(start)]
 
 
-def test_flat_priors_and_normal_estimates(five: xr.Dataset, log_density: Callable[..., float]) -> None:
+def test_flat_priors_and_normal_estimates(
+    five: xr.Dataset, log_density: Callable[..., float], latent_form: Form
+) -> None:
     alpha, tau = 0.5 + 0.5 * 0.2, 0.5 * 0.6
     theta = alpha + tau * Z[0]
     expected = np.log(0.6) + stats.norm.logpdf(Z).sum() + stats.norm.logpdf(ESTIMATE[0, :4], theta[:4], STD_ERROR).sum()
-    got = log_density(james_stein.build(five), z_overall=[0.2], z_tau=[0.6], z=Z)
-    np.testing.assert_allclose(got, expected, rtol=RTOL)
+    z, change = latent_form(Z, alpha, tau, PSEUDO, PRECISION)
+    got = log_density(james_stein.build(five), z_overall=[0.2], z_tau=[0.6], z=z)
+    np.testing.assert_allclose(got, expected + change, rtol=RTOL)
 
 
-def test_values_are_brought_into_the_range(five: xr.Dataset) -> None:
+def test_values_are_brought_into_the_range(five: xr.Dataset, latent_form: Form) -> None:
     model = james_stein.build(five)
-    point = {"z_overall": np.array([0.2]), "z_tau": np.log([0.6]), "z": Z}
+    z, _ = latent_form(Z, 0.6, 0.3, PSEUDO, PRECISION)
+    point = {"z_overall": np.array([0.2]), "z_tau": np.log([0.6]), "z": z}
     mu, overall, tau = deterministic(model, ["mu", "overall", "tau"], **point)
     np.testing.assert_allclose(mu, np.clip(0.6 + 0.3 * Z, 0, 1), rtol=RTOL)
     np.testing.assert_allclose((overall, tau), ([0.6], [0.3]), rtol=RTOL)
@@ -87,14 +95,17 @@ def test_one_subgroup_or_none(make_tally: MakeTally, observed: int, overall: flo
     assert bool(model.observed_RVs) == bool(observed)
 
 
-def test_metrics_are_independent_and_in_their_order(both: xr.Dataset, log_density: Callable[..., float]) -> None:
+def test_metrics_are_independent_and_in_their_order(
+    both: xr.Dataset, log_density: Callable[..., float], latent_form: Form
+) -> None:
     alone = np.array([[0.1, 0.9, -3.0, 2.0, 0.5]])
     model = james_stein.build(both)
     together = log_density(model, z_overall=[0.2], z_tau=[0.6], z=Z, z_alone=alone)
     first = log_density(james_stein.build(both.isel(metric=[0])), z_alone=alone)
     second = log_density(james_stein.build(both.isel(metric=[1])), z_overall=[0.2], z_tau=[0.6], z=Z)
     np.testing.assert_allclose(together, first + second, rtol=RTOL)
-    point = {"z_overall": np.array([0.2]), "z_tau": np.log([0.6]), "z": Z, "z_alone": alone}
+    z, _ = latent_form(Z, 0.6, 0.3, PSEUDO, PRECISION)
+    point = {"z_overall": np.array([0.2]), "z_tau": np.log([0.6]), "z": z, "z_alone": alone}
     mu, tau = deterministic(model, ["mu", "tau"], **point)
     np.testing.assert_allclose(mu[1], np.clip(0.6 + 0.3 * Z[0], 0, 1), rtol=RTOL)
     np.testing.assert_allclose(tau[1], 0.3, rtol=RTOL)
@@ -118,7 +129,9 @@ def test_both_engines_need_as_many_estimates() -> None:
 # --- a known centre ---------------------------------------------------------------------------------------------------
 
 
-def test_a_known_centre_takes_the_place_of_alpha(five: xr.Dataset, log_density: Callable[..., float]) -> None:
+def test_a_known_centre_takes_the_place_of_alpha(
+    five: xr.Dataset, log_density: Callable[..., float], latent_form: Form
+) -> None:
     """Three subgroups are enough."""
     three, z = five.isel(subgroup=[0, 1, 2, 4]), Z[:, [0, 1, 2, 4]]
     tau = 0.5 * 0.6
@@ -126,8 +139,10 @@ def test_a_known_centre_takes_the_place_of_alpha(five: xr.Dataset, log_density: 
     expected = np.log(0.6) + stats.norm.logpdf(z).sum()
     expected += stats.norm.logpdf(ESTIMATE[0, :3], theta[:3], STD_ERROR[:3]).sum()
     model = james_stein.build(three, centre=0.9)
-    np.testing.assert_allclose(log_density(model, z_tau_known=[0.6], z_known=z), expected, rtol=RTOL)
-    point = {"z_tau_known": np.log([0.6]), "z_known": z}
+    some = [0, 1, 2, 4]
+    latent, change = latent_form(z, 0.9, tau, PSEUDO[:, some], PRECISION[:, some])
+    np.testing.assert_allclose(log_density(model, z_tau_known=[0.6], z_known=latent), expected + change, rtol=RTOL)
+    point = {"z_tau_known": np.log([0.6]), "z_known": latent}
     mu, overall, spread = deterministic(model, ["mu", "overall", "tau"], **point)
     np.testing.assert_allclose(mu, np.clip(0.9 + 0.3 * z, 0, 1), rtol=RTOL)
     assert overall.tolist() == [0.9]
@@ -144,7 +159,9 @@ def test_two_subgroups_stand_alone_beside_a_known_centre(both: xr.Dataset) -> No
     np.testing.assert_allclose(tau, [np.sqrt(((theta[:2] - 1.5) ** 2).mean())], rtol=RTOL)
 
 
-def test_known_and_estimated_centres_side_by_side(make_tally: MakeTally, log_density: Callable[..., float]) -> None:
+def test_known_and_estimated_centres_side_by_side(
+    make_tally: MakeTally, log_density: Callable[..., float], latent_form: Form
+) -> None:
     """Alone, known, estimated, in the order of the tally."""
     tally = make_tally(
         [[30, 10, 0, 0, 0], *COUNT, *COUNT], estimate=[[0.3, 0.9, np.nan, np.nan, np.nan], *ESTIMATE.tolist() * 2],
@@ -159,6 +176,7 @@ def test_known_and_estimated_centres_side_by_side(make_tally: MakeTally, log_den
     np.testing.assert_allclose(log_density(model, **point), first + second + third, rtol=RTOL)
     arrays = {name: np.asarray(value) for name, value in point.items()}
     arrays |= {name: np.log(arrays[name]) for name in ("z_tau", "z_tau_known")}
+    arrays["z_known"], _ = latent_form(Z / 2, 0.25, 0.2, PSEUDO, PRECISION)
     mu, overall, tau = deterministic(model, ["mu", "overall", "tau"], **arrays)
     np.testing.assert_allclose(overall[1:], [0.25, 0.6], rtol=RTOL)
     np.testing.assert_allclose(tau[1:], [0.2, 0.3], rtol=RTOL)

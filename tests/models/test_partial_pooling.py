@@ -12,14 +12,24 @@ from scipy import stats
 from scipy.special import expit, gammaln, logit
 
 from bayesgroups.models import partial_pooling
+from bayesgroups.models.cells import NormalCells, binomial_cells
+from bayesgroups.models.latent_effects import PseudoData, pseudo_data
 
 # PyTensor holds constants such as 1.5 or log(2) in float32 where it thinks that exact enough: 1e-8 is lost.
 RTOL = 1e-7
 
 Z = np.array([[-0.4, 1.1, 0.3]])
+Form = Callable[..., tuple[np.ndarray, float]]
 
 
-def test_rates(rates: xr.Dataset, log_density: Callable[..., float]) -> None:
+def pseudo(tally: xr.Dataset) -> PseudoData:
+    """What the builder takes the counts of one rate for."""
+    whole = np.zeros(0, dtype=np.intp)
+    nothing = NormalCells(whole, whole, [], np.zeros(0), np.zeros(0))
+    return pseudo_data((1, 3), binomial_cells(tally, np.array([True])), nothing, np.array([0.5]))
+
+
+def test_rates(rates: xr.Dataset, log_density: Callable[..., float], latent_form: Form) -> None:
     p = expit(-0.7 + 0.6 * Z[0])
     expected = (
         stats.norm.logpdf(-0.7, 0, 1.5)
@@ -27,11 +37,13 @@ def test_rates(rates: xr.Dataset, log_density: Callable[..., float]) -> None:
         + stats.norm.logpdf(Z).sum()
         + stats.binom.logpmf([4, 6], [20, 7], p[:2]).sum()
     )
-    got = log_density(partial_pooling.build(rates), alpha=[-0.7], tau=[0.6], z=Z)
-    np.testing.assert_allclose(got, expected, rtol=RTOL)
+    data = pseudo(rates)
+    z, change = latent_form(Z, -0.7, 0.6, data.estimate, data.precision)
+    got = log_density(partial_pooling.build(rates), alpha=[-0.7], tau=[0.6], z=z)
+    np.testing.assert_allclose(got, expected + change, rtol=RTOL)
 
 
-def test_means(means: xr.Dataset, log_density: Callable[..., float]) -> None:
+def test_means(means: xr.Dataset, log_density: Callable[..., float], latent_form: Form) -> None:
     mu = 0.2 + 0.3 * Z[0]
     expected = (
         stats.norm.logpdf(0.2, 0.35, 0.4)
@@ -39,23 +51,12 @@ def test_means(means: xr.Dataset, log_density: Callable[..., float]) -> None:
         + stats.norm.logpdf(Z).sum()
         + stats.norm.logpdf([0.3, 0.5], mu[:2], [np.sqrt(0.16 / 30), np.sqrt(0.16 / 10)]).sum()
     )
-    got = log_density(partial_pooling.build(means), overall=[0.2], tau=[0.3], z=Z)
-    np.testing.assert_allclose(got, expected, rtol=RTOL)
+    z, change = latent_form(Z, 0.2, 0.3, np.array([[0.3, 0.5, 0]]), np.array([[30, 10, 0]]) / 0.16)
+    got = log_density(partial_pooling.build(means), overall=[0.2], tau=[0.3], z=z)
+    np.testing.assert_allclose(got, expected + change, rtol=RTOL)
 
 
-def test_centred(rates: xr.Dataset, log_density: Callable[..., float]) -> None:
-    eta = -0.7 + 0.6 * Z
-    expected = (
-        stats.norm.logpdf(-0.7, 0, 1.5)
-        + stats.halfnorm.logpdf(0.6, scale=0.5)
-        + stats.norm.logpdf(eta, -0.7, 0.6).sum()
-        + stats.binom.logpmf([4, 6], [20, 7], expit(eta[0, :2])).sum()
-    )
-    got = log_density(partial_pooling.build(rates, centred=True), alpha=[-0.7], tau=[0.6], eta=eta)
-    np.testing.assert_allclose(got, expected, rtol=RTOL)
-
-
-def test_counts_that_are_not_whole(weighted: xr.Dataset, log_density: Callable[..., float]) -> None:
+def test_counts_that_are_not_whole(weighted: xr.Dataset, log_density: Callable[..., float], latent_form: Form) -> None:
     n, k, p = np.array([20.5, 7.25]), np.array([4.5, 6.0]), expit(-0.7 + 0.6 * Z[0, :2])
     expected = (
         stats.norm.logpdf(-0.7, 0, 1.5)
@@ -63,8 +64,10 @@ def test_counts_that_are_not_whole(weighted: xr.Dataset, log_density: Callable[.
         + stats.norm.logpdf(Z).sum()
         + (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + k * np.log(p) + (n - k) * np.log1p(-p)).sum()
     )
-    got = log_density(partial_pooling.build(weighted), alpha=[-0.7], tau=[0.6], z=Z)
-    np.testing.assert_allclose(got, expected, rtol=RTOL)
+    data = pseudo(weighted)
+    z, change = latent_form(Z, -0.7, 0.6, data.estimate, data.precision)
+    got = log_density(partial_pooling.build(weighted), alpha=[-0.7], tau=[0.6], z=z)
+    np.testing.assert_allclose(got, expected + change, rtol=RTOL)
 
 
 def test_metrics_of_several_kinds_are_independent(mixed: xr.Dataset, log_density: Callable[..., float]) -> None:
@@ -99,15 +102,21 @@ def test_a_scale_must_be_positive(rates: xr.Dataset, scale: float) -> None:
 
 
 @pytest.mark.parametrize("tally", ["rates", "weighted"])
-def test_density_and_gradient_survive_extreme_logits(tally: str, request: pytest.FixtureRequest) -> None:
-    model = partial_pooling.build(request.getfixturevalue(tally))
-    start = model.initial_point() | {"alpha": np.array([60.0])}
+def test_density_and_gradient_survive_extreme_logits(
+    tally: str, request: pytest.FixtureRequest, latent_form: Form
+) -> None:
+    given = request.getfixturevalue(tally)
+    data, tau = pseudo(given), 0.6
+    model = partial_pooling.build(given)
+    z, _ = latent_form(np.zeros((1, 3)), 60.0, tau, data.estimate, data.precision)
+    start = model.initial_point() | {"alpha": np.array([60.0]), "tau_log__": np.log([tau]), "z": z}
     mode = Mode(linker="py", optimizer="fast_run")
     assert np.isfinite(model.compile_logp(mode=mode)(start))
-    # At 60 every row is expected to be a success: each failure pulls with weight one.
+    # At 60 every row is expected to be a success: each failure pulls with weight one, as far as its logit moves with alpha.
     gradient = model.compile_dlogp(vars=[model["alpha"]], mode=mode)(start)
-    failures = {"rates": 17.0, "weighted": 17.25}[tally]
-    np.testing.assert_allclose(gradient, -failures - 60 / 1.5**2, rtol=1e-6)
+    failures = {"rates": [16.0, 1.0, 0.0], "weighted": [16.0, 1.25, 0.0]}[tally]
+    moved = np.dot(failures, 1 / (1 + tau**2 * data.precision[0]))
+    np.testing.assert_allclose(gradient, -moved - 60 / 1.5**2, rtol=1e-6)
 
 
 def test_subgroups_without_rows_follow_the_population(rates: xr.Dataset, log_density: Callable[..., float]) -> None:

@@ -27,13 +27,14 @@ def identities(tally: xr.Dataset) -> xr.DataArray:
 
 
 @pytest.mark.parametrize("prior", ["horseshoe", "laplace"])
-def test_density(prior: Any, means: xr.Dataset, log_density: Callable[..., float]) -> None:
+def test_density(
+    prior: Any, means: xr.Dataset, log_density: Callable[..., float], joint_form: Callable[..., Any]
+) -> None:
     """Centre .35, scale .4; standard errors sqrt(.16 / 30), sqrt(.16 / 10); the last subgroup is empty."""
     features = identities(means)
     rng = np.random.default_rng(1)
     overall, tau, local, noise = 0.3, 0.07, rng.uniform(0.5, 3.0, (1, 5)), rng.standard_normal((1, 5))
     model = build(means, features=features, prior=prior, expected_effects=1.5, slab_scale=0.3, local_df=4.0)
-    point = {"z_intercept": [overall], "tau": [tau], "z_local": local, "z_beta": noise}
     std_error = np.sqrt(0.16 / np.array([30.0, 10.0]))
     if prior == "horseshoe":
         s = 1 / np.sqrt((tau * local) ** -2 + 0.3**-2)
@@ -45,7 +46,10 @@ def test_density(prior: Any, means: xr.Dataset, log_density: Callable[..., float
     mu = overall + (features.values @ (s * noise)[0])
     expected = scales + stats.norm.logpdf(noise).sum() + stats.norm(0.35, 0.4).logpdf(overall)
     expected += stats.norm(mu[:2], std_error).logpdf([0.3, 0.5]).sum()
-    assert log_density(model, **point) == pytest.approx(expected)
+    precision, estimate = np.array([[30.0, 10.0, 0.0]]) / 0.16, np.array([[0.3, 0.5, 0.0]])
+    z, change = joint_form(noise, features.values, precision * (estimate - overall), precision, s)
+    point = {"z_intercept": [overall], "tau": [tau], "z_local": local, "z_beta": z}
+    assert log_density(model, **point) == pytest.approx(expected + change)
 
 
 def test_a_laplace_prior_is_one(rates: xr.Dataset) -> None:

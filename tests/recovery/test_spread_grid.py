@@ -1,0 +1,78 @@
+"""The recorded grid of spreads, held to four Monte Carlo errors wherever an answer is usable; and how it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.recovery.studies import quadrature, spread_grid
+
+RECORD = Path(__file__).parent / "records" / "spread_grid.csv"
+ERRORS = 4.0
+
+
+@pytest.fixture(scope="module")
+def record() -> pd.DataFrame:
+    return pd.read_csv(RECORD, keep_default_na=False, na_values=["NaN"])
+
+
+def test_the_grid_is_whole(record: pd.DataFrame) -> None:
+    settings = spread_grid.settings()
+    assert record["shape"].tolist() == ["x".join(map(str, each.shape)) for each in settings]
+    assert record["spread"].tolist() == [each.spread for each in settings]
+    assert record["rows"].tolist() == [each.rows for each in settings]
+
+
+def test_usable_answers_are_within_four_errors_of_the_reference(record: pd.DataFrame) -> None:
+    usable = record[record["usable"] == 1]
+    assert usable["largest_z"].max() <= ERRORS
+    # Where nothing but a conflict of the prior with the data was said the draws are right too: there is no wall.
+    conflict = record[record["failed"] == "prior-data conflict"]
+    assert len(conflict) >= 10
+    assert conflict["largest_z"].max() <= ERRORS
+
+
+def test_one_attribute_has_an_answer_up_to_five_standard_deviations_of_a_row(record: pd.DataFrame) -> None:
+    crossed = record[(record["shape"] == "12") & (record["estimator"] == "crossed_effects")]
+    normal = crossed[crossed["likelihood"] == "normal"]
+    assert (normal.loc[normal["spread"] <= 5, "usable"] == 1).all()
+    assert set(normal["failed"]) <= {"", "prior-data conflict"}
+    assert (crossed["usable"] == 1).mean() > 0.6
+    assert (record["reference"] == "quadrature").sum() == (record["shape"] == "12").sum()
+
+
+def test_most_of_several_attributes_are_held_to_nuts(record: pd.DataFrame) -> None:
+    several = record[record["shape"] != "12"]
+    assert (several["reference"] == "nuts").mean() > 0.5
+
+
+@pytest.mark.parametrize("position", [12, 34, 45, 62])
+def test_a_line_is_made_again(record: pd.DataFrame, position: int) -> None:
+    line, kept = spread_grid.line(spread_grid.SEED, position), record.iloc[position]
+    assert line[:7] == kept[["shape", "likelihood", "spread", "rows", "estimator", "usable", "failed"]].tolist()
+    assert float(str(line[-1])) == pytest.approx(kept["largest_z"], abs=0.3)
+
+
+def test_quadrature_of_means_is_that_of_a_fine_grid() -> None:
+    """Two means that are known exactly: their difference is Normal(0, 2 tau^2), alpha being all but flat."""
+    y, v = np.array([-0.3, 0.3]), np.full(2, 1e-12)
+    found = quadrature.means(y, v, overall_scale=1e4, tau_scale=0.2, family="half_t")
+    log_tau = np.linspace(np.log(1e-4), np.log(1e4), 200_001)
+    tau = np.exp(log_tau)
+    log_density = -log_tau - 0.6**2 / (4 * tau**2) + quadrature.log_prior(tau, 0.2, "half_t") + log_tau
+    share = np.exp(log_density - log_density.max())
+    assert found.log_tau == pytest.approx(float((share * log_tau).sum() / share.sum()), abs=1e-4)
+    assert found.eta == pytest.approx(y, abs=1e-6)
+
+
+def test_the_command_writes_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = spread_grid.settings()[:2]
+    monkeypatch.setattr(spread_grid, "settings", lambda: few)
+    spread_grid.main(["--output", str(tmp_path / "grid.csv")])
+    assert capsys.readouterr().out.startswith("2 data sets, 2 usable, farthest from the reference")
+    assert pd.read_csv(tmp_path / "grid.csv").columns.tolist() == list(spread_grid.HEADER)
