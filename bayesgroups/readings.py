@@ -195,7 +195,7 @@ def interval_methods(methods: Iterable[str]) -> str:
     return " or ".join(method for method, _ in counted.most_common())
 
 
-def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterable[str]]]) -> str:
+def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterable[str]]], quantity: str = "") -> str:
     """The estimand and the intervals of some answers about one metric, in a sentence.
 
     Parameters
@@ -205,18 +205,33 @@ def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterab
     level : float
         Level of the intervals.
     answers : sequence of (estimand, interval kind, interval methods of the subgroups)
-        As in ``/estimates``; an estimand is empty where a report of an older version does not say it.
+        As in ``/estimates``; an estimand is empty where a report of an older version does not say it, and an answer of the kind
+        ``none`` has no interval.
+    quantity : str
+        The function of all subgroups that is asked for; by default the value of every one of them.
 
     Examples
     --------
     >>> rate = "superpopulation rate"
     >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"]), (rate, "confidence", ["jeffreys"])])
     'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (jeffreys) intervals'
+    >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"])], "gap between 3 subgroups")
+    'fnr: gap between 3 subgroups in the superpopulation rate; 95% credible (equal-tailed) intervals'
     """
-    estimands = list(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
-    intervals = list(dict.fromkeys(f"{plain(kind)} ({interval_methods(methods)})" for _, kind, methods in answers))
-    what = f"{' and '.join(estimands)} per subgroup; " if estimands else ""
-    return f"{metric}: {what}{percent(level)} {' and '.join(intervals)} intervals"
+    estimands = " and ".join(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
+    intervals = dict.fromkeys(_interval_words(kind, methods) for _, kind, methods in answers if kind != "none")
+    if quantity:
+        what = f"{quantity} in the {estimands}" if estimands else quantity
+    else:
+        what = f"{estimands} per subgroup" if estimands else ""
+    limits = f"{percent(level)} {' and '.join(intervals)} intervals" if intervals else "no intervals"
+    return f"{metric}: {'; '.join(part for part in (what, limits) if part)}"
+
+
+def _interval_words(kind: str, methods: Iterable[str]) -> str:
+    """The kind of intervals and, in brackets, their methods, where they have any."""
+    words = interval_methods(method for method in methods if method)
+    return f"{plain(kind)} ({words})" if words else plain(kind)
 
 
 def _method_words(method: str) -> str:
