@@ -126,7 +126,7 @@ def test_both_intervals_are_in_the_table(report: xr.DataTree) -> None:
             assert f"{float(one['lower']):.3f} to {float(one['upper']):.3f}" in text
             assert f">{float(one['estimate']):.3f}<" in text
     assert "80% interval" in text
-    assert "credible, equal tailed" in text
+    assert "credible, equal-tailed" in text
     assert "confidence, morris" in text
 
 
