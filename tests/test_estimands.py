@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from matplotlib.text import Text
 
 import bayesgroups as bg
 from bayesgroups.cli import run
@@ -121,13 +122,13 @@ def test_titles_of_forest_plots_stay_inside_of_the_picture(report: xr.DataTree) 
     tally = bg.tally_from_counts([1, 30], [5, 100], pd.DataFrame({"site": names}), metric="fnr")
     for each in (report, bg.estimate(tally, bg.PartialPooling(), seed=1)):
         axes = forest(each, width=8.0)
-        figure = axes.figure
+        figure = axes.get_figure(root=True)
+        assert figure is not None
         figure.draw_without_rendering()
-        titles = [
-            text for text in axes.get_children() if getattr(text, "get_text", str)() == axes.get_title(loc="left")
-        ]
-        ends = [text.get_window_extent().x1 for text in titles if text.get_text()]
-        assert 0 < max(ends) <= figure.bbox.x1
+        title = axes.get_title(loc="left")
+        texts = [text for text in axes.findobj(Text) if isinstance(text, Text) and text.get_text() == title]
+        assert len(texts) == 1
+        assert 0 < texts[0].get_window_extent().x1 <= figure.bbox.x1
 
 
 def test_pictures_of_questions_name_the_estimand_and_the_intervals(report: xr.DataTree) -> None:
