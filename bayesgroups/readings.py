@@ -6,6 +6,7 @@ Tables, plots and pages all start here, so they show the same numbers in the sam
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -183,6 +184,13 @@ def read(
     )
 
 
+_NAMES = {
+    "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "jeffreys": "Jeffreys", "morris": "Morris",
+    "wald": "Wald", "wilson": "Wilson",
+}  # fmt: skip
+_PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+
+
 def interval_methods(methods: Iterable[str]) -> str:
     """Names of the methods of some intervals, the commonest first.
 
@@ -214,7 +222,7 @@ def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterab
     --------
     >>> rate = "superpopulation rate"
     >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"]), (rate, "confidence", ["jeffreys"])])
-    'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (jeffreys) intervals'
+    'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals'
     >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"])], "gap between 3 subgroups")
     'fnr: gap between 3 subgroups in the superpopulation rate; 95% credible (equal-tailed) intervals'
     """
@@ -235,9 +243,10 @@ def _interval_words(kind: str, methods: Iterable[str]) -> str:
 
 
 def _method_words(method: str) -> str:
-    """A method with its remark, which methods carry in brackets."""
+    """A method with its remark, which methods carry in brackets, and names of persons as such."""
     word, _, remark = method.partition(" (")
-    return plain(word.replace("_", "-") + (f"; {remark.removesuffix(')')}" if remark else ""))
+    words = plain(word.replace("_", "-") + (f"; {remark.removesuffix(')')}" if remark else ""))
+    return _PERSONS.sub(lambda name: _NAMES[name.group()], words)
 
 
 def metrics_of(report: xr.DataTree) -> list[str]:

@@ -22,7 +22,7 @@ from bayesgroups.tables.report_documents import report_document
 from bayesgroups.tallies.estimands import superpopulation_values
 
 SITES = pd.DataFrame({"site": list("abcd"), "sex": list("ffmm")})
-SAID = "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (jeffreys) intervals"
+SAID = "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals"
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_pictures_of_questions_name_the_estimand_and_the_intervals(report: xr.Da
     said = [" ".join(draw(report).get_title(loc="left").split()) for draw in (certification, disparity_posterior)]
     assert said == [
         "fnr: worst of 4 subgroups in the superpopulation rate; 95% credible (one-sided) and confidence (one-sided "
-        "clopper-pearson) intervals",
+        "Clopper-Pearson) intervals",
         "fnr: gap between 4 subgroups in the superpopulation rate; 95% credible (equal-tailed) intervals",
     ]
 

@@ -113,7 +113,7 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
     >>> import bayesgroups as bg
     >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
     >>> answer_headlines(bg.simultaneous_intervals(counts), "simultaneous_intervals")
-    ['fnr: superpopulation rate per subgroup; 95% simultaneous (clopper-pearson) intervals']
+    ['fnr: superpopulation rate per subgroup; 95% simultaneous (Clopper-Pearson) intervals']
     """
     if question not in QUANTITIES or "metric" not in answer.dims:
         return []
