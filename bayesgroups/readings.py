@@ -6,6 +6,7 @@ Tables, plots and pages all start here, so they show the same numbers in the sam
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -183,6 +184,13 @@ def read(
     )
 
 
+_NAMES = {
+    "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "jeffreys": "Jeffreys", "morris": "Morris",
+    "wald": "Wald", "wilson": "Wilson",
+}  # fmt: skip
+_PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+
+
 def interval_methods(methods: Iterable[str]) -> str:
     """Names of the methods of some intervals, the commonest first.
 
@@ -195,7 +203,7 @@ def interval_methods(methods: Iterable[str]) -> str:
     return " or ".join(method for method, _ in counted.most_common())
 
 
-def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterable[str]]]) -> str:
+def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterable[str]]], quantity: str = "") -> str:
     """The estimand and the intervals of some answers about one metric, in a sentence.
 
     Parameters
@@ -205,24 +213,40 @@ def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterab
     level : float
         Level of the intervals.
     answers : sequence of (estimand, interval kind, interval methods of the subgroups)
-        As in ``/estimates``; an estimand is empty where a report of an older version does not say it.
+        As in ``/estimates``; an estimand is empty where a report of an older version does not say it, and an answer of the kind
+        ``none`` has no interval.
+    quantity : str
+        The function of all subgroups that is asked for; by default the value of every one of them.
 
     Examples
     --------
     >>> rate = "superpopulation rate"
     >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"]), (rate, "confidence", ["jeffreys"])])
-    'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (jeffreys) intervals'
+    'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals'
+    >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"])], "gap between 3 subgroups")
+    'fnr: gap between 3 subgroups in the superpopulation rate; 95% credible (equal-tailed) intervals'
     """
-    estimands = list(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
-    intervals = list(dict.fromkeys(f"{plain(kind)} ({interval_methods(methods)})" for _, kind, methods in answers))
-    what = f"{' and '.join(estimands)} per subgroup; " if estimands else ""
-    return f"{metric}: {what}{percent(level)} {' and '.join(intervals)} intervals"
+    estimands = " and ".join(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
+    intervals = dict.fromkeys(_interval_words(kind, methods) for _, kind, methods in answers if kind != "none")
+    if quantity:
+        what = f"{quantity} in the {estimands}" if estimands else quantity
+    else:
+        what = f"{estimands} per subgroup" if estimands else ""
+    limits = f"{percent(level)} {' and '.join(intervals)} intervals" if intervals else "no intervals"
+    return f"{metric}: {'; '.join(part for part in (what, limits) if part)}"
+
+
+def _interval_words(kind: str, methods: Iterable[str]) -> str:
+    """The kind of intervals and, in brackets, their methods, where they have any."""
+    words = interval_methods(method for method in methods if method)
+    return f"{plain(kind)} ({words})" if words else plain(kind)
 
 
 def _method_words(method: str) -> str:
-    """A method with its remark, which methods carry in brackets."""
+    """A method with its remark, which methods carry in brackets, and names of persons as such."""
     word, _, remark = method.partition(" (")
-    return plain(word.replace("_", "-") + (f"; {remark.removesuffix(')')}" if remark else ""))
+    words = plain(word.replace("_", "-") + (f"; {remark.removesuffix(')')}" if remark else ""))
+    return _PERSONS.sub(lambda name: _NAMES[name.group()], words)
 
 
 def metrics_of(report: xr.DataTree) -> list[str]:

@@ -189,7 +189,7 @@ def test_reports_are_compared(rows: Path, tmp_path: Path, capsys: Captured) -> N
     names = [str(tmp_path / f"{word}.nc") for word in ("no_pooling", "complete_pooling")]
     assert run(["compare", *names, "--approach", "frequentist"]) == 0
     text = capsys.readouterr().out
-    for fragment in ("no_pooling", "complete_pooling", "95% confidence (wilson)", "Frequentist", "width ratio"):
+    for fragment in ("no_pooling", "complete_pooling", "95% confidence (Wilson)", "Frequentist", "width ratio"):
         assert fragment in text
 
 

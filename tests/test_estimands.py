@@ -9,19 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from matplotlib.text import Text
 
 import bayesgroups as bg
 from bayesgroups.cli import run
-from bayesgroups.plots import forest, heat_map, shrinkage
+from bayesgroups.plots import certification, disparity_posterior, forest, heat_map, shrinkage
 from bayesgroups.readings import headline, read
-from bayesgroups.tables import comparison_table, report_table
+from bayesgroups.tables import comparison_summary, comparison_table, report_frame, report_table
+from bayesgroups.tables.answer_files import save_answer
+from bayesgroups.tables.answers import answer_headlines
 from bayesgroups.tables.report_documents import report_document
 from bayesgroups.tallies.estimands import superpopulation_values
 
 SITES = pd.DataFrame({"site": list("abcd"), "sex": list("ffmm")})
-SAID = (
-    "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed-to-the-end) and confidence (jeffreys) intervals"
-)
+SAID = "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals"
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def test_a_report_of_old_says_its_intervals_alone(report: xr.DataTree) -> None:
 
 def test_a_remark_of_a_method_stays_readable() -> None:
     assert (
-        headline("wer", 0.8, [("", "confidence", "t (too few subgroups)")])
+        headline("wer", 0.8, [("", "confidence", ["t (too few subgroups)"])])
         == "wer: 80% confidence (t; too few subgroups) intervals"
     )
 
@@ -100,7 +101,7 @@ def test_reports_of_different_estimands_are_marked(
     same = bg.compare({"one": report, "two": report})
     assert "note" not in same.attrs
     assert str(comparison_table(same, "fnr").title) == (
-        "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed-to-the-end) intervals, Bayesian"
+        "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) intervals, Bayesian"
     )
     people = other(report, "rate of these people")
     found = bg.compare({"one": report, "two": people})
@@ -114,3 +115,97 @@ def test_reports_of_different_estimands_are_marked(
         bg.save_report(one, tmp_path / f"{name}.nc")
     assert run(["compare", str(tmp_path / "one.nc"), str(tmp_path / "two.nc")]) == 0
     assert "the reports answer for different estimands" in " ".join(capsys.readouterr().out.split())
+
+
+def test_titles_of_forest_plots_stay_inside_of_the_picture(report: xr.DataTree) -> None:
+    names = ["a subgroup with a long name", "another subgroup with a long name"]
+    tally = bg.tally_from_counts([1, 30], [5, 100], pd.DataFrame({"site": names}), metric="fnr")
+    for each in (report, bg.estimate(tally, bg.PartialPooling(), seed=1)):
+        axes = forest(each, width=8.0)
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.draw_without_rendering()
+        title = axes.get_title(loc="left")
+        texts = [text for text in axes.findobj(Text) if isinstance(text, Text) and text.get_text() == title]
+        assert len(texts) == 1
+        assert 0 < texts[0].get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_pictures_of_questions_name_the_estimand_and_the_intervals(report: xr.DataTree) -> None:
+    said = [" ".join(draw(report).get_title(loc="left").split()) for draw in (certification, disparity_posterior)]
+    assert said == [
+        "fnr: worst of 4 subgroups in the superpopulation rate; 95% credible (one-sided) and confidence (one-sided "
+        "Clopper-Pearson) intervals",
+        "fnr: gap between 4 subgroups in the superpopulation rate; 95% credible (equal-tailed) intervals",
+    ]
+
+
+def test_frames_of_reports_name_the_estimand_and_the_intervals(report: xr.DataTree) -> None:
+    frame = report_frame(report, level=0.8)
+    assert set(frame["level"]) == {0.8}
+    for side, kind, method in (("bayesian", "credible", "equal_tailed"), ("frequentist", "confidence", "jeffreys")):
+        assert set(frame[f"{side}_estimand"]) == {"superpopulation rate"}
+        assert set(frame[f"{side}_interval_kind"]) == {kind}
+        assert set(frame[f"{side}_interval_method"]) == {method}
+
+
+def test_frames_name_one_sided_intervals_where_they_are() -> None:
+    tally = bg.tally_from_counts([0, 30], [20, 100], SITES.iloc[:2], metric="fnr")
+    frame = report_frame(bg.estimate(tally, bg.NoPooling(), seed=1))
+    assert frame["bayesian_interval_method"].tolist() == ["one_sided", "equal_tailed"]
+    assert frame["bayesian_lower"].tolist()[0] == 0
+
+
+QUESTIONS = {
+    "certify": "fnr: worst subgroup in the superpopulation rate; 95% {} intervals",
+    "ranks": "fnr: rank of each subgroup in the superpopulation rate; 95% {} intervals",
+    "simultaneous_intervals": "fnr: superpopulation rate per subgroup; 95% {} intervals",
+    "disparity": "fnr: disparity between subgroups in the superpopulation rate; 95% {} intervals",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("certify", "credible (quantile)"), ("ranks", "credible"), ("simultaneous_intervals", "credible (posterior-max-t)"),
+        ("disparity", "credible (equal-tailed)"),
+    ],
+)  # fmt: skip
+def test_answers_name_the_estimand_and_the_intervals(
+    report: xr.DataTree, question: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = getattr(bg, question)(report)
+    sentence = QUESTIONS[question].format(said)
+    assert answer_headlines(answer, question) == [sentence]
+    table = pd.read_csv(save_answer(answer, question, tmp_path / "answer.csv"))
+    assert set(table["estimand"]) == {"superpopulation rate"}
+    assert set(table["interval_kind"]) == {"credible"}
+    bg.save_report(report, tmp_path / "r.nc")
+    assert run([question.replace("_", "-"), str(tmp_path / "r.nc")]) == 0
+    assert " ".join(capsys.readouterr().out.split()).startswith(sentence)
+
+
+def test_answers_of_a_tally_name_the_estimand_too(tmp_path: Path) -> None:
+    tally = bg.tally_from_counts([1, 30, 9, 4], [5, 100, 60, 9], SITES, metric="fnr")
+    assert answer_headlines(bg.disparity(tally), "disparity") == [
+        "fnr: disparity between subgroups in the superpopulation rate; no intervals"
+    ]
+    assert answer_headlines(bg.discoveries(tally, 0.05), "discoveries") == []
+    table = pd.read_csv(save_answer(bg.between_group_variance(tally), "variance", tmp_path / "answer.csv"))
+    assert set(table["estimand"]) == {"variance of these subgroups"}
+    assert set(table["interval_kind"]) == {"confidence"}
+
+
+def test_a_report_of_old_has_answers_without_an_estimand(report: xr.DataTree) -> None:
+    old = report.copy()
+    old["estimates"] = xr.DataTree(report["estimates"].to_dataset().drop_vars("estimand"))
+    assert answer_headlines(bg.certify(old), "certify") == ["fnr: worst subgroup; 95% credible (quantile) intervals"]
+    assert answer_headlines(bg.disparity(old), "disparity")[0].startswith("fnr: disparity between subgroups; 95%")
+
+
+def test_a_comparison_in_short_names_the_estimand_and_the_intervals(report: xr.DataTree) -> None:
+    title = str(comparison_summary(bg.compare({"one": report, "two": report})).title)
+    assert title.splitlines() == [
+        "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) intervals",
+        "Bayesian, against the first report",
+    ]

@@ -106,7 +106,7 @@ def test_a_report_table_refuses(report: xr.DataTree) -> None:
 def test_a_frame_has_a_row_per_metric_and_subgroup(report: xr.DataTree, truth: xr.DataArray) -> None:
     frame = report_frame(report, level=0.8, truth=truth)
     assert len(frame) == 12
-    assert list(frame.columns[:6]) == ["metric", "subgroup", "race", "sex", "count", "remark"]
+    assert list(frame.columns[:6]) == ["metric", "subgroup", "race", "sex", "level", "count"]
     estimates = report["estimates"].to_dataset()
     row = frame[(frame["metric"] == "acc") & (frame["subgroup"] == "Asian | Male")].iloc[0]
     one = estimates.sel(metric="acc", subgroup="Asian | Male", level=0.8, approach="bayesian")

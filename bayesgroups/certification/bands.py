@@ -56,8 +56,8 @@ def simultaneous_intervals(
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``estimate``, ``lower``, ``upper`` clipped to the range of the metric and
         ``lower_unclipped``, ``upper_unclipped``, ``status``; along ``metric``: ``critical_value`` in standard errors,
-        ``interval_kind`` (``simultaneous`` or ``credible``), ``interval_method``, ``groups`` that take part and ``left_out``
-        (labels and reasons of the others, joined by "; "). NaN where undefined or left out.
+        ``estimand``, ``interval_kind`` (``simultaneous`` or ``credible``), ``interval_method``, ``groups`` that take part and
+        ``left_out`` (labels and reasons of the others, joined by "; "). NaN where undefined or left out.
 
     Raises
     ------
@@ -105,6 +105,7 @@ def simultaneous_intervals(
                     "upper_unclipped": ("subgroup", upper),
                     "status": ("subgroup", numbers.status),
                     "critical_value": z,
+                    "estimand": numbers.estimand,
                     "interval_kind": "credible" if numbers.part == "posterior" else "simultaneous",
                     "interval_method": name,
                     "groups": int(numbers.included.sum()),

@@ -16,6 +16,7 @@ from bayesgroups.draw_blocks import blocks
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report import check
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
 from bayesgroups.tallies.notes import direction_note
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
@@ -34,6 +35,8 @@ class Numbers:
     ----------
     metric, kind : str
         Name and kind.
+    estimand : str
+        What the values are, in words; empty where a report does not name it.
     sign : int
         1 where larger is better, -1 where larger is worse: ``sign * value`` is worse where it is smaller.
     range : tuple of two floats
@@ -62,6 +65,7 @@ class Numbers:
 
     metric: str
     kind: str
+    estimand: str
     sign: int
     range: tuple[float, float]
     part: str
@@ -175,9 +179,19 @@ def read(
         draws = source[chosen].to_dataset()["mu"].transpose("metric", "chain", "draw", "subgroup").values
         draws = draws.reshape(draws.shape[0], -1, draws.shape[-1])
     cells = table.sel(subgroup=table["cell"].values) if "cell" in table.dims else table
+    estimands = superpopulation_values(table) if estimates is None else reported_estimands(estimates)
     metrics = [
         _numbers(
-            table, cells, i, chosen, None if draws is None else draws[i], estimates, larger_is_better, usable, imputed
+            table,
+            cells,
+            i,
+            chosen,
+            None if draws is None else draws[i],
+            estimates,
+            larger_is_better,
+            usable,
+            imputed,
+            str(estimands[i]),
         )
         for i in range(table.sizes["metric"])
     ]
@@ -188,7 +202,7 @@ def read(
 
 def _numbers(
     table: xr.Dataset, cells: xr.Dataset, i: int, part: str, draws: FloatArray | None, estimates: xr.Dataset | None,
-    larger_is_better: bool | None, usable: bool, imputed: Imputed,
+    larger_is_better: bool | None, usable: bool, imputed: Imputed, estimand: str,
 ) -> Numbers:  # fmt: skip
     one = table.isel(metric=i)
     name, kind = str(one["metric"].values), str(one["kind"].values)
@@ -218,6 +232,7 @@ def _numbers(
     return Numbers(
         metric=name,
         kind=kind,
+        estimand=estimand,
         sign=1 if sign else -1,
         range=(float(one["range_lower"]), float(one["range_upper"])),
         part=part,

@@ -86,8 +86,8 @@ def certify(
         - ``optimist_subgroup``, ``pessimist_subgroup``: the subgroup that decides, the one with the fewest rows where
           several do, with its denominator ``optimist_count``, ``pessimist_count``,
         - ``worst``, ``worst_subgroup``: the worst estimate and whose it is,
-        - ``interval_kind``, ``interval_method``, ``critical_value``, ``groups`` (that take part), ``left_out`` (names and
-          reasons of those that do not).
+        - ``estimand``, ``interval_kind``, ``interval_method``, ``critical_value``, ``groups`` (that take part), ``left_out``
+          (names and reasons of those that do not).
 
         Along ``metric`` and ``subgroup``: ``estimate``, ``count``, one-sided ``lower`` and ``upper`` (not clipped),
         ``status`` (``degenerate`` where the limits coincide, which is no certainty), ``reason``, ``included`` (0 where the
@@ -162,6 +162,7 @@ def certify(
             plain = one_sided(numbers, level=level, correction="none", interval=chosen, critical_value=None, rng=rng)
         data = {
             **_subgroups(numbers, limit.lower, limit.upper),
+            "estimand": numbers.estimand,
             "interval_kind": limit.kind,
             "interval_method": limit.method,
             "critical_value": limit.critical_value,

@@ -56,8 +56,8 @@ def ranks(
         Along ``metric`` and ``subgroup``: ``estimate``; ``rank`` of the estimate (posterior: median of the rank in a draw);
         ``lower`` and ``upper`` limits of the true rank; from a posterior ``expected_rank``, ``probability_best`` and
         ``probability_worst``. Along ``metric``: ``groups`` that have a rank, ``left_out`` (labels and reasons of the others,
-        joined by "; "), ``critical_value``, ``interval_kind``: ``simultaneous`` limits hold for all subgroups together (tally
-        and bootstrap), ``credible`` ones for each. NaN where undefined or left out.
+        joined by "; "), ``critical_value``, ``estimand`` of the values that are ranked, ``interval_kind``: ``simultaneous``
+        limits hold for all subgroups together (tally and bootstrap), ``credible`` ones for each. NaN where undefined or left out.
 
         With ``all_ranks``, along ``place`` (1, 2, ...) too: ``rank_share``, the share of draws in which the subgroup has that
         rank. From a posterior it is the probability of the rank, from a bootstrap the share of replicates; of a tally there
@@ -105,6 +105,7 @@ def ranks(
             estimate=("subgroup", numbers.sample.estimate),
             groups=int(numbers.included.sum()),
             left_out=numbers.left_out,
+            estimand=numbers.estimand,
             interval_kind=kind,
             usable=np.int8(numbers.usable),
         )

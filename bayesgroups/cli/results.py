@@ -62,7 +62,11 @@ def publish(
     if wanted.json:
         print_json(answer, question, usable=usable)
     else:
+        from bayesgroups.tables.answers import answer_headlines
+
         console = output()
+        for sentence in answer_headlines(answer, question) if wanted.show else []:
+            console.print(Text(sentence, style="bold"))
         for table in _tables(answer, rows, columns, wanted.show, remark):
             console.print(table)
             console.print()

@@ -92,8 +92,8 @@ def disparity(
         the draws, ``lower``, ``upper``, ``note``; of a tally also ``expected_if_equal``, the mean of the measure if all
         true values were the same, and ``p_value_if_equal``, the probability of so large a value then. Along ``measure``
         ``correction`` (``plug_in``, ``corrected``, ``posterior``, ``bootstrap``), ``interval_kind`` and
-        ``interval_method``; along ``metric`` ``subgroups`` that are used and ``left_out`` (labels and reasons, joined by "; "). NaN
-        where a measure is not defined, as ratios of negative values.
+        ``interval_method``; along ``metric`` ``estimand`` (what is compared, in words), ``subgroups`` that are used and
+        ``left_out`` (labels and reasons, joined by "; "). NaN where a measure is not defined, as ratios of negative values.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def disparity(
         exact = np.array(chosen) == "variance"
         data["interval_kind"][1][exact], data["interval_method"][1][exact] = "confidence", "unified"
     return xr.Dataset(
-        {**data, "subgroups": ("metric", np.array(used))},
+        {**data, "subgroups": ("metric", np.array(used)), "estimand": ("metric", opened.estimands)},
         coords={"measure": np.array(chosen), "metric": opened.tally["metric"].values},
         attrs={"level": level, "weighting": weights, "alpha": alpha, "smoothing": smoothing, "imputed": imputed},
     )

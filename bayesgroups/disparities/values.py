@@ -14,6 +14,7 @@ from bayesgroups.draw_blocks import blocks
 from bayesgroups.errors import InputError
 from bayesgroups.report import check
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
 from bayesgroups.tallies.participation import Imputed, participants
 
 FloatArray = NDArray[np.float64]
@@ -26,12 +27,14 @@ _GROUPS = {"bayesian": "posterior", "frequentist": "bootstrap"}
 class Source:
     """A tally, and draws ``mu`` of its metrics, dims (sample, metric, subgroup), where there are any.
 
-    ``kind`` says what the draws are: ``posterior`` or ``bootstrap``, or ``plug_in`` without any.
+    ``kind`` says what the draws are: ``posterior`` or ``bootstrap``, or ``plug_in`` without any; ``estimands`` (metric,) names
+    the values of the subgroups in words, empty where a report does not.
     """
 
     tally: xr.Dataset
     mu: FloatArray | None
     kind: str
+    estimands: NDArray[np.str_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +108,7 @@ def open_source(source: object, approach: Approach = "bayesian") -> Source:
     if approach not in _GROUPS:
         raise InputError(f"approach={approach!r} does not exist; choose 'bayesian' or 'frequentist'")
     if isinstance(source, xr.Dataset) and source.attrs.get("schema") == SCHEMA:
-        return Source(source, None, "plug_in")
+        return Source(source, None, "plug_in", superpopulation_values(source))
     check(source)
     assert isinstance(source, xr.DataTree), "checked"
     group = _GROUPS[approach]
@@ -113,7 +116,8 @@ def open_source(source: object, approach: Approach = "bayesian") -> Source:
         mend = "ask bg.NoPooling(bootstrap=2000) for it" if group == "bootstrap" else "save the report with its draws"
         raise InputError(f"the report has no group {group!r}, which approach={approach!r} needs; {mend}")
     mu = source[group].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup").values
-    return Source(source["constant_data"].to_dataset(), mu.reshape(-1, *mu.shape[2:]), group)
+    estimands = reported_estimands(source["estimates"].to_dataset().sel(approach=approach))
+    return Source(source["constant_data"].to_dataset(), mu.reshape(-1, *mu.shape[2:]), group, estimands)
 
 
 def values(source: Source, position: int, imputed: Imputed = "leave_out") -> Values:

@@ -12,7 +12,7 @@ from bayesgroups.certification.numbers import read as read_numbers
 from bayesgroups.certification.worst import of_draws, probability_all
 from bayesgroups.errors import InputError
 from bayesgroups.plots import style
-from bayesgroups.readings import number, percent, plain, read
+from bayesgroups.readings import headline, number, percent, plain, read
 from bayesgroups.tallies.participation import Imputed
 
 if TYPE_CHECKING:
@@ -118,8 +118,17 @@ def certification(
     handles += style.left_out(len(numbers.labels) - int(numbers.included.sum()))
     axes.set_ylim(0, 1.03)
     sense = "at least" if numbers.sign > 0 else "at most"
+    answers = [(numbers.estimand, "credible", ["one_sided"])]
+    answers += [
+        (
+            str(alone["estimand"].values),
+            str(alone["interval_kind"].values),
+            [f"one_sided {alone['interval_method'].values}"],
+        )
+    ]
+    title = headline(reading.metric, level, answers, f"worst of {int(numbers.included.sum())} subgroups")
     style.name(
-        axes, shape, title=f"{plain(names[place])}: do all {int(numbers.included.sum())} subgroups reach a standard?",
+        axes, shape, title=title,
         x=f"standard c: {plain(names[place])} {sense}", y="P(all reach c)",
     )  # fmt: skip
     axes.grid(color=style.RULE, lw=0.6)

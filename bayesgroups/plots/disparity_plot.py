@@ -13,7 +13,7 @@ from bayesgroups.disparities.named_measures import MEASURES, MeasureName, Settin
 from bayesgroups.disparities.values import open_source, values
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.plots import style
-from bayesgroups.readings import number, percent, plain, read
+from bayesgroups.readings import headline, number, percent, plain, read
 from bayesgroups.tallies.participation import Imputed
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def disparity_posterior(
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     words = _SHORT.get(measure, plain(measure.replace("_", " ")))
-    style.name(
-        axes, shape, title=f"{words[:1].upper()}{words[1:]} between subgroups", x=f"{words} of {reading.metric}", y=""
-    )
+    answers = [(str(opened.estimands[place]), "credible", ["equal_tailed"])]
+    title = headline(reading.metric, level, answers, f"{words} between {taking_part.shape[1]} subgroups")
+    style.name(axes, shape, title=title, x=f"{words} of {reading.metric}", y="")
     style.explain(axes, shape, handles, own=own)
     return axes

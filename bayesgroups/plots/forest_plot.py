@@ -22,6 +22,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 # Told apart by shape and dash too.
+LABEL_INCHES, TITLE_INCHES = 0.078, 0.092
+"""Width of a letter of the labels and of the bold title, on average."""
 _STYLES = {"bayesian": (BLUE, "o", -0.19), "frequentist": (VERMILION, "D", 0.19)}
 
 
@@ -128,8 +130,9 @@ def forest(
         line = axes.axvline(reading.overall, color=GREY, linestyle=":", lw=1.2, label=reading.overall_is, zorder=1)
         handles.append(line)
     handles += _imputed_key(reading, rows)
-    said = textwrap.fill(reading.headline(), max(int(11 * width), 30))
-    axes.set_title(said, loc="left", fontsize=10, fontweight="bold", parse_math=False)
+    labels = max((len(short(reading.subgroups[i])) for i in rows), default=0)
+    title = textwrap.fill(reading.headline(), max(int((width - LABEL_INCHES * labels) / TITLE_INCHES), 30))
+    axes.set_title(title, loc="left", fontsize=10, fontweight="bold", parse_math=False)
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2), frameon=False, fontsize=9)
     return axes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -11,6 +12,8 @@ from bayesgroups.files import write_atomically
 from bayesgroups.tables.records import answer_document, as_text
 
 ENDINGS = (".nc", ".json", ".csv")
+DESCRIPTIONS = ("estimand", "interval_kind", "interval_method")
+"""Variables or attributes that every row of a CSV file repeats, for it has nowhere else to name them."""
 
 
 def save_answer(answer: xr.Dataset, question: str, path: str | Path, *, usable: bool | None = None) -> Path:
@@ -23,7 +26,8 @@ def save_answer(answer: xr.Dataset, question: str, path: str | Path, *, usable: 
     question : str
         Name of the function.
     path : str or Path
-        The file: ``.nc``, ``.json`` or ``.csv``.
+        The file: ``.nc``, ``.json`` or ``.csv``, which has the table of most dims, with the estimand and the intervals in
+        every row.
     usable : bool, optional
         Whether the report behind it passed its diagnostics.
 
@@ -83,7 +87,20 @@ def _write(answer: xr.Dataset, question: str, usable: bool | None, place: Path, 
 
     largest = max(document["tables"], key=lambda table: len(table["dims"]))
     frame = pd.DataFrame(largest["records"]).drop(columns="nulls", errors="ignore")
+    for name in reversed(DESCRIPTIONS):
+        if name not in frame and (words := _repeated(answer, name, largest)) is not None:
+            frame.insert(len(largest["dims"]), name, words)
     frame.to_csv(place, index=False, lineterminator="\n")
+
+
+def _repeated(answer: xr.Dataset, name: str, table: dict[str, Any]) -> list[str] | None:
+    """A description for every record of a table; nothing where the answer does not have it for each."""
+    if name in answer.attrs:
+        return [str(answer.attrs[name])] * len(table["records"])
+    if name not in answer.data_vars or not set(answer[name].dims) <= set(table["dims"]):
+        return None
+    filled = answer[name].broadcast_like(answer[table["values"][0]]).transpose(*table["dims"])
+    return [str(word) for word in filled.values.ravel()]
 
 
 def _storable(answer: xr.Dataset) -> xr.Dataset:

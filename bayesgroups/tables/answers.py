@@ -12,11 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.readings import number, plain
+from bayesgroups.readings import headline, number, plain
 from bayesgroups.tables.layout import Footnotes, captioned, empty_table, interval_text
 
 Column = Sequence[str]
 """A variable, or an estimate with its lower and upper limit, as a tuple of three variables."""
+
+QUANTITIES = {
+    "certify": "worst subgroup", "ranks": "rank of each subgroup", "disparity": "disparity between subgroups",
+    "simultaneous_intervals": "",
+}  # fmt: skip
+"""Functions of all subgroups that questions with a named estimand ask for; empty for the value of every subgroup."""
 
 MIXED = frozenset({"measure", "definition", "estimand", "metric"})
 """Dims along which rows have units of their own, so that each row has decimals of its own."""
@@ -89,6 +95,37 @@ def answer_table(
         table.add_row(*line, *([notes.mark(remarks[i])] if any(remarks) else []))
     more = [f"{shown} of {total} rows are shown"] if shown < total else []
     return captioned(table, [*notes.lines(), *more], total, total)
+
+
+def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
+    """The estimand and the intervals of an answer, a sentence per metric; none where the answer does not name them.
+
+    Parameters
+    ----------
+    answer : xr.Dataset
+        The answer of a public function.
+    question : str
+        Name of the function.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> answer_headlines(bg.simultaneous_intervals(counts), "simultaneous_intervals")
+    ['fnr: superpopulation rate per subgroup; 95% simultaneous (Clopper-Pearson) intervals']
+    """
+    if question not in QUANTITIES or "metric" not in answer.dims:
+        return []
+    sentences = []
+    for metric in answer["metric"].values:
+        one = answer.sel(metric=metric)
+        estimand = str(one["estimand"].values)
+        kinds = np.ravel(one["interval_kind"].values.astype(str))
+        methods = np.ravel(one["interval_method"].values.astype(str)) if "interval_method" in one else [""] * len(kinds)
+        answers = [(estimand, str(kind), [str(method)]) for kind, method in zip(kinds, methods, strict=True)]
+        sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
+    return sentences
 
 
 def places(values: Sequence[float] | np.ndarray) -> int:

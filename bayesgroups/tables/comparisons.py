@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.readings import check_level, headline, left_out_sentence, number, percent, plain, whole
+from bayesgroups.readings import check_level, headline, left_out_sentence, number, plain, whole
 from bayesgroups.report import APPROACHES
 from bayesgroups.tables.layout import captioned, empty_table, interval_text, largest
 
@@ -70,10 +70,7 @@ def comparison_table(
         raise InputError(f"the reports have no metric {metric!r}; {near_misses(metric, names)}")
     _check_choice(level, approach)
     one = compared.sel(metric=metric, approach=approach, level=level)
-    methods = one["interval_method"].transpose("estimator", "subgroup").values.astype(str)
-    said = (one[name].values.astype(str) for name in ("estimand", "interval_kind"))
-    about = headline(plain(metric), level, list(zip(*said, methods, strict=True)))
-    table = empty_table(f"{about}, {approach.capitalize()}")
+    table = empty_table(f"{_headline(one, metric, level)}, {approach.capitalize()}")
     table.add_column("subgroup", overflow="fold", min_width=12)
     table.add_column("n", justify="right", no_wrap=True)
     imputed = one["status"].transpose("estimator", "subgroup").values == "imputed"
@@ -127,7 +124,9 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: A
     """
     _check_choice(level, approach)
     one = compared.sel(level=level, approach=approach)
-    table = empty_table(f"{approach.capitalize()}, {percent(level)} intervals, against the first report")
+    names = [str(name) for name in compared["metric"].values]
+    said = [_headline(one.sel(metric=name), name, level) for name in names]
+    table = empty_table("\n".join([*said, f"{approach.capitalize()}, against the first report"]))
     for heading in ("metric", "report", "estimator", "inference"):
         table.add_column(heading, overflow="fold")
     for heading in ("mean width", "width ratio", "mean shift"):
@@ -147,6 +146,13 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: A
         if names
     ]
     return captioned(table, sentences, 0, 0)
+
+
+def _headline(one: xr.Dataset, metric: str, level: float) -> str:
+    """The estimands and intervals of all reports about a metric, in a sentence."""
+    methods = one["interval_method"].transpose("estimator", "subgroup").values.astype(str)
+    words = (one[name].values.astype(str) for name in ("estimand", "interval_kind"))
+    return headline(plain(metric), level, list(zip(*words, methods, strict=True)))
 
 
 def _check_choice(level: float, approach: str) -> None:

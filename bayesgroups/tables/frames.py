@@ -28,10 +28,11 @@ def report_frame(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArra
     Returns
     -------
     pandas.DataFrame
-        Columns ``metric``, ``subgroup``, one per attribute, ``count``, ``remark``; per approach
-        ``<approach>`` (the estimate), ``<approach>_lower``, ``<approach>_upper``, ``<approach>_status``; with
-        a truth also ``truth`` and ``<approach>_covers``. An attribute named like such a column gives
-        way to it.
+        Columns ``metric``, ``subgroup``, one per attribute, ``level`` of the intervals, ``count``, ``remark``; per approach
+        ``<approach>`` (the estimate), ``<approach>_lower``, ``<approach>_upper``, ``<approach>_status``,
+        ``<approach>_estimand`` (what is estimated, in words), ``<approach>_interval_kind`` and
+        ``<approach>_interval_method``; with a truth also ``truth`` and ``<approach>_covers``. An attribute named like
+        such a column gives way to it.
 
     Raises
     ------
@@ -61,13 +62,16 @@ def report_frame(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArra
             "metric": name,
             "subgroup": table["subgroup"].values.astype(str),
         }
-        columns |= {"count": reading.count, "remark": reading.remarks()}
+        columns |= {"level": level, "count": reading.count, "remark": reading.remarks()}
         for side in (reading.bayesian, reading.frequentist):
             columns |= {
                 side.approach: side.estimate,
                 f"{side.approach}_lower": side.lower,
                 f"{side.approach}_upper": side.upper,
                 f"{side.approach}_status": list(side.status),
+                f"{side.approach}_estimand": side.estimand,
+                f"{side.approach}_interval_kind": side.interval_kind,
+                f"{side.approach}_interval_method": list(side.interval_method),
             }
             if reading.truth is not None:
                 columns |= {"truth": reading.truth, f"{side.approach}_covers": reading.inside(side)}

@@ -13,6 +13,19 @@ VALUES = {
 """Estimands by the kind of metric: values of the population that the rows of a subgroup are drawn from."""
 
 
+def reported_estimands(estimates: xr.Dataset) -> NDArray[np.str_]:
+    """The estimand of every metric (metric,) in one approach of the estimates of a report; empty where none is named.
+
+    Examples
+    --------
+    >>> reported_estimands(xr.Dataset({"estimate": ("metric", [0.5, 0.1])})).tolist()
+    ['', '']
+    """
+    if "estimand" not in estimates:  # reports of older versions do not name it
+        return np.full(estimates.sizes["metric"], "", dtype=str)
+    return np.asarray(estimates["estimand"].values.astype(str))
+
+
 def superpopulation_values(tally: xr.Dataset) -> NDArray[np.str_]:
     """The estimand of every metric of a tally (metric,), in words.
 

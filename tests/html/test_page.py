@@ -126,8 +126,8 @@ def test_both_intervals_are_in_the_table(report: xr.DataTree) -> None:
             assert f"{float(one['lower']):.3f} to {float(one['upper']):.3f}" in text
             assert f">{float(one['estimate']):.3f}<" in text
     assert "80% interval" in text
-    assert "credible, equal tailed" in text
-    assert "confidence, morris" in text
+    assert "credible, equal-tailed" in text
+    assert "confidence, Morris" in text
 
 
 @pytest.mark.usefixtures("no_pictures")
