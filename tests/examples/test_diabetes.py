@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 
 from bayesgroups.datasets import diabetes, load_diabetes
+from tests.public_data import public_data
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "examples" / "diabetes.md"
@@ -64,10 +64,7 @@ def test_example_writes_page_and_table(example: ModuleType, tmp_path: Path, caps
 @pytest.fixture(scope="module")
 def population(example: ModuleType) -> pd.DataFrame:
     """The admissions that the risk model has not seen, with their scores."""
-    folder = Path(os.environ.get("BAYESGROUPS_DATA", ROOT.parent / "shared" / "data")) / "diabetes"
-    if not folder.is_dir():
-        pytest.skip(f"no admissions: {folder} is missing; set BAYESGROUPS_DATA to the folder of data sets")
-    scored: pd.DataFrame = example.score_held_back(load_diabetes(folder), SEED)
+    scored: pd.DataFrame = example.score_held_back(load_diabetes(public_data("diabetes") / "diabetes"), SEED)
     return scored
 
 
