@@ -106,7 +106,7 @@ def test_the_figure_is_that_of_the_record(record: Lines, tmp_path: Path) -> None
     assert {f"{one.error:.2f}" for world in choice_figure.TITLES for one in choices(record, world).values()} <= texts
 
 
-@pytest.mark.parametrize("setting", [Setting("apart", (2,), 3), Setting("apart", (2, 2), 3)], ids=str)
+@pytest.mark.parametrize("setting", [Setting("apart", (2,), 3), Setting("apart", (2, 4, 4), 3)], ids=str)
 def test_settings_of_the_record_can_be_made_again(setting: Setting) -> None:
     """All words, crossed effects among them where there are two attributes.
 
