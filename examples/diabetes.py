@@ -4,7 +4,7 @@ A risk model is trained on a quarter of 98,650 hospital admissions. The other th
 enough to know the metrics of all 32 subgroups (race x gender x age). Evaluation sets of 5,000 rows are drawn from it,
 as an auditor would have them, and every estimator answers from those alone. Then answers are held against the truth.
 
-    python examples/diabetes.py --data FOLDER --output docs/examples/diabetes.md
+    python examples/diabetes.py --data FOLDER --rows 5000 --draws 20 --seed 1 --output docs/examples/diabetes.md
 
 FOLDER holds ``diabetic_data.csv`` (or ``.csv.gz``); BAYESGROUPS_DATA names it too, and without either the file is
 downloaded. The design is that of Herlihy, Truong, Chouldechova and Dudik (2024), section 5.1.
@@ -99,6 +99,22 @@ def group_by_group(answers: xr.Dataset, whole: xr.Dataset, tally: xr.Dataset) ->
     return table.reset_coords(drop=True).to_dataframe(dim_order=["metric", "subgroup"]).round(4)
 
 
+def study(
+    population: pd.DataFrame, rows: int, draws: int, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame, SelectionThreshold]:
+    """Accuracy over evaluation sets, the first of them group by group, and the threshold that selects a fifth."""
+    cut = selection_threshold(population["score"].to_numpy(), 0.2)
+    whole = tally_of(population, cut.threshold)
+    truth = whole["estimate"].rename("truth")
+
+    seeds = range(seed, seed + draws)
+    evaluation_sets = (bg.datasets.draw_evaluation(population, BY, rows, seed=seed) for seed in seeds)
+    tallies = [tally_of(evaluation_set, cut.threshold) for evaluation_set in evaluation_sets]
+    answers_by_draw = [answers_of(tally, seed) for tally, seed in zip(tallies, seeds, strict=True)]
+    answers = xr.concat(answers_by_draw, "draw", join="outer").reindex(subgroup=truth["subgroup"])
+    return accuracy(answers, truth), group_by_group(answers.isel(draw=0), whole, tallies[0]), cut
+
+
 def page(scores: pd.DataFrame, groups: pd.DataFrame, setting: str, command: str) -> str:
     """Write the comparison as a Markdown page."""
     lines = [
@@ -174,24 +190,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
 
     population = score_held_back(bg.datasets.load_diabetes(find_data(asked.data)), asked.seed)
-    cut = selection_threshold(population["score"].to_numpy(), 0.2)
-    whole = tally_of(population, cut.threshold)
-    truth = whole["estimate"].rename("truth")
-
-    seeds = range(asked.seed, asked.seed + asked.draws)
-    drawn = (bg.datasets.draw_evaluation(population, BY, asked.rows, seed=seed) for seed in seeds)
-    tallies = [tally_of(rows, cut.threshold) for rows in drawn]
-    draws = [answers_of(tally, seed) for tally, seed in zip(tallies, seeds, strict=True)]
-    answers = xr.concat(draws, "draw", join="outer").reindex(subgroup=truth["subgroup"])
-    scores = accuracy(answers, truth)
-    groups = group_by_group(answers.isel(draw=0), whole, tallies[0])
-
+    scores, groups, cut = study(population, asked.rows, asked.draws, asked.seed)
     setting = _setting(population, cut, asked.rows, asked.draws)
     print(setting)
     print(scores.drop(columns=[name for name in scores.columns if name.endswith("_se")]).round(4).to_string())
     if asked.output is not None:
         options = f"--rows {asked.rows} --draws {asked.draws} --seed {asked.seed}"
-        text = page(scores, groups, setting, f"python examples/diabetes.py --data FOLDER {options}")
+        command = f"python examples/diabetes.py --data FOLDER {options} --output docs/examples/diabetes.md"
+        text = page(scores, groups, setting, command)
         asked.output.parent.mkdir(parents=True, exist_ok=True)
         asked.output.write_text(text, encoding="utf-8")
         groups.to_csv(asked.output.with_suffix(".csv"))

@@ -4,7 +4,7 @@ Whisper tiny transcribed the English test and validation clips of Common Voice. 
 page asks three times: clips as if independent, clips with widths that count what clips of a speaker have in common, and
 speakers, each of whom counts once.
 
-    python examples/speech.py --data FOLDER --output docs/examples/speech.md
+    python examples/speech.py --data FOLDER --seed 1 --output docs/examples/speech.md
 
 FOLDER holds ``clips.csv`` (or ``.csv.gz``); BAYESGROUPS_DATA names it too.
 """
@@ -212,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(effects.round(2).to_string())
     print(tests.round(4).to_string())
     if asked.output is not None:
-        command = f"python examples/speech.py --data FOLDER --seed {asked.seed}"
+        command = f"python examples/speech.py --data FOLDER --seed {asked.seed} --output docs/examples/speech.md"
         asked.output.parent.mkdir(parents=True, exist_ok=True)
         asked.output.write_text(page(everyone, clips, tallies, answers, effects, tests, command), encoding="utf-8")
         print(f"written: {asked.output}")

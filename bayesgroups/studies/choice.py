@@ -165,15 +165,29 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     """
     given = {"seed": seed, "replications": replications}
     answers = executor.run("choice", partial(of_one, seed, replications), len(settings()), settings=given)
-    lines = []
+    lines: list[Line] = []
     for setting, answer in zip(settings(), answers, strict=True):
-        size = int(np.prod(setting.shape))
-        values = np.array(answer, dtype=np.float64).reshape(len(answer), 1 + len(WORDS), 2)
-        for i, word in enumerate(("alone", *WORDS)):
-            ratio, error = _ratio(values[:, i, 0], values[:, 0, 0])
-            pairs = len(values) * size
-            coverage = float(values[:, i, 1].sum() / pairs)
-            lines.append(Line(setting.world, size, setting.rows, word, ratio, error, coverage, pairs, seed))
+        lines += summarise(setting, answer, seed)
+    return lines
+
+
+def summarise(setting: Setting, answer: list[list[float]], seed: int) -> list[Line]:
+    """The lines of a setting, one per word, from what `of_one` says of it.
+
+    Examples
+    --------
+    >>> lines = summarise(Setting("apart", (2,), 3), [[0.4, 2, 0.2, 1, 0.1, 2, 0.1, 2], [0.2, 2, 0.1, 2, 0.2, 2, 0.2, 2]], 1)
+    >>> [(line.word, round(line.error, 2), line.coverage) for line in lines][:3]
+    [('alone', 1.0, 1.0), ('complete_pooling', 0.5, 0.75), ('partial_pooling', 0.5, 1.0)]
+    """
+    size = int(np.prod(setting.shape))
+    values = np.array(answer, dtype=np.float64).reshape(len(answer), 1 + len(WORDS), 2)
+    lines = []
+    for i, word in enumerate(("alone", *WORDS)):
+        ratio, error = _ratio(values[:, i, 0], values[:, 0, 0])
+        pairs = len(values) * size
+        coverage = float(values[:, i, 1].sum() / pairs)
+        lines.append(Line(setting.world, size, setting.rows, word, ratio, error, coverage, pairs, seed))
     return lines
 
 

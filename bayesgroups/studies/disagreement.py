@@ -1,6 +1,6 @@
 """The published experiment on disagreement feedback: 400 critics of COMPAS, the published bounds and the sharp ones.
 
-Run with ``python -m bayesgroups.studies.disagreement --data FOLDER --output docs/examples/disagreement.md``.
+Run with ``python -m bayesgroups.studies.disagreement --data FOLDER/dressel_farid --output docs/examples/disagreement.md``.
 
 The system is COMPAS, its label high or low risk; a critic is a participant of Dressel and Farid (2018), who judged 50
 defendants; disagreement is that the two differ. Since the critic's own label is on file, so is every rate.

@@ -72,7 +72,8 @@ def page(
     text = [
         "# Disagreement feedback: 400 critics of COMPAS",
         "",
-        f"Made by `python -m bayesgroups.studies.disagreement --data FOLDER --output docs/examples/disagreement.md --seed {seed}`.",
+        "Made by `python -m bayesgroups.studies.disagreement --data FOLDER/dressel_farid --output docs/examples/disagreement.md "
+        f"--record tests/recovery/records/disagreement.csv --seed {seed}`.",
         "",
         "The system is COMPAS, which says high or low risk. A critic is one of the participants of Dressel and Farid (2018), "
         "400 in each of two conditions, who judged 50 of 1,000 defendants each. Feedback is whether critic and system "

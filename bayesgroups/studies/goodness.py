@@ -1,6 +1,6 @@
 """Published goodness-of-fit tests on the diabetes admissions, beside ours.
 
-Run with ``python -m bayesgroups.studies.goodness --data FOLDER --seed 1 --output docs/examples/goodness_of_fit.md``.
+Run with ``python -m bayesgroups.studies.goodness --data FOLDER/diabetes --output docs/examples/goodness_of_fit.md``.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ def page(lines: Sequence[Line], *, rows: int, draws: int, seed: int) -> str:
     text = [
         "# Goodness of fit: published tests and ours",
         "",
-        f"Made by `python -m bayesgroups.studies.goodness --data FOLDER --rows {rows} --draws {draws} --seed {seed}`. "
+        f"Made by `python -m bayesgroups.studies.goodness --data FOLDER/diabetes --rows {rows} --draws {draws} --seed {seed} "
+        "--output docs/examples/goodness_of_fit.md`. "
         "A logistic regression is trained on 25 % of the diabetes admissions, its threshold selects 20 % of the "
         f"others, and evaluation sets of {rows:,} of those are drawn, stratified by race x gender x age (32 subgroups). "
         "`bg.goodness_of_fit` tests nested linear models of each metric across subgroups.",

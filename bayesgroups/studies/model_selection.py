@@ -1,6 +1,6 @@
 """Published trade-offs of debiasing methods on Bios, beside ours: areas, selection, aggregation.
 
-Run with ``python -m bayesgroups.studies.model_selection --data FOLDER --output docs/examples/model_selection.md``.
+Run with ``python -m bayesgroups.studies.model_selection --data FOLDER/bios_pfc --output docs/examples/model_selection.md``.
 """
 
 from __future__ import annotations

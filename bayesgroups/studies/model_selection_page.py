@@ -107,7 +107,8 @@ def page(
     text = [
         "# Model selection: published trade-offs and ours",
         "",
-        f"Made by `python -m bayesgroups.studies.model_selection --data FOLDER --draws {draws} --seed {seed}`. Four methods "
+        f"Made by `python -m bayesgroups.studies.model_selection --data FOLDER/bios_pfc --draws {draws} --seed {seed} "
+        "--output docs/examples/model_selection.md`. Four methods "
         "that debias a classifier of professions from biographies (Bios), fairness between four subgroups of gender and "
         f"economy. Settings tried: {settings}; five runs per setting, one for INLP. Performance is accuracy, fairness is 1 "
         "less the quadratic mean over 28 professions of the sum over subgroups of gaps in the true positive rate.",

@@ -192,7 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = run(given.data, given.output, sorted(given.draws), executor=place)
     for name, table in found.items():
         write(given.output / f"{name.replace(' ', '_')}.csv", table.to_csv())
-    text = page(found, sorted(given.draws), f"{PROGRAM} --data FOLDER --output FOLDER")
+    text = page(
+        found, sorted(given.draws), f"{PROGRAM} --data FOLDER --output FOLDER --page docs/examples/regression_paper.md"
+    )
     sys.stdout.write(text)
     if given.page is not None:
         write(given.page, text)

@@ -10,12 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups.datasets import diabetes
+from bayesgroups.datasets import diabetes, load_diabetes
+from tests.public_data import public_data
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "examples" / "diabetes.md"
+SEED, ROWS, DRAWS = 1, 5000, 20
+"""Of the command that the page names."""
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    path = Path(__file__).parents[2] / "examples" / "diabetes.py"
+    path = ROOT / "examples" / "diabetes.py"
     spec = importlib.util.spec_from_file_location("diabetes_example", path)
     assert spec is not None
     assert spec.loader is not None
@@ -53,3 +59,50 @@ def test_example_writes_page_and_table(example: ModuleType, tmp_path: Path, caps
     assert len(table) == 6 * 32
     assert list(table["metric"].unique()) == example.METRICS
     assert table["truth"].notna().to_numpy().mean() > 0.9
+
+
+@pytest.fixture(scope="module")
+def population(example: ModuleType) -> pd.DataFrame:
+    """The admissions that the risk model has not seen, with their scores."""
+    scored: pd.DataFrame = example.score_held_back(load_diabetes(public_data("diabetes") / "diabetes"), SEED)
+    return scored
+
+
+def accuracy_rows(text: str) -> dict[tuple[str, str, str], str]:
+    """Lines of the first table of the page, by metric, estimator and approach."""
+    rows = [line for line in text.split("## Group by group", maxsplit=1)[0].splitlines() if line.startswith("| ")][1:]
+    cells = [[cell.strip() for cell in row.split("|")[1:4]] for row in rows]
+    return {(metric, word, approach): row for (metric, word, approach), row in zip(cells, rows, strict=True)}
+
+
+def test_the_command_of_the_page_makes_its_file_of_the_first_draw(
+    example: ModuleType, population: pd.DataFrame
+) -> None:
+    """All 192 lines; half a unit of their fourth decimal is left to the linear algebra."""
+    _, groups, _ = example.study(population, ROWS, 1, SEED)
+    record = pd.read_csv(PAGE.with_suffix(".csv"), index_col=["metric", "subgroup"])
+    pd.testing.assert_frame_equal(record, groups, check_exact=False, rtol=0, atol=1.5e-4, check_dtype=False)
+
+
+def test_the_command_of_the_page_makes_the_rows_of_no_pooling(
+    example: ModuleType, population: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve of 36 rows, from all draws; those of no pooling say where every estimator has an answer."""
+    monkeypatch.setattr(example, "ESTIMATORS", {"no_pooling": example.ESTIMATORS["no_pooling"]})
+    monkeypatch.setattr(example, "group_by_group", lambda *_: None)
+    scores, _, _ = example.study(population, ROWS, DRAWS, SEED)
+    remade = accuracy_rows(example.page(scores, pd.read_csv(PAGE.with_suffix(".csv"), index_col=[0, 1]), "", ""))
+    text = PAGE.read_text(encoding="utf-8")
+    assert f"--rows {ROWS} --draws {DRAWS} --seed {SEED}" in text
+    recorded = accuracy_rows(text)
+    assert len(remade) == 12
+    assert remade == {key: row for key, row in recorded.items() if key[1] == "no_pooling"}
+    assert len(recorded) == 36
+
+
+def test_the_page_shows_the_file(example: ModuleType) -> None:
+    """The second table of the page is written from the CSV file beside it."""
+    groups = pd.read_csv(PAGE.with_suffix(".csv"), index_col=["metric", "subgroup"])
+    nothing = pd.DataFrame(columns=["mae_all_se", "mae_small_se", "mae_large_se"], dtype=float)
+    shown = example.page(nothing, groups, "", "").split("## Group by group")[1]
+    assert PAGE.read_text(encoding="utf-8").split("## Group by group")[1] == shown

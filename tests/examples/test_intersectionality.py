@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups.studies.subsampling import read_points
+from bayesgroups.studies import subsampling
+from bayesgroups.studies.protected_tables import load_table
+from bayesgroups.studies.subsampling import SEED, judge, read_points
+from tests.public_data import public_data
+from tests.recovery.remade import assert_remade, assert_same_page
 
 DOCS = Path(__file__).parents[2] / "docs" / "examples"
 RECORD = DOCS / "intersectionality.csv"
@@ -85,3 +90,32 @@ def test_adult_has_the_published_critical_subgroup(record: pd.DataFrame) -> None
     optimist = whole[(whole["statistic"] == "optimist") & (whole["study"] == "whole")]
     assert set(optimist["subgroup"]) == {"White | Male | 50s"}
     assert optimist["estimate"].to_numpy() == pytest.approx(0.802, abs=0.05)
+
+
+def test_the_command_makes_the_tables_of_systems(example: ModuleType) -> None:
+    """Systems that are there, with the posterior of the worst value, and the requirements that definitions fail."""
+    tallies = example.tallies(public_data("adult", "compas", "asr_commonvoice"))
+    text = (DOCS / "intersectionality.md").read_text(encoding="utf-8").splitlines()
+    accuracy = tallies["COMPAS, decile above 4"].isel(metric=[0])
+    for rows in (example.certified_rows(tallies), example.requirement_rows(accuracy)):
+        first = text.index(rows[0])
+        assert_same_page("\n".join(rows), "\n".join(text[first : first + len(rows)]))
+
+
+KEYS = ("table", "study", "accuracy", "interval", "statistic", "fraction", "repeat", "subgroup")
+
+
+def test_all_lines_of_a_table_without_models_can_be_made_again() -> None:
+    points = subsampling.study(load_table("common_voice", public_data("asr_commonvoice")))
+    assert len(points) == 120
+    assert_remade(RECORD, [asdict(point) for point in points], KEYS)
+
+
+def test_lines_of_all_rows_can_be_made_again() -> None:
+    """Three models trained on COMPAS, judged in sample and out of fold."""
+    table = load_table("compas", public_data("compas"))
+    rows = np.arange(len(table.value))
+    judged = judge(table, rows, SEED)
+    points = subsampling._points(table, judged, rows, "whole", 1.0, 0, ("wald", "clopper_pearson"), None)
+    assert len(points) == 12
+    assert_remade(RECORD, [asdict(point) for point in points], KEYS)

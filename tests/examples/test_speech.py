@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.public_data import public_data
+from tests.recovery.remade import assert_same_page
+
 PAGE = Path(__file__).parents[2] / "docs" / "examples" / "speech.md"
 
 
@@ -77,3 +80,11 @@ def test_no_data(example: ModuleType, tmp_path: Path, monkeypatch: pytest.Monkey
         example.main([])
     with pytest.raises(FileNotFoundError, match=r"no clips.csv or clips.csv.gz"):
         example.main(["--data", str(tmp_path)])
+
+
+def test_the_command_makes_the_page(example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole page, from the public clips."""
+    page = tmp_path / "speech.md"
+    example.main(["--data", str(public_data("asr_commonvoice")), "--seed", "1", "--output", str(page)])
+    assert_same_page(page.read_text(encoding="utf-8"), PAGE.read_text(encoding="utf-8"))
+    assert "written" in capsys.readouterr().out

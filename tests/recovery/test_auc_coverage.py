@@ -5,17 +5,25 @@ python -m bayesgroups.studies.auc_coverage --output tests/recovery/records/auc_c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from numpy.typing import NDArray
 
+from bayesgroups.curves.areas import auc_intervals
 from bayesgroups.errors import InputError
+from bayesgroups.inference.collapsed.partial_pooling import sample
 from bayesgroups.studies import auc_coverage
 from bayesgroups.studies.auc_coverage import SEED, answers, aucs, draw, law, study
 from bayesgroups.studies.records import as_csv
+from bayesgroups.tallies.auc_variances import auc_as_rate
+from tests.recovery.remade import assert_remade
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "auc_coverage.csv"
@@ -87,6 +95,45 @@ def test_the_code_makes_the_record() -> None:
     drawn = draw(law(rng.permutation(aucs()["alike"]), 1.0), rng)
     names = [name for name, _, _ in answers(drawn, bayesian=True, seed=0)]
     assert sorted(names) == sorted(set(record().reset_index()["interval"]))
+
+
+KEYS = ("design", "interval", "size_class", "level")
+Answers = Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]
+
+
+def test_lines_of_a_posterior_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of calibrated pairs of counts, where all AUCs are alike, in all of its replications."""
+
+    def posterior(drawn: xr.Dataset, *, bayesian: bool, seed: int) -> Answers:
+        assert bayesian
+        fit = sample(auc_as_rate(drawn, "calibrated"), seed=seed, draws=auc_coverage.DRAWS)
+        mu = fit.draws["mu"].values.reshape(-1, drawn.sizes["subgroup"])
+        tails = np.array([[(1 - level) / 2, (1 + level) / 2] for level in auc_coverage.LEVELS])
+        yield "bayesian_rate_calibrated", mu.mean(axis=0), np.quantile(mu, tails, axis=0)
+
+    monkeypatch.setattr(auc_coverage, "answers", posterior)
+    chosen = range(0, auc_coverage.REPLICATIONS, auc_coverage.THINNING)
+    judgements = [auc_coverage._judgements("alike", SEED, replication) for replication in chosen]
+    values = np.array([block for ((_, block),) in judgements])
+    lines = auc_coverage._lines("alike", {"bayesian_rate_calibrated": values}, SEED)
+    assert_remade(RECORD, [asdict(line) for line in lines], KEYS, tolerance=1e-5)
+
+
+@pytest.mark.slow
+def test_lines_of_intervals_of_single_subgroups_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newcombe's interval where all AUCs are alike, in all replications."""
+
+    def newcombe(drawn: xr.Dataset, *, bayesian: bool, seed: int) -> Answers:
+        each = [auc_intervals(drawn, interval="newcombe", variance=None, level=level) for level in auc_coverage.LEVELS]
+        limits = np.stack([[one["lower"].values[0], one["upper"].values[0]] for one in each])
+        yield "newcombe", drawn["estimate"].values[0], limits
+
+    alike = {"alike": aucs()["alike"]}
+    monkeypatch.setattr(auc_coverage, "aucs", lambda: alike)
+    monkeypatch.setattr(auc_coverage, "answers", newcombe)
+    lines = [asdict(line) for line in study()]
+    assert len(lines) == 6
+    assert_remade(RECORD, lines, KEYS)
 
 
 def test_a_study_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,12 @@ import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
+from bayesgroups.frequentist import no_pooling
 from bayesgroups.levels import LEVELS
+from bayesgroups.studies import clusters as cluster_study
 from bayesgroups.studies.clusters import CLUSTERS, CORRELATION, draw, main, study
 from bayesgroups.studies.records import as_csv
+from tests.recovery.remade import assert_remade
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "cluster_coverage.csv"
@@ -98,6 +101,19 @@ def test_a_short_study_is_written_as_it_is_read(tmp_path: Path) -> None:
     assert found == again
     assert text == as_csv(found)
     assert set(read(text)) == set(record())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("analysis", ["ignore", "robust", "mean"])
+def test_lines_of_the_record_can_be_made_again(analysis: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interval of no pooling for rates, in all replications."""
+    interval = "pooled_t" if analysis == "mean" else "wilson"
+    tried = {interval: lambda tally: no_pooling.estimate(tally, interval=interval)}  # type: ignore[arg-type]
+    monkeypatch.setattr(cluster_study, "_analyses", lambda: [analysis])
+    monkeypatch.setattr(cluster_study, "_tried", lambda law, analysis: tried)
+    lines = cluster_study._of_one(cluster_study.REPLICATIONS, cluster_study.SEED, 1)
+    assert len(lines) == 4 * len(LEVELS)
+    assert_remade(RECORD, lines, ["law", "analysis", "interval", "clusters", "level"])
 
 
 def test_one_replication_is_too_few() -> None:

@@ -5,17 +5,21 @@ python -m bayesgroups.studies.curve_coverage --output tests/recovery/records/cur
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
+from bayesgroups.curves import calibration_curve
 from bayesgroups.errors import InputError
 from bayesgroups.studies import curve_coverage
 from bayesgroups.studies.curve_coverage import RATES, THRESHOLDS, draw, study
 from bayesgroups.studies.records import as_csv
+from tests.recovery.remade import assert_remade
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "curve_coverage.csv"
@@ -71,6 +75,19 @@ def test_the_truth_is_what_rows_say() -> None:
     assert truth.curve("roc")[4, g] == pytest.approx((score[y] >= there).mean(), abs=0.005)
     inside = (score > 0.3) & (score <= 0.4)
     assert truth.curve("calibration")[3, g] == pytest.approx(y[inside].mean(), abs=0.01)
+
+
+def test_lines_of_the_record_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calibration curve, both sides, in all replications; a quantile of draws may take another one where rounding differs."""
+
+    def calibration(source: xr.Dataset, seed: int) -> dict[str, xr.Dataset]:
+        level, draws = curve_coverage.LEVEL, curve_coverage.DRAWS
+        return {"calibration": calibration_curve(source, bins=curve_coverage.BINS, level=level, draws=draws, seed=seed)}
+
+    monkeypatch.setattr(curve_coverage, "answers", calibration)
+    lines = [asdict(line) for line in study()]
+    assert len(lines) == 6
+    assert_remade(RECORD, lines, ["curve", "approach", "size_class"], tolerance=1e-4)
 
 
 def test_a_study_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

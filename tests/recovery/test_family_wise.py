@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from bayesgroups.errors import InputError
+from bayesgroups.studies import family_wise
 from bayesgroups.studies.family_wise import main, study
 from bayesgroups.studies.records import as_csv
+from tests.recovery.remade import assert_remade
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "family_wise.csv"
@@ -106,3 +108,10 @@ def test_the_page_shows_the_record() -> None:
         said = " | ".join(word.replace("_", " ") for word in (statement, method, correction))
         line = next(line for line in page.splitlines() if line.startswith(f"| {said} |"))
         assert line.endswith(f"| {100 * error:.1f} ± {100 * mc_error:.1f} |")
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_lines_of_the_record_can_be_made_again(kind: int) -> None:
+    """Of rates, means and margins, in all replications; ranks, reports and discoveries take longer."""
+    lines = family_wise._of_one(family_wise.REPLICATIONS, family_wise.SEED, kind)
+    assert_remade(RECORD, lines, ["statement", "method", "correction"])

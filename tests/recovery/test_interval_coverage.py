@@ -17,8 +17,10 @@ import pytest
 
 from bayesgroups.errors import InputError
 from bayesgroups.levels import LEVELS
+from bayesgroups.studies import coverage as coverage_study
 from bayesgroups.studies.coverage import main, study
 from bayesgroups.studies.records import as_csv
+from tests.recovery.remade import assert_remade
 
 RECORD = Path(__file__).parent / "records" / "interval_coverage.csv"
 Key = tuple[str, str, str, float]
@@ -165,6 +167,24 @@ def test_the_code_makes_the_record(tmp_path: Path) -> None:
     for key, (coverage, error, _) in again.items():
         least = 0.08 if bayesian(key) else 0.04  # two replications, or sixty
         assert coverage == pytest.approx(record()[key][0], abs=5 * max(error, least)), key
+
+
+KEYS = ("design", "interval", "size_class", "level")
+
+
+def test_lines_of_rates_can_be_made_again() -> None:
+    """All frequentist lines of the design of rates, in all replications."""
+    lines = coverage_study._of_one(coverage_study.REPLICATIONS, coverage_study.SEED, 0)
+    assert len(lines) == 120
+    assert_remade(RECORD, lines, KEYS)
+
+
+@pytest.mark.slow
+def test_bayesian_lines_of_rates_can_be_made_again() -> None:
+    """A draw may fall on the other side of a limit where linear algebra rounds otherwise: one pair in 32,000."""
+    lines = coverage_study._of_one(coverage_study.REPLICATIONS, coverage_study.SEED, 4)
+    assert len(lines) == 24
+    assert_remade(RECORD, lines, KEYS, tolerance=1e-4)
 
 
 def test_one_replication_has_no_error() -> None:

@@ -22,6 +22,7 @@ import pandas as pd
 import pytest
 
 from bayesgroups.errors import InputError
+from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.studies import (
     meta_metric_bias,
     meta_metrics,
@@ -32,6 +33,7 @@ from bayesgroups.studies import (
     shortest_intervals,
 )
 from bayesgroups.studies.published_meta_metrics import COVERAGE, EXAMPLES, LEVELS
+from tests.recovery.remade import assert_remade
 
 ROOT = Path(__file__).parents[2]
 RECORDS = Path(__file__).parent / "records"
@@ -224,6 +226,37 @@ def test_records_are_made_the_way_they_say(tmp_path: Path) -> None:
     arguments += ["--shortest", str(tmp_path / "c.csv")]
     meta_metrics_page.main([*arguments, "--output", str(tmp_path / "page.md")])
     assert "## Coverage (table 3)" in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_lines_of_the_record_of_biases_can_be_made_again() -> None:
+    """Of the smallest and the largest number of subgroups, all 144 lines."""
+    for position in (0, len(meta_metric_bias.NUMBERS) - 1):
+        lines = meta_metric_bias._of_one(
+            meta_metric_bias.REPLICATIONS, meta_metric_bias.SEED, meta_metric_bias.NUMBERS, position
+        )
+        assert_remade(RECORDS / "meta_metric_bias.csv", lines, ["measure", "subgroups", "lowest"])
+
+
+def test_lines_of_the_record_of_lengths_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All lines of a design but that of the bootstrap, which is drawn last and left out here."""
+    nothing = np.zeros(shortest_intervals.REPLICATIONS)
+    skipped = [meta_metrics.Answers(shortest_intervals.BOOTSTRAP, nothing, Interval(nothing, nothing))]
+    monkeypatch.setattr(shortest_intervals, "bootstrapped", lambda *_: skipped)
+    lines = shortest_intervals._of_one(shortest_intervals.REPLICATIONS, shortest_intervals.SEED, 0)
+    kept = [line for line in lines if line["interval"] != shortest_intervals.BOOTSTRAP]
+    assert len(kept) == 9
+    assert_remade(RECORDS / "shortest_intervals.csv", kept, ["design", "interval", "level"])
+
+
+def test_lines_of_the_record_of_variances_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fourteen methods of the last design that draw nothing themselves, in all replications."""
+    monkeypatch.setattr(meta_metrics, "bootstrapped", lambda *_: [])
+    monkeypatch.setattr(meta_metrics, "_normal_posterior", lambda *_: iter(()))
+    monkeypatch.setattr(meta_metrics, "_binomial_posterior", lambda *_: iter(()))
+    sizes = (meta_metrics.REPLICATIONS, meta_metrics.NORMAL_POSTERIORS, meta_metrics.BINOMIAL_POSTERIORS)
+    lines = meta_metrics._of_one(sizes, meta_metrics.SEED, len(DESIGNS) - 1)
+    assert len(lines) == 14
+    assert_remade(RECORDS / "between_group_variance.csv", lines, ["design", "method"])
 
 
 def test_figures_have_the_samples_that_their_tables_have(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

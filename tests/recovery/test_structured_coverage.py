@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
+from bayesgroups.frequentist.intervals import Interval
+from bayesgroups.studies import structured_coverage
 from bayesgroups.studies.records import as_csv
 from bayesgroups.studies.structured_coverage import main, study
+from tests.recovery.remade import assert_remade
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "structured_coverage.csv"
@@ -80,6 +86,48 @@ def test_a_small_study_is_reproducible(tmp_path: Path) -> None:
     assert found == again
     assert path.read_bytes() == as_csv(found).encode()
     assert path.read_text(encoding="utf-8").splitlines()[0] == ",".join(record()[0])
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_relative_errors_can_be_made_again(truth: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of all fixed penalties and classes, in all replications: they need no bootstrap, which is drawn after the data."""
+    nothing = Interval(np.zeros(32), np.ones(32))
+    monkeypatch.setattr(structured_coverage.rblpr, "run", lambda *_, **__: SimpleNamespace(selected=np.zeros(32)))
+    monkeypatch.setattr(structured_coverage.rblpr, "interval", lambda *_: nothing)
+    trials: dict[tuple[str, str], list[structured_coverage._Trial]] = {}
+    for replication in range(structured_coverage.REPLICATIONS):
+        for penalty, errors, parts in structured_coverage._trials(truth, structured_coverage.SEED, 1, 0, replication):
+            trials.setdefault((penalty, errors), []).append(structured_coverage._Trial.of(parts))
+    sizes = np.array(structured_coverage.STUDY_SIZES, dtype=np.float64)
+    keys = ["truth", "penalty", "errors", "size_class", "level"]
+    columns = {*keys, "mae_ratio", "replications", "seed"}
+    for (penalty, errors), made in trials.items():
+        lines = structured_coverage._summarise(truth, penalty, errors, made, sizes, structured_coverage.SEED)
+        kept = [{name: part for name, part in asdict(line).items() if name in columns} for line in lines]
+        assert_remade(RECORD, kept, keys, tolerance=1e-5)
+    assert len(trials) == 6
+
+
+@pytest.mark.slow
+def test_a_penalty_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest one with errors of known variance, drawn first of all, in all replications of one truth.
+
+    A third of the replications deal rows to folds before, and the penalty that they choose is not needed.
+    """
+    monkeypatch.setattr(structured_coverage, "SHARES", (0.3,))
+    monkeypatch.setattr(structured_coverage.cross_validation, "losses", lambda *_: np.zeros(1))
+    monkeypatch.setattr(structured_coverage.cross_validation, "choose", lambda _: 0)
+    monkeypatch.setattr(structured_coverage.cross_validation, "grid", lambda largest: np.array([largest]))
+    crossed = structured_coverage.REPLICATIONS // structured_coverage.CV_THINNING
+    work = [
+        structured_coverage._trials("additive", structured_coverage.SEED, structured_coverage.BOOTSTRAPS, crossed, i)
+        for i in range(structured_coverage.REPLICATIONS)
+    ]
+    made = [structured_coverage._Trial.of(each[0][2]) for each in work]
+    sizes = np.array(structured_coverage.STUDY_SIZES, dtype=np.float64)
+    lines = structured_coverage._summarise("additive", "0.3", "known_variance", made, sizes, structured_coverage.SEED)
+    keys = ["truth", "penalty", "errors", "size_class", "level"]
+    assert_remade(RECORD, [asdict(line) for line in lines], keys, tolerance=1e-5)
 
 
 def test_one_replication_is_refused() -> None:

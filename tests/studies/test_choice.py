@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bayesgroups.studies import choice, choice_figure
-from bayesgroups.studies.choice import WORDS, Setting, settings, study, truth
+from bayesgroups.studies.choice import WORDS, Setting, of_one, settings, study, summarise, truth
 from bayesgroups.studies.choice_figure import choices, figure, main
+from tests.recovery.remade import assert_remade
 
 DOCS = Path(__file__).parents[2] / "docs"
 Lines = list[dict[str, str]]
@@ -74,12 +76,13 @@ def test_the_record_says_what_the_page_says(record: Lines) -> None:
     # Attributes that explain make crossed effects better at few rows.
     few = ((32,), (10, 30))
     assert mean("error", "shared", "crossed_effects", *few) < 0.95 * mean("error", "shared", "partial_pooling", *few)
-    # What is a subgroup's own is learned: nowhere does it lose to the subgroup's own rate by more than a hundredth.
+    # What is a subgroup's own is learned: nowhere does it lose to the subgroup's own rate by more than chance.
     crossed = [line for line in record if line["word"] == "crossed_effects"]
-    assert max(float(line["error"]) for line in crossed) < 1.015
+    assert max(float(line["error"]) for line in crossed) < 1.025
+    assert all(float(line["error"]) - 0.5 * float(line["error_se"]) < 1 for line in crossed)
     covered = np.array([float(line["coverage"]) for line in crossed])
     assert 0.94 < covered.mean() < 0.96
-    assert covered.min() >= 0.875
+    assert covered.min() >= 0.885
     assert covered.max() < 0.995
     assert mean("coverage", "apart", "partial_pooling", (2, 4, 8, 32, 128), every) > 0.92
 
@@ -101,3 +104,19 @@ def test_the_figure_is_that_of_the_record(record: Lines, tmp_path: Path) -> None
     assert (tmp_path / "choice.svg").read_bytes() == (DOCS / "choice.svg").read_bytes()
     texts = {text.get_text() for axes in figure(record).axes for text in axes.texts}
     assert {f"{one.error:.2f}" for world in choice_figure.TITLES for one in choices(record, world).values()} <= texts
+
+
+@pytest.mark.parametrize("setting", [Setting("apart", (2,), 3), Setting("apart", (2, 4, 4), 3)], ids=str)
+def test_settings_of_the_record_can_be_made_again(setting: Setting) -> None:
+    """All words, crossed effects among them where there are two attributes.
+
+    A draw that linear algebra rounds otherwise moves errors by little, and a limit over a truth at most once or twice.
+    """
+    position = settings().index(setting)
+    lines = summarise(setting, of_one(choice.SEED, choice.REPLICATIONS, position), choice.SEED)
+    assert len(lines) == 4
+    keys = ["world", "subgroups", "rows", "word"]
+    exact = [{name: part for name, part in asdict(line).items() if name != "coverage"} for line in lines]
+    assert_remade(DOCS / "choice.csv", exact, keys, tolerance=1e-4)
+    covered = [{name: getattr(line, name) for name in (*keys, "coverage")} for line in lines]
+    assert_remade(DOCS / "choice.csv", covered, keys, tolerance=2 / lines[0].pairs)

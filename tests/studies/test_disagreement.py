@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,20 @@ import pytest
 
 from bayesgroups.datasets import load_dressel_farid
 from bayesgroups.disagreement.rates import Bounds
-from bayesgroups.studies.disagreement import INDEFINITE, LEVELS, known_rates, main, of_attribute, panels, study
-from bayesgroups.studies.disagreement_page import PUBLISHED_ERRORS, READING, Panel, explained, figure
+from bayesgroups.studies.disagreement import (
+    INDEFINITE,
+    LEVELS,
+    Line,
+    all_critics,
+    known_rates,
+    main,
+    of_attribute,
+    panels,
+    study,
+)
+from bayesgroups.studies.disagreement_page import CONDITIONS, PUBLISHED_ERRORS, READING, Panel, explained, figure, page
+from tests.public_data import public_data
+from tests.recovery.remade import assert_remade, assert_same_page
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "examples" / "disagreement.md"
@@ -126,3 +139,17 @@ def test_the_record_holds_what_the_page_says() -> None:
     assert "The erratum explains 100 % of the violations." in text
     for line in lines:
         assert f"| {line['critics']} | {float(line['truth']):.3f} |" in text
+
+
+def test_the_command_makes_record_and_page() -> None:
+    """All lines and the whole page, from the public judgements."""
+    folder = public_data("dressel_farid") / "dressel_farid"
+    lines: list[Line] = []
+    pooled = {}
+    for condition in CONDITIONS:
+        judgements = load_dressel_farid(folder, condition="race" if condition == "race" else "no_race")
+        lines += study(judgements, condition)
+        pooled |= {(condition, attribute): all_critics(judgements, attribute, seed=1) for attribute in LEVELS}
+    assert_remade(RECORD, [asdict(line) for line in lines], ["condition", "attribute", "notion"])
+    figures = {condition: f"{PAGE.stem}_{condition}.png" for condition in CONDITIONS}
+    assert_same_page(page(lines, pooled, figures, seed=1), PAGE.read_text(encoding="utf-8"))

@@ -14,6 +14,8 @@ from bayesgroups.errors import InputError
 from bayesgroups.studies.goodness import DIFFERENCES, Line, main, page, study
 from bayesgroups.studies.published_goodness import MODELS, ORDER, PUBLISHED
 from bayesgroups.studies.readmission import score_held_back
+from tests.public_data import public_data
+from tests.recovery.remade import assert_same_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "examples" / "goodness_of_fit.md"
 
@@ -107,3 +109,16 @@ def test_the_committed_page_says_what_its_sentences_say() -> None:
     assert share["expl+age -> expl+age+rc"] > 15
     assert share["expl+rc -> expl+age+rc"] > 15
     assert share["expl+age+rc -> expl+age+rc+age.rc"] <= 15
+
+
+def test_the_command_makes_the_columns_of_the_first_draw() -> None:
+    """Three columns of p-values in all 52 lines; the quantiles are of 50 draws."""
+
+    def first_draw(text: str) -> str:
+        rows = [line.split(" | ") for line in text.splitlines() if " -> " in line and line.startswith("| ")]
+        return "\n".join(" | ".join([*row[:2], row[2].rstrip(" \\*"), *row[3:6]]) for row in rows)
+
+    lines = study(load_diabetes(public_data("diabetes") / "diabetes"), draws=1)
+    kept = first_draw(PAGE.read_text(encoding="utf-8"))
+    assert len(kept.splitlines()) == 52
+    assert_same_page(first_draw(page(lines, rows=5000, draws=1, seed=1)), kept)

@@ -12,9 +12,17 @@ import pytest
 import bayesgroups as bg
 from bayesgroups.datasets import load_bios_confusion, load_bios_runs
 from bayesgroups.studies.model_selection import candidates, main, plain_model, selections
-from bayesgroups.studies.model_selection_figures import iteration_rows, iterations, posterior_points
+from bayesgroups.studies.model_selection_figures import (
+    iteration_rows,
+    iterations,
+    plug_in,
+    posterior_points,
+    posterior_rows,
+)
 from bayesgroups.studies.model_selection_page import AGGREGATES, ANCHOR, AUC, BEST, METHODS, NOTES, POSTERIOR
 from bayesgroups.tradeoffs import CRITERIA
+from tests.public_data import public_data
+from tests.recovery.remade import assert_same_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "examples" / "model_selection.md"
 
@@ -140,3 +148,21 @@ def test_a_checkpoint_becomes_a_candidate_with_draws(folder: Path) -> None:
     assert float(points["performance"].mean()) == pytest.approx(share, abs=0.02)
     area = bg.auc_pfc(points, anchor=ANCHOR)
     assert area.dims == ("chain", "draw")
+
+
+def test_the_command_makes_the_table_of_the_posterior() -> None:
+    points = posterior_points(load_bios_confusion(public_data("bios_pfc") / "bios_pfc", "test"), seed=1)
+    made = posterior_rows(points, plug_in(load_bios_confusion(public_data("bios_pfc") / "bios_pfc", "test")))
+    text = PAGE.read_text(encoding="utf-8").splitlines()
+    first = text.index(made[0])
+    assert_same_page("\n".join(made), "\n".join(text[first : first + len(made)]))
+
+
+@pytest.mark.slow
+def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole page, from the public runs."""
+    output = tmp_path / "model_selection.md"
+    folder = public_data("bios_pfc") / "bios_pfc"
+    main(["--data", str(folder), "--draws", "2000", "--seed", "1", "--output", str(output)])
+    assert_same_page(output.read_text(encoding="utf-8"), PAGE.read_text(encoding="utf-8"))
+    assert capsys.readouterr().out

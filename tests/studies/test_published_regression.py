@@ -13,7 +13,12 @@ from bayesgroups.studies import published_regression, published_regression_page
 from bayesgroups.studies.populations import Population
 from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import measures
+from bayesgroups.studies.shared_cells import SEED, populations
+from tests.public_data import public_data
+from tests.recovery.remade import assert_same_page
 from tests.studies.resumed import resumed
+
+PAGE = Path(__file__).parents[2] / "docs" / "examples" / "regression_paper.md"
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +84,21 @@ def test_the_page_says_what_the_tables_say(population: Population) -> None:
     )
     assert f"age: {best}, expl: {best}" in text
     assert text.count("*Claim: ") == 5
+
+
+def test_the_command_makes_columns_of_the_page() -> None:
+    """Errors of three estimators over 20 draws, with their Monte Carlo errors."""
+    diabetes = populations(public_data("diabetes", "adult", "asr_commonvoice"))[0]
+    chosen = ("standard", "James-Stein", "empirical Bayes")
+    entrants = {name: published_regression.ENTRANTS[name] for name in chosen}
+    table = measures(study(diabetes, entrants, draws=20, seed=SEED), reference="standard")
+    sections = (
+        PAGE.read_text(encoding="utf-8").split("## Errors, 20 draws")[1].split("\n## ")[0].split("Small subgroups:")
+    )
+    for section, size in zip(sections[:2], ("all", "small"), strict=True):
+        rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+        kept = {row[0]: row[1:4] for row in rows if row[0] in diabetes.metric_names}
+        assert len(kept) == 6
+        for metric, cells in kept.items():
+            lines = [table.loc[(metric, name, size)] for name in chosen]
+            assert_same_page(" ".join(f"{line['mae']:.4f} ± {line['mae_se']:.4f}" for line in lines), " ".join(cells))
