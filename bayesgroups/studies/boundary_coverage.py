@@ -42,7 +42,7 @@ RATES = (0.01, 0.05, 0.2)
 SPREADS = (0.15, 0.5)
 """Standard deviations of every component, in logits."""
 WORDS: tuple[Estimator, ...] = (bg.PartialPooling(), bg.CrossedEffects())
-REPLICATIONS = 30
+REPLICATIONS = 15
 """Tables of every superpopulation."""
 SEED = 20_261_122
 

@@ -4,7 +4,8 @@
 
 Everything is drawn from the prior, data from the likelihood. The two files it writes, and the tests, are those of
 `bayesgroups.studies.calibration`. Beside the ranks it writes the k-hat and the effective number of draws of every fit, which
-must pass the gate, for a fit that fails would be repeated by NUTS.
+must pass the gate, for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes (with
+a normal likelihood, that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def cells() -> NDArray[np.int64]:
     return np.stack([a, b, c, a * 2 + b, a * 2 + c, b * 2 + c, np.arange(len(a))]).astype(np.int64)
 
 
-def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws, tuple[float, float]]:
-    """Truth and draws of one simulated data set, and the k-hat and effective number of its fit.
+def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws, tuple[float, float, int]]:
+    """Truth and draws of one simulated data set, and the k-hat and effective number of its fit, and how many subgroups inform it.
 
     Examples
     --------
@@ -74,6 +75,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
         found = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)
+        informative = int(((k > 0) & (k < n)).sum())
 
         def fit(at: FloatArray) -> FloatArray:
             return np.asarray((k * at - n * np.logaddexp(0, at)).sum(axis=-1))
@@ -81,6 +83,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
         found = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, known=known)
+        informative = int((n > 0).sum())
 
         def fit(at: FloatArray) -> FloatArray:
             return np.asarray(-0.5 * ((z - at) ** 2 / v).sum(axis=-1))
@@ -92,12 +95,12 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
         truth[name], draws[name] = tau[position, None], found.tau[:, position]
     for g, count in enumerate(COUNTS):
         truth[f"mu[{count}]"], draws[f"mu[{count}]"] = eta[g, None], found.eta[:, g]
-    return truth, draws, (found.k_hat, found.ess)
+    return truth, draws, (found.k_hat, found.ess, informative)
 
 
 def study(
     likelihood: str, replications: int, seed: int, *, executor: Executor = HERE
-) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float]]]:
+) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float, int]]]:
     """Ranks by quantity, 0 to `DRAWS`, and the quality of every fit.
 
     Raises
@@ -109,18 +112,18 @@ def study(
         raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, LIKELIHOODS))}")
     name, work = f"ranks of crossed effects, {likelihood}", partial(_ranks_of_one, likelihood, seed)
     found = replicate(name, work, replications, seed, executor)
-    return by_quantity([ranks for ranks, _, _ in found]), [(k_hat, ess) for _, k_hat, ess in found]
+    return by_quantity([ranks for ranks, *_ in found]), [(k_hat, ess, number) for _, k_hat, ess, number in found]
 
 
-def _ranks_of_one(likelihood: str, seed: int, number: int) -> tuple[dict[str, int], float, float]:
+def _ranks_of_one(likelihood: str, seed: int, number: int) -> tuple[dict[str, int], float, float, int]:
     rng = np.random.default_rng([seed, LIKELIHOODS.index(likelihood), number])
-    truth, draws, (k_hat, ess) = replication(likelihood, rng)
+    truth, draws, (k_hat, ess, informative) = replication(likelihood, rng)
     ranks = {}
     for name, value in truth.items():
         # Draws that are taken twice, and a component that is 0 in both, tie; chance breaks the tie.
         below, even = int((draws[name] < value).sum()), int((draws[name] == value).sum())
         ranks[name] = below + int(rng.integers(0, even + 1))
-    return ranks, float(k_hat), float(ess)
+    return ranks, float(k_hat), float(ess), informative
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -132,12 +135,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _found(replications: int, seed: int, executor: Executor) -> Found:
     found = {name: study(name, replications, seed, executor=executor) for name in LIKELIHOODS}
     fits = [
-        [likelihood, i, round(k, 3), round(ess)]
+        [likelihood, i, round(k, 3), round(ess), informative]
         for likelihood, (_, fit) in found.items()
-        for i, (k, ess) in enumerate(fit)
+        for i, (k, ess, informative) in enumerate(fit)
     ]
     ranks = {likelihood: each for likelihood, (each, _) in found.items()}
-    return Found(ranks, {"fits": [["likelihood", "replication", "k_hat", "ess"], *fits]})
+    return Found(ranks, {"fits": [["likelihood", "replication", "k_hat", "ess", "informative"], *fits]})
 
 
 if __name__ == "__main__":
