@@ -2,7 +2,7 @@
 
     python -m bayesgroups.studies.auc_coverage --output tests/recovery/records/auc_coverage.csv
 
-takes about eight minutes on one core.
+takes about three minutes on one core.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from tests.public_data import public_data
 from tests.recovery.remade import assert_remade
 
 RECORD = Path(__file__).parent / "records" / "model_based_metrics.csv"
+PAGE = Path(__file__).parents[2] / "docs" / "examples" / "model_based_metrics.md"
 METRICS = ("sel", "acc", "fnr", "fpr", "ppv", "auc")
 MINE, PUBLISHED = "mbm (bayesian)", "mbm (frequentist)"
 
@@ -70,6 +71,58 @@ def test_the_hierarchical_version_repairs_most_of_it_and_errs_least() -> None:
 def test_normal_scores_are_biased() -> None:
     assert abs(record()["mbm_normal", "sel", "all"]["bias"]) > 0.03
     assert abs(record()[MINE, "sel", "all"]["bias"]) < 0.01
+
+
+SHOWN = {
+    "standard": "standard", "empirical Bayes, plug-in": "eb_plug_in", "empirical Bayes, Morris": "eb_morris",
+    "structured regression": "sr", "SureMap": "suremap", "crossed effects, Bayesian": "crossed_effects (bayesian)",
+    "score regression, normal": "mbm_normal", "score regression, skewed": PUBLISHED, "model-based metrics, Bayesian": MINE,
+}  # fmt: skip
+"""Estimators of the tables of the page."""
+
+
+def _large(estimator: str, metric: str) -> float:
+    """Coverage in subgroups that are not small, from that in all and in small ones."""
+    every, small = (record()[estimator, metric, subgroups] for subgroups in ("all", "small"))
+    covered = every["coverage"] * every["pairs"] - small["coverage"] * small["pairs"]
+    return covered / (every["pairs"] - small["pairs"])
+
+
+@pytest.mark.parametrize(
+    ("title", "column", "subgroups"),
+    [
+        ("Mean absolute error, all subgroups", "mae", "all"),
+        ("Mean absolute error, small subgroups", "mae", "small"),
+        ("Coverage of 95 % intervals, all subgroups", "coverage", "all"),
+        ("Coverage, subgroups with more than 25 rows", "coverage", "large"),
+        ("Coverage, small subgroups", "coverage", "small"),
+        ("Width of 95 % intervals, all subgroups", "width", "all"),
+    ],
+)
+def test_the_page_shows_the_record(title: str, column: str, subgroups: str) -> None:
+    section = PAGE.read_text(encoding="utf-8").split(f"## {title}\n")[1].split("\n## ", maxsplit=1)[0]
+    rows = []
+    for shown, name in SHOWN.items():
+        values = [
+            _large(name, metric) if subgroups == "large" else record()[name, metric, subgroups][column]
+            for metric in METRICS
+        ]
+        values.append(float(np.mean(values)))
+        cells = [f"{100 * value:.0f} %" if column == "coverage" else f"{value:.3f}" for value in values]
+        rows.append(f"| {shown} | {' | '.join(cells)} |")
+    assert [line for line in section.splitlines() if line.startswith("| ")][1:] == rows
+
+
+def test_the_page_compares_with_crossed_effects() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    crossed = "crossed_effects (bayesian)"
+    assert f"({_mean(crossed, 'ratio'):.2f} for crossed effects;" in text
+    narrower = 1 - _mean(MINE, "width") / _mean(crossed, "width")
+    assert f"{100 * narrower:.0f} % narrower than those of crossed effects" in text
+    assert f"which cover {100 * _mean(crossed, 'coverage'):.0f} %" in text
+    assert f"{100 * _mean(crossed, 'coverage', 'small'):.0f} % in small ones, for the same reason" in text
+    small = [f"{_mean(name, 'ratio', 'small'):.2f}" for name in (crossed, MINE, "eb_morris")]
+    assert f"err a little less ({small[0]} against {small[1]}), and empirical Bayes as much ({small[2]})" in text
 
 
 def _found() -> xr.Dataset:

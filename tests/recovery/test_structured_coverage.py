@@ -17,8 +17,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from bayesgroups.datasets import STUDY_SIZES
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
+from bayesgroups.frequentist.structured import cross_validation, rblpr
 from bayesgroups.studies import structured_coverage
 from bayesgroups.studies.records import as_csv
 from bayesgroups.studies.structured_coverage import main, study
@@ -92,13 +94,13 @@ def test_a_small_study_is_reproducible(tmp_path: Path) -> None:
 def test_relative_errors_can_be_made_again(truth: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of all fixed penalties and classes, in all replications: they need no bootstrap, which is drawn after the data."""
     nothing = Interval(np.zeros(32), np.ones(32))
-    monkeypatch.setattr(structured_coverage.rblpr, "run", lambda *_, **__: SimpleNamespace(selected=np.zeros(32)))
-    monkeypatch.setattr(structured_coverage.rblpr, "interval", lambda *_: nothing)
+    monkeypatch.setattr(rblpr, "run", lambda *_, **__: SimpleNamespace(selected=np.zeros(32)))
+    monkeypatch.setattr(rblpr, "interval", lambda *_: nothing)
     trials: dict[tuple[str, str], list[structured_coverage._Trial]] = {}
     for replication in range(structured_coverage.REPLICATIONS):
         for penalty, errors, parts in structured_coverage._trials(truth, structured_coverage.SEED, 1, 0, replication):
             trials.setdefault((penalty, errors), []).append(structured_coverage._Trial.of(parts))
-    sizes = np.array(structured_coverage.STUDY_SIZES, dtype=np.float64)
+    sizes = np.array(STUDY_SIZES, dtype=np.float64)
     keys = ["truth", "penalty", "errors", "size_class", "level"]
     columns = {*keys, "mae_ratio", "replications", "seed"}
     for (penalty, errors), made in trials.items():
@@ -115,16 +117,16 @@ def test_a_penalty_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     A third of the replications deal rows to folds before, and the penalty that they choose is not needed.
     """
     monkeypatch.setattr(structured_coverage, "SHARES", (0.3,))
-    monkeypatch.setattr(structured_coverage.cross_validation, "losses", lambda *_: np.zeros(1))
-    monkeypatch.setattr(structured_coverage.cross_validation, "choose", lambda _: 0)
-    monkeypatch.setattr(structured_coverage.cross_validation, "grid", lambda largest: np.array([largest]))
+    monkeypatch.setattr(cross_validation, "losses", lambda *_: np.zeros(1))
+    monkeypatch.setattr(cross_validation, "choose", lambda _: 0)
+    monkeypatch.setattr(cross_validation, "grid", lambda largest: np.array([largest]))
     crossed = structured_coverage.REPLICATIONS // structured_coverage.CV_THINNING
     work = [
         structured_coverage._trials("additive", structured_coverage.SEED, structured_coverage.BOOTSTRAPS, crossed, i)
         for i in range(structured_coverage.REPLICATIONS)
     ]
     made = [structured_coverage._Trial.of(each[0][2]) for each in work]
-    sizes = np.array(structured_coverage.STUDY_SIZES, dtype=np.float64)
+    sizes = np.array(STUDY_SIZES, dtype=np.float64)
     lines = structured_coverage._summarise("additive", "0.3", "known_variance", made, sizes, structured_coverage.SEED)
     keys = ["truth", "penalty", "errors", "size_class", "level"]
     assert_remade(RECORD, [asdict(line) for line in lines], keys, tolerance=1e-5)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesgroups.datasets import load_dressel_farid
 from bayesgroups.disagreement.rates import Bounds
@@ -145,7 +146,7 @@ def test_the_command_makes_record_and_page() -> None:
     """All lines and the whole page, from the public judgements."""
     folder = public_data("dressel_farid") / "dressel_farid"
     lines: list[Line] = []
-    pooled = {}
+    pooled: dict[tuple[str, str], xr.Dataset] = {}
     for condition in CONDITIONS:
         judgements = load_dressel_farid(folder, condition="race" if condition == "race" else "no_race")
         lines += study(judgements, condition)
