@@ -117,7 +117,7 @@ def build(
     ...     coords={"metric": ["ppv"], "subgroup": ["f", "m"], "sex": ("subgroup", ["f", "m"]), "outcome": ["0", "1"],
     ...             "decision": ["0", "1"]}, attrs={"by": '{"by": ["sex"]}'})
     >>> [variable.name for variable in build(tally).free_RVs]
-    ['alpha', 'factor_sd', 'z']
+    ['alpha', 'factor_sd', 'z_residual']
     """
     if own_effects not in ("fixed", "learned"):
         raise ValueError(f"own_effects must be one of fixed, learned; got {own_effects!r}")
@@ -185,8 +185,9 @@ def _correlated_effects(components: Subsets, spread: Tensor, found: Tree) -> Ten
     sizes = zip(components.names, components.sizes, strict=True)
     model.add_coord("effect", [f"{name} {cell}" for name, size in sizes for cell in range(size)])
     model.add_coord("pair", [f"{one}, {other}" for i, one in enumerate(found.names) for other in found.names[:i]])
-    root, free = _correlation_root(number), pm.Normal("z", dims=("factor", "effect"))
-    z = pm.math.sum(root[:, :, None] * free[None], axis=1)
+    root = _correlation_root(number)
+    free: Tensor = pm.Normal("z", dims=("factor", "effect"))
+    z: Tensor = pm.math.sum(root[:, :, None] * free[None], axis=1)
     start, total = 0, 0.0
     for k, (cells, size) in enumerate(zip(components.cells, components.sizes, strict=True)):
         total = total + spread[:, k, None] * z[:, start + cells]
@@ -212,8 +213,9 @@ def _with_effects(
     following = eta[at] + slope[:, None] * first.shared[leading.tolist().index(found.names.index("sel"))]
     names, dims = ("z_follower", "z_follower_residual"), ("follower", "effect", "residual")
     second = crossed_latents(names, components, data.of(at), following, spread[at], dims)
-    order = np.argsort([*leading, followed])
-    return pt.concatenate([eta[leading] + first.total, following + second.total])[order]
+    order = np.argsort(np.append(leading, followed))
+    every: Tensor = pt.concatenate([eta[leading] + first.total, following + second.total])
+    return every[order]
 
 
 def _offsets(x: dict[str, FloatArray], found: Tree, subgroups: int, model: Any) -> Tensor:

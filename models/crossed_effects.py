@@ -122,7 +122,7 @@ def build(
     ...             "race": ("subgroup", ["a", "a", "b", "b"]), "sex": ("subgroup", ["f", "m", "f", "m"])},
     ...     attrs={"by": '{"by": ["race", "sex"]}'})
     >>> [variable.name for variable in build(tally).free_RVs]
-    ['alpha', 'component_sd', 'z']
+    ['alpha', 'component_sd', 'z', 'z_residual']
     """
     if prior not in get_args(Family):
         raise ValueError(f"prior must be one of {', '.join(get_args(Family))}; got {prior!r}")

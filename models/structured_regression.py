@@ -146,8 +146,9 @@ def build(
             precision[cells.metric, cells.subgroup] = cells.std_error**-2
             score = precision * (estimate - intercept[:, None])
             spread = _spread(tau[:, None], slab, local_df)
-            coefficients = latent_coefficients("z_beta", x, score, precision, spread, ("metric", "coefficient"))
-            theta = theta + pm.Deterministic("beta", coefficients, dims=("metric", "coefficient")) @ x.T
+            beta = latent_coefficients("z_beta", x, score, precision, spread, ("metric", "coefficient"))
+            pm.Deterministic("beta", beta, dims=("metric", "coefficient"))
+            theta = theta + beta @ x.T
         pm.Deterministic("mu", pm.math.clip(theta, low[:, None], high[:, None]), dims=("metric", "subgroup"))
         observe_estimates(cells, theta[cells.metric, cells.subgroup])
     return model

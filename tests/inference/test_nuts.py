@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pymc as pm
 import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
 from scipy import stats
 
+import bayesgroups as bg
 from bayesgroups.inference import nuts
 from bayesgroups.inference.verdicts import nuts_checks, usable
 from bayesgroups.models import no_pooling, partial_pooling
@@ -120,3 +123,14 @@ def test_without_nutpie_pymc_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuple(tree["sample_stats"].data_vars) == nuts.STATISTICS
     again = nuts.sample(model, seed=1, draws=50, tune=100, chains=1)
     np.testing.assert_array_equal(tree["posterior"]["overall"], again["posterior"]["overall"])
+
+
+def test_few_rows_and_many_are_sampled_alike() -> None:
+    """From 2 rows to 20,000: no fixed form of the latent effects suits all of them."""
+    rng, trials = np.random.default_rng(3), np.geomspace(2, 20_000, 24).astype(int)
+    successes = rng.binomial(trials, 1 / (1 + np.exp(1 - 0.5 * rng.standard_normal(24))))
+    tally = bg.tally_from_counts(successes, trials, pd.DataFrame({"site": [f"s{i}" for i in range(24)]}))
+    report = bg.estimate(tally, bg.PartialPooling(), seed=1, inference="nuts")
+    assert (report.attrs["usable"], json.loads(report.attrs["notes"])) == (1, [])
+    checks = report["diagnostics"].to_dataset()["value"]
+    assert float(checks.sel(check="rate: bulk ESS")) >= 2000
