@@ -245,7 +245,7 @@ def test_many_subgroups_are_partial_pooling_of_rates() -> None:
     assert found.tau.mean() == pytest.approx(other.tau.mean(), abs=0.01)
 
 
-@pytest.mark.parametrize(("more", "tries"), [(400, [False, True]), (25, [False])])
+@pytest.mark.parametrize(("more", "tries"), [(400, [False, True, True, True]), (25, [False])])
 def test_wider_sites_are_tried_where_the_weights_are_not_good(
     monkeypatch: pytest.MonkeyPatch, more: int, tries: list[bool]
 ) -> None:
@@ -253,9 +253,9 @@ def test_wider_sites_are_tried_where_the_weights_are_not_good(
     cells, n = crossed(5, 6)[[0, 1, -1]], np.full(30, 3.0)
     k, around = rng.binomial(3, 0.1, 30).astype(np.float64), engine._Sites.around
 
-    def counted(*arguments: Any, few: bool) -> engine._Sites:
+    def counted(*arguments: Any, few: bool, widest: bool = False) -> engine._Sites:
         tried.append(few)
-        return around(*arguments, few=few)
+        return around(*arguments, few=few, widest=widest)
 
     monkeypatch.setattr(engine._Sites, "around", counted)
     monkeypatch.setattr(engine, "MANY", 5)
