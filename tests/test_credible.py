@@ -74,7 +74,8 @@ def shapes() -> st.SearchStrategy[FloatArray]:
     def logit_normal(parameters: tuple[float, float, float]) -> FloatArray:
         centre, spread, n = parameters
         eta = np.linspace(centre - 9 * spread, centre + 9 * spread, 20_001)
-        density = stats.norm.pdf(eta, centre, spread) * np.exp(-n * np.logaddexp(0, eta))
+        log_density = stats.norm.logpdf(eta, centre, spread) - n * np.logaddexp(0, eta)
+        density = np.exp(log_density - log_density.max())
         return np.asarray(expit(np.interp(grid, np.cumsum(density) / density.sum(), eta)))
 
     return betas | st.tuples(st.floats(-8, 3), st.floats(0.05, 4), st.floats(0.5, 500)).map(logit_normal)

@@ -25,6 +25,7 @@ from bayesgroups.inference.verdicts import Check, at_least
 from bayesgroups.models.component_scales import DEGREES, component_scales
 from bayesgroups.models.confusion_tree import Path, factor_scales, follower, own_spreads, tree
 from bayesgroups.models.covariates import standardised
+from bayesgroups.models.scales import LARGEST_LOGIT_SCALE
 from bayesgroups.models.subsets import subsets
 from bayesgroups.models.variances import with_shrunk_variances
 
@@ -118,7 +119,8 @@ def worst_conflict(
     check = at_least("prior-data conflict", metric, value, CONFLICT, quantity)
     if check.passed:
         return check
-    advice = f" Prior and data are in conflict: set {setting} to about {spread:.2g} to expect such differences."
+    wide = min(spread, LARGEST_LOGIT_SCALE) if "logit" in unit else spread
+    advice = f" Prior and data are in conflict: set {setting} to about {wide:.2g} to expect such differences."
     return replace(check, sentence=check.sentence + advice)
 
 

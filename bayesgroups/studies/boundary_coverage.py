@@ -179,7 +179,7 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     settings = {"seed": seed, "words": [describe(leaf) for leaf in WORDS], "worlds": worlds()}
     lines = []
     for position, (rate, spread) in enumerate(worlds()):
-        work = partial(_of_one, position, WORDS, seed)
+        work = partial(_of_one, (rate, spread), position, WORDS, seed)
         found = executor.run(f"boundary coverage, {rate:g}, {spread:g}", work, replications, settings=settings)
         for word in found[0]:
             held, scores = (np.array([each for one in found for each in one[word][part]]) for part in ("held", "score"))
@@ -195,9 +195,11 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     return lines
 
 
-def _of_one(world: int, words: tuple[Estimator, ...], seed: int, number: int) -> dict[str, dict[str, list[Any]]]:
+def _of_one(
+    world: tuple[float, float], position: int, words: tuple[Estimator, ...], seed: int, number: int
+) -> dict[str, dict[str, list[Any]]]:
     """Judgement of one table by word: ``held``, ``score`` (subgroup, rule, level), ``at_end`` (subgroup,)."""
-    tally, truth = simulate(*worlds()[world], np.random.default_rng([seed, world, number]))
+    tally, truth = simulate(*world, np.random.default_rng([seed, position, number]))
     found: dict[str, dict[str, list[Any]]] = {}
     for leaf in words:
         mu = estimate(tally, leaf, seed=seed + number)["posterior"].to_dataset()["mu"]
