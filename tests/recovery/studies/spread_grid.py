@@ -37,7 +37,7 @@ from tests.recovery.studies import quadrature
 FloatArray = NDArray[np.float64]
 
 ONE_ATTRIBUTE = ((12,),)
-SEVERAL = ((4, 3), (4, 2, 3), (3, 2, 2, 2))
+SEVERAL = ((4, 3), (4, 2, 3))
 SPREADS = (0.01, 0.1, 0.7, 2.0, 5.0, 20.0, 50.0)
 """Standard deviations of the subgroups, in standard deviations of a row, or in logits of a rate."""
 SPREADS_OF_SEVERAL = (0.01, 0.7, 5.0)
