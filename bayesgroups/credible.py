@@ -71,7 +71,7 @@ def credible_limits(
     >>> ends = np.zeros(1), np.ones(1)
     >>> limits = credible_limits(draws, draws.mean(axis=0), (0.5, 0.95), no_success=yes, all_success=no, ends=ends)
     >>> limits.lower.round(3).tolist(), limits.one_sided.tolist()
-    ([[0.0, 0.0]], [[True, True]])
+    ([[0.005, 0.0]], [[False, True]])
     >>> ((limits.lower[:, 1] <= draws) & (draws <= limits.upper[:, 1])).mean().round(3).item()
     0.95
     """
