@@ -175,6 +175,7 @@ def binomial(
     extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
+    here = space(predictor, y, v + extra, prior)
     for _ in range(ROUNDS):
         here = space(predictor, y, v + extra, prior)
         likelihood = _likelihood(here, prior)
