@@ -23,7 +23,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.thresholds import SelectionThreshold, selection_threshold
+from bayesgroups.data.thresholds import SelectionThreshold, selection_threshold
 
 BY = ["race", "gender", "age"]
 METRICS = ["sel", "acc", "fnr", "fpr", "ppv", "auc"]

@@ -1,6 +1,6 @@
 """Research prototyping: a model of one's own in a file of one's own, beside everything the package has.
 
-    python examples/own_estimator.py
+    python -m examples.own_estimator
 
 Nothing is registered. An estimator is a frozen leaf with a word and two sides; `own_model.py` has the PyMC model, which the
 package samples where there is no exact engine (`inference="nuts"`). Draws made elsewhere need no leaf at all.
@@ -17,7 +17,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.frequentist import complete_pooling
-from bayesgroups.inference.posterior import Posterior, generator, lay_out
+from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -36,9 +36,9 @@ class PriorRows(Estimator):
 
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model."""
-        import own_model
+        from examples.own_model import build
 
-        return own_model.build(tally, rows=self.rows)
+        return build(tally, rows=self.rows)
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
         """Exact draws of one metric: the Beta prior is conjugate."""

@@ -1,7 +1,7 @@
 """PyMC builders, one file per word: ``build(tally, *, ...) -> pm.Model``.
 
-Importing this package imports no builder and no PyMC; a builder is imported when it is first named. ``scales`` and
-``cells`` need NumPy and xarray only.
+Importing this package imports no builder and no PyMC; a builder is imported when it is first named. The modules of
+``shared``, ``scales`` among them, need NumPy and xarray only.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
         model_based_metrics,
         no_pooling,
         partial_pooling,
-        scales,
         structured_regression,
     )
+    from .shared import scales
 
 __all__ = [
     "complete_pooling", "confusion", "crossed_effects", "disagreement", "james_stein", "model_based_metrics", "no_pooling",
@@ -32,6 +32,8 @@ __all__ = [
 
 def __getattr__(name: str) -> ModuleType:
     """Import a listed submodule when it is first used as an attribute."""
+    if name == "scales":
+        return import_module(f"{__name__}.shared.scales")
     if name in __all__:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -33,8 +33,8 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import Likelihood
-from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
+from .shared.cells import Likelihood
+from .shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

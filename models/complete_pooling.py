@@ -34,9 +34,9 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .likelihoods import observe_estimates, observe_successes
-from .scales import natural_scale
+from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from .shared.scales import natural_scale
 from .weak_priors import weak_prior
 
 

@@ -40,9 +40,12 @@ import pytensor.tensor as pt
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import BinomialCells, NormalCells
-from .confusion_offsets import SLOPE_SCALE, offsets
-from .confusion_tree import (
+from .crossed_latents import crossed_latents
+from .latent_effects import PseudoData, pseudo_data
+from .likelihoods import observe_successes
+from .shared.cells import BinomialCells, NormalCells
+from .shared.confusion_offsets import SLOPE_SCALE, offsets
+from .shared.confusion_tree import (
     SELECTION_SLOPE_MEAN,
     SELECTION_SLOPE_SD,
     Tree,
@@ -52,11 +55,8 @@ from .confusion_tree import (
     share,
     tree,
 )
-from .crossed_latents import crossed_latents
-from .latent_effects import PseudoData, pseudo_data
-from .likelihoods import observe_successes
-from .scales import LOGIT_OVERALL_SCALE
-from .subsets import Subsets, subsets
+from .shared.scales import LOGIT_OVERALL_SCALE
+from .shared.subsets import Subsets, subsets
 
 FloatArray = NDArray[np.float64]
 Tensor = Any

@@ -48,16 +48,16 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
-from .component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, component_scales
-from .covariates import standardised
 from .crossed_latents import crossed_latents
 from .latent_effects import pseudo_data
 from .likelihoods import observe_estimates, observe_successes
-from .scales import natural_scale
-from .subsets import subsets
-from .tasks import stack
-from .variances import with_shrunk_variances
+from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from .shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, component_scales
+from .shared.covariates import standardised
+from .shared.scales import natural_scale
+from .shared.subsets import subsets
+from .shared.tasks import stack
+from .shared.variances import with_shrunk_variances
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

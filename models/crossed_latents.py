@@ -13,7 +13,7 @@ import pymc as pm
 
 from .latent_coefficients import latent_coefficients
 from .latent_effects import PseudoData, latent_effects
-from .subsets import Subsets
+from .shared.subsets import Subsets
 
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""

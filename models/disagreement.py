@@ -51,7 +51,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 
-from .scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale
+from .shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale
 
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""

@@ -56,10 +56,10 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import normal_cells
 from .latent_effects import PseudoData, latent_effects
 from .likelihoods import observe_estimates
-from .scales import WEAK, natural_scale
+from .shared.cells import normal_cells
+from .shared.scales import WEAK, natural_scale
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

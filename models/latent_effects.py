@@ -25,7 +25,7 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 
-from .cells import BinomialCells, NormalCells
+from .shared.cells import BinomialCells, NormalCells
 
 FloatArray = NDArray[np.float64]
 Tensor = Any

@@ -17,7 +17,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from .cells import BinomialCells, NormalCells
+from .shared.cells import BinomialCells, NormalCells
 
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""

@@ -56,13 +56,13 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import BinomialCells
 from .likelihoods import observe_successes
-from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
-from .score_cells import CONTRAST, EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
-from .score_covariates import CENTRE_SCALE, SLOPE_SCALE, TAU_SCALES, CovariateCells, covariate_cells
 from .score_functionals import Scale, metric_of
 from .score_warps import WARP_SCALE, ScoreBins, Warp, log_density, score_bins, warp
+from .shared.cells import BinomialCells
+from .shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+from .shared.score_cells import CONTRAST, EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
+from .shared.score_covariates import CENTRE_SCALE, SLOPE_SCALE, TAU_SCALES, CovariateCells, covariate_cells
 
 FloatArray = NDArray[np.float64]
 Tensor = Any

@@ -32,9 +32,9 @@ from __future__ import annotations
 import pymc as pm
 import xarray as xr
 
-from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .likelihoods import observe_estimates, observe_successes
-from .scales import natural_scale
+from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from .shared.scales import natural_scale
 from .weak_priors import weak_prior
 
 

@@ -48,10 +48,10 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .latent_effects import latent_effects, pseudo_data
 from .likelihoods import observe_estimates, observe_successes
-from .scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
+from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from .shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

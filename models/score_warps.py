@@ -16,7 +16,7 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .score_cells import ScoreCells
+from .shared.score_cells import ScoreCells
 
 FloatArray = NDArray[np.float64]
 Tensor = Any

@@ -49,11 +49,11 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cells import normal_cells
 from .latent_coefficients import latent_coefficients
 from .likelihoods import observe_estimates
-from .scales import natural_scale
-from .sparsity import global_scale
+from .shared.cells import normal_cells
+from .shared.scales import natural_scale
+from .shared.sparsity import global_scale
 
 FloatArray = NDArray[np.float64]
 Tensor = Any

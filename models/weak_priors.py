@@ -13,7 +13,7 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
-from .scales import JEFFREYS, WEAK
+from .shared.scales import JEFFREYS, WEAK
 
 BoolArray = NDArray[np.bool_]
 Tensor = Any

@@ -11,10 +11,10 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.inference.posterior import Posterior
-from bayesgroups.inference.verdicts import Check, at_most
-from bayesgroups.levels import LEVELS
-from bayesgroups.report import assemble
+from bayesgroups.report.diagnostics import Check, at_most
+from bayesgroups.report.levels import LEVELS
+from bayesgroups.report.posterior import Posterior
+from bayesgroups.report.schema import assemble
 
 MakeReport = Callable[..., xr.DataTree]
 

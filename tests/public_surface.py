@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pkgutil
 import tomllib
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,19 +13,20 @@ from types import ModuleType
 from bayesgroups.cli import app
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("datasets", "frequentist", "metrics", "models", "neighbours", "plots")
+MODULES = ("datasets", "frequentist", "interop", "metrics", "models", "plots")
 """Modules of the package that are public."""
 ENTRY_POINTS = ("build", "estimate")
 """What a model and a frequentist reference are called by, in a module of their own."""
 
 
+@cache
 def names() -> dict[str, list[str]]:
     """Parameters of every public function and class by ``module.name``; none of what cannot be called."""
     import bayesgroups
 
     surface = {name: _parameters(getattr(bayesgroups, name)) for name in bayesgroups.__all__}
     for module in map(_module, MODULES):
-        room = module.__name__.removeprefix("bayesgroups.")
+        room = module.__name__.rpartition(".")[2]
         for name in dir(module):
             value = getattr(module, name)
             if not name.startswith("_") and not inspect.ismodule(value) and _of_the_package(value):
@@ -38,7 +40,10 @@ def names() -> dict[str, list[str]]:
 
 
 def _module(name: str) -> ModuleType:
-    return import_module(f"bayesgroups.{name}")
+    import bayesgroups
+
+    module: ModuleType = getattr(bayesgroups, name.split(".")[0])
+    return import_module(f"{module.__name__}.{name.split('.', 1)[1]}") if "." in name else module
 
 
 def _of_the_package(value: object) -> bool:
@@ -51,6 +56,7 @@ def _parameters(value: object) -> list[str]:
     return list(inspect.signature(value).parameters)
 
 
+@cache
 def commands() -> dict[str, list[str]]:
     """Every option of every command."""
     surface = {}

@@ -15,7 +15,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.cli import run
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.tally_files import open_tally, save_tally
+from bayesgroups.tallies.files import open_tally, save_tally
 
 Captured = pytest.CaptureFixture[str]
 COLUMNS = ["--y-true", "sick", "--y-score", "risk", "--threshold", "0.5"]

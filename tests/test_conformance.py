@@ -22,8 +22,8 @@ from numpydoc.docscrape import FunctionDoc
 import bayesgroups as bg
 from bayesgroups import models
 from bayesgroups.estimators import ESTIMATORS, Estimator
-from bayesgroups.levels import LEVELS
-from bayesgroups.report import APPROACHES, SCHEMA, check
+from bayesgroups.report.levels import LEVELS
+from bayesgroups.report.schema import APPROACHES, SCHEMA, check
 from bayesgroups.tallies.score_moments import keep_scores
 
 ROOT = Path(__file__).parents[1]

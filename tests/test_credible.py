@@ -12,8 +12,8 @@ from scipy import stats
 from scipy.special import expit
 
 import bayesgroups as bg
-from bayesgroups.credible import CredibleLimits, credible_limits
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.credible import CredibleLimits, credible_limits
+from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 YES, NO = np.array([True]), np.array([False])

@@ -13,7 +13,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.estimators import ESTIMATORS, Estimator
-from bayesgroups.readings import read
+from bayesgroups.report.view import read
 from bayesgroups.tallies.constant_metrics import without_variance
 
 SIX = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m"] * 3})

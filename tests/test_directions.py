@@ -16,13 +16,13 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.cli import run
-from bayesgroups.directions import KNOWN, Direction, choose_directions, direction_of
+from bayesgroups.data.directions import KNOWN, Direction, choose_directions, direction_of
+from bayesgroups.data.metrics import NAMES, named
 from bayesgroups.errors import InputError
-from bayesgroups.html.sections.origin import origin
-from bayesgroups.html.words import metric_words
-from bayesgroups.metrics import NAMES, named
-from bayesgroups.neighbours import tally_from_scorer
+from bayesgroups.interop import tally_from_scorer
 from bayesgroups.tallies.notes import assumed_directions, binary_notes, direction_note
+from bayesgroups.views.html.sections.origin import origin
+from bayesgroups.views.html.words import metric_words
 from tests.tallies.engines import need
 
 SITES = pd.DataFrame({"site": ["a", "b", "c"]})
@@ -150,7 +150,12 @@ def test_an_assumed_direction_is_noted_where_it_matters() -> None:
     said = (
         "refusals: no direction was given, so smaller values are taken to be better; say larger_is_better= in the tally"
     )
-    from bayesgroups.certification import definitions, desiderata, probability_of_finding_worst, rows_to_certify
+    from bayesgroups.questions.certification import (
+        definitions,
+        desiderata,
+        probability_of_finding_worst,
+        rows_to_certify,
+    )
 
     asked: list[Callable[..., xr.Dataset]] = [bg.certify, bg.ranks, bg.discoveries]
     for ask in asked:
@@ -297,7 +302,7 @@ def test_neighbours_pass_a_direction_on() -> None:
 
 
 def test_performance_of_candidates_is_turned_so_that_larger_is_better() -> None:
-    from bayesgroups.tradeoffs import points_from_reports
+    from bayesgroups.questions.tradeoffs import points_from_reports
 
     def fairness(values: xr.DataArray) -> xr.DataArray:
         return values.isel(metric=0, subgroup=0, drop=True)

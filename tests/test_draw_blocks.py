@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups import draw_blocks
-from bayesgroups.draw_blocks import blocks
+from bayesgroups.report import draw_blocks
+from bayesgroups.report.draw_blocks import blocks
 
 ASKED: dict[str, Callable[[xr.DataTree], xr.Dataset]] = {
     "ranks": bg.ranks,

@@ -13,13 +13,13 @@ from matplotlib.text import Text
 
 import bayesgroups as bg
 from bayesgroups.cli import run
-from bayesgroups.plots import certification, disparity_posterior, forest, heat_map, shrinkage
-from bayesgroups.readings import headline, read
-from bayesgroups.tables import comparison_summary, comparison_table, report_frame, report_table
-from bayesgroups.tables.answer_files import save_answer
-from bayesgroups.tables.answers import answer_headlines
-from bayesgroups.tables.report_documents import report_document
+from bayesgroups.report.view import headline, read
 from bayesgroups.tallies.estimands import superpopulation_values
+from bayesgroups.views.plots import certification, disparity_posterior, forest, heat_map, shrinkage
+from bayesgroups.views.tables import comparison_summary, comparison_table, report_frame, report_table
+from bayesgroups.views.tables.answer_files import save_answer
+from bayesgroups.views.tables.answers import answer_headlines
+from bayesgroups.views.tables.report_documents import report_document
 
 SITES = pd.DataFrame({"site": list("abcd"), "sex": list("ffmm")})
 SAID = "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals"

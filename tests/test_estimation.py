@@ -11,10 +11,10 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups import estimation
 from bayesgroups.estimators import ESTIMATORS, PartialPooling
-from bayesgroups.inference.posterior import Posterior
-from bayesgroups.inference.verdicts import at_most
+from bayesgroups.estimators import estimate as estimation
+from bayesgroups.report.diagnostics import at_most
+from bayesgroups.report.posterior import Posterior
 
 
 def counts(metric: str = "fnr") -> xr.Dataset:

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.data.features import FeatureMatrix, feature_matrix, subgroup_frame
 from bayesgroups.errors import InputError
-from bayesgroups.feature_matrices import FeatureMatrix, feature_matrix, subgroup_frame
 
 
 def rows(number: int = 400, seed: int = 3) -> pd.DataFrame:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bayesgroups.data.files import write_atomically
 from bayesgroups.errors import InputError
-from bayesgroups.files import write_atomically
 
 
 def _new(place: Path) -> None:

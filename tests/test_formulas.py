@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from bayesgroups.data.formulas import parse_terms
 from bayesgroups.errors import InputError
-from bayesgroups.formulas import parse_terms
 
 COLUMNS = ["race", "age", "number_inpatient", "prior visits", "naïve", "a:b", "c0", "if", "rows"]
 

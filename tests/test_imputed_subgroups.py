@@ -10,15 +10,16 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.certification import (
+from bayesgroups.errors import InputError
+from bayesgroups.frequentist.bounds import credible_sets
+from bayesgroups.questions.certification import (
     minimum_detectable_gap,
     probability_of_finding_worst,
     rows_to_certify,
     rows_to_narrow,
 )
-from bayesgroups.disagreement import credible_sets
-from bayesgroups.disparities.posterior_variance import posterior_variance
-from bayesgroups.errors import InputError
+from bayesgroups.questions.disparities.posterior_variance import posterior_variance
+from bayesgroups.questions.tradeoffs import points_from_reports
 
 LABELS = ["a", "b", "c", "empty"]
 Question = Callable[..., xr.Dataset]
@@ -193,7 +194,7 @@ def test_candidates_are_judged_by_subgroups_with_rows(report: xr.DataTree) -> No
         return values.sel(metric="acc").min("subgroup", skipna=False)
 
     left, included = (
-        bg.points_from_reports({"system": report}, lowest, imputed=word) for word in ("leave_out", "include")
+        points_from_reports({"system": report}, lowest, imputed=word) for word in ("leave_out", "include")
     )
     assert left["left_out"].values.tolist() == ["acc: empty (no rows)"]
     assert included["left_out"].values.tolist() == [""]
@@ -201,7 +202,7 @@ def test_candidates_are_judged_by_subgroups_with_rows(report: xr.DataTree) -> No
     assert float(included["fairness"].mean()) < 0.6
     xr.testing.assert_allclose(left["performance"], included["performance"])
     with pytest.raises(InputError, match="imputed='drop'"):
-        bg.points_from_reports({"system": report}, lowest, imputed="drop")  # type: ignore[arg-type]
+        points_from_reports({"system": report}, lowest, imputed="drop")  # type: ignore[arg-type]
 
 
 def test_a_candidate_is_nan_where_a_subgroup_has_none_in_the_denominator() -> None:
@@ -214,7 +215,7 @@ def test_a_candidate_is_nan_where_a_subgroup_has_none_in_the_denominator() -> No
         seen["nan"] = xr.apply_ufunc(np.isnan, values).all(("chain", "draw"))
         return values.sel(metric="acc").min("subgroup")
 
-    points = bg.points_from_reports({"system": report}, fairness)
+    points = points_from_reports({"system": report}, fairness)
     assert points["left_out"].values.tolist() == ["tpr: x (no positives)"]
     assert seen["nan"].sel(metric=["tpr", "acc"]).transpose("metric", "subgroup").values.tolist() == [
         [False, False, True],

@@ -15,7 +15,7 @@ from bayesgroups.cli import run
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.known_centres import known_centres
 from bayesgroups.estimators.named import estimator_named
-from bayesgroups.html.words import model_words
+from bayesgroups.views.html.words import model_words
 
 SITES = pd.DataFrame({"site": list("abcd")})
 COUNTS = bg.tally_from_counts(

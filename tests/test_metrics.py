@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
+from bayesgroups.data.metrics import NAMES, Y_PRED, Y_TRUE, Metric, named
 from bayesgroups.errors import InputError
-from bayesgroups.metrics import NAMES, Y_PRED, Y_TRUE, Metric, named
 
 RATES = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "fdr", "npv", "for", "f1", "auc"]
 

@@ -14,9 +14,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import bayesgroups as bg
+from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.feature_matrices import feature_matrix
-from bayesgroups.nested_models import holm
+from bayesgroups.questions.explanation.nested_models import holm
 
 FloatArray = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.readings import check_order, failures, number, plain, read, usable, whole
+from bayesgroups.report.view import check_order, failures, number, plain, read, usable, whole
 
 MakeReport = Callable[..., xr.DataTree]
 

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.report import SCHEMA_VERSION, check
+from bayesgroups.report.schema import SCHEMA_VERSION, check
 
 
 @pytest.fixture(scope="module")

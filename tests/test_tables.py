@@ -11,7 +11,7 @@ from rich.table import Table
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.tables import (
+from bayesgroups.views.tables import (
     comparison_summary,
     comparison_table,
     report_frame,
@@ -19,7 +19,7 @@ from bayesgroups.tables import (
     tally_table,
     truth_table,
 )
-from bayesgroups.tables.layout import Footnotes
+from bayesgroups.views.tables.layout import Footnotes
 
 MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]

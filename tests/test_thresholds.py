@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from bayesgroups.data.thresholds import SelectionThreshold, selection_threshold
 from bayesgroups.errors import InputError
-from bayesgroups.thresholds import SelectionThreshold, selection_threshold
 
 SCORES = [0.11, 0.52, 0.37, 0.92, 0.48, 0.66, 0.05, 0.71, 0.29, 0.33]
 

@@ -90,7 +90,7 @@ def aggregate(
     from bayesgroups.cli.inputs import source_of
     from bayesgroups.cli.options import ROWS
     from bayesgroups.cli.results import publish
-    from bayesgroups.disparities.class_scores import class_scores, confusion_scores
+    from bayesgroups.questions.disparities.class_scores import class_scores, confusion_scores
 
     source = source_of(data, ROWS) if data.suffix.lower() == ".nc" else None
     scores = confusion_scores(_confusion(data), metric) if source is None else class_scores(source, metric, side=side)
@@ -153,8 +153,8 @@ def reporting_checklist(
         How the answer is shown.
     """
     from bayesgroups.cli.results import publish
-    from bayesgroups.disparities.class_scores import confusion_scores
-    from bayesgroups.disparities.reporting import reporting_checklist as ask
+    from bayesgroups.questions.disparities.class_scores import confusion_scores
+    from bayesgroups.questions.disparities.reporting import reporting_checklist as ask
 
     counts = _confusion(confusion)
     found = ask(
@@ -166,7 +166,7 @@ def reporting_checklist(
 
 def aggregated(scores: xr.DataArray, steps: Steps) -> xr.DataArray:
     """Aggregate scores as the options say; errors as in `bayesgroups.aggregate`."""
-    from bayesgroups.disparities.aggregation import aggregate as combine
+    from bayesgroups.questions.disparities.aggregation import aggregate as combine
 
     group: Any = _power(steps.group_power, "--group-power", GROUP_STEPS)
     classes: Any = None if steps.class_power == "none" else _power(steps.class_power, "--class-power", CLASS_STEPS)

@@ -26,10 +26,10 @@ def run(analysis: Path, *, json: Annotated[bool, Parameter(negative=())] = False
     json
         Print the names of the outputs and what is usable as JSON.
     """
-    from bayesgroups.analyses import run_analysis
     from bayesgroups.cli import consoles
+    from bayesgroups.cli.analysis_files import run_analysis
     from bayesgroups.cli.results import print_text
-    from bayesgroups.tables.records import as_text
+    from bayesgroups.views.tables.records import as_text
 
     with consoles.counting("running") as progress:
         finished = run_analysis(analysis, progress=progress)
@@ -65,10 +65,10 @@ def init(analysis: Path = Path("analysis.toml"), *, replace: Annotated[bool, Par
     replace
         Replace a file that is there.
     """
-    from bayesgroups.analyses.template import template
     from bayesgroups.cli import consoles
+    from bayesgroups.cli.analysis_files.template import template
+    from bayesgroups.data.files import write_text
     from bayesgroups.errors import InputError
-    from bayesgroups.files import write_text
 
     if analysis.exists() and not replace:
         raise InputError(f"file {str(analysis)!r} is there already; choose another name, or add --replace")

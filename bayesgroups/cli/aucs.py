@@ -33,7 +33,7 @@ def auc_as_rate(
     """
     from bayesgroups.cli.tally import wrote
     from bayesgroups.tallies.auc_variances import auc_as_rate as convert
-    from bayesgroups.tally_files import open_tally
+    from bayesgroups.tallies.files import open_tally
 
     return wrote(convert(open_tally(tally), variance), output)
 
@@ -56,7 +56,7 @@ def with_auc_variance(tally: Path, *, variance: OfAuc, output: Target) -> int:
     """
     from bayesgroups.cli.tally import wrote
     from bayesgroups.tallies.auc_variances import with_auc_variance as convert
-    from bayesgroups.tally_files import open_tally
+    from bayesgroups.tallies.files import open_tally
 
     return wrote(convert(open_tally(tally), variance), output)
 
@@ -92,8 +92,8 @@ def bin_scores(
 
     from bayesgroups.cli.tally import wrote
     from bayesgroups.errors import InputError
+    from bayesgroups.tallies.files import open_tally
     from bayesgroups.tallies.score_histograms import bin_scores as convert
-    from bayesgroups.tally_files import open_tally
 
     if bins < 1:
         raise InputError(f"--bins must be 1 or larger; got {bins}")
@@ -115,8 +115,8 @@ def auc_error_bound(tally: Path, *, answer: AnswerOptions = ANSWER) -> int:
         How the answer is shown.
     """
     from bayesgroups.cli.results import publish
+    from bayesgroups.tallies.files import open_tally
     from bayesgroups.tallies.score_histograms import auc_error_bound as ask
-    from bayesgroups.tally_files import open_tally
 
     found = ask(open_tally(tally)).rename("bound").to_dataset()
     return publish(found, "auc_error_bound", answer, rows="subgroup", columns={"bound": "bound"})

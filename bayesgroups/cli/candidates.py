@@ -54,7 +54,7 @@ def points_from_reports(
     from bayesgroups.cli.inputs import report_of
     from bayesgroups.cli.results import publish
     from bayesgroups.errors import InputError
-    from bayesgroups.tradeoffs import points_from_reports as ask
+    from bayesgroups.questions.tradeoffs import points_from_reports as ask
 
     named = {path.stem: path for path in reports}
     if len(named) < len(reports):
@@ -98,7 +98,7 @@ def frontier_band(points: Path, *, anchor: Pair, at: At = (), runs: Runs = RUNS,
     """
     from bayesgroups.cli.results import publish
     from bayesgroups.cli.tradeoffs import points_of
-    from bayesgroups.tradeoffs import frontier_band as ask
+    from bayesgroups.questions.tradeoffs import frontier_band as ask
 
     found = ask(points_of(points, runs), anchor=anchor, performance=list(at) or None)
     if not answer.json and answer.output is None:

@@ -66,9 +66,9 @@ def certify(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import certify as ask
     from bayesgroups.cli.inputs import source_of, without_direction
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import certify as ask
 
     source = source_of(data, without_direction(rows, data))
     found = ask(
@@ -129,9 +129,9 @@ def simultaneous_intervals(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import simultaneous_intervals as ask
     from bayesgroups.cli.inputs import source_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import simultaneous_intervals as ask
 
     source = source_of(data, rows)
     found = ask(source, level=level, interval=interval, margins=margins, part=part, imputed=imputed, seed=seed)
@@ -172,9 +172,9 @@ def ranks(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import ranks as ask
     from bayesgroups.cli.inputs import source_of, without_direction
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import ranks as ask
 
     source = source_of(data, without_direction(rows, data))
     found = ask(source, level=level, part=part, larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed)
@@ -227,9 +227,9 @@ def discoveries(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import discoveries as ask
     from bayesgroups.cli.inputs import source_of, without_direction
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import discoveries as ask
 
     source = source_of(data, without_direction(rows, data))
     found = ask(
@@ -270,9 +270,9 @@ def margins(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import margins as ask
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import margins as ask
 
     found = ask(tally_of(data, rows), order=order)
     shown = {"n": "count", "estimate": "estimate", "attributes": "attributes_crossed"}
@@ -315,9 +315,9 @@ def fairness_definitions(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import fairness_definitions as ask
     from bayesgroups.cli.inputs import source_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import fairness_definitions as ask
 
     source = source_of(data, rows)
     found = ask(source, tolerance=tolerance, level=level, part=part, imputed=imputed, seed=seed)
@@ -358,11 +358,11 @@ def desiderata(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import definitions
-    from bayesgroups.certification import desiderata as ask
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
     from bayesgroups.errors import InputError, near_misses
+    from bayesgroups.questions.certification import definitions
+    from bayesgroups.questions.certification import desiderata as ask
 
     known = {one.name: one for one in definitions(tolerance, standard=standard, level=level)}
     name = next(iter(known)) if definition is None else definition

@@ -46,9 +46,9 @@ def compare(
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import report_of
     from bayesgroups.cli.results import print_json
-    from bayesgroups.comparison import compare as lay_side_by_side
     from bayesgroups.errors import InputError
-    from bayesgroups.tables import comparison_summary, comparison_table
+    from bayesgroups.report.compare import compare as lay_side_by_side
+    from bayesgroups.views.tables import comparison_summary, comparison_table
 
     if not reports:
         raise InputError("name the reports to compare, as bayesgroups compare alone.nc pooled.nc")

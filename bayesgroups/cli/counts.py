@@ -138,6 +138,6 @@ def add_tallies(*tallies: Path, output: Target) -> int:
     """
     from bayesgroups.cli.tally import wrote
     from bayesgroups.tallies import add_tallies as add
-    from bayesgroups.tally_files import open_tally
+    from bayesgroups.tallies.files import open_tally
 
     return wrote(add([open_tally(path) for path in tallies]), output)

@@ -49,7 +49,7 @@ def threshold_curve(
     """
     from bayesgroups.cli.inputs import auc_tally_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.curves import threshold_curve as curve
+    from bayesgroups.questions.curves import threshold_curve as curve
 
     metrics = rows.metric or ("sel", "tpr", "fpr")
     found = curve(
@@ -98,7 +98,7 @@ def roc_curve(
     """
     from bayesgroups.cli.inputs import auc_tally_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.curves import roc_curve as curve
+    from bayesgroups.questions.curves import roc_curve as curve
 
     found = curve(auc_tally_of(data, rows), fpr=list(fpr) or None, level=level, draws=draws, seed=seed)
     return publish(found, "roc_curve", answer, rows="fpr", columns=CURVE)
@@ -148,7 +148,7 @@ def calibration_curve(
     """
     from bayesgroups.cli.inputs import auc_tally_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.curves import calibration_curve as curve
+    from bayesgroups.questions.curves import calibration_curve as curve
 
     found = curve(
         auc_tally_of(data, rows),
@@ -193,7 +193,7 @@ def auc_intervals(
     """
     from bayesgroups.cli.inputs import auc_tally_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.curves import auc_intervals as ask
+    from bayesgroups.questions.curves import auc_intervals as ask
 
     found = ask(auc_tally_of(data, rows), interval=interval, level=level)
     shown = {"positives": "positives", "negatives": "negatives", "AUC": ("estimate", "lower", "upper")}

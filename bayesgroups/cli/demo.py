@@ -34,10 +34,10 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
     from bayesgroups.cli.invocations import signed
     from bayesgroups.datasets import demonstration
     from bayesgroups.errors import InputError
-    from bayesgroups.estimation import estimate
     from bayesgroups.estimators import NoPooling, PartialPooling
-    from bayesgroups.tables import report_table, truth_table
+    from bayesgroups.estimators.estimate import estimate
     from bayesgroups.tallies import tally
+    from bayesgroups.views.tables import report_table, truth_table
 
     if not output_dir.is_dir():
         raise InputError(f"folder {str(output_dir)!r} does not exist; make it first")

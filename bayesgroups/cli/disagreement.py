@@ -57,7 +57,7 @@ def disagreement_tally(
         What to do with rows whose attribute is missing.
     """
     from bayesgroups.cli.tally import wrote
-    from bayesgroups.disagreement import disagreement_tally as reduce
+    from bayesgroups.frequentist.bounds import disagreement_tally as reduce
 
     found = reduce(
         judgements, by=list(by), label=label, disagrees=disagrees, critic=critic, critic_group=critic_group, item=item,
@@ -97,8 +97,8 @@ def disagreement_bounds(
         How the answer is shown.
     """
     from bayesgroups.cli.results import publish
-    from bayesgroups.disagreement import disagreement_bounds as ask
-    from bayesgroups.tally_files import open_tally
+    from bayesgroups.frequentist.bounds import disagreement_bounds as ask
+    from bayesgroups.tallies.files import open_tally
 
     found = ask(open_tally(tally), notion, form=form, across=across, critics=critics)
     shown = {"lower": "lower", "upper": "upper", "midpoint": "midpoint"}
@@ -143,8 +143,8 @@ def disagreement_sets(
         How the answer is shown.
     """
     from bayesgroups.cli.results import publish
-    from bayesgroups.disagreement import confidence_sets, credible_sets
-    from bayesgroups.tally_files import open_tally
+    from bayesgroups.frequentist.bounds import confidence_sets, credible_sets
+    from bayesgroups.tallies.files import open_tally
 
     opened = open_tally(tally)
     if kind == "confidence":

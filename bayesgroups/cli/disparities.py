@@ -65,7 +65,7 @@ def disparity(
     """
     from bayesgroups.cli.inputs import source_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.disparities.disparity import disparity as measure
+    from bayesgroups.questions.disparities.disparity import disparity as measure
 
     source = source_of(data, rows)
     found = measure(
@@ -120,7 +120,7 @@ def between_group_variance(
     """
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.disparities.between_group_variance import between_group_variance as variance
+    from bayesgroups.questions.disparities.between_group_variance import between_group_variance as variance
 
     found = variance(tally_of(data, rows), method, level=level, interval=interval, seed=seed)
     shown = {
@@ -154,7 +154,7 @@ def posterior_variance(
     """
     from bayesgroups.cli.inputs import report_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.disparities.posterior_variance import posterior_variance as variance
+    from bayesgroups.questions.disparities.posterior_variance import posterior_variance as variance
 
     source = report_of(report)
     found = variance(source, level=level, imputed=imputed)

@@ -73,9 +73,9 @@ def estimate(
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.invocations import signed
-    from bayesgroups.estimation import estimate as fit
+    from bayesgroups.estimators.estimate import estimate as fit
     from bayesgroups.estimators.named import estimator_named
-    from bayesgroups.readings import check_level
+    from bayesgroups.report.view import check_level
 
     check_level(level)
     leaf = estimator_named(estimator, parsed(settings))
@@ -117,8 +117,8 @@ def parsed(settings: tuple[str, ...]) -> dict[str, object]:
 
 def _as_json(report: xr.DataTree, output: Path | None, html: Path | None, level: float) -> int:
     from bayesgroups.cli.results import print_text
-    from bayesgroups.tables.records import as_text
-    from bayesgroups.tables.report_documents import report_document
+    from bayesgroups.views.tables.records import as_text
+    from bayesgroups.views.tables.report_documents import report_document
 
     print_text(as_text(report_document(report)))
     save(None, report, output, html, level=level)
@@ -130,8 +130,8 @@ def show_report(console: Console, report: xr.DataTree, *, level: float, show: in
     import json
 
     from bayesgroups.cli.consoles import decimals
-    from bayesgroups.readings import metrics_of
-    from bayesgroups.tables import report_table
+    from bayesgroups.report.view import metrics_of
+    from bayesgroups.views.tables import report_table
 
     for metric in metrics_of(report) if show else ():
         console.print(report_table(report, metric, level=level, decimals=decimals(console), limit=show))
@@ -153,11 +153,11 @@ def save(
     """Write what was asked for and say where, unless there is no console to say it on."""
     said = []
     if output is not None:
-        from bayesgroups.report import save_report
+        from bayesgroups.report.schema import save_report
 
         said.append(f"Wrote the report to {save_report(report, output)}")
     if html is not None:
-        from bayesgroups.html import write_html
+        from bayesgroups.views.html import write_html
 
         said.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
     if console is not None:
@@ -167,7 +167,7 @@ def save(
 
 def verdict(console: Console, report: xr.DataTree) -> int:
     """Say whether a report is usable; the exit code."""
-    from bayesgroups.readings import failures, usable
+    from bayesgroups.report.view import failures, usable
 
     number = report["diagnostics"].sizes["check"]
     if usable(report):

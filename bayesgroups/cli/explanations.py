@@ -39,7 +39,7 @@ def goodness_of_fit(
     """
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.nested_models import goodness_of_fit as test
+    from bayesgroups.questions.explanation.nested_models import goodness_of_fit as test
 
     found = test(tally_of(data, rows), formulas, weights=weigh_by)
     shown = {
@@ -64,9 +64,9 @@ def variance_attribution(report: Path, *, answer: AnswerOptions = ANSWER) -> int
     answer
         How the answer is shown.
     """
-    from bayesgroups.attribution import variance_attribution as attribute
     from bayesgroups.cli.inputs import report_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.explanation.attribution import variance_attribution as attribute
 
     source = report_of(report)
     found = attribute(source)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesgroups.tallies.sources import Source
+    from bayesgroups.data.sources import Source
 
 
 def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
@@ -46,7 +46,7 @@ def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
         raise InputError(
             f"{option} says what is in rows, but {str(data)!r} is a tally and already has that; leave it out"
         )
-    from bayesgroups.tally_files import open_tally
+    from bayesgroups.tallies.files import open_tally
 
     return open_tally(data)
 
@@ -101,7 +101,7 @@ def report_of(path: Path) -> xr.DataTree:
         If it holds no report; the message names the file.
     """
     from bayesgroups.errors import SchemaError
-    from bayesgroups.report import open_report
+    from bayesgroups.report.schema import open_report
 
     try:
         return open_report(path)
@@ -117,8 +117,8 @@ def table_of(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     InputError
         If the file cannot be read or lacks a column; the message names it and its nearest neighbour.
     """
+    from bayesgroups.data.frames import open_frame
     from bayesgroups.errors import near_misses
-    from bayesgroups.frames import open_frame
 
     frame: pd.DataFrame = open_frame(path).to_pandas()
     for column in needed:
@@ -134,7 +134,7 @@ def _holds_report(path: Path) -> bool:
 
     try:
         with xr.open_dataset(path, engine="h5netcdf") as root:
-            return bool(root.attrs.get("schema") == "bayesgroups.report")
+            return bool(root.attrs.get("schema") == "bayesgroups.report.schema")
     except (OSError, ValueError):
         return False
 
@@ -145,9 +145,9 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         raise InputError("name at least one column that forms subgroups, as --by race --by sex")
     if not rows.metric:
         raise InputError("name at least one metric, as --metric fnr")
-    from bayesgroups.frames import open_frame
+    from bayesgroups.data.frames import open_frame
+    from bayesgroups.data.sources import Source, open_source
     from bayesgroups.tallies import tally
-    from bayesgroups.tallies.sources import Source, open_source
 
     source = open_source(data)  # None for a file that is best read whole
     frame: Any = data if source is not None else open_frame(data)
@@ -165,7 +165,7 @@ def _label(source: Source, rows: RowOptions) -> object:
     """The positive label with the type it has in the file: 2 and not '2' in a column of numbers."""
     import narwhals.stable.v2 as nw
 
-    from bayesgroups.texts import level_text
+    from bayesgroups.data.texts import level_text
 
     if rows.positive is None:
         return None

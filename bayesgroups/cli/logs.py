@@ -29,7 +29,7 @@ def read_inspect(log: Path, *, output: Target) -> int:
     output
         The rows (.csv).
     """
-    from bayesgroups.neighbours import read_inspect as read
+    from bayesgroups.interop import read_inspect as read
 
     return _rows(read(log), output)
 
@@ -51,15 +51,15 @@ def read_lm_eval(samples: Path, *, output: Target, filter: str | None = None) ->
     filter
         Which filter's answers, where there are several.
     """
-    from bayesgroups.neighbours import read_lm_eval as read
+    from bayesgroups.interop import read_lm_eval as read
 
     return _rows(read(samples, filter=filter), output)
 
 
 def _rows(frame: pd.DataFrame, output: Path) -> int:
     from bayesgroups.cli import consoles
+    from bayesgroups.data.files import write_atomically
     from bayesgroups.errors import InputError
-    from bayesgroups.files import write_atomically
 
     if output.suffix.lower() != ".csv":
         raise InputError(f"file {str(output)!r}: rows are written as .csv; give it this ending")

@@ -41,9 +41,9 @@ def show(
     from bayesgroups.cli.inputs import source_of
     from bayesgroups.cli.options import ROWS
     from bayesgroups.cli.results import print_json, print_text
-    from bayesgroups.readings import check_level
-    from bayesgroups.tables import report_document, tally_table
-    from bayesgroups.tables.records import as_text
+    from bayesgroups.report.view import check_level
+    from bayesgroups.views.tables import report_document, tally_table
+    from bayesgroups.views.tables.records import as_text
 
     check_level(level)
     source = source_of(data, ROWS)
@@ -119,7 +119,7 @@ def export(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], leve
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import verdict
     from bayesgroups.cli.inputs import report_of
-    from bayesgroups.neighbours.exports import export_report
+    from bayesgroups.views.tables.exports import export_report
 
     opened = report_of(report)
     export_report(opened, output, level=level)

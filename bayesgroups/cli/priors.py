@@ -51,7 +51,7 @@ def prior_predictive(
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
     from bayesgroups.estimators.named import estimator_named
-    from bayesgroups.priors import prior_predictive as draw
+    from bayesgroups.questions.priors import prior_predictive as draw
 
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it tells which variables it draws
     found = _summarised(
@@ -82,7 +82,7 @@ def prior_sensitivity(report: Path, *, imputed: Imputed = "leave_out", answer: A
     """
     from bayesgroups.cli.inputs import report_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.priors import prior_sensitivity as ask
+    from bayesgroups.questions.priors import prior_sensitivity as ask
 
     source = report_of(report)
     shown = {"mean": "mean", "prior": "prior", "likelihood": "likelihood", "": "diagnosis"}

@@ -12,7 +12,7 @@ from bayesgroups.cli.options import AnswerOptions
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesgroups.tables.answers import Column
+    from bayesgroups.views.tables.answers import Column
 
 
 def publish(
@@ -39,7 +39,7 @@ def publish(
     rows : str or None
         The dim along which a table runs; one table per combination of the other dims.
     columns : mapping
-        Headings and variables, as in `bayesgroups.tables.answer_table`.
+        Headings and variables, as in `bayesgroups.views.tables.answer_table`.
     source : tally or report, optional
         What was asked; a report that is not usable makes the answer not usable.
     remark : str, optional
@@ -56,13 +56,13 @@ def publish(
 
     usable = _usable(source)
     if wanted.output is not None:
-        from bayesgroups.tables.answer_files import save_answer
+        from bayesgroups.views.tables.answer_files import save_answer
 
         save_answer(answer, question, wanted.output, usable=usable)
     if wanted.json:
         print_json(answer, question, usable=usable)
     else:
-        from bayesgroups.tables.answers import answer_headlines
+        from bayesgroups.views.tables.answers import answer_headlines
 
         console = output()
         for sentence in answer_headlines(answer, question) if wanted.show else []:
@@ -80,7 +80,7 @@ def publish(
 
 def print_json(answer: xr.Dataset, question: str, *, usable: bool | None) -> None:
     """Print the one shape of JSON."""
-    from bayesgroups.tables.records import answer_document, as_text
+    from bayesgroups.views.tables.records import answer_document, as_text
 
     print_text(as_text(answer_document(answer, question, usable=usable)))
 
@@ -98,7 +98,7 @@ def _tables(
     """One table per combination of dims beside the one of the rows."""
     import itertools
 
-    from bayesgroups.tables.answers import answer_table
+    from bayesgroups.views.tables.answers import answer_table
 
     used = [name for column in columns.values() for name in ((column,) if isinstance(column, str) else column)]
     used = [name for name in dict.fromkeys([*used, *([remark] if remark else [])]) if name in answer]
@@ -118,7 +118,7 @@ def _tables(
 
 def _left_out(answer: xr.Dataset) -> list[str]:
     """A sentence per metric that leaves somebody out, or one for all where they leave out the same."""
-    from bayesgroups.readings import left_out_sentence, plain
+    from bayesgroups.report.view import left_out_sentence, plain
 
     if "left_out" not in answer:
         return []

@@ -50,9 +50,9 @@ def rows_to_certify(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import rows_to_certify as ask
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import rows_to_certify as ask
 
     found = ask(tally_of(data, rows), standard, truth=_assumed(truth), power=power, level=level)
     return publish(found, "rows_to_certify", answer, rows="subgroup", columns=ROWS_SHOWN, notes=_totals(found))
@@ -85,9 +85,9 @@ def rows_to_narrow(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import rows_to_narrow as ask
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import rows_to_narrow as ask
 
     found = ask(tally_of(data, rows), factor=factor, truth=_assumed(truth))
     return publish(found, "rows_to_narrow", answer, rows="subgroup", columns=ROWS_SHOWN, notes=_totals(found))
@@ -123,9 +123,9 @@ def minimum_detectable_gap(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import minimum_detectable_gap as ask
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import minimum_detectable_gap as ask
 
     found = ask(tally_of(data, rows), power=power, level=level, correction=correction)
     return publish(found, "minimum_detectable_gap", answer, rows="subgroup", columns={"gap": "gap"})
@@ -158,9 +158,9 @@ def probability_of_finding_worst(
     answer
         How the answer is shown.
     """
-    from bayesgroups.certification import probability_of_finding_worst as ask
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
+    from bayesgroups.questions.certification import probability_of_finding_worst as ask
 
     found = ask(tally_of(data, rows), truth=_assumed(truth), factors=factors)
     shown = {"P(found)": "probability", "the worst": "worst_subgroup"}

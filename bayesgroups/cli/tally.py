@@ -51,8 +51,8 @@ def tally(
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_rows
     from bayesgroups.cli.results import print_json
-    from bayesgroups.tables import tally_table
     from bayesgroups.tallies.notes import binary_notes
+    from bayesgroups.views.tables import tally_table
 
     found = tally_rows(data, rows)
     console = consoles.output()
@@ -69,7 +69,7 @@ def tally(
 def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:
     """Write a tally and say what one can do with it; the exit code."""
     from bayesgroups.cli import consoles
-    from bayesgroups.tally_files import save_tally
+    from bayesgroups.tallies.files import save_tally
 
     save_tally(tally, output)
     if not quiet:

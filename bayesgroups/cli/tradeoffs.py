@@ -66,7 +66,7 @@ def pareto_frontier(points: Path, *, runs: Runs = RUNS, answer: AnswerOptions = 
     import xarray as xr
 
     from bayesgroups.cli.results import publish
-    from bayesgroups.tradeoffs import pareto_frontier as ask
+    from bayesgroups.questions.tradeoffs import pareto_frontier as ask
 
     kept = ask(points_of(points, runs))
     found = kept if isinstance(kept, xr.Dataset) else _dataset(kept)
@@ -106,7 +106,7 @@ def distance_to_optimum(
         How the answer is shown.
     """
     from bayesgroups.cli.results import publish
-    from bayesgroups.tradeoffs import distance_to_optimum as ask
+    from bayesgroups.questions.tradeoffs import distance_to_optimum as ask
 
     distance = ask(points_of(points, RUNS), utopia=utopia, weights=weights, normalise=normalise)
     found = distance.rename("distance").to_dataset().assign_attrs(distance.attrs)
@@ -144,7 +144,7 @@ def auc_pfc(
         How the answer is shown.
     """
     from bayesgroups.cli.results import publish
-    from bayesgroups.tradeoffs import auc_pfc as ask
+    from bayesgroups.questions.tradeoffs import auc_pfc as ask
 
     area = ask(points_of(points, RUNS), anchor=anchor, reading=reading, utopia=utopia, normalise=normalise)
     found = area.rename("area").to_dataset().assign_attrs(area.attrs).reset_coords()
@@ -198,7 +198,7 @@ def select_model(
 
     from bayesgroups.cli.results import publish
     from bayesgroups.errors import InputError
-    from bayesgroups.tradeoffs import select_model as ask
+    from bayesgroups.questions.tradeoffs import select_model as ask
 
     other = None if test is None else points_of(test, runs)
     chosen = ask(
@@ -256,7 +256,7 @@ def compare_auc_pfc(
     """
     from bayesgroups.cli.results import publish
     from bayesgroups.errors import InputError
-    from bayesgroups.tradeoffs import compare_auc_pfc as ask
+    from bayesgroups.questions.tradeoffs import compare_auc_pfc as ask
 
     if not runs.by:
         raise InputError("name the columns that make a setting, as --by strength")
@@ -273,7 +273,7 @@ def compare_auc_pfc(
 def points_of(path: Path, runs: Runs) -> pd.DataFrame | xr.Dataset:
     """Candidates of a table, runs of one that are averaged, or candidates with draws of a NetCDF file."""
     from bayesgroups.cli.inputs import table_of
-    from bayesgroups.tradeoffs import points_from_runs
+    from bayesgroups.questions.tradeoffs import points_from_runs
 
     if path.suffix.lower() == ".nc":
         return _stored(path, runs)
@@ -287,8 +287,8 @@ def _stored(path: Path, runs: Runs) -> xr.Dataset:
     """Candidates with draws, as ``points-from-reports --output`` wrote them."""
     import xarray as xr
 
+    from bayesgroups.data.files import read_netcdf
     from bayesgroups.errors import InputError, SchemaError
-    from bayesgroups.files import read_netcdf
 
     if runs.by:
         raise InputError(f"--by names columns of runs, and {str(path)!r} has candidates already; leave it out")

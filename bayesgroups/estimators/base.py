@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from bayesgroups.inference.posterior import Posterior
-    from bayesgroups.inference.verdicts import Check
+    from bayesgroups.report.diagnostics import Check
+    from bayesgroups.report.posterior import Posterior
 
 Likelihood = Literal["auto", "binomial", "normal"]
 
@@ -108,7 +108,7 @@ def check_logit_scale(word: str, name: str, value: float | None) -> None:
     ------
     InputError
     """
-    from bayesgroups.models.scales import check_scale as check
+    from bayesgroups.models.shared.scales import check_scale as check
 
     if value is None:
         return

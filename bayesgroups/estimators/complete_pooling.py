@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.report.posterior import Posterior
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesgroups.inference.posterior import Posterior
-    from bayesgroups.inference.verdicts import Check
+    from bayesgroups.report.diagnostics import Check
+    from bayesgroups.report.posterior import Posterior
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesgroups.inference.posterior import Posterior
-    from bayesgroups.inference.verdicts import Check
+    from bayesgroups.report.diagnostics import Check
+    from bayesgroups.report.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class CrossedEffects(Estimator):
     likelihood : {"auto", "binomial", "normal"}
         Of the Bayesian side. ``auto`` is binomial, with a predictor of logits, for every rate, and normal with known sampling
         variances for means, F1, AUC and published estimates; those of means are shrunk row variances, see
-        `bayesgroups.models.variances`.
+        `bayesgroups.models.shared.variances`.
     order : int, optional
         Cross at most so many attributes, beside all of them together; by default every subset is a component.
     covariates : tuple of str

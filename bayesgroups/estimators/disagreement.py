@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-    from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.report.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class DisagreementModel(Estimator):
         """The rate where disagreement tells it; else the rate under the stated prior, and the set of rates that are possible."""
         import numpy as np
 
-        from bayesgroups.disagreement.notions import DEFINITE
+        from bayesgroups.tallies.disagreement_notions import DEFINITE
 
         known = np.isin(tally["notion"].values, list(DEFINITE)) | (tally.sizes["label"] <= 2)
         rates = super().estimands(tally)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesgroups.inference.posterior import Posterior
-    from bayesgroups.inference.verdicts import Check
+    from bayesgroups.report.diagnostics import Check
+    from bayesgroups.report.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class ModelBasedMetrics(Estimator):
                 raise InputError(f"{own}: {name}={given!r} must be names of columns, as {name}=('age',)")
             object.__setattr__(self, name, names)
         if self.row_covariates and self.residuals == "skewed":
-            from bayesgroups.frequentist.score_inputs import NO_WARP
+            from bayesgroups.scores.inputs import NO_WARP
 
             raise InputError(NO_WARP)
 
@@ -120,8 +120,8 @@ class ModelBasedMetrics(Estimator):
 
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.model_based_metrics`."""
-        from bayesgroups.frequentist.score_inputs import is_skewed, with_scores
         from bayesgroups.models import model_based_metrics
+        from bayesgroups.scores.inputs import is_skewed, with_scores
 
         source = with_scores(tally)
         return model_based_metrics.build(
@@ -159,6 +159,6 @@ class ModelBasedMetrics(Estimator):
         return "normal" if self.row_covariates else self.residuals
 
     def _effect_scale(self) -> float:
-        from bayesgroups.models.score_cells import EFFECT_SCALE
+        from bayesgroups.models.shared.score_cells import EFFECT_SCALE
 
         return EFFECT_SCALE if self.effect_scale is None else self.effect_scale

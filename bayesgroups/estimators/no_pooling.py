@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.report.posterior import Posterior
 
 Interval = Literal[
     "auto",

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesgroups.inference.posterior import Posterior
-    from bayesgroups.inference.verdicts import Check
+    from bayesgroups.report.diagnostics import Check
+    from bayesgroups.report.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class PartialPooling(Estimator):
         sampling variances for means, F1, AUC and published estimates.
     overall_scale, tau_scale : float, optional
         Prior scales: overall ~ Normal(centre, overall_scale), tau ~ HalfNormal(tau_scale). For rates on the logit
-        scale, by default 1.5 and 0.5; otherwise in units of the metric, by default as in `bayesgroups.models.scales`.
+        scale, by default 1.5 and 0.5; otherwise in units of the metric, by default as in `bayesgroups.models.shared.scales`.
     clusters : {"effective_counts", "random_effects"}
         How the Bayesian side takes rows in clusters, where the tally has them: through the effective counts of the tally, or
         with a random effect of every cluster and their correlation learned, sampled by NUTS (rates and means). The
@@ -88,7 +88,7 @@ class PartialPooling(Estimator):
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Conflict of the prior of the spread with the data."""
         from bayesgroups.inference.prior_conflict import SpreadPrior, conflict_check, subgroup_draws
-        from bayesgroups.models.scales import LOGIT_TAU_SCALE, natural_scale
+        from bayesgroups.models.shared.scales import LOGIT_TAU_SCALE, natural_scale
 
         binomial = is_binomial(tally, self.likelihood)
         default = LOGIT_TAU_SCALE if binomial else float(natural_scale(tally)["tau_scale"][0])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesgroups.inference.posterior import Posterior
+    from bayesgroups.report.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class StructuredRegression(Estimator):
     ----------
     formula : str, optional
         Terms over attributes and features of the tally, such as ``"race + age + race:age"``; by default all attributes
-        and all features. An indicator of each subgroup is always added, see `bayesgroups.feature_matrices`.
+        and all features. An indicator of each subgroup is always added, see `bayesgroups.data.features`.
     prior : {"horseshoe", "laplace"}
         Of the coefficients, on the Bayesian side: the regularised horseshoe, or that of the Bayesian lasso.
     expected_effects : float, optional
         Number of coefficients expected to matter, for the horseshoe; by default the number of attributes.
     slab_scale : float, optional
         Standard deviation of a coefficient that matters, for the horseshoe, in units of the metric; by default its
-        scale as in `bayesgroups.models.scales`, 0.5 for a rate.
+        scale as in `bayesgroups.models.shared.scales`, 0.5 for a rate.
     local_df : float
         Degrees of freedom of the local scales of the horseshoe; 1 is the half-Cauchy, with stronger contrasts.
     penalty : "cv" or float
@@ -123,7 +123,7 @@ class StructuredRegression(Estimator):
     def _features(self, tally: xr.Dataset) -> xr.DataArray:
         import xarray as xr
 
-        from bayesgroups.feature_matrices import feature_matrix
+        from bayesgroups.data.features import feature_matrix
 
         found = feature_matrix(tally, self.formula, identities=True)
         return xr.DataArray(found.values, {"subgroup": tally["subgroup"].values, "coefficient": list(found.names)})

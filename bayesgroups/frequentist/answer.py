@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.constant_metrics import without_variance
 
 FloatArray = NDArray[np.float64]
@@ -55,7 +55,7 @@ def assemble(
     estimate, std_error : arrays (metric, subgroup)
         In the units of each metric.
     intervals : sequence of Interval
-        One per level of `bayesgroups.levels.LEVELS`, arrays (metric, subgroup).
+        One per level of `bayesgroups.report.levels.LEVELS`, arrays (metric, subgroup).
     methods : sequence of str
         Interval used for each metric.
     imputed : bool array (metric, subgroup), optional

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 

@@ -39,7 +39,7 @@ from bayesgroups.frequentist.crossed.families import family_of
 from bayesgroups.frequentist.crossed.joint_fit import FEWEST, Choice, Method, Tasks, fit
 from bayesgroups.frequentist.intervals import morris
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 

@@ -6,13 +6,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.disagreement.notions import DEFINITE, NOTIONS, Form
-from bayesgroups.disagreement.replicates import units_of
-from bayesgroups.disagreement.sets import DRAWS, Resample, confidence_sets
 from bayesgroups.frequentist.answer import assemble
+from bayesgroups.frequentist.bounds.replicates import units_of
+from bayesgroups.frequentist.bounds.sets import DRAWS, Resample, confidence_sets
 from bayesgroups.frequentist.intervals import proportions
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
+from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Form
 
 FloatArray = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def estimate(
     form : {"sharp", "published"}
         The identified set, or the formulas of the paper, errors included.
     resample : {"all", "judgements", "critics", "items"}
-        As in `bayesgroups.disagreement.confidence_sets`.
+        As in `bayesgroups.frequentist.bounds.confidence_sets`.
     draws : int
         Number of bootstrap replicates.
 
@@ -51,7 +51,7 @@ def estimate(
 
     References
     ----------
-    As in `bayesgroups.disagreement`.
+    As in `bayesgroups.frequentist.bounds`.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import bock, fab, means, morris, robust
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 

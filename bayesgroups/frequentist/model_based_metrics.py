@@ -19,12 +19,12 @@ from bayesgroups.errors import InputError
 from bayesgroups.frequentist import score_covariate_regression, score_regression
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.frequentist.score_inputs import NO_WARP, with_scores
-from bayesgroups.frequentist.score_laws import ScoreLaw, metric_of
 from bayesgroups.frequentist.score_regression import Kinds
-from bayesgroups.frequentist.score_shapes import BinnedScores, Residuals, binned, chosen
-from bayesgroups.frequentist.score_warps import Warp, apply, apply_with_slope, undo, warp
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
+from bayesgroups.scores.inputs import NO_WARP, with_scores
+from bayesgroups.scores.laws import ScoreLaw, metric_of
+from bayesgroups.scores.shapes import BinnedScores, Residuals, binned, chosen
+from bayesgroups.scores.warps import Warp, apply, apply_with_slope, undo, warp
 from bayesgroups.tallies.folds import stream
 from bayesgroups.tallies.score_covariates import packets_of
 from bayesgroups.tallies.score_moments import Scale, cell_moments, kept, to_scale
@@ -55,13 +55,13 @@ def estimate(
     Parameters
     ----------
     tally : xr.Dataset
-        A tally that keeps scores, see `bayesgroups.frequentist.score_inputs.with_scores`.
+        A tally that keeps scores, see `bayesgroups.scores.inputs.with_scores`.
     covariates : sequence of str
         Features of the tally whose subgroup means describe the scores, as attributes do.
     row_covariates : sequence of str
         Covariates of the rows, see `bayesgroups.tallies.score_covariates.keep_covariates`; scores are normal given them.
     residuals : {"auto", "normal", "skewed"}
-        Normal scores; scores that are normal after a warp common to all rows, see `bayesgroups.frequentist.score_warps`; or
+        Normal scores; scores that are normal after a warp common to all rows, see `bayesgroups.scores.warps`; or
         whichever of the two the information criterion prefers. The warp is not bootstrapped.
     method : {"fast", "full"}
         One Newton step per replicate, or a fit of every replicate.

@@ -12,7 +12,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import moments, morris
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.intervals.shrunk import Shrunk
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 

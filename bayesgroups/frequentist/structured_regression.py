@@ -18,8 +18,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError
-from bayesgroups.feature_matrices import feature_matrix
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, t_quantile
 from bayesgroups.frequentist.structured import cross_validation, lasso, left_out, rblpr
@@ -27,7 +27,7 @@ from bayesgroups.frequentist.structured.cross_validation import Rule, Split
 from bayesgroups.frequentist.structured.partial_ridge import Scale
 from bayesgroups.frequentist.structured.problems import MetricArrays, metrics_of, splits_of
 from bayesgroups.frequentist.structured.rblpr import Errors
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.folds import stream
 
 FloatArray = NDArray[np.float64]
@@ -70,7 +70,7 @@ def estimate(
     tally : xr.Dataset
         A tally, see `bayesgroups.tallies`.
     formula : str, optional
-        Features of subgroups, see `bayesgroups.feature_matrices.feature_matrix`; by default all attributes and all features of
+        Features of subgroups, see `bayesgroups.data.features.feature_matrix`; by default all attributes and all features of
         the tally. An indicator of each subgroup is always added.
     penalty : "cv" or float
         By cross-validation; or as a share of the penalty from which on all subgroups have the weighted mean, so that 1 pools

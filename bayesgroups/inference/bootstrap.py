@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
 from bayesgroups.inference import cluster_bootstrap
-from bayesgroups.inference.posterior import generator
+from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.auc import ScoreCells, statistics
 
 FloatArray = NDArray[np.float64]

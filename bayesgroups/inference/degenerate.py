@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.inference.verdicts import Check
+from bayesgroups.report.diagnostics import Check
 
 REMEDY = {
     "rate": "use NoPooling or PartialPooling (binomial likelihood), which learn from the counts themselves",

@@ -21,13 +21,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.inference.verdicts import Check, at_least
-from bayesgroups.models.component_scales import DEGREES, component_scales
-from bayesgroups.models.confusion_tree import Path, factor_scales, follower, own_spreads, tree
-from bayesgroups.models.covariates import standardised
-from bayesgroups.models.scales import LARGEST_LOGIT_SCALE
-from bayesgroups.models.subsets import subsets
-from bayesgroups.models.variances import with_shrunk_variances
+from bayesgroups.models.shared.component_scales import DEGREES, component_scales
+from bayesgroups.models.shared.confusion_tree import Path, factor_scales, follower, own_spreads, tree
+from bayesgroups.models.shared.covariates import standardised
+from bayesgroups.models.shared.scales import LARGEST_LOGIT_SCALE
+from bayesgroups.models.shared.subsets import subsets
+from bayesgroups.models.shared.variances import with_shrunk_variances
+from bayesgroups.report.diagnostics import Check, at_least
 
 FloatArray = NDArray[np.float64]
 Family = Literal["half_t", "half_normal", "r2d2"]

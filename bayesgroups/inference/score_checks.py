@@ -14,9 +14,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.frequentist.score_inputs import is_skewed, rows_of, with_scores
-from bayesgroups.frequentist.score_shapes import LARGEST_DISTANCE, Residuals, distance, fit
-from bayesgroups.inference.verdicts import Check, at_most
+from bayesgroups.report.diagnostics import Check, at_most
+from bayesgroups.scores.inputs import is_skewed, rows_of, with_scores
+from bayesgroups.scores.shapes import LARGEST_DISTANCE, Residuals, distance, fit
 
 FloatArray = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ The model is that of `bayesgroups.models.model_based_metrics`. Blocks, each exac
 2. effects and means, exactly;
 3. hyper-parameters of the variances, with the variances integrated out (`score_variances`), given the means;
 4. variances, exactly, and sigma given them, which moves far where the spread is large and the block before it does not;
-5. with a warp of the scores (`bayesgroups.frequentist.score_warps`), its two parameters, with the effects integrated out,
+5. with a warp of the scores (`bayesgroups.scores.warps`), its two parameters, with the effects integrated out,
    by independent proposals about the best one; variances move along with the spread of the warped scores.
 
 Slopes of covariates of the rows are coefficients among others: means of covariates are columns of the means of cells, and what
@@ -24,12 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.frequentist.score_shapes import PRIOR_SD, BinnedScores, Shape, warped_moments
-from bayesgroups.frequentist.score_warps import warp
 from bayesgroups.inference import hamiltonian, score_effects, score_variances
 from bayesgroups.inference.hamiltonian import State, Tuning
 from bayesgroups.inference.score_effects import Aside, Design
 from bayesgroups.inference.score_slopes import Slopes
+from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape, warped_moments
+from bayesgroups.scores.warps import warp
 
 FloatArray = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.files import write_atomically
+from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
-from bayesgroups.files import write_atomically
-from bayesgroups.texts import as_json
 
 FloatArray = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesgroups.data.texts import as_json
 from bayesgroups.errors import EngineError, InputError
 from bayesgroups.studies.journal import Journal, file_name
-from bayesgroups.texts import as_json
 
 if TYPE_CHECKING:
     from distributed import Client

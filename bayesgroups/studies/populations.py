@@ -12,10 +12,10 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups import tallies
+from bayesgroups.data.metrics import Metric
+from bayesgroups.data.texts import as_json
 from bayesgroups.datasets.draws import draw_evaluation, generator
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.metrics import Metric
-from bayesgroups.texts import as_json
 
 if TYPE_CHECKING:
     import pandas as pd

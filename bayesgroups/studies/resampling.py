@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
-from bayesgroups.estimation import estimate
 from bayesgroups.estimators.base import Estimator
-from bayesgroups.levels import LEVELS
+from bayesgroups.estimators.estimate import estimate
+from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.answers import Answer, Answers, Identity, place_of, read_answers, write_answers
 from bayesgroups.studies.execution import Executor, Progress
 from bayesgroups.studies.populations import Drawn, Population
-from bayesgroups.texts import as_json
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -56,12 +56,26 @@ from bayesgroups.tallies.published import tally_from_estimates as tally_from_est
 
 if TYPE_CHECKING:
     from bayesgroups.tallies.addition import add_tallies as add_tallies
+    from bayesgroups.tallies.auc_variances import auc_as_rate as auc_as_rate
+    from bayesgroups.tallies.auc_variances import with_auc_variance as with_auc_variance
     from bayesgroups.tallies.rows import tally as tally
+    from bayesgroups.tallies.score_histograms import auc_error_bound as auc_error_bound
+    from bayesgroups.tallies.score_histograms import bin_scores as bin_scores
 
-__all__ = ["add_tallies", "tally", "tally_from_counts", "tally_from_estimates"]
+__all__ = [
+    "add_tallies", "auc_as_rate", "auc_error_bound", "bin_scores", "tally", "tally_from_counts", "tally_from_estimates",
+    "with_auc_variance",
+]  # fmt: skip
 
 
-_HOME = {"tally": "rows", "add_tallies": "addition"}
+_HOME = {
+    "tally": "rows",
+    "add_tallies": "addition",
+    "auc_as_rate": "auc_variances",
+    "auc_error_bound": "score_histograms",
+    "bin_scores": "score_histograms",
+    "with_auc_variance": "auc_variances",
+}
 
 
 def __getattr__(name: str) -> object:

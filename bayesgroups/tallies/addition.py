@@ -63,7 +63,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
         _check_alike(first, other)
     if any("auc_as_rate" in json.loads(part.attrs["settings"]) for part in parts):
         raise InputError(
-            "an AUC taken as a rate cannot be added; add the tallies first, then take bg.auc_as_rate() of the sum"
+            "an AUC taken as a rate cannot be added; add the tallies first, then take bayesgroups.tallies.auc_as_rate() of the sum"
         )
     if "estimate" in first["kind"].values:
         raise InputError(

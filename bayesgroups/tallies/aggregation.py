@@ -9,15 +9,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data import expressions
+from bayesgroups.data.frames import Rows
+from bayesgroups.data.metrics import Metric
+from bayesgroups.data.roles import Roles
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
-from bayesgroups.frames import Rows
-from bayesgroups.metrics import Metric
-from bayesgroups.roles import Roles
-from bayesgroups.tallies import auc, expressions
+from bayesgroups.tallies import auc
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Clusters, Features, Sums
-from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
 

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.texts import as_json
 from bayesgroups.tallies import auc, variances
 from bayesgroups.tallies.analyses import Analysed, ClusterAnalysis, analyse, describe_clusters
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Sums
-from bayesgroups.texts import as_json
 
 FloatArray = NDArray[np.float64]
 

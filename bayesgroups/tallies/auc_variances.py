@@ -29,9 +29,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.auc import ScoreCells, statistics
-from bayesgroups.texts import as_json
 
 FloatArray = NDArray[np.float64]
 
@@ -174,7 +174,7 @@ def with_auc_variance(tally: xr.Dataset, variance: AucVariance) -> xr.Dataset:
     >>> import bayesgroups as bg
     >>> rows = pd.DataFrame({"s": list("aaabbb"), "y": [0, 1, 1, 0, 1, 0], "p": [0.2, 0.6, 0.9, 0.3, 0.5, 0.6]})
     >>> found = bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p")
-    >>> bg.with_auc_variance(found, "hanley_mcneil")["sampling_variance"].values.round(4).tolist()
+    >>> with_auc_variance(found, "hanley_mcneil")["sampling_variance"].values.round(4).tolist()
     [[0.0, 0.1667]]
     """
     if variance not in NAMES:
@@ -230,7 +230,7 @@ def auc_as_rate(tally: xr.Dataset, variance: OfRates = "calibrated") -> xr.Datas
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> rows = pd.DataFrame({"s": list("aaabbb"), "y": [0, 1, 1, 0, 1, 0], "p": [0.2, 0.6, 0.9, 0.3, 0.5, 0.6]})
-    >>> found = bg.auc_as_rate(bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p"))
+    >>> found = auc_as_rate(bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p"))
     >>> found["count"].values.round(2).tolist(), found["successes"].values.round(2).tolist()
     ([[1.57, 1.44]], [[1.57, 0.72]])
     """

@@ -24,14 +24,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.frames import Rows
+from bayesgroups.data.metrics import Metric
+from bayesgroups.data.roles import Roles
+from bayesgroups.data.sources import taken
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
-from bayesgroups.frames import Rows
-from bayesgroups.metrics import Metric
-from bayesgroups.roles import Roles
 from bayesgroups.tallies.analyses import ClusterAnalysis
-from bayesgroups.tallies.sources import taken
 from bayesgroups.tallies.subgroups import Subgroups, of_tally
-from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
 
@@ -113,7 +113,7 @@ def weights_of(
 
     Examples
     --------
-    >>> from bayesgroups.metrics import named
+    >>> from bayesgroups.data.metrics import named
     >>> from bayesgroups.tallies.confusion import weights_of
     >>> above, below = weights_of([named("ppv")], ["0", "1"], ["0", "1"])
     >>> above[0].tolist(), below[0].tolist()

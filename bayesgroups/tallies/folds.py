@@ -16,12 +16,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups import frames
+from bayesgroups.data import frames
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.addition import add_tallies
 from bayesgroups.tallies.dealing import deal_counts, deal_labels, deal_means
 from bayesgroups.tallies.subgroups import of_tally
-from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
 CELL = ("metric", "subgroup")

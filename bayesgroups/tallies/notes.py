@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.directions import Direction
+from bayesgroups.data.directions import Direction
 from bayesgroups.tallies.moments import Moments
 
 ASSUMED = "direction_assumed"

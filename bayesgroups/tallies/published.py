@@ -11,7 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesgroups.directions import Direction, LargerIsBetter, choose_directions
+from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
+from bayesgroups.data.texts import as_json, level_text
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION, Description, assemble, describe
 from bayesgroups.tallies.moments import Moments
@@ -19,7 +20,6 @@ from bayesgroups.tallies.notes import direction_settings
 from bayesgroups.tallies.subgroups import Subgroups, check_attributes, cross
 from bayesgroups.tallies.sums import Sums
 from bayesgroups.tallies.variances import Pooling
-from bayesgroups.texts import as_json, level_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,7 +241,7 @@ def _rate(name: str, direction: Direction) -> Description:
     """A rate from counts; its reason where it is undefined is that of the metric of that name, if there is one."""
     undefined = "no trials"
     if name != "rate":
-        from bayesgroups.metrics import NAMES, named  # expressions over rows: only where a metric of rows is named
+        from bayesgroups.data.metrics import NAMES, named  # expressions over rows: only where a metric of rows is named
 
         undefined = named(name).undefined if name in NAMES and name not in ("auc", "mean", "f1") else undefined
     return Description(name, "rate", 0.0, 1.0, direction.larger_is_better, undefined)

@@ -10,22 +10,22 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups import frames
-from bayesgroups.columns import no_weight
+from bayesgroups.data import expressions, frames
+from bayesgroups.data.columns import no_weight
+from bayesgroups.data.keyed_cells import Cells
+from bayesgroups.data.labels import check_common, positive_label
+from bayesgroups.data.metrics import Metric
+from bayesgroups.data.roles import Roles, check_arguments
+from bayesgroups.data.selection import threshold_of
+from bayesgroups.data.sources import Source, is_stream, open_source
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
-from bayesgroups.labels import check_common, positive_label
-from bayesgroups.metrics import Metric
-from bayesgroups.roles import Roles, check_arguments
-from bayesgroups.tallies import auc, expressions
+from bayesgroups.tallies import auc
 from bayesgroups.tallies.aggregation import check_range
-from bayesgroups.tallies.keyed_cells import Cells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.reduction import Reduced, Request, distinct, reduce_source
-from bayesgroups.tallies.selection import threshold_of
-from bayesgroups.tallies.sources import Source, is_stream, open_source
 from bayesgroups.tallies.subgroups import Subgroups, cross
 from bayesgroups.tallies.sums import Clusters, Features, Sums, add_clusters
-from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
 Declared = Mapping[str, Sequence[object] | None]
@@ -52,12 +52,12 @@ def push_down(
     frame : object
         As in `bayesgroups.tally`.
     roles, metrics, declared, missing, decides
-        What is asked, as in `bayesgroups.frames.prepare`; ``declared`` has the levels of attributes where they are known.
+        What is asked, as in `bayesgroups.data.frames.prepare`; ``declared`` has the levels of attributes where they are known.
 
     Returns
     -------
     Pushed or None
-        ``None`` for a frame in memory or a small file, which `bayesgroups.frames` prepares.
+        ``None`` for a frame in memory or a small file, which `bayesgroups.data.frames` prepares.
 
     Raises
     ------

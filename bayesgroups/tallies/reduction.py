@@ -16,16 +16,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.columns import absence, absent_attribute, negative_weight
+from bayesgroups.data import expressions, lazy_columns
+from bayesgroups.data.columns import absence, absent_attribute, negative_weight
+from bayesgroups.data.frames import Missing
+from bayesgroups.data.keyed_cells import Cells, read_cells
+from bayesgroups.data.labels import positive_label
+from bayesgroups.data.lazy_columns import Number
+from bayesgroups.data.metrics import LOSS, Metric
+from bayesgroups.data.roles import Roles
+from bayesgroups.data.sources import Source
 from bayesgroups.errors import BayesgroupsError, InputError
-from bayesgroups.frames import Missing
-from bayesgroups.labels import positive_label
-from bayesgroups.metrics import LOSS, Metric
-from bayesgroups.roles import Roles
-from bayesgroups.tallies import expressions, lazy_columns
-from bayesgroups.tallies.keyed_cells import Cells, read_cells
-from bayesgroups.tallies.lazy_columns import Number
-from bayesgroups.tallies.sources import Source
 
 FloatArray = NDArray[np.float64]
 

@@ -8,22 +8,22 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups import frames
-from bayesgroups.directions import Direction, LargerIsBetter, choose_directions
+from bayesgroups.data import frames
+from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
+from bayesgroups.data.frames import Missing
+from bayesgroups.data.metrics import LOSS, Metric, class_of, named
+from bayesgroups.data.roles import Roles
+from bayesgroups.data.sources import is_stream
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
-from bayesgroups.frames import Missing
-from bayesgroups.metrics import LOSS, Metric, class_of, named
-from bayesgroups.roles import Roles
 from bayesgroups.tallies.aggregation import lay_out, sum_rows
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.confusion import check_cells, with_cells
 from bayesgroups.tallies.notes import BINARY, direction_settings, is_binary
 from bayesgroups.tallies.pushdown import Declared, Pushed, push_down
-from bayesgroups.tallies.sources import is_stream
 from bayesgroups.tallies.subgroups import check_attributes, cross
 from bayesgroups.tallies.variances import Pooling
-from bayesgroups.texts import level_text
 
 FloatArray = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def tally(
         Columns whose combinations are the subgroups. A mapping declares levels, ``{"age": ["18-34", "35-64"]}``
         (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them.
     metrics : sequence of str or Metric
-        Names of `bayesgroups.metrics.NAMES` (``sel acc tpr fnr fpr tnr ppv npv fdr for f1 correct auc mean``), rates of one
+        Names of `bayesgroups.data.metrics.NAMES` (``sel acc tpr fnr fpr tnr ppv npv fdr for f1 correct auc mean``), rates of one
         class such as ``tpr[cat]``, or `bayesgroups.Metric`.
     y_true, y_pred, y_score, loss : str, optional
         Columns of outcome, decision, score and loss (or any other number per row, for ``mean``).
@@ -98,7 +98,7 @@ def tally(
         metrics, see `bayesgroups.tallies.score_covariates.keep_covariates`.
     larger_is_better : bool or mapping from metrics to bool, optional
         Direction of the metrics, for whatever tells better subgroups from worse ones. When left out it is that of the name
-        (`bayesgroups.directions.KNOWN`) or of the `Metric`; where neither has one, as for ``mean``, smaller values are taken
+        (`bayesgroups.data.directions.KNOWN`) or of the `Metric`; where neither has one, as for ``mean``, smaller values are taken
         to be better, and answers note that nobody said so.
 
     Returns

@@ -18,14 +18,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups import frames
-from bayesgroups.columns import number
+from bayesgroups.data import frames
+from bayesgroups.data.columns import number
+from bayesgroups.data.roles import Roles
+from bayesgroups.data.sources import open_source
+from bayesgroups.data.texts import as_json, level_text
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.roles import Roles
 from bayesgroups.tallies.score_moments import Scale, keep_scores, kept, to_scale
-from bayesgroups.tallies.sources import open_source
 from bayesgroups.tallies.subgroups import attributes_of, of_tally
-from bayesgroups.texts import as_json, level_text
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

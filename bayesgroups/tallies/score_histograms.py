@@ -15,11 +15,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.addition import add_tallies
 from bayesgroups.tallies.auc import ScoreCells, sort_cells, statistics
 from bayesgroups.tallies.auc_variances import score_cells
-from bayesgroups.texts import as_json
 
 FloatArray = NDArray[np.float64]
 
@@ -134,8 +134,8 @@ def auc_error_bound(tally: xr.Dataset) -> xr.DataArray:
     >>> import bayesgroups as bg
     >>> rows = pd.DataFrame({"site": ["a"] * 4, "y": [0, 0, 1, 1], "score": [0.1, 0.6, 0.7, 0.9]})
     >>> exact = bg.tally(rows, by=["site"], metrics=["auc"], y_true="y", y_score="score")
-    >>> binned = bg.bin_scores(exact, np.array([0.0, 0.5, 1.0]))  # .6 shares a bin with .7 and .9
-    >>> bg.auc_error_bound(binned).values.tolist(), binned["estimate"].values.tolist()
+    >>> binned = bin_scores(exact, np.array([0.0, 0.5, 1.0]))  # .6 shares a bin with .7 and .9
+    >>> auc_error_bound(binned).values.tolist(), binned["estimate"].values.tolist()
     ([0.25], [[0.75]])
     """
     cells, size = score_cells(tally), tally.sizes["subgroup"]

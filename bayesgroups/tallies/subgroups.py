@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
-from bayesgroups.texts import level_text
 
 SEPARATOR = " | "
 RESERVED = frozenset({"subgroup", "metric", "feature", "task", "level", "approach", "chain", "draw", "check",

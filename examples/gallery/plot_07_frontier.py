@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import bayesgroups as bg
-from bayesgroups.tradeoffs import points_from_runs
+from bayesgroups.questions.tradeoffs import points_from_runs
 
 random = np.random.default_rng(2)
 methods = {}

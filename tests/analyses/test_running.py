@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
-from bayesgroups.analyses import read_plan, run_analysis, template
-from bayesgroups.analyses.questions import QUESTIONS, kind_of, settings_of
 from bayesgroups.cli import run
+from bayesgroups.cli.analysis_files import read_plan, run_analysis, template
+from bayesgroups.cli.analysis_files.questions import QUESTIONS, kind_of, settings_of
 from bayesgroups.errors import InputError
 
 HEAD = 'seed = 1\nrows = "rows.csv"\n'

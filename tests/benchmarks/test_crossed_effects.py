@@ -42,7 +42,7 @@ from bayesgroups.inference.collapsed.crossed_effects import sample
 found = sample(tally, seed=1, binomial_likelihood=False, order=1)
 assert all(check.passed for check in found.checks), found.checks
 found.draws["mu"].values.mean(axis=(0, 1))
-from bayesgroups.studies.scaling import peak_megabytes
+from examples.comparisons.scaling import peak_megabytes
 print(time.perf_counter() - start, time.process_time() - processor, peak_megabytes())
 """
 

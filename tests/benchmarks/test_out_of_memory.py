@@ -28,7 +28,7 @@ import bayesgroups as bg
 start = time.perf_counter()
 found = bg.tally({pattern!r}, ["g", "h"], ["fnr", "sel", "mean", "auc"], y_true="y", y_score="s", threshold=0.5, loss="v")
 seconds = time.perf_counter() - start
-from bayesgroups.studies.scaling import peak_megabytes
+from examples.comparisons.scaling import peak_megabytes
 peak = peak_megabytes() * 10**6
 print(json.dumps({{"seconds": seconds, "peak": peak, "rows": float(found["rows"].sum()),
                   "successes": found["successes"].sum("subgroup").values.tolist(),

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.certification import worst
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.certification import worst
 
 WHO = pd.DataFrame({"site": ["a", "b", "c", "d"]})
 

@@ -11,9 +11,9 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.certification.overlapping import deviations, overall, weighted_means
 from bayesgroups.datasets import demonstration
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.certification.overlapping import deviations, overall, weighted_means
 
 METRICS = ["acc", "fnr", "f1", "auc"]
 

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.studies.published_certification import CRITICAL_VALUE, LINES, Line
+from examples.published.intersectionality.published_certification import CRITICAL_VALUE, LINES, Line
 
 
 def tally_of(line: Line) -> xr.Dataset:

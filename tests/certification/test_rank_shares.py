@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 import bayesgroups as bg
-from bayesgroups.certification.rank_shares import rank, rank_probabilities, times_at_ends, times_ranked
+from bayesgroups.questions.certification.rank_shares import rank, rank_probabilities, times_at_ends, times_ranked
 
 FloatArray = NDArray[np.float64]
 

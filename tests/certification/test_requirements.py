@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.certification import Definition, definitions, desiderata
 from bayesgroups.errors import InputError
+from bayesgroups.questions.certification import Definition, definitions, desiderata
 
 WHO = pd.DataFrame({"site": ["a", "b", "c"]})
 BY_NAME = {one.name: one for one in definitions()}

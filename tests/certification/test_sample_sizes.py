@@ -8,14 +8,14 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.certification import (
+from bayesgroups.errors import InputError
+from bayesgroups.questions.certification import (
     minimum_detectable_gap,
     probability_of_finding_worst,
     rows_to_certify,
     rows_to_narrow,
 )
-from bayesgroups.certification.bounds import Sample, limits
-from bayesgroups.errors import InputError
+from bayesgroups.questions.certification.bounds import Sample, limits
 
 Z = 1.6448536269514722
 WHO = pd.DataFrame({"site": ["a", "b", "c"]})

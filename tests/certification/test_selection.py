@@ -8,9 +8,9 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.certification.false_discoveries import contrasts, step_up
-from bayesgroups.certification.multiplicity import adjust, correlated_critical_value, critical_value, max_t
 from bayesgroups.errors import InputError
+from bayesgroups.questions.certification.false_discoveries import contrasts, step_up
+from bayesgroups.questions.certification.multiplicity import adjust, correlated_critical_value, critical_value, max_t
 
 WHO = pd.DataFrame({"site": ["a", "b", "c", "d", "e"]})
 

@@ -16,11 +16,11 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups import tally_files
 from bayesgroups.cli import GROUPS, app, inputs, results, run
 from bayesgroups.cli.options import AnswerOptions
 from bayesgroups.cli.results import publish
-from bayesgroups.tables import answer_schema, report_schema
+from bayesgroups.tallies import files as tally_files
+from bayesgroups.views.tables import answer_schema, report_schema
 
 Captured = pytest.CaptureFixture[str]
 NOT_ASKED_FOR = {

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
-from bayesgroups.analyses import run_analysis
 from bayesgroups.cli import run
+from bayesgroups.cli.analysis_files import run_analysis
 from bayesgroups.cli.estimate import parsed
 from bayesgroups.estimators.named import estimator_named
-from bayesgroups.html.sections.origin import origin
 from bayesgroups.inference.collapsed import model_based_metrics
 from bayesgroups.tallies.score_covariates import packets_of
+from bayesgroups.views.html.sections.origin import origin
 
 ROWS = [
     "--by",

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesgroups as bg
-from bayesgroups.curves.histograms import STEPS
-from bayesgroups.curves.rates import METRICS
 from bayesgroups.frequentist.intervals.proportions import jeffreys
+from bayesgroups.questions.curves.histograms import STEPS
+from bayesgroups.questions.curves.rates import METRICS
 
 LIMITS = ("estimate", "lower", "upper", "band_lower", "band_upper")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bayesgroups import datasets
 from bayesgroups.errors import InputError
+from examples.published.data import load_adult
 
 ROWS = {
     "id": ["1", "2", "3", "4"],
@@ -29,7 +29,7 @@ def _write(folder: Path, **changes: list[str]) -> Path:
 
 def test_people_are_recoded(tmp_path: Path) -> None:
     _write(tmp_path)
-    people = datasets.load_adult(tmp_path)
+    people = load_adult(tmp_path)
     assert people["race"].tolist() == ["White", "Black", "Other", "White"]
     assert people["age_band"].tolist() == ["under 25", "25-64", "25-64", "65 and over"]
     assert people["income"].tolist() == [1, 0, 1, 0]
@@ -40,13 +40,13 @@ def test_people_are_recoded(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     path = _write(tmp_path, pred=["greater than 50K", "unsure", "greater than 50K", "greater than 50K"])
     with pytest.raises(InputError, match="column 'pred' has value 'unsure'; expected one of"):
-        datasets.load_adult(path)
+        load_adult(path)
     path = _write(tmp_path, race=["White", " ", "White", "White"])
     with pytest.raises(InputError, match="column 'race' is empty in row 1"):
-        datasets.load_adult(path)
+        load_adult(path)
     path.write_text("age,race,sex\n1,a,b\n")
     with pytest.raises(InputError, match="has no columns 'label', 'pred'"):
-        datasets.load_adult(path)
+        load_adult(path)
 
 
 def test_the_known_numbers() -> None:
@@ -54,7 +54,7 @@ def test_the_known_numbers() -> None:
     folders = [folder for folder in (root / "adult", root) if (folder / "adult_llama.csv.gz").is_file()]
     if not folders:
         pytest.skip(f"no Adult data: {root / 'adult'} has no adult_llama.csv.gz; set BAYESGROUPS_DATA to its folder")
-    people = datasets.load_adult(folders[0])
+    people = load_adult(folders[0])
     assert len(people) == 48_842
     assert int(people["income"].to_numpy().sum()) == 11_687
     assert round(1 - float(people["error"].to_numpy().mean()), 4) == 0.8291

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
-from bayesgroups import datasets
-from bayesgroups.datasets.bios import Split
 from bayesgroups.errors import InputError
+from examples.published.data import load_bios_confusion, load_bios_runs
+from examples.published.data.bios import Split
 
 RUNS = {
     "method": ["Adv", "Adv", "Vanilla"], "config": ["x=1", "x=1", "x=0"], "run": ["a", "b", "c"],
@@ -28,37 +28,37 @@ COUNTS = {
 
 def test_runs_are_read(tmp_path: Path) -> None:
     pd.DataFrame(RUNS).to_csv(tmp_path / "bios_both_results.csv", index=False)
-    runs = datasets.load_bios_runs(tmp_path)
+    runs = load_bios_runs(tmp_path)
     assert runs["dev_fairness"].tolist() == [0.6, 0.5, 0.4]
     assert runs["method"].tolist() == RUNS["method"]
     pd.DataFrame(RUNS).to_csv(tmp_path / "bios_gender_results.csv.gz", index=False)
-    assert len(datasets.load_bios_runs(tmp_path, "gender")) == 3
+    assert len(load_bios_runs(tmp_path, "gender")) == 3
 
 
 def test_counts_are_laid_out(tmp_path: Path) -> None:
     pd.DataFrame(COUNTS).to_csv(tmp_path / "bios_both_confusion.csv", index=False)
-    counts = datasets.load_bios_confusion(tmp_path, "dev")
+    counts = load_bios_confusion(tmp_path, "dev")
     assert counts.dims == ("epoch", "subgroup", "label", "predicted")
     assert counts["epoch"].values.tolist() == ["9.00", "10.00"]
     assert int(counts.sel(epoch="9.00", subgroup="female | low", label="1", predicted="0")) == 2
     assert counts.sum(("subgroup", "label", "predicted")).values.tolist() == [5, 4]
-    assert int(datasets.load_bios_confusion(tmp_path).sum()) == 7
+    assert int(load_bios_confusion(tmp_path).sum()) == 7
 
 
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="groups='all' does not exist"):
-        datasets.load_bios_runs(tmp_path, "all")  # type: ignore[arg-type]
+        load_bios_runs(tmp_path, "all")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="split='train' does not exist"):
-        datasets.load_bios_confusion(tmp_path, "train")  # type: ignore[arg-type]
+        load_bios_confusion(tmp_path, "train")  # type: ignore[arg-type]
     pd.DataFrame(RUNS | {"dev_fairness": ["0.6", "high", ""]}).to_csv(tmp_path / "bios_both_results.csv", index=False)
     with pytest.raises(InputError, match="column 'dev_fairness' holds something that is no number"):
-        datasets.load_bios_runs(tmp_path)
+        load_bios_runs(tmp_path)
     pd.DataFrame(COUNTS | {"group": ["0", "4", "0", "1"]}).to_csv(tmp_path / "bios_both_confusion.csv", index=False)
     with pytest.raises(InputError, match="column 'group' has value 4; expected 0 to 3"):
-        datasets.load_bios_confusion(tmp_path, "dev")
+        load_bios_confusion(tmp_path, "dev")
     pd.DataFrame(COUNTS).iloc[3:].to_csv(tmp_path / "bios_both_confusion.csv", index=False)
     with pytest.raises(InputError, match="column 'split' has no 'dev'"):
-        datasets.load_bios_confusion(tmp_path, "dev")
+        load_bios_confusion(tmp_path, "dev")
 
 
 def folder() -> Path:
@@ -73,7 +73,7 @@ def folder() -> Path:
 
 def test_the_published_areas_and_the_known_sizes() -> None:
     data = folder()
-    runs = datasets.load_bios_runs(data)
+    runs = load_bios_runs(data)
     assert len(runs) == 4368
     published = {"INLP": 0.3982569, "Adv": 0.4357250, "DAdv": 0.4449941, "BTGAdv": 0.4400662}
     for method, area in published.items():
@@ -81,7 +81,7 @@ def test_the_published_areas_and_the_known_sizes() -> None:
         points = own.groupby("config")[["test_performance", "test_fairness"]].mean()
         points.columns = pd.Index(["performance", "fairness"])
         assert float(bg.auc_pfc(points, anchor=0.3)) == pytest.approx(area, abs=5e-8)
-    dev, test = (datasets.load_bios_confusion(data, split) for split in SPLITS)
+    dev, test = (load_bios_confusion(data, split) for split in SPLITS)
     assert {int(n) for n in dev.sum(("subgroup", "label", "predicted"))} == {10_956}
     assert {int(n) for n in test.sum(("subgroup", "label", "predicted"))} == {27_851}
     assert int((dev.isel(epoch=0).sum("predicted") == 0).sum()) == 2
@@ -89,7 +89,7 @@ def test_the_published_areas_and_the_known_sizes() -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_published_fairness_of_every_checkpoint(split: Split) -> None:
-    from bayesgroups.studies.model_selection import fairness_of_checkpoints
+    from examples.published.fair_enough.model_selection import fairness_of_checkpoints
 
     data = folder()
     published = pd.read_csv(data / "bios_both_confusion_published_metrics.csv", dtype={"epoch": str}).set_index("epoch")

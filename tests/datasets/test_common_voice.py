@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups import datasets
 from bayesgroups.errors import InputError
+from examples.published.data import load_common_voice
 
 ROWS: dict[str, list[Any]] = {
     "clip": [0, 1, 2, 3, 4],
@@ -33,34 +33,34 @@ def _write(folder: Path, **changes: list[Any]) -> Path:
 
 def test_clips_are_summed_by_speaker(tmp_path: Path) -> None:
     _write(tmp_path)
-    speakers = datasets.load_common_voice(tmp_path)
+    speakers = load_common_voice(tmp_path)
     assert speakers["speaker"].tolist() == [3, 7]
     assert speakers["age"].tolist() == ["teens", "forties"]
     assert speakers["clips"].tolist() == [1, 2]
     assert speakers["wer"].tolist() == [0.0, 8 / 40]
-    normalised = datasets.load_common_voice(tmp_path, texts="normalised")
+    normalised = load_common_voice(tmp_path, texts="normalised")
     assert normalised["wer"].tolist() == [1 / 5, 1.0]
 
 
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     path = _write(tmp_path)
     with pytest.raises(InputError, match="texts='norm' is unknown; known: 'normalised', 'raw'"):
-        datasets.load_common_voice(path, texts="norm")  # type: ignore[arg-type]
+        load_common_voice(path, texts="norm")  # type: ignore[arg-type]
     _write(tmp_path, gender=["male", "female", "female", "male", ""])
     with pytest.raises(InputError, match="speaker 7 has more than one sex or age"):
-        datasets.load_common_voice(path)
+        load_common_voice(path)
     _write(tmp_path, age=["old", "teens", "fourties", "", "nineties"])
     with pytest.raises(InputError, match="column 'age' has value 'old'; expected one of"):
-        datasets.load_common_voice(path)
+        load_common_voice(path)
     _write(tmp_path, ref_words=[0, 5, 0, 3, 3])
     with pytest.raises(InputError, match="speaker 7 has no words of reference"):
-        datasets.load_common_voice(path)
+        load_common_voice(path)
     _write(tmp_path, gender=[""] * 5)
     with pytest.raises(InputError, match="no clip has both gender and age"):
-        datasets.load_common_voice(path)
+        load_common_voice(path)
     pd.DataFrame(ROWS).drop(columns=["errors_norm", "age"]).to_csv(path, index=False)
     with pytest.raises(InputError, match="has no columns 'age', 'errors_norm'"):
-        datasets.load_common_voice(path, texts="normalised")
+        load_common_voice(path, texts="normalised")
 
 
 def test_the_known_numbers() -> None:
@@ -70,7 +70,7 @@ def test_the_known_numbers() -> None:
         pytest.skip(
             f"no speech data: {root / 'asr_commonvoice'} has no clips.csv.gz; set BAYESGROUPS_DATA to its folder"
         )
-    speakers = datasets.load_common_voice(folders[0], texts="normalised")
+    speakers = load_common_voice(folders[0], texts="normalised")
     assert len(speakers) == 2_581
     assert int(speakers["clips"].sum()) == 4_945
     sizes = speakers.groupby(["sex", "age"]).size()

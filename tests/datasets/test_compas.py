@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bayesgroups import datasets
 from bayesgroups.errors import InputError
+from examples.published.data import load_compas
 
 ROWS = {
     "race": ["Other", "Caucasian", "Hispanic"],
@@ -34,7 +34,7 @@ def _write(folder: Path, **changes: list[str]) -> Path:
 
 def test_defendants_are_recoded(tmp_path: Path) -> None:
     _write(tmp_path)
-    people = datasets.load_compas(tmp_path)
+    people = load_compas(tmp_path)
     assert people["age_band"].tolist() == ["over 45", "25-45", "under 25"]
     assert people["predicted"].tolist() == [0, 1, 1]
     assert people["recidivism"].tolist() == [0, 0, 1]
@@ -55,7 +55,7 @@ def test_defendants_are_recoded(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(column: str, value: str, message: str, tmp_path: Path) -> None:
     changed = [ROWS[column][0], value, ROWS[column][2]]
     with pytest.raises(InputError, match=message):
-        datasets.load_compas(_write(tmp_path, **{column: changed}))
+        load_compas(_write(tmp_path, **{column: changed}))
 
 
 def test_the_known_numbers() -> None:
@@ -64,7 +64,7 @@ def test_the_known_numbers() -> None:
     folders = [folder for folder in (root / "compas", root) if (folder / name).is_file()]
     if not folders:
         pytest.skip(f"no COMPAS data: {root / 'compas'} has no {name}; set BAYESGROUPS_DATA to its folder")
-    people = datasets.load_compas(folders[0])
+    people = load_compas(folders[0])
     assert len(people) == 7214
     assert round(100 * (1 - float(people["error"].to_numpy().mean())), 1) == 65.4
     published = {"African-American": (44.85, 27.99), "Caucasian": (23.45, 47.72)}

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups import datasets
 from bayesgroups.errors import InputError
+from examples.published.data import load_dressel_farid
 
 FILES = {
     "responses_long.csv": {
@@ -38,7 +38,7 @@ def _write(folder: Path, file: str = "participants.csv", **changes: list[str]) -
 
 
 def test_judgements_are_joined_and_recoded(tmp_path: Path) -> None:
-    found = datasets.load_dressel_farid(_write(tmp_path))
+    found = load_dressel_farid(_write(tmp_path))
     assert found["participant"].tolist() == ["N1", "N1", "N2"]
     assert found["participant_gender"].tolist() == ["0", "0", "1"]
     assert found["defendant"].tolist() == ["7", "8", "7"]
@@ -49,21 +49,21 @@ def test_judgements_are_joined_and_recoded(tmp_path: Path) -> None:
     assert found["judged"].tolist() == ["high", "low", "high"]
     assert found["disagrees"].tolist() == [1, 1, 1]
     assert found["reoffended"].tolist() == [0, 1, 0]
-    assert datasets.load_dressel_farid(tmp_path, condition="race")["disagrees"].tolist() == [0]
+    assert load_dressel_farid(tmp_path, condition="race")["disagrees"].tolist() == [0]
 
 
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="condition='raze' is unknown; did you mean 'race'"):
-        datasets.load_dressel_farid(tmp_path, condition="raze")  # type: ignore[arg-type]
+        load_dressel_farid(tmp_path, condition="raze")  # type: ignore[arg-type]
     folder = _write(tmp_path, "defendants_1000.csv", race=["2", "9"])
     with pytest.raises(InputError, match="column 'race' has value '9'; expected one of"):
-        datasets.load_dressel_farid(folder)
+        load_dressel_farid(folder)
     folder = _write(tmp_path, "responses_long.csv", id=["7", "99", "7", "7"])
     with pytest.raises(InputError, match="responses_long.csv: id '99' is not listed in defendants_1000.csv"):
-        datasets.load_dressel_farid(folder)
+        load_dressel_farid(folder)
     folder = _write(tmp_path, "responses_long.csv", condition=["race"] * 4)
     with pytest.raises(InputError, match="has no row of condition 'no_race'"):
-        datasets.load_dressel_farid(folder)
+        load_dressel_farid(folder)
 
 
 def test_the_known_numbers() -> None:
@@ -72,7 +72,7 @@ def test_the_known_numbers() -> None:
     if not folders:
         pytest.skip(f"no data: {root / 'dressel_farid'} has no participants.csv; set BAYESGROUPS_DATA to its folder")
     for condition, mean, compas in (("no_race", 0.621, 0.652), ("race", 0.623, 0.652)):
-        found = datasets.load_dressel_farid(folders[0], condition=condition)  # type: ignore[arg-type]
+        found = load_dressel_farid(folders[0], condition=condition)  # type: ignore[arg-type]
         assert len(found) == 20_000
         assert (found.groupby("participant").size() == 50).all()
         assert (found.groupby("defendant").size() == 20).all()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bayesgroups.datasets.local_files import read_columns, whole_numbers
 from bayesgroups.errors import InputError
+from examples.published.data.local_files import read_columns, whole_numbers
 
 
 def test_a_folder_or_a_file_compressed_or_not(tmp_path: Path) -> None:

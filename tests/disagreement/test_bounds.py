@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.disagreement.notions import NOTIONS
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.tallies.disagreement_notions import NOTIONS
 
 
 def _rows(labels: str, size: int = 400) -> pd.DataFrame:

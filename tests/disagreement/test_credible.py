@@ -10,9 +10,9 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.disagreement import credible_sets
-from bayesgroups.disagreement.credible import shares
 from bayesgroups.errors import InputError
+from bayesgroups.frequentist.bounds import credible_sets
+from bayesgroups.frequentist.bounds.credible import shares
 
 
 def worked(times: int = 1) -> xr.Dataset:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bayesgroups.disagreement.differences import differences, over_labels
-from bayesgroups.disagreement.rates import Bounds, bounds
+from bayesgroups.frequentist.bounds.differences import differences, over_labels
+from bayesgroups.tallies.disagreement_rates import Bounds, bounds
 
 FloatArray = NDArray[np.float64]
 

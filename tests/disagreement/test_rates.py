@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bayesgroups.disagreement.notions import DEFINITE, NOTIONS, Notion
-from bayesgroups.disagreement.rates import Bounds, bounds, others
+from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Notion
+from bayesgroups.tallies.disagreement_rates import Bounds, bounds, others
 
 FloatArray = NDArray[np.float64]
 

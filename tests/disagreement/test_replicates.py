@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesgroups.disagreement import replicates as module
-from bayesgroups.disagreement.replicates import replicates, units_of
 from bayesgroups.errors import InputError
+from bayesgroups.frequentist.bounds import replicates as module
+from bayesgroups.frequentist.bounds.replicates import replicates, units_of
 from tests.disagreement.judgements import crossed, tally_of
 
 

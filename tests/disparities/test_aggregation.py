@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import bayesgroups as bg
-from bayesgroups.disparities.aggregation_steps import ROWS
 from bayesgroups.errors import InputError
+from bayesgroups.questions.disparities.aggregation_steps import ROWS
 
 NAMES = {"label": ["first", "second"], "subgroup": ["a", "b", "c"]}
 M = xr.DataArray([[0.9, 0.8, 0.7], [0.6, 0.6, 0.3]], NAMES)

@@ -12,12 +12,12 @@ import xarray as xr
 from scipy.stats import binom
 
 import bayesgroups as bg
-from bayesgroups.disparities import bootstrap_variance, finite_population
-from bayesgroups.disparities.between_group_variance import INTERVALS, Method
-from bayesgroups.disparities.cells import gather
-from bayesgroups.disparities.rate_moments import product_of_rates, squares_of_rates
-from bayesgroups.disparities.unified import tails
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.disparities import bootstrap_variance, finite_population
+from bayesgroups.questions.disparities.between_group_variance import INTERVALS, Method
+from bayesgroups.questions.disparities.cells import gather
+from bayesgroups.questions.disparities.rate_moments import product_of_rates, squares_of_rates
+from bayesgroups.questions.disparities.unified import tails
 
 METHODS = tuple(INTERVALS)
 K, N = [36, 16, 7, 3], [40, 20, 10, 5]

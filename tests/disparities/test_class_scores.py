@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.disparities.class_scores import ClassMetric, class_scores, confusion_scores
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.disparities.class_scores import ClassMetric, class_scores, confusion_scores
 
 CLASSES = ["cat", "cow", "dog"]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesgroups.disparities.generalized_means import generalised_mean
+from bayesgroups.questions.disparities.generalized_means import generalised_mean
 
 POWERS = (-np.inf, -300.0, -5.0, -1.0, -1e-3, -1e-9, 0.0, 1e-9, 1e-3, 0.5, 1.0, 2.0, 7.0, 300.0, np.inf)
 positive = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=8).map(np.array)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bayesgroups.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
-from bayesgroups.disparities.population_variance import of_population
 from bayesgroups.errors import InputError
+from bayesgroups.questions.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
+from bayesgroups.questions.disparities.population_variance import of_population
 
 FloatArray = NDArray[np.float64]
 

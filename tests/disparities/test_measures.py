@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bayesgroups.disparities import measures
-from bayesgroups.disparities.named_measures import MEASURES, MeasureName, Settings, measure
+from bayesgroups.questions.disparities import measures
+from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
 
 FloatArray = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bayesgroups.disparities import heterogeneity, q_profile
-from bayesgroups.disparities.population_variance import Estimate, of_population
+from bayesgroups.questions.disparities import heterogeneity, q_profile
+from bayesgroups.questions.disparities.population_variance import Estimate, of_population
 
 FloatArray = NDArray[np.float64]
 

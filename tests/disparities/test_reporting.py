@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.disparities.class_scores import confusion_scores
-from bayesgroups.disparities.reporting import NOT_STATED
 from bayesgroups.errors import InputError
+from bayesgroups.questions.disparities.class_scores import confusion_scores
+from bayesgroups.questions.disparities.reporting import NOT_STATED
 
 COUNTS = xr.DataArray(
     [[[8, 2], [1, 9]], [[3, 1], [0, 0]]],

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups.studies import subsampling
-from bayesgroups.studies.protected_tables import load_table
-from bayesgroups.studies.subsampling import SEED, judge, read_points
+from examples.published.intersectionality import subsampling
+from examples.published.intersectionality.protected_tables import load_table
+from examples.published.intersectionality.subsampling import SEED, judge, read_points
 from tests.public_data import public_data
 from tests.recovery.remade import assert_remade, assert_same_page
 

@@ -15,7 +15,7 @@ from bayesgroups.frequentist import crossed_effects
 from bayesgroups.frequentist.crossed import mixture, multi_task, sure
 from bayesgroups.frequentist.crossed.families import family_of
 from bayesgroups.frequentist.crossed.joint_fit import Choice, Method, Tasks
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 METHODS: tuple[Method, ...] = get_args(Method)
 TASKS: tuple[Tasks, ...] = get_args(Tasks)

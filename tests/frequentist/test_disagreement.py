@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.disagreement import confidence_sets
+from bayesgroups.frequentist.bounds import confidence_sets
 from bayesgroups.frequentist.disagreement import estimate
 from bayesgroups.frequentist.intervals.proportions import wilson
 from tests.disagreement.judgements import crossed, tally_of

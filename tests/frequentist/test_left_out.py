@@ -11,7 +11,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.frequentist import structured_regression
 from bayesgroups.frequentist.intervals.interval import normal_quantile, t_quantile
 from bayesgroups.frequentist.structured import lasso, left_out
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 
 def test_a_prediction_does_not_use_the_subgroup_itself() -> None:

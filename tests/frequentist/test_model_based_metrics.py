@@ -11,7 +11,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.frequentist import model_based_metrics
-from bayesgroups.frequentist.score_inputs import is_skewed, with_scores
+from bayesgroups.scores.inputs import is_skewed, with_scores
 
 NAMES = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "auc"]
 

@@ -13,7 +13,7 @@ import bayesgroups as bg
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import no_pooling
 from bayesgroups.frequentist.intervals import means, proportions
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 MakeTally = Callable[..., xr.Dataset]
 

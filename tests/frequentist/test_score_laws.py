@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from bayesgroups.datasets import Binormal, binormal_metrics
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist.score_laws import DECISIONS, ScoreLaw, metric_of, rows_metric
+from bayesgroups.scores.laws import DECISIONS, ScoreLaw, metric_of, rows_metric
 
 
 def _laws(size: int = 200) -> ScoreLaw:

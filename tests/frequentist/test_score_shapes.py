@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayesgroups.frequentist.score_shapes import BinnedScores, chosen, distance, fit, warped_moments
-from bayesgroups.frequentist.score_warps import apply, apply_with_slope, undo, warp
+from bayesgroups.scores.shapes import BinnedScores, chosen, distance, fit, warped_moments
+from bayesgroups.scores.warps import apply, apply_with_slope, undo, warp
 
 SKEWED = warp(0.4, -0.3)
 

@@ -15,7 +15,7 @@ from bayesgroups.frequentist import structured_regression
 from bayesgroups.frequentist.intervals import means
 from bayesgroups.frequentist.structured import lasso
 from bayesgroups.frequentist.structured.problems import metrics_of, splits_of
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.folds import split_rows
 
 TABLE = pd.DataFrame({"race": list("aabbccdd"), "sex": list("fm") * 4})
@@ -144,7 +144,7 @@ def test_one_standard_error_pools_at_least_as_much(counts: xr.Dataset) -> None:
 
 def test_features_of_a_fold_are_those_of_its_rows(rows: pd.DataFrame) -> None:
     """A subgroup that is all left out has the means of the rows left out."""
-    from bayesgroups.feature_matrices import feature_matrix
+    from bayesgroups.data.features import feature_matrix
 
     alone = (rows["sex"] == "m") & (rows["age"] == "z")
     parts = [tallied(rows[alone]), tallied(rows[~alone][::2]), tallied(rows[~alone][1::2])]
@@ -306,7 +306,7 @@ def test_folds_of_other_rows_are_refused(rows: pd.DataFrame) -> None:
 
 
 def test_the_largest_penalty_is_that_of_the_arrays(counts: xr.Dataset) -> None:
-    from bayesgroups.feature_matrices import feature_matrix
+    from bayesgroups.data.features import feature_matrix
 
     metric, x = metrics_of(counts)[0], feature_matrix(counts).values
     use = metric.w > 0

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.html.sections import pictures
+from bayesgroups.views.html.sections import pictures
 
 MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]

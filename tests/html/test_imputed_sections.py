@@ -10,9 +10,9 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
-from bayesgroups.html.page import render
-from bayesgroups.html.summary import sentences
-from bayesgroups.readings import read
+from bayesgroups.report.view import read
+from bayesgroups.views.html.page import render
+from bayesgroups.views.html.summary import sentences
 
 
 @pytest.fixture(scope="module")

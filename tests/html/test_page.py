@@ -15,12 +15,12 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.html.page import render
-from bayesgroups.html.sections import pictures
-from bayesgroups.html.sections import table as table_section
-from bayesgroups.html.sections.context import DRAWN
-from bayesgroups.html.sections.origin import origin
-from bayesgroups.html.sections.table import ROWS
+from bayesgroups.views.html.page import render
+from bayesgroups.views.html.sections import pictures
+from bayesgroups.views.html.sections import table as table_section
+from bayesgroups.views.html.sections.context import DRAWN
+from bayesgroups.views.html.sections.origin import origin
+from bayesgroups.views.html.sections.table import ROWS
 
 MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]

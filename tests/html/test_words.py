@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
+from bayesgroups.data.metrics import NAMES
 from bayesgroups.estimators import ESTIMATORS
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.no_pooling import Interval
-from bayesgroups.html import words
-from bayesgroups.metrics import NAMES
+from bayesgroups.views.html import words
 
 SITES = pd.DataFrame({"site": list("abcd")})
 

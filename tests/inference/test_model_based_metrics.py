@@ -9,12 +9,12 @@ import xarray as xr
 from scipy.stats import norm
 
 import bayesgroups as bg
-from bayesgroups.frequentist.score_inputs import with_scores
 from bayesgroups.inference import nuts
 from bayesgroups.inference.collapsed import model_based_metrics
 from bayesgroups.inference.collapsed.model_based_metrics import laws, sample
 from bayesgroups.inference.score_checks import checks, misfit
-from bayesgroups.models.score_cells import score_cells
+from bayesgroups.models.shared.score_cells import score_cells
+from bayesgroups.scores.inputs import with_scores
 
 NAMES = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "fdr", "npv", "for", "f1", "auc"]
 

@@ -16,8 +16,8 @@ from scipy import stats
 
 import bayesgroups as bg
 from bayesgroups.inference import nuts
-from bayesgroups.inference.verdicts import nuts_checks, usable
 from bayesgroups.models import no_pooling, partial_pooling
+from bayesgroups.report.diagnostics import nuts_checks, usable
 
 CELLS = ("metric", "subgroup")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesgroups.frequentist.score_shapes import BinnedScores, fit
-from bayesgroups.frequentist.score_warps import undo, warp
 from bayesgroups.inference.score_effects import Design
 from bayesgroups.inference.score_gibbs import ScoreDraws, ScorePrior, Warped, sample
+from bayesgroups.scores.shapes import BinnedScores, fit
+from bayesgroups.scores.warps import undo, warp
 
 PRIOR = ScorePrior(0.3, 0.5, 0.25)
 GROUPS = 6

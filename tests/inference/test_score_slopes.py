@@ -16,8 +16,8 @@ from bayesgroups.inference.score_effects import CONTRAST, Design
 from bayesgroups.inference.score_gibbs import ScorePrior
 from bayesgroups.inference.score_gibbs import sample as gibbs
 from bayesgroups.inference.score_slopes import Slopes
-from bayesgroups.models.score_cells import score_cells
-from bayesgroups.models.score_covariates import CovariateCells, covariate_cells
+from bayesgroups.models.shared.score_cells import score_cells
+from bayesgroups.models.shared.score_covariates import CovariateCells, covariate_cells
 from bayesgroups.tallies.score_covariates import keep_covariates
 
 PRIOR = ScorePrior(0.3, 0.5, 0.25)

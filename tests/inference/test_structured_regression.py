@@ -11,10 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import bayesgroups as bg
-from bayesgroups import estimation
+from bayesgroups.estimators import estimate as estimation
 from bayesgroups.inference.collapsed import structured_regression
-from bayesgroups.inference.posterior import Posterior
-from bayesgroups.inference.verdicts import R_HAT, Check, at_most
+from bayesgroups.report.diagnostics import R_HAT, Check, at_most
+from bayesgroups.report.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesgroups.inference import verdicts
-from bayesgroups.inference.verdicts import Check, at_least, at_most, checks_dataset, nuts_checks, usable
+from bayesgroups.report import diagnostics as verdicts
+from bayesgroups.report.diagnostics import Check, at_least, at_most, checks_dataset, nuts_checks, usable
 
 CHAINS, DRAWS = 4, 500
 
@@ -147,5 +147,5 @@ def test_checks_are_stored_and_judged() -> None:
 
 
 def test_verdicts_need_no_arviz() -> None:
-    code = "import sys, bayesgroups.inference.verdicts; sys.exit(any(n.startswith('arviz') for n in sys.modules))"
+    code = "import sys, bayesgroups.report.diagnostics; sys.exit(any(n.startswith('arviz') for n in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from bayesgroups import models
-from bayesgroups.models import scales
+from bayesgroups.models.shared import scales
 
 FOLDER = Path(models.__path__[0]).resolve()
 WORDS = sorted(path.stem for path in FOLDER.glob("*.py") if "\ndef build(" in path.read_text(encoding="utf-8"))

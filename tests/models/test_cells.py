@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesgroups.models.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from bayesgroups.models.shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 
 ALL = np.array([True, True, True])
 

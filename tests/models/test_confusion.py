@@ -14,11 +14,11 @@ from scipy import special, stats
 
 import bayesgroups as bg
 from bayesgroups.models import confusion
-from bayesgroups.models.cells import BinomialCells
-from bayesgroups.models.confusion_offsets import offsets
-from bayesgroups.models.confusion_tree import factor_scales, follower, own_spreads, shares, tree
 from bayesgroups.models.latent_effects import pseudo_data
-from bayesgroups.models.subsets import subsets
+from bayesgroups.models.shared.cells import BinomialCells
+from bayesgroups.models.shared.confusion_offsets import offsets
+from bayesgroups.models.shared.confusion_tree import factor_scales, follower, own_spreads, shares, tree
+from bayesgroups.models.shared.subsets import subsets
 
 
 def tally(classes: int = 2, metrics: Any = ("acc",), *, score: bool = False) -> xr.Dataset:

@@ -17,11 +17,11 @@ import bayesgroups as bg
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
 from bayesgroups.models import crossed_effects
-from bayesgroups.models.component_scales import component_scales
-from bayesgroups.models.covariates import standardised
-from bayesgroups.models.subsets import subsets
-from bayesgroups.models.tasks import stack
-from bayesgroups.models.variances import with_shrunk_variances
+from bayesgroups.models.shared.component_scales import component_scales
+from bayesgroups.models.shared.covariates import standardised
+from bayesgroups.models.shared.subsets import subsets
+from bayesgroups.models.shared.tasks import stack
+from bayesgroups.models.shared.variances import with_shrunk_variances
 
 FAST = Mode(linker="py", optimizer="fast_compile")
 WHO = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m"] * 3})

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.models.finite_population import (
+from bayesgroups.models.shared.finite_population import (
     MIN_ROWS_FOR_EXPECTED_SIZE,
     FinitePopulation,
     finite_population,

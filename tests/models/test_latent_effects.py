@@ -12,11 +12,11 @@ from pytensor.compile.mode import Mode
 from scipy import stats
 from scipy.special import expit
 
-from bayesgroups.models.cells import BinomialCells, NormalCells
 from bayesgroups.models.crossed_latents import crossed_latents
 from bayesgroups.models.latent_coefficients import latent_coefficients
 from bayesgroups.models.latent_effects import PseudoData, latent_effects, pseudo_data
-from bayesgroups.models.subsets import Subsets
+from bayesgroups.models.shared.cells import BinomialCells, NormalCells
+from bayesgroups.models.shared.subsets import Subsets
 
 QUICK = Mode(linker="py", optimizer="fast_compile")
 ESTIMATE = np.array([[0.9, -0.4, 0.0, 2.0]])

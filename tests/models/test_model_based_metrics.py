@@ -13,10 +13,10 @@ from pytensor.compile.mode import Mode
 from scipy.stats import norm
 
 import bayesgroups as bg
-from bayesgroups.frequentist.score_laws import DECISIONS, ScoreLaw, metric_of
 from bayesgroups.models import model_based_metrics, score_functionals
-from bayesgroups.models.score_cells import columns, on_scale, score_cells
-from bayesgroups.models.score_covariates import covariate_cells
+from bayesgroups.models.shared.score_cells import columns, on_scale, score_cells
+from bayesgroups.models.shared.score_covariates import covariate_cells
+from bayesgroups.scores.laws import DECISIONS, ScoreLaw, metric_of
 from bayesgroups.tallies.score_covariates import keep_covariates
 from bayesgroups.tallies.score_moments import keep_scores
 

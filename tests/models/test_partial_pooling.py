@@ -12,8 +12,8 @@ from scipy import stats
 from scipy.special import expit, gammaln, logit
 
 from bayesgroups.models import partial_pooling
-from bayesgroups.models.cells import NormalCells, binomial_cells
 from bayesgroups.models.latent_effects import PseudoData, pseudo_data
+from bayesgroups.models.shared.cells import NormalCells, binomial_cells
 
 # PyTensor holds constants such as 1.5 or log(2) in float32 where it thinks that exact enough: 1e-8 is lost.
 RTOL = 1e-7

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesgroups.models.scales import natural_scale
+from bayesgroups.models.shared.scales import natural_scale
 
 
 def _numbers(tally: xr.Dataset) -> list[float]:
@@ -62,7 +62,9 @@ def test_relabelling_subgroups_changes_nothing(make_tally: Callable[..., xr.Data
 
 
 def test_scales_need_no_pymc() -> None:
-    code = "import sys, bayesgroups.models.scales, bayesgroups.models.cells; sys.exit('pymc' in sys.modules)"
+    code = (
+        "import sys, bayesgroups.models.shared.scales, bayesgroups.models.shared.cells; sys.exit('pymc' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from bayesgroups.models.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
+from bayesgroups.models.shared.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD
 
 GRID = np.linspace(-8, 8, 2001)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayesgroups.models.sparsity import global_scale
+from bayesgroups.models.shared.sparsity import global_scale
 
 
 def test_equal_information_is_the_published_rule() -> None:

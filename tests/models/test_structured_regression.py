@@ -12,7 +12,7 @@ import xarray as xr
 from pytensor.compile.mode import Mode
 from scipy import stats
 
-from bayesgroups.models.sparsity import global_scale
+from bayesgroups.models.shared.sparsity import global_scale
 from bayesgroups.models.structured_regression import build
 
 QUICK = Mode(linker="py", optimizer="fast_compile")

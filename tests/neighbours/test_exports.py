@@ -13,8 +13,8 @@ import pytest
 import xarray as xr
 
 from bayesgroups.errors import InputError, MissingDependencyError
-from bayesgroups.neighbours import export_report, great_table
-from bayesgroups.tables import report_document, report_frame, report_schema
+from bayesgroups.interop import export_report, great_table
+from bayesgroups.views.tables import report_document, report_frame, report_schema
 
 
 def test_every_form_is_written(report: xr.DataTree, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 import bayesgroups as bg
 from bayesgroups.cli import run
 from bayesgroups.errors import InputError, MissingDependencyError, SchemaError
-from bayesgroups.neighbours import read_inspect, read_lm_eval
+from bayesgroups.interop import read_inspect, read_lm_eval
 
 HEADER = {"version": 2, "status": "success", "eval": {"model": "lab/model-1", "task": "arc", "eval_id": "x"}}
 

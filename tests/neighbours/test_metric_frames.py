@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError, MissingDependencyError
-from bayesgroups.neighbours import metric_frame, tally_from_metric_frame
+from bayesgroups.interop import metric_frame, tally_from_metric_frame
 
 
 def positives(y_true: Any, y_pred: Any) -> int:

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
-from bayesgroups.neighbours import tally_from_scorer
+from bayesgroups.interop import tally_from_scorer
 
 Rows = tuple[pd.DataFrame, np.ndarray, pd.DataFrame]
 

@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.plots import forest
+from bayesgroups.views.plots import forest
 
 MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
-from bayesgroups.plots import frontier
+from bayesgroups.views.plots import frontier
 
 A = pd.DataFrame({"performance": [0.8, 0.7, 0.6], "fairness": [0.6, 0.9, 0.7]})
 B = A - 0.05

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import bayesgroups as bg
-from bayesgroups import plots
 from bayesgroups.errors import InputError
+from bayesgroups.views import plots
 
 ALONE = "the model alone"
 

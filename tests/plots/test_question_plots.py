@@ -15,9 +15,9 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import bayesgroups as bg
-from bayesgroups import plots
 from bayesgroups.errors import InputError
-from bayesgroups.plots import style
+from bayesgroups.views import plots
+from bayesgroups.views.plots import style
 
 MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesgroups.inference.importance import pareto_k
-from bayesgroups.priors.power_scaling import sensitivity, weights
+from bayesgroups.questions.priors.power_scaling import sensitivity, weights
 
 
 def test_sensitivities_are_those_of_arviz() -> None:

@@ -10,7 +10,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.estimators.base import Estimator
-from bayesgroups.priors.densities import log_prior
+from bayesgroups.questions.priors.densities import log_prior
 
 WHO = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
 COUNTS = bg.tally_from_counts([1, 30, 9, 4], [2, 100, 60, 8], WHO, metric="fnr")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bayesgroups.studies.calibration import DRAWS, measure
+from tests.recovery.studies.calibration import DRAWS, measure
 
 RECORDS = Path(__file__).parent / "records"
 Ranks = Mapping[str, NDArray[np.int64]]

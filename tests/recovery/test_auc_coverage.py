@@ -1,6 +1,6 @@
 """The record of coverage for the AUC, held to thresholds, and how it is made.
 
-python -m bayesgroups.studies.auc_coverage --output tests/recovery/records/auc_coverage.csv
+python -m tests.recovery.studies.auc_coverage --output tests/recovery/records/auc_coverage.csv
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.curves.areas import auc_intervals
 from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.partial_pooling import sample
-from bayesgroups.studies import auc_coverage
-from bayesgroups.studies.auc_coverage import SEED, answers, aucs, draw, law, study
-from bayesgroups.studies.records import as_csv
+from bayesgroups.questions.curves.areas import auc_intervals
 from bayesgroups.tallies.auc_variances import auc_as_rate
+from examples.records import as_csv
 from tests.recovery.remade import assert_remade
+from tests.recovery.studies import auc_coverage
+from tests.recovery.studies.auc_coverage import SEED, answers, aucs, draw, law, study
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "auc_coverage.csv"

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
-from bayesgroups.levels import LEVELS
-from bayesgroups.studies import boundary_coverage
-from bayesgroups.studies.boundary_coverage import RULES, judged, limits, worlds
+from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import Executor
+from tests.recovery.studies import boundary_coverage
+from tests.recovery.studies.boundary_coverage import RULES, judged, limits, worlds
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "boundary_coverage.csv"

@@ -2,7 +2,7 @@
 
 The record is made, in about a minute and a half, by
 
-    python -m bayesgroups.studies.calibration --output tests/recovery/records/sbc_partial_pooling.csv
+    python -m tests.recovery.studies.calibration --output tests/recovery/records/sbc_partial_pooling.csv
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies.calibration import DRAWS, LIKELIHOODS, SEED, TRIALS, main, measure, ranks
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_not_all_small,
@@ -22,6 +21,7 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
+from tests.recovery.studies.calibration import DRAWS, LIKELIHOODS, SEED, TRIALS, main, measure, ranks
 
 NAME = "partial_pooling"
 QUANTITIES = ["overall", "tau", "log_likelihood", *(f"mu[{n}]" for n in TRIALS)]

@@ -2,7 +2,7 @@
 
 The record is made, in about three minutes, by
 
-    python -m bayesgroups.studies.clusters --output tests/recovery/records/cluster_coverage.csv
+    python -m tests.recovery.studies.clusters --output tests/recovery/records/cluster_coverage.csv
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import pytest
 
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import no_pooling
-from bayesgroups.levels import LEVELS
-from bayesgroups.studies import clusters as cluster_study
-from bayesgroups.studies.clusters import CLUSTERS, CORRELATION, draw, main, study
-from bayesgroups.studies.records import as_csv
+from bayesgroups.report.levels import LEVELS
+from examples.records import as_csv
 from tests.recovery.remade import assert_remade
+from tests.recovery.studies import clusters as cluster_study
+from tests.recovery.studies.clusters import CLUSTERS, CORRELATION, draw, main, study
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "cluster_coverage.csv"

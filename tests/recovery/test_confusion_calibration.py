@@ -2,7 +2,7 @@
 
 The record is made, in about ten minutes, by
 
-    python -m bayesgroups.studies.confusion_calibration --output tests/recovery/records/sbc_confusion.csv
+    python -m tests.recovery.studies.confusion_calibration --output tests/recovery/records/sbc_confusion.csv
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.inference.verdicts import IS_ESS, K_HAT
-from bayesgroups.studies.calibration import DRAWS
-from bayesgroups.studies.confusion_calibration import METRICS, ROWS, SEED, main, study
+from bayesgroups.report.diagnostics import IS_ESS, K_HAT
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_same_ranks,
@@ -23,6 +21,8 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
+from tests.recovery.studies.calibration import DRAWS
+from tests.recovery.studies.confusion_calibration import METRICS, ROWS, SEED, main, study
 from tests.studies.resumed import resumed
 
 NAME = "confusion"

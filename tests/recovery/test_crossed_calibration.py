@@ -2,7 +2,7 @@
 
 The record is made, in about a quarter of an hour, by
 
-    python -m bayesgroups.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
+    python -m tests.recovery.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.inference.verdicts import IS_ESS, K_HAT
-from bayesgroups.studies.calibration import DRAWS
-from bayesgroups.studies.crossed_calibration import COUNTS, LIKELIHOODS, SEED, cells, main, study
+from bayesgroups.report.diagnostics import IS_ESS, K_HAT
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_made_again,
@@ -25,6 +23,8 @@ from tests.recovery.sbc_records import (
     ranks_of,
     read_ranks,
 )
+from tests.recovery.studies.calibration import DRAWS
+from tests.recovery.studies.crossed_calibration import COUNTS, LIKELIHOODS, SEED, cells, main, study
 
 NAME = "crossed_effects"
 QUANTITIES = ["overall", "log_likelihood", *(f"tau[{k}]" for k in range(7)), *(f"mu[{n}]" for n in COUNTS)]

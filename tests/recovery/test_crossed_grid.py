@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups.inference.verdicts import IS_ESS, K_HAT
-from bayesgroups.studies import crossed_grid
+from bayesgroups.report.diagnostics import IS_ESS, K_HAT
+from tests.recovery.studies import crossed_grid
 
 RECORD = Path(__file__).parent / "records" / "crossed_grid.csv"
 

@@ -1,6 +1,6 @@
 """The record of coverage of curves, at the level .90, held to thresholds; and how it is made.
 
-python -m bayesgroups.studies.curve_coverage --output tests/recovery/records/curve_coverage.csv
+python -m tests.recovery.studies.curve_coverage --output tests/recovery/records/curve_coverage.csv
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesgroups.curves import calibration_curve
 from bayesgroups.errors import InputError
-from bayesgroups.studies import curve_coverage
-from bayesgroups.studies.curve_coverage import RATES, THRESHOLDS, draw, study
-from bayesgroups.studies.records import as_csv
+from bayesgroups.questions.curves import calibration_curve
+from examples.records import as_csv
 from tests.recovery.remade import assert_remade
+from tests.recovery.studies import curve_coverage
+from tests.recovery.studies.curve_coverage import RATES, THRESHOLDS, draw, study
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "curve_coverage.csv"

@@ -2,7 +2,7 @@
 
 The record is made, in about five minutes, by
 
-    python -m bayesgroups.studies.disagreement_calibration --output tests/recovery/records/sbc_disagreement.csv
+    python -m tests.recovery.studies.disagreement_calibration --output tests/recovery/records/sbc_disagreement.csv
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies.disagreement_calibration import JUDGEMENTS, METRICS, SEED, main, study
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_uniform,
     lines_of,
     ranks_of,
 )
+from tests.recovery.studies.disagreement_calibration import JUDGEMENTS, METRICS, SEED, main, study
 from tests.studies.resumed import resumed
 
 NAME = "disagreement"

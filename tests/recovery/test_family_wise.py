@@ -2,7 +2,7 @@
 
 The record is made, in about one minute, by
 
-    python -m bayesgroups.studies.family_wise --output tests/recovery/records/family_wise.csv
+    python -m tests.recovery.studies.family_wise --output tests/recovery/records/family_wise.csv
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies import family_wise
-from bayesgroups.studies.family_wise import main, study
-from bayesgroups.studies.records import as_csv
+from examples.records import as_csv
 from tests.recovery.remade import assert_remade
+from tests.recovery.studies import family_wise
+from tests.recovery.studies.family_wise import main, study
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "family_wise.csv"

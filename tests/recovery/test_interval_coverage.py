@@ -2,7 +2,7 @@
 
 The record is made, in about three minutes, by
 
-    python -m bayesgroups.studies.coverage --output tests/recovery/records/interval_coverage.csv
+    python -m tests.recovery.studies.coverage --output tests/recovery/records/interval_coverage.csv
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.levels import LEVELS
-from bayesgroups.studies import coverage as coverage_study
-from bayesgroups.studies.coverage import main, study
-from bayesgroups.studies.records import as_csv
+from bayesgroups.report.levels import LEVELS
+from examples.records import as_csv
 from tests.recovery.remade import assert_remade
+from tests.recovery.studies import coverage as coverage_study
+from tests.recovery.studies.coverage import main, study
 
 RECORD = Path(__file__).parent / "records" / "interval_coverage.csv"
 Key = tuple[str, str, str, float]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 
 ROOT = Path(__file__).parents[2]
 RECORD = Path(__file__).parent / "records" / "interval_coverage.csv"

@@ -1,11 +1,11 @@
 """The records of variances between subgroups and of the bias of meta-metrics, held to thresholds; and how they are made.
 
-python -m bayesgroups.studies.meta_metrics --output tests/recovery/records/between_group_variance.csv
-python -m bayesgroups.studies.meta_metric_bias --output tests/recovery/records/meta_metric_bias.csv
-python -m bayesgroups.studies.shortest_intervals --output tests/recovery/records/shortest_intervals.csv
-python -m bayesgroups.studies.meta_metrics_figures --bias tests/recovery/records/meta_metric_bias.csv
+python -m examples.published.debiasing.meta_metrics --output tests/recovery/records/between_group_variance.csv
+python -m examples.published.debiasing.meta_metric_bias --output tests/recovery/records/meta_metric_bias.csv
+python -m examples.published.debiasing.shortest_intervals --output tests/recovery/records/shortest_intervals.csv
+python -m examples.published.debiasing.meta_metrics_figures --bias tests/recovery/records/meta_metric_bias.csv
     --output docs/examples
-python -m bayesgroups.studies.meta_metrics_page --variances tests/recovery/records/between_group_variance.csv
+python -m examples.published.debiasing.meta_metrics_page --variances tests/recovery/records/between_group_variance.csv
     --bias tests/recovery/records/meta_metric_bias.csv
     --shortest tests/recovery/records/shortest_intervals.csv --output docs/examples/meta_metrics.md
 """
@@ -23,7 +23,7 @@ import pytest
 
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
-from bayesgroups.studies import (
+from examples.published.debiasing import (
     meta_metric_bias,
     meta_metrics,
     meta_metrics_figures,
@@ -32,7 +32,7 @@ from bayesgroups.studies import (
     meta_metrics_words,
     shortest_intervals,
 )
-from bayesgroups.studies.published_meta_metrics import COVERAGE, EXAMPLES, LEVELS
+from examples.published.debiasing.published_meta_metrics import COVERAGE, EXAMPLES, LEVELS
 from tests.recovery.remade import assert_remade
 
 ROOT = Path(__file__).parents[2]

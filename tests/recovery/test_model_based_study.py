@@ -2,7 +2,7 @@
 
 The record is made, in about ten minutes, by
 
-    python -m bayesgroups.studies.model_based --data FOLDER --output FOLDER
+    python -m examples.published.structured_regression.model_based --data FOLDER --output FOLDER
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesgroups.studies import model_based
-from bayesgroups.studies.model_based import entrants, main, table
 from bayesgroups.studies.resampling import study
-from bayesgroups.studies.shared_cells import DIABETES_DRAWS, SEED, populations
+from examples.comparisons.shared_cells import DIABETES_DRAWS, SEED, populations
+from examples.published.structured_regression import model_based
+from examples.published.structured_regression.model_based import entrants, main, table
 from tests.public_data import public_data
 from tests.recovery.remade import assert_remade
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
-from bayesgroups.inference.verdicts import DIVERGENCES, ESS, R_HAT
+from bayesgroups.report.diagnostics import DIVERGENCES, ESS, R_HAT
 from tests.recovery.studies import nuts_grid
 
 RECORD = Path(__file__).parent / "records" / "nuts_grid.csv"

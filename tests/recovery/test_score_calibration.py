@@ -2,7 +2,7 @@
 
 The record is made, in about half an hour, by
 
-    python -m bayesgroups.studies.score_calibration --output tests/recovery/records/sbc_model_based_metrics.csv
+    python -m tests.recovery.studies.score_calibration --output tests/recovery/records/sbc_model_based_metrics.csv
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies import score_calibration
-from bayesgroups.studies.score_calibration import SEED, Kind, main, ranks
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_made_again,
@@ -22,6 +20,8 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
+from tests.recovery.studies import score_calibration
+from tests.recovery.studies.score_calibration import SEED, Kind, main, ranks
 from tests.studies.resumed import resumed
 
 NAME = "model_based_metrics"

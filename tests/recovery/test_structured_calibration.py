@@ -2,7 +2,7 @@
 
 The record is made, in about ten minutes, by
 
-    python -m bayesgroups.studies.structured_calibration --output tests/recovery/records/sbc_structured_regression.csv
+    python -m tests.recovery.studies.structured_calibration --output tests/recovery/records/sbc_structured_regression.csv
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import pytest
 
 from bayesgroups.errors import InputError
 from bayesgroups.inference.gibbs import Prior
-from bayesgroups.studies import structured_calibration
-from bayesgroups.studies.structured_calibration import COUNTS, SEED, main, ranks
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_made_again,
@@ -23,6 +21,8 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
+from tests.recovery.studies import structured_calibration
+from tests.recovery.studies.structured_calibration import COUNTS, SEED, main, ranks
 
 NAME = "structured_regression"
 PRIORS: tuple[Prior, ...] = ("horseshoe", "laplace")

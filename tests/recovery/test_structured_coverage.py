@@ -2,7 +2,7 @@
 
 The record is made, in about ten minutes, by
 
-    python -m bayesgroups.studies.structured_coverage --output tests/recovery/records/structured_coverage.csv
+    python -m tests.recovery.studies.structured_coverage --output tests/recovery/records/structured_coverage.csv
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from bayesgroups.datasets import STUDY_SIZES
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.frequentist.structured import cross_validation, rblpr
-from bayesgroups.studies import structured_coverage
-from bayesgroups.studies.records import as_csv
-from bayesgroups.studies.structured_coverage import main, study
+from examples.records import as_csv
 from tests.recovery.remade import assert_remade
+from tests.recovery.studies import structured_coverage
+from tests.recovery.studies.structured_coverage import main, study
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "structured_coverage.csv"

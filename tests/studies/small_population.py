@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesgroups.data.metrics import Metric
 from bayesgroups.frequentist import no_pooling
-from bayesgroups.metrics import Metric
 from bayesgroups.studies.populations import Population
 
 

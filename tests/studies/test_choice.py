@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesgroups.studies import choice, choice_figure
-from bayesgroups.studies.choice import WORDS, Setting, of_one, settings, study, summarise, truth
-from bayesgroups.studies.choice_figure import choices, figure, main
+from examples.comparisons import choice, choice_figure
+from examples.comparisons.choice import WORDS, Setting, of_one, settings, study, summarise, truth
+from examples.comparisons.choice_figure import choices, figure, main
 from tests.recovery.remade import assert_remade
 
 DOCS = Path(__file__).parents[2] / "docs"

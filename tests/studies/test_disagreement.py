@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesgroups.datasets import load_dressel_farid
-from bayesgroups.disagreement.rates import Bounds
-from bayesgroups.studies.disagreement import (
+from bayesgroups.tallies.disagreement_rates import Bounds
+from examples.published.data import load_dressel_farid
+from examples.published.disagreement.disagreement import (
     INDEFINITE,
     LEVELS,
     Line,
@@ -24,7 +24,15 @@ from bayesgroups.studies.disagreement import (
     panels,
     study,
 )
-from bayesgroups.studies.disagreement_page import CONDITIONS, PUBLISHED_ERRORS, READING, Panel, explained, figure, page
+from examples.published.disagreement.disagreement_page import (
+    CONDITIONS,
+    PUBLISHED_ERRORS,
+    READING,
+    Panel,
+    explained,
+    figure,
+    page,
+)
 from tests.public_data import public_data
 from tests.recovery.remade import assert_remade, assert_same_page
 

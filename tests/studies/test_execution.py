@@ -19,19 +19,14 @@ import bayesgroups as bg
 from bayesgroups import studies
 from bayesgroups.errors import EngineError, InputError, MissingDependencyError
 from bayesgroups.frequentist import james_stein
-from bayesgroups.studies import (
-    boundary_coverage,
-    calibration,
-    entrants,
-    joint_study,
-    published_regression,
-    shared_study,
-)
 from bayesgroups.studies.execution import Executor
-from bayesgroups.studies.joint_populations import JointPopulation
 from bayesgroups.studies.journal import Journal, file_name
 from bayesgroups.studies.populations import Design, Population
 from bayesgroups.studies.resampling import study
+from examples.comparisons import entrants, joint_study, shared_study
+from examples.comparisons.joint_populations import JointPopulation
+from examples.published.structured_regression import published_regression
+from tests.recovery.studies import boundary_coverage, calibration
 from tests.studies.pieces import dying, inverse, noise
 from tests.studies.small_population import population
 from tests.tallies.engines import need, root_on_path
@@ -241,8 +236,11 @@ def published(patch: pytest.MonkeyPatch) -> list[str]:
     patch.setattr(published_regression, "SYNTHETIC", ("age",))
     patch.setattr(published_regression, "penalty_curve", penalties)
     patch.setattr("bayesgroups.datasets.load_diabetes", lambda folder: people())
-    patch.setattr("bayesgroups.studies.readmission.score_held_back", lambda admissions, seed: admissions)
-    patch.setattr("bayesgroups.studies.published_regression_page.page", lambda found, draws, command: "the page")
+    patch.setattr("examples.comparisons.readmission.score_held_back", lambda admissions, seed: admissions)
+    patch.setattr(
+        "examples.published.structured_regression.published_regression_page.page",
+        lambda found, draws, command: "the page",
+    )
     return ["--draws", "2", "3"]
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from bayesgroups.datasets import diabetes, load_diabetes
 from bayesgroups.errors import InputError
-from bayesgroups.studies.goodness import DIFFERENCES, Line, main, page, study
-from bayesgroups.studies.published_goodness import MODELS, ORDER, PUBLISHED
-from bayesgroups.studies.readmission import score_held_back
+from examples.comparisons.readmission import score_held_back
+from examples.published.structured_regression.goodness import DIFFERENCES, Line, main, page, study
+from examples.published.structured_regression.published_goodness import MODELS, ORDER, PUBLISHED
 from tests.public_data import public_data
 from tests.recovery.remade import assert_same_page
 

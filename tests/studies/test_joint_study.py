@@ -11,10 +11,10 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.frequentist import no_pooling
-from bayesgroups.studies.joint_entrants import by_outcome
-from bayesgroups.studies.joint_populations import JointPopulation
-from bayesgroups.studies.joint_study import main, summarise
 from bayesgroups.studies.resampling import Entry, study
+from examples.comparisons.joint_entrants import by_outcome
+from examples.comparisons.joint_populations import JointPopulation
+from examples.comparisons.joint_study import main, summarise
 
 RECORD = Path(__file__).parents[2] / "docs" / "examples" / "joint_model.csv"
 HELD_OUT = RECORD.with_name("joint_held_out.csv")
@@ -56,7 +56,7 @@ def test_arguments_are_checked(tmp_path: Path) -> None:
 
 
 def test_a_record_can_leave_out_the_first_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesgroups.studies.joint_study.joint_populations", lambda data, *, fewest: [population()])
+    monkeypatch.setattr("examples.comparisons.joint_study.joint_populations", lambda data, *, fewest: [population()])
     given = ["--data", str(tmp_path), "--output", str(tmp_path / "kept"), "--estimators", "suremap", "--share", "0.1"]
     with pytest.raises(bg.InputError, match=r"--after 0.09: population 'people' has no draw after its first 3"):
         main([*given, "--share", "0.095", "--after", "0.09"])

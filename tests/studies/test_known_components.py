@@ -11,10 +11,10 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.inference.collapsed.crossed_effects import sample
-from bayesgroups.models.scales import natural_scale
-from bayesgroups.studies import known_components
-from bayesgroups.studies.known_components import KnownComponents, knowing
+from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.studies.populations import Population
+from examples.comparisons import known_components
+from examples.comparisons.known_components import KnownComponents, knowing
 
 WHO = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m"] * 3})
 SDS = (0.05, 0.1, 0.02)

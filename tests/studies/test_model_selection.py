@@ -10,17 +10,17 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
-from bayesgroups.datasets import load_bios_confusion, load_bios_runs
-from bayesgroups.studies.model_selection import candidates, main, plain_model, selections
-from bayesgroups.studies.model_selection_figures import (
+from bayesgroups.questions.tradeoffs import CRITERIA
+from examples.published.data import load_bios_confusion, load_bios_runs
+from examples.published.fair_enough.model_selection import candidates, main, plain_model, selections
+from examples.published.fair_enough.model_selection_figures import (
     iteration_rows,
     iterations,
     plug_in,
     posterior_points,
     posterior_rows,
 )
-from bayesgroups.studies.model_selection_page import AGGREGATES, ANCHOR, AUC, BEST, METHODS, NOTES, POSTERIOR
-from bayesgroups.tradeoffs import CRITERIA
+from examples.published.fair_enough.model_selection_page import AGGREGATES, ANCHOR, AUC, BEST, METHODS, NOTES, POSTERIOR
 from tests.public_data import public_data
 from tests.recovery.remade import assert_same_page
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from bayesgroups.data.metrics import Metric
 from bayesgroups.datasets import largest_remainder
 from bayesgroups.errors import InputError
-from bayesgroups.metrics import Metric
 from bayesgroups.studies.populations import share_of
 from tests.studies.small_population import people, population
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups.studies import published_regression, published_regression_page
 from bayesgroups.studies.populations import Population
 from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import measures
-from bayesgroups.studies.shared_cells import SEED, populations
+from examples.comparisons.shared_cells import SEED, populations
+from examples.published.structured_regression import published_regression, published_regression_page
 from tests.public_data import public_data
 from tests.recovery.remade import assert_same_page
 from tests.studies.resumed import resumed

@@ -15,8 +15,9 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import EngineError, InputError
 from bayesgroups.frequentist import partial_pooling
-from bayesgroups.studies import entrants, resampling
+from bayesgroups.studies import resampling
 from bayesgroups.studies.resampling import Entry, study
+from examples.comparisons import entrants
 from tests.studies.small_population import halved, population, standard
 
 REFERENCES: dict[str, Entry] = {"standard": standard, "half": halved}

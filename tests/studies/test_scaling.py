@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bayesgroups.errors import EngineError, InputError
-from bayesgroups.studies import scaling
-from bayesgroups.studies.scaling import SIZES, exponent, main, measure
+from examples.comparisons import scaling
+from examples.comparisons.scaling import SIZES, exponent, main, measure
 
 RECORD = Path(__file__).parents[2] / "docs" / "scaling.csv"
 

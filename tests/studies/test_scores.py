@@ -8,7 +8,7 @@ import xarray as xr
 from scipy import stats
 
 from bayesgroups.errors import InputError
-from bayesgroups.levels import LEVELS
+from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import MEASURES, cell_sums, compared, interval_score, jackknife, measures, share_lost
 from tests.studies.small_population import halved, population, standard

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies import shared_study
-from bayesgroups.studies.entrants import BAYESIAN, REFERENCES, entrants
 from bayesgroups.studies.resampling import study
-from bayesgroups.studies.shared_cells import cells, draws_of, populations, split
-from bayesgroups.studies.shared_tables import tables
+from examples.comparisons import shared_study
+from examples.comparisons.entrants import BAYESIAN, REFERENCES, entrants
+from examples.comparisons.shared_cells import cells, draws_of, populations, split
+from examples.comparisons.shared_tables import tables
 from tests.studies.small_population import halved, population, standard
 
 CELLS = [

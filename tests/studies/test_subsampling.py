@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies import subsampling
-from bayesgroups.studies.protected_tables import Table, load_table, table
-from bayesgroups.studies.subsampling import FRACTIONS, Point, describe, judge, statistics, study
+from examples.published.intersectionality import subsampling
+from examples.published.intersectionality.protected_tables import Table, load_table, table
+from examples.published.intersectionality.subsampling import FRACTIONS, Point, describe, judge, statistics, study
 
 
 @cache

@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.metrics import Y_PRED, Y_TRUE, Metric
+from bayesgroups.data.metrics import Y_PRED, Y_TRUE, Metric
 
 NAMED = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "fdr", "for", "f1", "auc", "mean", "correct"]
 MISS_COST = Metric("miss_cost", value=nw.col("cost") * (1 - Y_PRED), where=Y_TRUE == 1, lower=0.0)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import bayesgroups as bg
+from bayesgroups.tallies import auc_as_rate, with_auc_variance
 from bayesgroups.tallies.auc import ScoreCells, sort_cells, statistics
 from bayesgroups.tallies.auc_variances import NAMES, AucVariance, effective_pairs, pool
 
@@ -45,7 +46,7 @@ def tally(frame: pd.DataFrame) -> xr.Dataset:
 def test_delong_by_definition(seed: int, size: int, digits: int) -> None:
     random = np.random.default_rng(seed)
     frame = rows(random, size, 2, digits)
-    found = bg.with_auc_variance(tally(frame), "delong")
+    found = with_auc_variance(tally(frame), "delong")
     for group in found["subgroup"].values:
         own = frame[frame.g == group]
         ones, zeros = (own.p[own.y == label].to_numpy() for label in (1, 0))
@@ -85,7 +86,7 @@ def separated() -> xr.Dataset:
 
 def test_each_variance_where_rows_are_few() -> None:
     source = separated()
-    found = {name: bg.with_auc_variance(source, name)["sampling_variance"].values[0] for name in _names()}
+    found = {name: with_auc_variance(source, name)["sampling_variance"].values[0] for name in _names()}
     for values in found.values():
         assert np.isnan(values[3:]).all()  # no negatives, no rows
     assert found["delong"][0] == 0
@@ -110,21 +111,21 @@ def test_the_factor_is_one_where_the_formula_holds() -> None:
     y = random.integers(0, 2, size)
     p = random.exponential(size=size) * np.where(y == 1, 3.0, 1.0)
     found = tally(pd.DataFrame({"g": (np.arange(size) % groups).astype(str), "y": y, "p": p}))
-    by_rank = bg.with_auc_variance(found, "hanley_mcneil_pooled")["sampling_variance"].values
-    calibrated = bg.with_auc_variance(found, "calibrated")["sampling_variance"].values
+    by_rank = with_auc_variance(found, "hanley_mcneil_pooled")["sampling_variance"].values
+    calibrated = with_auc_variance(found, "calibrated")["sampling_variance"].values
     np.testing.assert_allclose(calibrated / by_rank, 1, atol=0.03)
 
 
 def test_as_a_rate() -> None:
     source = separated()
-    found = bg.auc_as_rate(source, "hanley_mcneil_pooled")
+    found = auc_as_rate(source, "hanley_mcneil_pooled")
     assert str(found["kind"].values[0]) == "rate"
     pairs, successes = found["count"].values[0], found["successes"].values[0]
     np.testing.assert_allclose(successes[:3] / pairs[:3], source["estimate"].values[0, :3])
     assert pairs[3:].tolist() == successes[3:].tolist() == [0, 0]
     shared = float(found["pooled_variance"][0])
     np.testing.assert_allclose(found["sampling_variance"].values[0, :3], shared / pairs[:3])
-    expected = bg.with_auc_variance(source, "hanley_mcneil_pooled")["sampling_variance"].values
+    expected = with_auc_variance(source, "hanley_mcneil_pooled")["sampling_variance"].values
     np.testing.assert_allclose(found["sampling_variance"].values, expected)
     assert json.loads(found.attrs["settings"])["auc_as_rate"] == "hanley_mcneil_pooled"
     assert found["auc_variance"].values.tolist() == ["hanley_mcneil_pooled"]
@@ -132,7 +133,7 @@ def test_as_a_rate() -> None:
 
 @pytest.mark.parametrize("estimator", [bg.NoPooling(), bg.PartialPooling(), bg.CompletePooling()])
 def test_as_a_rate_no_answer_leaves_the_range_or_is_certain(estimator: bg.PartialPooling) -> None:
-    report = bg.estimate(bg.auc_as_rate(separated()), estimator, seed=1)
+    report = bg.estimate(auc_as_rate(separated()), estimator, seed=1)
     answers = report["estimates"].to_dataset().sel(metric="auc", level=0.95)
     drawn = report["posterior"].to_dataset()["mu"].values
     assert ((drawn >= 0) & (drawn <= 1)).all()
@@ -146,7 +147,7 @@ def test_as_a_rate_no_answer_leaves_the_range_or_is_certain(estimator: bg.Partia
 def test_other_metrics_are_left_alone() -> None:
     frame = rows(np.random.default_rng(1), 80)
     both = bg.tally(frame, ["g"], ["auc", "mean"], y_true="y", y_score="p", loss="p", weights=None)
-    found = bg.auc_as_rate(both)
+    found = auc_as_rate(both)
     changed = ("count", "successes", "row_variance", "sampling_variance")
     for name in changed:
         np.testing.assert_array_equal(found[name].sel(metric="mean"), both[name].sel(metric="mean"))
@@ -156,21 +157,21 @@ def test_other_metrics_are_left_alone() -> None:
 
 def test_weights_count_as_effective_rows() -> None:
     frame = rows(np.random.default_rng(2), 200)
-    plain = bg.auc_as_rate(tally(frame))
+    plain = auc_as_rate(tally(frame))
     weighted = bg.tally(frame.assign(w=3.0), ["g"], ["auc"], y_true="y", y_score="p", weights="w")
-    found = bg.auc_as_rate(weighted)
+    found = auc_as_rate(weighted)
     np.testing.assert_allclose(found["count"].values, plain["count"].values)
     np.testing.assert_allclose(found["weight"].values, found["count"].values)
 
 
 def test_relabelling_and_adding_change_nothing() -> None:
     frame = rows(np.random.default_rng(3), 300)
-    whole = bg.auc_as_rate(tally(frame))
-    parts = bg.auc_as_rate(bg.add_tallies([tally(frame[:120]), tally(frame[120:])]))
+    whole = auc_as_rate(tally(frame))
+    parts = auc_as_rate(bg.add_tallies([tally(frame[:120]), tally(frame[120:])]))
     np.testing.assert_allclose(parts["count"].values, whole["count"].values)
-    named = bg.auc_as_rate(tally(frame.assign(g=frame.g.map({"0": "z", "1": "y", "2": "x", "3": "w"}))))
+    named = auc_as_rate(tally(frame.assign(g=frame.g.map({"0": "z", "1": "y", "2": "x", "3": "w"}))))
     np.testing.assert_allclose(named["count"].values[:, ::-1], whole["count"].values)
-    flipped = bg.auc_as_rate(tally(frame.assign(y=1 - frame.y)))
+    flipped = auc_as_rate(tally(frame.assign(y=1 - frame.y)))
     np.testing.assert_allclose(flipped["estimate"].values, 1 - whole["estimate"].values)
 
 
@@ -182,7 +183,7 @@ def test_what_subgroups_share_without_any() -> None:
 
 def test_no_rows_of_a_class_anywhere() -> None:
     source = bg.tally(pd.DataFrame({"g": ["a"], "y": [1], "p": [0.5]}), ["g"], ["auc"], y_true="y", y_score="p")
-    found = bg.auc_as_rate(source)
+    found = auc_as_rate(source)
     assert found["count"].values.tolist() == [[0.0]]
     assert np.isnan(found["sampling_variance"].values).all()
 
@@ -196,11 +197,11 @@ def test_empty_statistics() -> None:
 def test_refused() -> None:
     source = separated()
     with pytest.raises(bg.InputError, match="variance='delnog' does not exist; did you mean 'delong'"):
-        bg.with_auc_variance(source, "delnog")  # type: ignore[arg-type]
+        with_auc_variance(source, "delnog")  # type: ignore[arg-type]
     with pytest.raises(bg.InputError, match="variance='delong' does not exist"):
-        bg.auc_as_rate(source, "delong")  # type: ignore[arg-type]
+        auc_as_rate(source, "delong")  # type: ignore[arg-type]
     counts = bg.tally_from_counts([1], [2], pd.DataFrame({"g": ["a"]}))
     with pytest.raises(bg.InputError, match="the tally keeps no scores; ask for them"):
-        bg.auc_as_rate(counts)
+        auc_as_rate(counts)
     with pytest.raises(bg.InputError, match="an AUC taken as a rate cannot be added; add the tallies first"):
-        bg.add_tallies([bg.auc_as_rate(source), bg.auc_as_rate(source)])
+        bg.add_tallies([auc_as_rate(source), auc_as_rate(source)])

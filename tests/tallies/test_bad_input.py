@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
+from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError, MissingDependencyError
-from bayesgroups.metrics import Metric
 
 FRAME = pd.DataFrame(
     {

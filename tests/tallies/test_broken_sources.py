@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import bayesgroups as bg
+from bayesgroups.data import sources
+from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import EngineError, InputError, MissingDependencyError
-from bayesgroups.metrics import Metric
-from bayesgroups.tallies import sources
 from tests.tallies.engines import need, some_rows
 
 

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.metrics import Y_PRED, Y_TRUE
+from bayesgroups.data.metrics import Y_PRED, Y_TRUE
 
 METRICS = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "fdr", "for", "f1"]
 OF_CLASSES = ["acc", "tpr[cat]", "ppv[dog]", "sel[eel]", "f1[cat]", "for[dog]"]

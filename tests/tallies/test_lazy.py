@@ -17,8 +17,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import bayesgroups as bg
+from bayesgroups.data import selection
 from bayesgroups.errors import InputError
-from bayesgroups.tallies import reduction, selection
+from bayesgroups.tallies import reduction
 from tests.tallies.engines import DEAR, EVERY, MISS_COST, NAMED, assert_same, everything, need, some_rows
 
 
@@ -193,7 +194,7 @@ def test_one_large_file_is_left_to_duckdb(rows: pd.DataFrame, tmp_path: Path, mo
     need("duckdb")
     rows.to_parquet(tmp_path / "rows.parquet")
     wanted = everything(tmp_path / "rows.parquet")
-    monkeypatch.setattr("bayesgroups.tallies.sources.LARGE", 1)
+    monkeypatch.setattr("bayesgroups.data.sources.LARGE", 1)
     monkeypatch.setattr(pd, "read_parquet", lambda *_: pytest.fail("all rows were read"))
     assert_same(everything(tmp_path / "rows.parquet"), wanted)
 
@@ -228,7 +229,7 @@ def test_any_frame_gives_the_same_tally_everywhere(frame: pd.DataFrame, weights:
 def test_the_command_line_takes_patterns(rows: pd.DataFrame, tmp_path: Path) -> None:
     need("duckdb")
     from bayesgroups.cli import run
-    from bayesgroups.tally_files import open_tally
+    from bayesgroups.tallies.files import open_tally
 
     verdicts = rows.assign(y=rows["y"] + 1, p=rows["visits"] % 2 + 1)
     for i in range(2):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesgroups as bg
+from bayesgroups.tallies import auc_error_bound, bin_scores
 
 EDGES = np.linspace(0, 1, 21)
 
@@ -30,42 +31,40 @@ def tally(frame: pd.DataFrame, *metrics: str) -> xr.Dataset:
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 200), bins=st.integers(1, 40))
 def test_the_error_is_within_its_bound(seed: int, size: int, bins: int) -> None:
     exact = tally(rows(seed, size))
-    binned = bg.bin_scores(exact, np.linspace(0, 1, bins + 1))
+    binned = bin_scores(exact, np.linspace(0, 1, bins + 1))
     error = np.abs(exact["estimate"].values - binned["estimate"].values)[0]
-    bound = bg.auc_error_bound(binned).values
+    bound = auc_error_bound(binned).values
     assert (np.isnan(bound) == np.isnan(error)).all()
     assert (np.nan_to_num(error) <= np.nan_to_num(bound) + 1e-12).all()
 
 
 def test_the_bound_is_attained() -> None:
     frame = pd.DataFrame({"g": "a", "y": [0, 0, 1, 1], "p": [0.51, 0.52, 0.53, 0.54]})
-    exact, binned = tally(frame), bg.bin_scores(tally(frame), [0, 1])
-    assert (
-        float(exact["estimate"][0, 0]) - float(binned["estimate"][0, 0]) == 0.5 == float(bg.auc_error_bound(binned)[0])
-    )
+    exact, binned = tally(frame), bin_scores(tally(frame), [0, 1])
+    assert float(exact["estimate"][0, 0]) - float(binned["estimate"][0, 0]) == 0.5 == float(auc_error_bound(binned)[0])
 
 
 def test_a_thousand_bins_are_within_a_thousandth() -> None:
     exact = tally(rows(4, 30_000))
-    binned = bg.bin_scores(exact, np.linspace(0, 1, 1001))
+    binned = bin_scores(exact, np.linspace(0, 1, 1001))
     assert binned.sizes["score_cell"] <= 3 * 1000 < exact.sizes["score_cell"]
-    assert float(bg.auc_error_bound(binned).max()) < 1e-3
+    assert float(auc_error_bound(binned).max()) < 1e-3
     np.testing.assert_allclose(binned["sampling_variance"], exact["sampling_variance"], rtol=1e-3)
 
 
 def test_a_stream_adds_up() -> None:
     frame = rows(5, 900)
-    parts = [bg.bin_scores(tally(frame[start : start + 300]), EDGES) for start in range(0, 900, 300)]
-    stream, whole = bg.add_tallies(parts), bg.bin_scores(tally(frame), EDGES)
+    parts = [bin_scores(tally(frame[start : start + 300]), EDGES) for start in range(0, 900, 300)]
+    stream, whole = bg.add_tallies(parts), bin_scores(tally(frame), EDGES)
     for name in ("score_value", "score_positives", "estimate", "sampling_variance", "count"):
         np.testing.assert_allclose(stream[name].values, whole[name].values)
     with pytest.raises(bg.InputError, match="tallies were made with different score_edges"):
-        bg.add_tallies([parts[0], bg.bin_scores(tally(frame), EDGES[::2])])
+        bg.add_tallies([parts[0], bin_scores(tally(frame), EDGES[::2])])
 
 
 def test_curves_at_edges_are_exact_and_metrics_stay() -> None:
     exact = tally(rows(6, 500), "fnr")
-    binned = bg.bin_scores(exact, EDGES)
+    binned = bin_scores(exact, EDGES)
     np.testing.assert_array_equal(binned["successes"].sel(metric="fnr"), exact["successes"].sel(metric="fnr"))
     first, second = (
         bg.threshold_curve(one, metrics=["tpr", "fpr"], thresholds=EDGES[1:-1], draws=100, seed=1)["estimate"]
@@ -78,14 +77,14 @@ def test_refused() -> None:
     exact = tally(rows(7, 50))
     for edges in ([0.0], [0.0, 0.0, 1.0], [0.0, np.nan], [[0.0, 1.0]]):
         with pytest.raises(bg.InputError, match="edges= must be two or more finite, increasing numbers"):
-            bg.bin_scores(exact, edges)
+            bin_scores(exact, edges)
     frame = pd.DataFrame({"g": ["a", "b"], "y": [0, 1], "p": [0.5, 1.5]})
     with pytest.raises(bg.InputError, match="subgroup 'b' has the score 1.5, outside the edges from 0.0 to 1.0"):
-        bg.bin_scores(bg.tally(frame, ["g"], ["auc"], y_true="y", y_score="p"), [0, 1])
+        bin_scores(bg.tally(frame, ["g"], ["auc"], y_true="y", y_score="p"), [0, 1])
     strict = dataclasses.replace(bg.metrics.named("auc"), name="strict", ties=0.0)
     found = bg.tally(rows(8, 50), ["g"], [strict], y_true="y", y_score="p")
     with pytest.raises(bg.InputError, match="metric 'strict' counts ties as 0.0; bins need ties that count one half"):
-        bg.bin_scores(found, [0, 1])
+        bin_scores(found, [0, 1])
     counts = bg.tally_from_counts([1], [2], pd.DataFrame({"g": ["a"]}))
     with pytest.raises(bg.InputError, match="the tally keeps no scores"):
-        bg.auc_error_bound(counts)
+        auc_error_bound(counts)

@@ -14,9 +14,9 @@ from hypothesis.extra.numpy import arrays
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
-from bayesgroups.tradeoffs import probability_efficient
-from bayesgroups.tradeoffs.curves import curve, efficient
-from bayesgroups.tradeoffs.points import pair, read_points
+from bayesgroups.questions.tradeoffs import probability_efficient
+from bayesgroups.questions.tradeoffs.curves import curve, efficient
+from bayesgroups.questions.tradeoffs.points import pair, read_points
 
 WORKED = pd.DataFrame(
     [(0.62, 0.97), (0.70, 0.90), (0.75, 0.80), (0.78, 0.72), (0.80, 0.60), (0.72, 0.70), (0.66, 0.93)],

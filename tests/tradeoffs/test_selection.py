@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import arrays
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
-from bayesgroups.tradeoffs import CRITERIA
-from bayesgroups.tradeoffs.criteria import Rule, parse
+from bayesgroups.questions.tradeoffs import CRITERIA
+from bayesgroups.questions.tradeoffs.criteria import Rule, parse
 
 DEV = pd.DataFrame(
     {"performance": [0.82, 0.80, 0.775, 0.72, 0.50], "fairness": [0.58, 0.63, 0.69, 0.76, 0.95]},

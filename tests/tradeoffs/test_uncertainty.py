@@ -12,7 +12,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.tradeoffs import frontier_band, points_from_runs
+from bayesgroups.questions.tradeoffs import frontier_band, points_from_reports, points_from_runs
 
 RUNS = pd.DataFrame(
     {
@@ -169,7 +169,7 @@ def classes(values: xr.DataArray) -> xr.DataArray:
 
 
 def test_reports_become_candidates_with_draws(reports: dict[str, xr.DataTree]) -> None:
-    points = bg.points_from_reports(reports, classes)
+    points = points_from_reports(reports, classes)
     assert points["fairness"].dims == ("chain", "draw", "candidate")
     mu = reports["plain"]["posterior"]["mu"].sel(metric="acc")
     by_rows = (1000 * mu.sel(subgroup="f") + 400 * mu.sel(subgroup="m")) / 1400
@@ -184,9 +184,7 @@ def test_reports_become_candidates_with_draws(reports: dict[str, xr.DataTree]) -
 
 
 def test_performance_can_be_a_function(reports: dict[str, xr.DataTree]) -> None:
-    worst = bg.points_from_reports(
-        reports, classes, performance=lambda values: values.sel(metric="acc").min("subgroup")
-    )
+    worst = points_from_reports(reports, classes, performance=lambda values: values.sel(metric="acc").min("subgroup"))
     assert float(worst["performance"].sel(candidate="plain").mean()) == pytest.approx(0.7, abs=0.005)
 
 
@@ -198,14 +196,14 @@ def test_the_frequentist_side(make_report: Callable[..., xr.DataTree]) -> None:
          "/bootstrap": posterior[["mu"]].isel(chain=[0])}
     )  # fmt: skip
     both.attrs = report.attrs
-    points = bg.points_from_reports({"x": both}, lambda v: 1 - v.sel(metric="acc").std("subgroup"), side="frequentist")
+    points = points_from_reports({"x": both}, lambda v: 1 - v.sel(metric="acc").std("subgroup"), side="frequentist")
     assert points.sizes == {"chain": 1, "draw": 250, "candidate": 1}
     assert points.attrs["side"] == "frequentist"
 
 
 def test_an_empty_subgroup_does_not_weigh(make_report: Callable[..., xr.DataTree]) -> None:
     report = make_report()
-    points = bg.points_from_reports({"x": report}, lambda values: values.sel(metric="acc").min("subgroup"))
+    points = points_from_reports({"x": report}, lambda values: values.sel(metric="acc").min("subgroup"))
     count = report["constant_data"].to_dataset()["count"].sel(metric="acc")
     assert float(count[0]) == 0
     mu = report["posterior"].to_dataset()["mu"].sel(metric="acc")
@@ -214,25 +212,25 @@ def test_an_empty_subgroup_does_not_weigh(make_report: Callable[..., xr.DataTree
 
 def test_bad_reports_are_named(reports: dict[str, xr.DataTree]) -> None:
     with pytest.raises(InputError, match="got no report"):
-        bg.points_from_reports({}, classes)
+        points_from_reports({}, classes)
     with pytest.raises(SchemaError, match="report"):
-        bg.points_from_reports({"x": xr.DataTree()}, classes)
+        points_from_reports({"x": xr.DataTree()}, classes)
     with pytest.raises(InputError, match="side='both' does not exist"):
-        bg.points_from_reports(reports, classes, side="both")  # type: ignore[arg-type]
+        points_from_reports(reports, classes, side="both")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="report 'plain' has no metric 'auc'"):
-        bg.points_from_reports(reports, classes, performance="auc")
+        points_from_reports(reports, classes, performance="auc")
     with pytest.raises(
         InputError, match=r"fairness= must give a number per draw, dims .*; for report 'plain' it gave float"
     ):
-        bg.points_from_reports(reports, lambda values: 0.5)  # type: ignore[arg-type, return-value]
+        points_from_reports(reports, lambda values: 0.5)  # type: ignore[arg-type, return-value]
     with pytest.raises(InputError, match="performance= must give a number per draw"):
-        bg.points_from_reports(reports, classes, performance=lambda values: values)
+        points_from_reports(reports, classes, performance=lambda values: values)
     with pytest.raises(InputError, match="report 'plain' has no /bootstrap"):
-        bg.points_from_reports({"plain": _without(reports["plain"], "bootstrap")}, classes, side="frequentist")
+        points_from_reports({"plain": _without(reports["plain"], "bootstrap")}, classes, side="frequentist")
     fewer = _without(reports["fair"], "bootstrap")
     fewer["posterior"] = xr.DataTree(fewer["posterior"].to_dataset().isel(draw=slice(10)))
     with pytest.raises(InputError, match="reports 'plain' and 'fair' have different draws"):
-        bg.points_from_reports({"plain": reports["plain"], "fair": fewer}, classes)
+        points_from_reports({"plain": reports["plain"], "fair": fewer}, classes)
 
 
 def test_published_estimates_have_no_counts() -> None:
@@ -240,7 +238,7 @@ def test_published_estimates_have_no_counts() -> None:
     tally = bg.tally_from_estimates([0.7, 0.8, 0.75], [0.01] * 3, who, metric="acc", lower=0, upper=1)
     report = bg.estimate(tally, bg.PartialPooling(), seed=1)
     with pytest.raises(InputError, match="has no counts of 'acc' to average by"):
-        bg.points_from_reports({"x": report}, lambda values: values.sel(metric="acc").min("subgroup"))
+        points_from_reports({"x": report}, lambda values: values.sel(metric="acc").min("subgroup"))
 
 
 def _without(report: xr.DataTree, group: str) -> xr.DataTree:

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.features import FeatureMatrix, feature_matrix
 from bayesgroups.errors import InputError
-from bayesgroups.feature_matrices import FeatureMatrix, feature_matrix
 from bayesgroups.frequentist.structured.cross_validation import Split
 from bayesgroups.tallies.folds import Fold, deal, fold_tallies
 

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.inference.collapsed import conjugate
-from bayesgroups.inference.posterior import Posterior, generator, lay_out
-from bayesgroups.inference.verdicts import ESS, at_least
-from bayesgroups.models.scales import JEFFREYS, WEAK, natural_scale
+from bayesgroups.models.shared.scales import JEFFREYS, WEAK, natural_scale
+from bayesgroups.report.diagnostics import ESS, at_least
+from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 
 def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likelihood: bool = True) -> Posterior:

@@ -13,10 +13,8 @@ from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
-from bayesgroups.inference.posterior import CHAINS, Posterior, generator
-from bayesgroups.inference.verdicts import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.models.confusion_offsets import SLOPE_SCALE, offsets
-from bayesgroups.models.confusion_tree import (
+from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets
+from bayesgroups.models.shared.confusion_tree import (
     SELECTION_SLOPE_MEAN,
     SELECTION_SLOPE_SD,
     Tree,
@@ -26,8 +24,10 @@ from bayesgroups.models.confusion_tree import (
     shares,
     tree,
 )
-from bayesgroups.models.scales import LOGIT_OVERALL_SCALE
-from bayesgroups.models.subsets import Subsets, subsets
+from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
+from bayesgroups.models.shared.subsets import Subsets, subsets
+from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
+from bayesgroups.report.posterior import CHAINS, Posterior, generator
 
 FloatArray = NDArray[np.float64]
 

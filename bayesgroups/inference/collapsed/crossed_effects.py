@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
-from bayesgroups.inference.posterior import CHAINS, Posterior, generator
-from bayesgroups.inference.verdicts import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.models.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
-from bayesgroups.models.covariates import standardised
-from bayesgroups.models.scales import natural_scale
-from bayesgroups.models.subsets import subsets
-from bayesgroups.models.tasks import stack
-from bayesgroups.models.variances import with_shrunk_variances
+from bayesgroups.models.shared.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
+from bayesgroups.models.shared.covariates import standardised
+from bayesgroups.models.shared.scales import natural_scale
+from bayesgroups.models.shared.subsets import subsets
+from bayesgroups.models.shared.tasks import stack
+from bayesgroups.models.shared.variances import with_shrunk_variances
+from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
+from bayesgroups.report.posterior import CHAINS, Posterior, generator
 
 FloatArray = NDArray[np.float64]
 
 OwnEffects = Literal["floored", "fixed", "learned"]
 
 SMALLEST_STD_ERROR = 1e-6
-"""Floor of a standard error as a share of the metric's scale, as in `bayesgroups.models.cells`."""
+"""Floor of a standard error as a share of the metric's scale, as in `bayesgroups.models.shared.cells`."""
 
 
 def sample(

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bayesgroups.inference.collapsed import binomial
 from bayesgroups.inference.collapsed.partial_pooling import EDGE_MASS, GRID_ERROR, QUADRATURE_ERROR
-from bayesgroups.inference.posterior import CHAINS, Posterior, generator
-from bayesgroups.inference.verdicts import ESS, Check, at_least, at_most
-from bayesgroups.models.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
+from bayesgroups.report.posterior import CHAINS, Posterior, generator
 
 FloatArray = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def sample(
     destination : float
         Parameter of the Dirichlet prior of where disagreement goes.
     overall_scale, tau_scale : float, optional
-        Prior scales of the disagreement rates, on the logit scale; by default those of `bayesgroups.models.scales`.
+        Prior scales of the disagreement rates, on the logit scale; by default those of `bayesgroups.models.shared.scales`.
 
     Returns
     -------

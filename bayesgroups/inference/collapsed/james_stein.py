@@ -7,10 +7,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.inference.collapsed import gaussian
-from bayesgroups.inference.posterior import Posterior, generator, lay_out
-from bayesgroups.inference.verdicts import ESS, Check, at_least, at_most
-from bayesgroups.models.cells import SMALLEST_STD_ERROR
-from bayesgroups.models.scales import WEAK, natural_scale
+from bayesgroups.models.shared.cells import SMALLEST_STD_ERROR
+from bayesgroups.models.shared.scales import WEAK, natural_scale
+from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
+from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 FloatArray = NDArray[np.float64]
 

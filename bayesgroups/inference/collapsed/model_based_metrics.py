@@ -12,20 +12,27 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist.score_inputs import NO_WARP, with_scores
-from bayesgroups.frequentist.score_laws import ScoreLaw, metric_of
-from bayesgroups.frequentist.score_shapes import Residuals, binned, fit
-from bayesgroups.frequentist.score_warps import Warp, apply, undo, warp
 from bayesgroups.inference import score_gibbs
 from bayesgroups.inference.collapsed import binomial, score_covariates
-from bayesgroups.inference.posterior import CHAINS, Posterior, generator, lay_out
 from bayesgroups.inference.score_effects import Design
 from bayesgroups.inference.score_gibbs import ScoreDraws, ScorePrior, Warped
 from bayesgroups.inference.score_slopes import Slopes
-from bayesgroups.inference.verdicts import chain_checks, usable
-from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
-from bayesgroups.models.score_cells import EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
-from bayesgroups.models.score_covariates import CovariateCells, covariate_cells, slope_columns, slope_scales
+from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+from bayesgroups.models.shared.score_cells import (
+    EFFECT_SCALE,
+    LOG_SD_SCALE,
+    SPREAD_SCALE,
+    ScoreCells,
+    columns,
+    score_cells,
+)
+from bayesgroups.models.shared.score_covariates import CovariateCells, covariate_cells, slope_columns, slope_scales
+from bayesgroups.report.diagnostics import chain_checks, usable
+from bayesgroups.report.posterior import CHAINS, Posterior, generator, lay_out
+from bayesgroups.scores.inputs import NO_WARP, with_scores
+from bayesgroups.scores.laws import ScoreLaw, metric_of
+from bayesgroups.scores.shapes import Residuals, binned, fit
+from bayesgroups.scores.warps import Warp, apply, undo, warp
 from bayesgroups.tallies.score_covariates import packets_of
 from bayesgroups.tallies.score_moments import kept
 
@@ -57,7 +64,7 @@ def sample(
     Parameters
     ----------
     tally : xr.Dataset
-        A tally that keeps scores, see `bayesgroups.frequentist.score_inputs.with_scores`.
+        A tally that keeps scores, see `bayesgroups.scores.inputs.with_scores`.
     seed : int
         Source of randomness. A metric has the same draws whichever others are asked for.
     order, covariates, row_covariates, effect_scale, residuals, population

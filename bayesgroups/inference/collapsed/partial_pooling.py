@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.inference.collapsed import binomial, gaussian
-from bayesgroups.inference.posterior import Posterior, generator, lay_out
-from bayesgroups.inference.verdicts import ESS, Check, at_least, at_most
-from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, natural_scale
+from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, natural_scale
+from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
+from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 EDGE_MASS = 1e-6
 """Largest share of the posterior that may lie in the outermost cells of the grid."""
@@ -43,7 +43,7 @@ def sample(
         Binomial counts with a hierarchy of logits, or normal estimates with known variances.
     overall_scale, tau_scale : float, optional
         Prior scales of the centre and of the spread, on the logit scale for the binomial likelihood and in units of
-        the metric otherwise; by default those of `bayesgroups.models.scales`.
+        the metric otherwise; by default those of `bayesgroups.models.shared.scales`.
 
     Returns
     -------

@@ -4,7 +4,7 @@
     nu[g, y] = centre[y] + common[g] + h[y] differing[g],   h = (-1/2, 1/2)
     centre ~ Normal(0, 3),  common, differing ~ Normal(0, scales),  scales ~ HalfNormal(1), HalfNormal(0.3)
 
-for each of the uncorrelated covariates of `bayesgroups.models.score_covariates`, independently. Of covariates the score model
+for each of the uncorrelated covariates of `bayesgroups.models.shared.score_covariates`, independently. Of covariates the score model
 says nothing, so that they are sampled apart from it: both scales on a grid that closes in on their mass, all else exactly.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.inference import score_effects
 from bayesgroups.inference.score_effects import Design
-from bayesgroups.models.score_covariates import CENTRE_SCALE, TAU_SCALES, CovariateCells
+from bayesgroups.models.shared.score_covariates import CENTRE_SCALE, TAU_SCALES, CovariateCells
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def sample(
     --------
     >>> import numpy as np
     >>> from bayesgroups.inference.collapsed.score_covariates import sample
-    >>> from bayesgroups.models.score_covariates import CovariateCells
+    >>> from bayesgroups.models.shared.score_covariates import CovariateCells
     >>> count, mean = np.full((3, 2), 400.0), np.array([[0.0, 1.0], [0.5, 1.5], [0.2, 1.2]])[..., None]
     >>> cells = CovariateCells(count, mean, np.ones((3, 2, 1, 1)), np.zeros((3, 2, 1)))
     >>> found, centre = sample(cells, np.random.default_rng(1), finite=False, draws=1000)

@@ -9,11 +9,11 @@ import xarray as xr
 
 from bayesgroups.inference import gibbs
 from bayesgroups.inference.gibbs import CoefficientPrior
-from bayesgroups.inference.posterior import CHAINS, Posterior, generator, lay_out
-from bayesgroups.inference.verdicts import chain_checks, usable
-from bayesgroups.models.cells import normal_cells
-from bayesgroups.models.scales import natural_scale
-from bayesgroups.models.sparsity import global_scale
+from bayesgroups.models.shared.cells import normal_cells
+from bayesgroups.models.shared.scales import natural_scale
+from bayesgroups.models.shared.sparsity import global_scale
+from bayesgroups.report.diagnostics import chain_checks, usable
+from bayesgroups.report.posterior import CHAINS, Posterior, generator, lay_out
 
 FIRST = (300, 1)
 """Transitions of the warm-up and per draw."""

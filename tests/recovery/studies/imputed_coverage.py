@@ -20,10 +20,10 @@ import numpy as np
 import bayesgroups as bg
 from bayesgroups.errors import InputError
 from bayesgroups.estimators import Estimator
-from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.records import as_csv, write
 from bayesgroups.studies.resampling import describe
+from examples.commands import add_options, executor
+from examples.records import as_csv, write
 from tests.recovery.studies.imputed_populations import EMPTY, KINDS
 
 REPLICATIONS = 72

@@ -21,9 +21,9 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.estimators import Estimator
-from bayesgroups.studies.command_line import add_options, executor
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.records import as_csv, write
+from examples.commands import add_options, executor
+from examples.records import as_csv, write
 from tests.recovery.studies.public_tallies import tally
 
 SEED = 20_261_122

@@ -15,6 +15,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups import datasets
 from bayesgroups.datasets import STUDY_SIZES, Binormal, binormal_metrics
+from examples.published.data import load_adult, load_bios_confusion, load_common_voice, load_compas, load_dressel_farid
 
 THRESHOLD = 0.3
 """Of the binormal scores."""
@@ -72,12 +73,12 @@ def _binormal() -> xr.Dataset:
 
 
 def _adult() -> xr.Dataset:
-    people = datasets.load_adult(folder() / "adult")
+    people = load_adult(folder() / "adult")
     return bg.tally(people, ["race", "sex", "age_band"], ["acc"], y_true="income", y_pred="predicted")
 
 
 def _bios() -> xr.Dataset:
-    counts = datasets.load_bios_confusion(folder() / "bios_pfc").isel(epoch=-1)
+    counts = load_bios_confusion(folder() / "bios_pfc").isel(epoch=-1)
     people = counts.transpose("subgroup", "label", "predicted").values
     pairs = itertools.product(counts["subgroup"].values, counts["label"].values)
     who = pd.DataFrame(pairs, columns=["group", "profession"])
@@ -85,12 +86,12 @@ def _bios() -> xr.Dataset:
 
 
 def _common_voice() -> xr.Dataset:
-    speakers = datasets.load_common_voice(folder() / "asr_commonvoice")
+    speakers = load_common_voice(folder() / "asr_commonvoice")
     return bg.tally(speakers, ["sex", "age"], ["mean"], loss="wer")
 
 
 def _compas(*, cells: bool) -> xr.Dataset:
-    people = datasets.load_compas(folder() / "compas")
+    people = load_compas(folder() / "compas")
     metrics = ["fpr", "fnr"] if cells else ["fpr"]
     by = ["race", "sex", "age_band"]
     return bg.tally(people, by, metrics, y_true="recidivism", y_pred="predicted", confusion=cells)
@@ -103,7 +104,7 @@ def _diabetes() -> xr.Dataset:
 
 
 def _judgements(*, by_label: bool) -> xr.Dataset:
-    rows = datasets.load_dressel_farid(folder() / "dressel_farid")
+    rows = load_dressel_farid(folder() / "dressel_farid")
     if by_label:
         return bg.disagreement_tally(rows, ["race", "sex"], "risk", "disagrees")
     return bg.tally(rows, ["race", "sex"], ["sel"], y_pred="disagrees")

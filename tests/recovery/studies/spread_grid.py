@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 import bayesgroups as bg
 from bayesgroups.estimators import Estimator
 from bayesgroups.inference.prior_conflict import logit
-from bayesgroups.models.component_scales import OVERALL_LOGIT, component_scales
-from bayesgroups.models.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
-from bayesgroups.models.subsets import subsets
-from bayesgroups.models.variances import with_shrunk_variances
-from bayesgroups.studies.command_line import add_options, executor
+from bayesgroups.models.shared.component_scales import OVERALL_LOGIT, component_scales
+from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
+from bayesgroups.models.shared.subsets import subsets
+from bayesgroups.models.shared.variances import with_shrunk_variances
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.studies.records import rows_as_csv, write
+from examples.commands import add_options, executor
+from examples.records import rows_as_csv, write
 from tests.recovery.studies import quadrature
 
 FloatArray = NDArray[np.float64]

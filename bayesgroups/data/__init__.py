@@ -1,0 +1,1 @@
+"""Rows before they are sums: columns, metrics, dataframes of every kind."""

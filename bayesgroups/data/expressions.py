@@ -1,0 +1,113 @@
+"""What is added up over rows, as expressions for any dataframe engine, eager or lazy.
+
+Every function returns the columns to compute and the sums to take of them: engines differ in what they can aggregate, and
+sums, extremes and counts of plain columns are what all of them can. Attributes, labels, scores, losses and weights have
+their common names, see `bayesgroups.data.frames.Rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+
+from bayesgroups.data.metrics import Metric
+
+SCORE_PARTS = ("__p__", "__n__", "__pp__", "__nn__")
+"""Weights of positives and negatives at one score, and their squares."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Columns to add to the rows, and aggregates of the rows of a group."""
+
+    columns: list[nw.Expr]
+    aggregates: list[nw.Expr]
+
+
+def weight_of(weighted: bool) -> nw.Expr:
+    """The weight of a row, 1 where rows are not weighted."""
+    return nw.col("__weight__") if weighted else nw.lit(1.0)
+
+
+def values(metric: Metric, i: int) -> list[nw.Expr]:
+    """Whether each row counts (``__c``), its value (``__v``, 0 where it does not) and the same masked (``__m``)."""
+    value = _value(metric)
+    if metric.where is None:  # a mask that hides nothing costs engines a pass over the rows
+        return [nw.lit(1.0).alias(f"__c{i}__"), value.alias(f"__v{i}__"), value.alias(f"__m{i}__")]
+    counts = metric.where.cast(nw.Float64)
+    # Rows that do not count may hold anything, even nothing.
+    masked = nw.when(counts > 0).then(value)
+    return [counts.alias(f"__c{i}__"), masked.otherwise(nw.lit(0.0)).alias(f"__v{i}__"), masked.alias(f"__m{i}__")]
+
+
+def moments(metrics: Sequence[Metric], weighted: bool, shifts: Sequence[float | nw.Expr]) -> Parts:
+    """Sums of weights, values and squares of each metric, of the columns of `values`; nothing for an AUC.
+
+    ``w{i}`` sum of weights that count (left out where it is the number of rows), ``ww{i}`` of their squares (where rows are
+    weighted), ``wv{i}`` of weighted values; for means values are taken less their shift, ``wvv{i}`` sums their squares, and
+    ``low{i}``, ``high{i}`` are the extremes.
+    """
+    weight, found = weight_of(weighted), Parts([], [])
+    for i, metric in enumerate(metrics):
+        if metric.kind == "auc":
+            continue
+        value, every = nw.col(f"__v{i}__"), metric.where is None and not weighted
+        counts = weight * nw.col(f"__c{i}__")
+        parts = {"wv": value} if every else {"w": counts, "wv": counts * value}
+        if weighted:
+            parts["ww"] = weight * counts
+        if metric.kind == "mean":
+            # Deviations from the overall mean keep the sum of squares accurate however far the values lie from 0.
+            shift = shifts[i]
+            away = value if isinstance(shift, float) and shift == 0 else value - shift
+            parts |= {"wv": away, "wvv": away * away} if every else {"wv": counts * away, "wvv": counts * away * away}
+            found.aggregates.extend(
+                [nw.col(f"__m{i}__").min().alias(f"low{i}"), nw.col(f"__m{i}__").max().alias(f"high{i}")]
+            )
+        found.columns.extend(part.alias(f"__{name}{i}__") for name, part in parts.items())
+        found.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts)
+    return found
+
+
+def features(number: int, weighted: bool) -> Parts:
+    """Sums of weighted features, ``feature{i}``."""
+    weight = weight_of(weighted)
+    columns = [(weight * nw.col(f"__feature_{i}__")).alias(f"__wf{i}__") for i in range(number)]
+    aggregates = [nw.col(f"__wf{i}__").sum().alias(f"feature{i}") for i in range(number)]
+    return Parts(columns, aggregates)
+
+
+def scores(weighted: bool) -> Parts:
+    """Positives and negatives of one score, `SCORE_PARTS`, and the score itself as ``__key__``."""
+    weight, truth = weight_of(weighted), nw.col("__y_true__")
+    columns = [
+        (weight * truth).alias("__p__"),
+        (weight * (1 - truth)).alias("__n__"),
+        (weight * weight * truth).alias("__pp__"),
+        (weight * weight * (1 - truth)).alias("__nn__"),
+        (nw.col("__y_score__") + 0.0).alias("__key__"),  # one zero: -0.0 and 0.0 are different keys in some engines
+    ]
+    return Parts(columns, [nw.col(part).sum() for part in SCORE_PARTS])
+
+
+def clusters(metrics: Sequence[Metric], weighted: bool) -> Parts:
+    """Rows ``rows`` of a cluster and, by metric, the weights that count ``w{i}``, weighted values ``wv{i}``, squares ``ww{i}``."""
+    weight, found = weight_of(weighted), Parts([], [nw.len().alias("rows")])
+    for i, metric in enumerate(metrics):
+        if metric.kind == "auc":
+            continue
+        counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
+        value = nw.when(counts > 0).then(_value(metric)).otherwise(nw.lit(0.0))
+        parts = {"w": weight * counts, "wv": weight * counts * value}
+        if weighted:
+            parts["ww"] = weight * weight * counts
+        found.columns.extend(part.alias(f"__{name}{i}__") for name, part in parts.items())
+        found.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts)
+    return found
+
+
+def _value(metric: Metric) -> nw.Expr:
+    value = nw.col(metric.value) if isinstance(metric.value, str) else metric.value
+    return value.cast(nw.Float64)

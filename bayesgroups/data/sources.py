@@ -1,0 +1,226 @@
+"""Rows that stay where they are: lazy frames of any engine, files larger than memory, and frames that come one by one."""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import narwhals.stable.v2 as nw
+from narwhals.exceptions import DuplicateError
+
+from bayesgroups.errors import BayesgroupsError, EngineError, InputError, MissingDependencyError
+
+LARGE = 256 * 2**20
+"""Size in bytes from which a single Parquet file is left to DuckDB, where that is installed."""
+PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
+ENGINES = {"duckdb": "DuckDB", "polars": "polars", "dask": "Dask", "pyspark": "Spark", "pyspark[connect]": "Spark"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A lazy frame; its files, the levels its columns declare and the columns without nulls where they are known; an owner.
+
+    The ``owner`` is whatever must live as long as the frame.
+    """
+
+    frame: nw.LazyFrame[Any]
+    files: tuple[str, ...] = ()
+    declared: dict[str, list[Any]] = field(default_factory=dict)
+    complete: frozenset[str] = frozenset()
+    owner: Any = field(default=None, repr=False)
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine that does the work."""
+        name = str(self.frame.implementation.value).lower()
+        return ENGINES.get(name, name)
+
+    def collect(self, query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+        """Run a query over the frame and take its small answer into memory.
+
+        Raises
+        ------
+        InputError
+            If a file cannot be read; it is named.
+        EngineError
+            If the engine gives up for another reason.
+        """
+        try:
+            return query.collect(engine="streaming") if self.engine == "polars" else query.collect()
+        except BayesgroupsError:
+            raise
+        except Exception as problem:  # every engine has exceptions of its own
+            raise self.failure(problem) from problem
+
+    def failure(self, problem: Exception) -> BayesgroupsError:
+        """What to say when the engine failed: which file cannot be read, or what the engine reported."""
+        for name in self.files:
+            try:
+                self._try(name)
+            except InputError as damaged:
+                return damaged
+        return EngineError(
+            f"{self.engine} could not read all rows, so nothing was tallied: {type(problem).__name__}: {_short(problem)}"
+        )
+
+    def _try(self, name: str) -> None:
+        """Read one file alone, every value of it."""
+        try:
+            relation = _relation(self.owner, [name])
+            counts = ", ".join(f"count({column})" for column in map(_quoted, relation.columns))
+            hashes = ", ".join(f"max(hash({column}))" for column in map(_quoted, relation.columns))
+            relation.aggregate(f"{counts}, {hashes}").fetchall()
+        except Exception as problem:
+            if "Out of Memory" in str(problem):
+                return
+            raise InputError(f"file {name!r} cannot be read as rows: {_short(problem)}") from problem
+
+
+def open_source(source: object) -> Source | None:
+    """Open what is better left where it is; ``None`` for frames in memory and small files.
+
+    Parameters
+    ----------
+    source : object
+        A lazy frame that narwhals knows (DuckDB relation, polars LazyFrame, Dask or Spark DataFrame), a polars DataFrame, the
+        path of a directory or a pattern such as ``"rows/*.parquet"``, or a Parquet file of at least `LARGE` bytes.
+
+    Returns
+    -------
+    Source or None
+
+    Raises
+    ------
+    InputError
+        If a pattern or directory has no rows in files of one kind, or a file cannot be opened.
+    MissingDependencyError
+        If files are to be read and DuckDB is not installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from bayesgroups.data.sources import open_source
+    >>> open_source(pl.LazyFrame({"sex": ["f", "m"]})).engine
+    'polars'
+    """
+    if isinstance(source, str | Path):
+        text = str(source)
+        # Path.glob() takes no absolute patterns.
+        if glob.has_magic(text) and not Path(text).exists():
+            return _open_files(text, sorted(glob.glob(text, recursive=True)))  # noqa: PTH207
+        if Path(text).is_dir():
+            files = sorted(str(path) for path in Path(text).rglob("*") if _kind(path.name) and not _hidden(path, text))
+            return _open_files(text, files)
+        large = text.lower().endswith(PARQUET) and Path(text).is_file() and Path(text).stat().st_size >= LARGE
+        return _open_files(text, [text]) if large and _has_duckdb() else None
+    try:
+        opened = nw.from_native(source, pass_through=True)
+    except DuplicateError:  # of a frame in memory, which is told so where such frames are opened
+        return None
+    if isinstance(opened, nw.LazyFrame):
+        return Source(opened)
+    if isinstance(opened, nw.DataFrame) and opened.implementation.is_polars():
+        named = [name for name, dtype in opened.schema.items() if isinstance(dtype, nw.Categorical)]
+        declared = {name: opened[name].cat.get_categories().to_list() for name in named}
+        complete = frozenset(
+            name for name in opened.columns if opened[name].null_count() == 0
+        )  # polars has counted them
+        return Source(opened.lazy(), declared=declared, complete=complete)
+    return None
+
+
+def taken(answer: Any) -> Any:
+    """The small answer to a query in memory, whether the frame it was asked of is lazy or not.
+
+    Raises
+    ------
+    EngineError
+        If the engine of a lazy frame gives up.
+    """
+    return Source(answer).collect(answer) if isinstance(answer, nw.LazyFrame) else answer
+
+
+def is_stream(source: object) -> TypeGuard[Iterator[object]]:
+    """Whether a source gives frames one by one: a generator, or the reader of ``pandas.read_csv(chunksize=)``."""
+    return hasattr(source, "__next__")
+
+
+def _open_files(text: str, files: list[str]) -> Source:
+    kinds = {_kind(name) for name in files}
+    if not files:
+        raise InputError(f"{text!r} names no file; expected .csv (also .csv.gz) or .parquet files there")
+    if len(kinds) > 1 or None in kinds:
+        wrong = next((name for name in files if _kind(name) is None), None)
+        found = f"{wrong!r} among them" if wrong else "Parquet and CSV files"
+        raise InputError(f"{text!r} must name files of one kind, .parquet or .csv (also .csv.gz); found {found}")
+    if not _has_duckdb():
+        raise MissingDependencyError(
+            "reading many or large files needs DuckDB; install it with: pip install 'bayesgroups[duckdb]'"
+        )
+    import duckdb
+
+    # Spilled rows go where temporary files go, and not, as is the default, to the working directory.
+    connection = duckdb.connect(config={"temp_directory": tempfile.gettempdir(), "preserve_insertion_order": False})
+    connection.execute("SET enable_progress_bar = false")  # standard output belongs to the caller
+    limit = _memory_limit()
+    if limit is not None:
+        connection.execute(f"SET memory_limit = '{limit // 2**20} MiB'")
+    try:
+        return Source(nw.from_native(_relation(connection, files)), tuple(files), owner=connection)
+    except duckdb.Error as problem:
+        for name in files:
+            Source(nw.from_native(connection.sql("SELECT 1")), owner=connection)._try(name)
+        raise InputError(f"files {text!r} cannot be read together as rows: {_short(problem)}") from problem
+
+
+def _relation(connection: Any, files: list[str]) -> Any:
+    if _kind(files[0]) == "parquet":
+        return connection.read_parquet(files)
+    # As for a single file: only the empty field is missing, and dates stay the texts that they are.
+    listed = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
+    return connection.sql(
+        f"FROM read_csv([{listed}], header = true, nullstr = '', "
+        "auto_type_candidates = ['BOOLEAN', 'BIGINT', 'DOUBLE', 'VARCHAR'])"
+    )
+
+
+def _memory_limit() -> int | None:
+    """Bytes DuckDB may use where the process has a limit of its own: half, since Python and its libraries need some too."""
+    try:
+        import resource
+    except ImportError:  # not on this platform
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit // 2
+
+
+def _has_duckdb() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("duckdb") is not None
+
+
+def _kind(name: str) -> str | None:
+    if name.lower().endswith(PARQUET):
+        return "parquet"
+    return "csv" if name.lower().endswith(CSV) else None
+
+
+def _hidden(path: Path, root: str) -> bool:
+    """Files and directories that other programs keep for themselves."""
+    return any(part.startswith((".", "_")) for part in path.relative_to(root).parts)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _short(problem: BaseException) -> str:
+    """The line that names a file, as in the long reports of Spark; else the first that says something."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    named = [line for line in lines if any(kind in line for kind in (*PARQUET, *CSV))]
+    return (named or lines or [type(problem).__name__])[0][:1000]

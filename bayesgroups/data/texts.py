@@ -1,0 +1,33 @@
+"""Levels and settings as text, in the one form that files and labels share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def level_text(value: object) -> str:
+    """A level of an attribute as text: whole floats as integers, everything else as Python prints it.
+
+    Examples
+    --------
+    >>> from bayesgroups.data.texts import level_text
+    >>> level_text(1.0), level_text(True), level_text("18-34")
+    ('1', 'True', '18-34')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def as_json(notes: Mapping[str, Any]) -> str:
+    """Settings as one JSON string, the only form in which a NetCDF attribute can hold them.
+
+    Examples
+    --------
+    >>> from bayesgroups.data.texts import as_json
+    >>> as_json({"threshold": 0.21, "by": ["sex"]})
+    '{"by": ["sex"], "threshold": 0.21}'
+    """
+    return json.dumps(dict(notes), sort_keys=True, default=str, ensure_ascii=False)

@@ -1,0 +1,219 @@
+"""One question, two approaches: from a tally and an estimator to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, NotUsableError, SchemaError
+from bayesgroups.estimators.base import Estimator
+from bayesgroups.inference.degenerate import variance_check, without_limits
+from bayesgroups.report.diagnostics import Check, nuts_checks, usable
+from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
+from bayesgroups.report.schema import assemble
+from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.constant_metrics import without_variance
+from bayesgroups.tallies.notes import binary_notes
+
+if TYPE_CHECKING:
+    from bayesgroups.inference.nuts import Backend
+
+Inference = Literal["auto", "collapsed", "nuts", "nuts_jax"]
+Progress = Callable[[str, int, int], None]
+
+DRAWS = 1000
+"""Draws per chain."""
+
+
+def estimate(
+    tally: xr.Dataset,
+    estimator: Estimator,
+    *,
+    seed: int,
+    inference: Inference = "auto",
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> xr.DataTree:
+    """Estimate every metric in every subgroup, the Bayesian and the frequentist way.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        From `bayesgroups.tally`, `tally_from_counts` or `tally_from_estimates`.
+    estimator : Estimator
+        The word with its settings, such as ``bg.PartialPooling()``.
+    seed : int
+        Source of all randomness: the same seed gives the same bytes of every array, and a metric has the same draws
+        whichever other metrics are in the tally.
+    inference : {"auto", "collapsed", "nuts", "nuts_jax"}
+        ``collapsed`` is the exact engine, ``nuts`` samples the PyMC model, ``nuts_jax`` does so with JAX; ``auto`` takes the
+        exact engine where there is one and its checks pass, and falls back to NUTS.
+    strict : bool
+        Raise instead of returning a report that is not usable.
+    progress : callable, optional
+        Called with (metric, position, number of metrics) before each metric is fitted.
+
+    Returns
+    -------
+    xr.DataTree
+        The report, described in `bayesgroups.report.schema`. ``report.attrs["usable"]`` is 0 when a diagnostic failed.
+
+    Raises
+    ------
+    InputError
+        If arguments are of the wrong kind or the engine cannot fit the model.
+    SchemaError
+        If ``tally`` is not a tally.
+    NotUsableError
+        With ``strict=True``, if a diagnostic failed.
+    MissingDependencyError
+        With ``inference="nuts_jax"``, if JAX or nutpie is not installed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
+    >>> report = bg.estimate(counts, bg.PartialPooling(), seed=1)
+    >>> report.attrs["usable"], report.attrs["inference"]
+    (1, 'collapsed')
+    """
+    _check_arguments(tally, estimator, seed, inference)
+    reference = estimator.reference(tally, seed=seed)
+    notes: list[str] = []
+    fits = []
+    names = [str(metric) for metric in tally["metric"].values]
+    for i, one in enumerate([tally] if estimator.joint else [tally.isel(metric=[i]) for i in range(len(names))]):
+        name = ", ".join(str(metric) for metric in one["metric"].values)
+        if progress is not None:
+            progress(name, i, 1 if estimator.joint else len(names))
+        if not np.isfinite(one["estimate"].values).any():
+            notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
+            fits.append(_nothing(one))
+            continue
+        constant = without_variance(one) & estimator.takes_variances_as_known(one)
+        failed = tuple(variance_check(one.isel(metric=[i])) for i in np.flatnonzero(constant))
+        if (constant | ~np.isfinite(one["estimate"].values).any(axis=1)).all():
+            fits.append(replace(_nothing(one), checks=failed))
+        else:
+            fit = _fit(one, estimator, seed, inference, notes)
+            # A model that does not fit is no reason to sample it in another way.
+            tested = (*fit.checks, *failed, *estimator.fit_checks(one, fit.draws))
+            fits.append(replace(fit, draws=_without_answers(fit.draws, constant), checks=tested))
+    notes += without_limits(tally, reference, without_variance(tally))
+    notes += [*_ignored_clusters(tally), *binary_notes(tally)]
+    report = assemble(
+        tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
+        bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),
+    )  # fmt: skip
+    if strict and not report.attrs["usable"]:
+        checks = report["diagnostics"].to_dataset()
+        sentences = [str(sentence) for sentence in checks["sentence"].values[checks["passed"].values == 0]]
+        raise NotUsableError("the fit is not usable: " + "; ".join(sentences))
+    return report
+
+
+def _check_arguments(tally: object, estimator: object, seed: object, inference: str) -> None:
+    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
+        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+    if isinstance(estimator, type) and issubclass(estimator, Estimator):
+        raise InputError(f"estimator must be an instance: write {estimator.__name__}() with brackets")
+    if not isinstance(estimator, Estimator):
+        raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
+    if inference not in get_args(Inference):
+        raise InputError(f"inference={inference!r} is not one of {', '.join(map(repr, get_args(Inference)))}")
+
+
+def _ignored_clusters(tally: xr.Dataset) -> list[str]:
+    """A note where rows of one cluster are taken for independent, because that was asked or there is no other way."""
+    if "cluster_analysis" not in tally:
+        return []
+    names = [str(name) for name in tally["metric"].values[tally["cluster_analysis"].values == "ignore"]]
+    if not names:
+        return []
+    return [f"{', '.join(names)}: rows come in clusters and are treated as independent, so intervals can be too short"]
+
+
+def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inference, notes: list[str]) -> Posterior:
+    """Fit one metric, falling back where asked and needed."""
+    name = ", ".join(str(metric) for metric in tally["metric"].values)
+    if inference in ("auto", "collapsed"):
+        exact = estimator.collapsed(tally, seed=seed)
+        if exact is not None and (usable(exact.checks) or inference == "collapsed"):
+            return exact
+        if inference == "collapsed":
+            why = f": {estimator.only_sampled}" if estimator.only_sampled else ""
+            raise InputError(
+                f"{estimator.word} has no exact engine for metric {name!r}{why}; use inference='auto' or 'nuts'"
+            )
+        why = (
+            "there is no exact engine for these settings"
+            if exact is None
+            else "the exact engine did not pass its checks"
+        )
+        notes.append(f"{name}: {why}, so NUTS was run")
+    backend: Backend = "jax" if inference == "nuts_jax" else "default"
+    fit = _nuts(tally, estimator, seed, backend, target_accept=0.9)
+    if not usable(fit.checks):
+        fit = _nuts(tally, estimator, seed, backend, target_accept=0.99, tune=2000)
+        notes.append(f"{name}: NUTS was repeated with smaller steps")
+    return fit
+
+
+def _nuts(
+    tally: xr.Dataset, estimator: Estimator, seed: int, backend: Backend, *, target_accept: float, tune: int = 1000
+) -> Posterior:
+    from bayesgroups.inference import nuts
+
+    try:
+        model = estimator.model(tally)
+    except ValueError as problem:  # builders know nothing of this package, and so not its errors
+        raise InputError(str(problem)) from problem
+    tree = nuts.sample(
+        model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
+        backend=backend,
+    )  # fmt: skip
+    draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
+    stats = tree["sample_stats"].to_dataset()
+    shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
+    stats = stats[shared].expand_dims(metric=tally["metric"].values, axis=-1)
+    names = [str(metric) for metric in tally["metric"].values]
+    checks = tuple(check for name in names for check in nuts_checks(tree, name))
+    return Posterior(draws, checks, "nuts_jax" if backend == "jax" else "nuts", stats)
+
+
+def _nothing(tally: xr.Dataset) -> Posterior:
+    """The posterior of metrics that are undefined everywhere: NaN with a reason, never a prior in disguise."""
+    nan = np.full((CHAINS * DRAWS, tally.sizes["subgroup"]), np.nan)
+    each = [lay_out(tally.isel(metric=[i]), nan, {}) for i in range(tally.sizes["metric"])]
+    return Posterior(xr.concat(each, dim="metric"), (), "collapsed")
+
+
+def _without_answers(draws: xr.Dataset, constant: NDArray[np.bool_]) -> xr.Dataset:
+    """Draws of metrics fitted together, with NaN for those that have no variance."""
+    if not constant.any():
+        return draws
+    return draws.assign(mu=draws["mu"].where(xr.DataArray(~constant, {"metric": draws["metric"]})))
+
+
+def _join(fits: list[Posterior]) -> Posterior:
+    """Fits of several metrics side by side."""
+    draws = fits[0].draws  # what a joint fit has beside its metrics stays without them
+    if len(fits) > 1:
+        draws = xr.concat(
+            [fit.draws for fit in fits], dim="metric", join="exact", combine_attrs="drop", data_vars="all",
+            coords="minimal",
+        )  # fmt: skip
+    draws = draws.transpose("chain", "draw", "metric", ...)
+    stats = [fit.sample_stats for fit in fits if fit.sample_stats is not None]
+    checks: tuple[Check, ...] = tuple(check for fit in fits for check in fit.checks)
+    engines = sorted({fit.engine for fit in fits})
+    joined = xr.concat(stats, dim="metric", join="outer", combine_attrs="drop") if stats else None
+    return Posterior(draws, checks, ", ".join(engines), joined)

@@ -1,3 +1,0 @@
-"""A report as one self-contained page: no script, no font and no picture from elsewhere."""
-
-from bayesgroups.html.page import write_html as write_html

@@ -1,0 +1,219 @@
+"""From a fitted scikit-learn estimator to a tally."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayesgroups.data.directions import LargerIsBetter
+from bayesgroups.data.frames import Missing
+from bayesgroups.data.metrics import Metric
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.tallies import tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+Loss = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
+
+
+def tally_from_estimator(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    by: Sequence[str] | pd.DataFrame | Mapping[str, ArrayLike],
+    metrics: Sequence[str | Metric] | str | Metric | None = None,
+    positive: object = None,
+    threshold: float | None = None,
+    selection_rate: float | None = None,
+    loss: Loss | None = None,
+    weights: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    missing: Missing = "error",
+    larger_is_better: LargerIsBetter = None,
+) -> xr.Dataset:
+    """Tally how a fitted scikit-learn estimator does in every subgroup of the rows it is asked about.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, with ``predict`` and, where scores are needed, ``predict_proba`` or ``decision_function``; a pipeline too.
+    X : array or dataframe (row, feature)
+        What the model is given, rows it was not fitted on.
+    y : array (row,)
+        What is true.
+    by : sequence of str, pandas.DataFrame or mapping
+        Attributes: names of columns of ``X``, or the columns themselves, which the model need not know.
+    metrics : sequence of str or Metric, optional
+        As in `bayesgroups.tally`; ``acc`` for classifiers and ``mean`` (of the loss) for regressors where left out.
+    positive : object, optional
+        The class that counts as positive; the second of the model's two classes where left out, as scikit-learn has it.
+    threshold, selection_rate : float, optional
+        Decide by the score instead of ``predict``. Scores are probabilities of ``positive`` where the model has them, else
+        values of ``decision_function``.
+    loss : callable, optional
+        From outcomes and predictions to a loss per row, for the metric ``mean``; the absolute error where left out.
+    weights, cluster : array (row,), optional
+        Sampling weights, and clusters of rows that belong together.
+    missing : {"error", "level", "drop"}
+        What to do with rows whose attribute is missing.
+    larger_is_better : bool or mapping from metrics to bool, optional
+        Direction of the metrics, as in `bayesgroups.tally`; say it where ``loss`` gives scores of which larger ones are better.
+
+    Returns
+    -------
+    xr.Dataset
+        The tally.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a column is absent, the model lacks the response that a metric needs, or its classes do not tell
+        which is positive; otherwise as `bayesgroups.tally`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.arange(40.0)[:, None]
+    >>> y = (np.arange(40) % 4 > 1) | (np.arange(40) > 30)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> found = tally_from_estimator(model, X, y, by={"sex": ["f", "m"] * 20}, metrics=["acc", "auc"])
+    >>> found["count"].sel(metric="acc").values.tolist()
+    [20.0, 20.0]
+    """
+    truth = np.asarray(y)
+    if truth.ndim != 1:
+        raise InputError(f"y must have one value per row; its shape is {truth.shape}")
+    frame = attributes(X, by, len(truth))
+    wanted = _names(metrics, classifies=hasattr(model, "classes_"))
+    taken = {name: _free(name, frame) for name in ("y_true", "y_pred", "y_score", "loss", "weights", "cluster")}
+    roles: dict[str, Any] = {}
+
+    def add(role: str, values: Any) -> None:
+        column = np.asarray(values)
+        if len(column) != len(frame):
+            raise InputError(f"{role}: {len(column)} values for {len(frame)} rows; they must be as many")
+        frame[taken[role]] = column
+        roles[role] = taken[role]
+
+    add("y_true", truth)
+    kinds = {metric if isinstance(metric, str) else metric.name for metric in wanted}
+    label = positive if positive is not None or kinds <= {"mean"} else _second_class(model, kinds)
+    if threshold is not None or selection_rate is not None or "auc" in kinds:
+        add("y_score", scores(model, X, label))
+    if kinds != {"auc"} and threshold is None and selection_rate is None:
+        predicted = np.asarray(_response(model, "predict")(X))
+        if "mean" in kinds:
+            add("loss", np.abs(truth - predicted) if loss is None else loss(truth, predicted))
+        if kinds - {"mean", "auc"}:
+            add("y_pred", predicted)
+    for role, values in (("weights", weights), ("cluster", cluster)):
+        if values is not None:
+            add(role, values)
+    if kinds <= {"mean"}:
+        del roles["y_true"]
+    return tally(
+        frame, by=[name for name in frame.columns if name not in taken.values()], metrics=wanted, positive=label,
+        threshold=threshold, selection_rate=selection_rate, missing=missing,
+        larger_is_better=larger_is_better, **roles,
+    )  # fmt: skip
+
+
+def attributes(X: Any, by: Sequence[str] | pd.DataFrame | Mapping[str, ArrayLike], rows: int) -> pd.DataFrame:
+    """The attributes of rows as a dataframe of its own.
+
+    Raises
+    ------
+    InputError
+        If a column is absent, there is none, or there are not as many as rows.
+
+    Examples
+    --------
+    >>> attributes(None, {"sex": ["f", "m"]}, 2).shape
+    (2, 1)
+    """
+    import pandas as pd
+
+    if isinstance(by, Mapping | pd.DataFrame):
+        frame = pd.DataFrame({str(name): np.asarray(by[name]) for name in by})
+    else:
+        names = [by] if isinstance(by, str) else list(by)
+        columns = [str(name) for name in getattr(X, "columns", [])]
+        if not columns:
+            raise InputError("X has no named columns; give the attributes themselves, as by={'sex': sex}")
+        for name in names:
+            if name not in columns:
+                raise InputError(f"column {name!r} (by=) is not in X; {near_misses(name, columns)}")
+        frame = pd.DataFrame({name: np.asarray(X[name]) for name in names})
+    if frame.shape[1] == 0:
+        raise InputError("name at least one attribute, as by=['sex'] or by={'sex': sex}")
+    if len(frame) != rows:
+        raise InputError(f"by= has {len(frame)} rows and y has {rows}; they must be as many")
+    return frame
+
+
+def scores(model: Any, X: Any, positive: object) -> FloatArray:
+    """Scores of the positive class: probabilities where the model has them, else its decision function.
+
+    Raises
+    ------
+    InputError
+        If the model has neither, or not this class.
+    """
+    classes = list(getattr(model, "classes_", []))
+    if positive not in classes:
+        raise InputError(f"positive={positive!r} is no class of the model; it has {[_plain(one) for one in classes]}")
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, classes.index(positive)]
+    if not hasattr(model, "decision_function"):
+        raise InputError(
+            f"{type(model).__name__} has neither predict_proba nor decision_function, so it gives no scores; "
+            "ask for metrics of decisions, or take another model"
+        )
+    values = np.asarray(model.decision_function(X), dtype=np.float64)
+    if values.ndim == 2:
+        return values[:, classes.index(positive)]
+    return values if positive == classes[1] else -values
+
+
+def _names(metrics: Sequence[str | Metric] | str | Metric | None, *, classifies: bool) -> list[str | Metric]:
+    if metrics is None:
+        return ["acc"] if classifies else ["mean"]
+    return [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+
+
+def _second_class(model: Any, kinds: set[str]) -> object:
+    """The class that scikit-learn takes for positive; nothing where every metric names its class, or needs none."""
+    classes = list(getattr(model, "classes_", []))
+    if len(classes) == 2:
+        return classes[1]
+    if all("[" in name or name in ("acc", "mean") for name in kinds):
+        return None
+    raise InputError(
+        f"the model has {len(classes)} classes, so say which one is positive=, or measure single ones, as 'tpr[cat]'"
+    )
+
+
+def _response(model: Any, name: str) -> Callable[[Any], Any]:
+    if not hasattr(model, name):
+        raise InputError(f"{type(model).__name__} has no {name}(); give a fitted scikit-learn estimator")
+    found: Callable[[Any], Any] = getattr(model, name)
+    return found
+
+
+def _free(name: str, frame: pd.DataFrame) -> str:
+    """A column name that no attribute has."""
+    while name in frame.columns:
+        name += "_"
+    return name
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value

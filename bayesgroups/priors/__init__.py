@@ -1,4 +1,0 @@
-"""What priors say before there are data, and how much they still say afterwards."""
-
-from bayesgroups.priors.predictive import prior_predictive as prior_predictive
-from bayesgroups.priors.sensitivity import prior_sensitivity as prior_sensitivity

@@ -1,0 +1,176 @@
+"""Limits of every subgroup for a statement about all of them, from a tally, a bootstrap or a posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.questions.certification import bounds, multiplicity
+from bayesgroups.questions.certification.bounds import Sample
+from bayesgroups.questions.certification.multiplicity import Correction
+from bayesgroups.questions.certification.numbers import Numbers, spread
+from bayesgroups.report.draw_blocks import blocks
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """One-sided limits.
+
+    ``lower`` and ``upper`` (subgroup,), not clipped; the ``critical_value`` behind them (of the wider side), their ``kind``
+    and ``method`` as in a report.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    critical_value: float
+    kind: str
+    method: str
+
+
+def one_sided(
+    numbers: Numbers,
+    *,
+    level: float,
+    correction: Correction,
+    interval: str,
+    critical_value: float | None,
+    rng: np.random.Generator,
+) -> Limits:
+    """Lower and upper limits of every subgroup, each at the level, together if corrected.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        One metric.
+    level : float
+        One-sided confidence or probability.
+    correction : {"none", "bonferroni", "holm", "simultaneous"}
+        See `multiplicity.critical_value`; ``simultaneous`` follows the correlations of overlapping subgroups and, with
+        draws, those of the draws.
+    interval : str
+        For a tally, a name that `method` gave.
+    critical_value : float or None
+        Replaces the quantile of the level.
+    rng : numpy Generator
+        For simulated quantiles.
+
+    Returns
+    -------
+    Limits
+        NaN where a subgroup has no number.
+    """
+    kind = "confidence" if correction == "none" else "simultaneous"
+    groups = int(numbers.included.sum())
+    if numbers.part == "tally":
+        z = critical_value or _critical_value(numbers, correction, level, groups, rng)
+        found = bounds.limits(numbers.sample, interval, z)
+        return _masked(numbers, found.lower, found.upper, z, kind, interval)
+    centre = numbers.sample.estimate
+    if numbers.part == "posterior" and correction != "simultaneous" and critical_value is None:
+        at = NormalDist().cdf(multiplicity.critical_value(correction, level, groups))
+        lower, upper = _quantiles(numbers, [1 - at, at])
+        return _masked(numbers, lower, upper, NormalDist().inv_cdf(at), "credible", "quantile")
+    draws, scale = spread(numbers, rng)
+    if correction == "simultaneous" and critical_value is None:
+        above, below = (multiplicity.max_t(draws, centre, scale, level, side) for side in ("above", "below"))
+        # A posterior's lower limit is as far out as draws lie below; a bootstrap's as replicates lie above the estimate.
+        low, high = (below, above) if numbers.part == "posterior" else (above, below)
+    else:
+        low = high = critical_value or multiplicity.critical_value(correction, level, groups)
+    kind = "credible" if numbers.part == "posterior" else kind
+    name = "max_t" if correction == "simultaneous" else "normal"
+    method = f"{'bootstrap' if numbers.part == 'bootstrap' else 'posterior'}_{name}"
+    return _masked(numbers, centre - low * scale, centre + high * scale, max(low, high), kind, method)
+
+
+def method(numbers: Numbers, interval: str, critical_value: float | None) -> str:
+    """Name of the interval that a tally's limits have; ``auto`` with draws, which have their own.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        One metric.
+    interval : str
+        As asked for. ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs
+        to a normal law, Wald and the pooled normal interval; pooled normal for all other metrics.
+    critical_value : float or None
+        As asked for.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If there is no such interval, or not for this metric.
+    """
+    known = (*bounds.RATES, *bounds.MEANS)
+    if numbers.part != "tally":
+        if interval != "auto":
+            raise InputError(
+                f"interval={interval!r} is for a tally; draws have limits of their own, or give part='tally'"
+            )
+        return interval
+    if interval != "auto":
+        if interval not in known:
+            raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, ('auto', *known))}")
+        if interval in bounds.RATES and numbers.kind != "rate":
+            raise InputError(f"interval={interval!r} is for rates; metric {numbers.metric!r} is none, use 'auto'")
+        if interval == "pooled_t" and not np.isfinite(numbers.sample.freedom):
+            raise InputError(
+                f"interval='pooled_t' needs rows, and metric {numbers.metric!r} has no degrees of freedom; use 'auto'"
+            )
+        return interval
+    if numbers.kind == "rate":
+        return "clopper_pearson" if critical_value is None else "wald"
+    exact = numbers.kind == "mean" and critical_value is None and np.isfinite(numbers.sample.freedom)
+    return "pooled_t" if exact else "pooled_normal"
+
+
+def evidence(numbers: Numbers, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
+    """One-sided p-values of every subgroup against a standard: that it is at least it, and at most.
+
+    Returns
+    -------
+    tuple of two arrays (subgroup,)
+        From a bootstrap by the normal law with its standard errors.
+    """
+    sample = numbers.sample
+    if numbers.part == "bootstrap":
+        _, scale = spread(numbers, np.random.default_rng(0))
+        sample = Sample(sample.estimate, sample.count, sample.successes, scale**2, scale**2, float("nan"))
+        interval = "pooled_normal"
+    return bounds.p_values(sample, interval, standard)
+
+
+def _quantiles(numbers: Numbers, at: Sequence[float]) -> FloatArray:
+    """Quantiles of the draws of every subgroup that takes part, (probability, subgroup); NaN for the others."""
+    assert numbers.draws is not None, "a posterior has draws"
+    found = np.full((len(at), len(numbers.included)), np.nan)
+    columns = np.flatnonzero(numbers.included)
+    for block in blocks(len(columns), len(numbers.draws)):
+        found[:, columns[block]] = np.quantile(numbers.draws[:, columns[block]], at, axis=0)
+    return found
+
+
+def _critical_value(
+    numbers: Numbers, correction: Correction, level: float, groups: int, rng: np.random.Generator
+) -> float:
+    if correction == "simultaneous" and numbers.factor is not None:
+        return multiplicity.correlated_critical_value(numbers.factor[numbers.included], level, rng)
+    return multiplicity.critical_value(correction, level, groups)
+
+
+def _masked(numbers: Numbers, lower: FloatArray, upper: FloatArray, z: float, kind: str, name: str) -> Limits:
+    none = np.full(lower.shape, np.nan)
+    return Limits(
+        np.where(numbers.included, lower, none), np.where(numbers.included, upper, none), float(z), kind, name
+    )

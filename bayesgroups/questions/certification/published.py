@@ -1,0 +1,234 @@
+"""Definitions of unfairness across subgroups that were published before the optimist's and the pessimist's.
+
+Each takes values whose last axis is the subgroup, with draws before it, and says how unfair they are; 0 is best.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.questions.certification.multiplicity import check_level
+from bayesgroups.questions.certification.numbers import Numbers, Part, read, spread
+from bayesgroups.report.posterior import generator
+from bayesgroups.tallies.participation import Imputed
+
+FloatArray = NDArray[np.float64]
+
+NAMES = ("equality_gap", "size_weighted_gap", "differential_ratio", "share_beyond")
+
+
+def equality_gap(values: FloatArray, overall: FloatArray | float) -> FloatArray:
+    """Largest distance of a subgroup from everyone (...,).
+
+    Parameters
+    ----------
+    values : array (..., subgroup)
+        Values of the metric.
+    overall : array (...,) or float
+        Value over everyone.
+
+    Returns
+    -------
+    array (...,)
+
+    References
+    ----------
+    Himmelreich, Hsu, Lum, Veomett, Eq 1, https://doi.org/10.48550/arXiv.2411.02569.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> equality_gap(np.array([0.15, 0.85]), 0.85).round(6).tolist()
+    0.7
+    """
+    return np.asarray(np.abs(values - np.asarray(overall)[..., None]).max(axis=-1), dtype=np.float64)
+
+
+def size_weighted_gap(values: FloatArray, share: FloatArray, overall: FloatArray | float) -> FloatArray:
+    """The same with every distance weighted by the share of the subgroup, so that small ones hardly count.
+
+    Parameters
+    ----------
+    values : array (..., subgroup)
+        Values of the metric.
+    share : array (subgroup,)
+        Shares of everyone.
+    overall : array (...,) or float
+        Value over everyone.
+
+    Returns
+    -------
+    array (...,)
+
+    References
+    ----------
+    Kearns, Neel, Roth, Wu (2018), https://proceedings.mlr.press/v80/kearns18a.html; Himmelreich et al., Eq 2, whose example
+    prints .014 for the second value below.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [size_weighted_gap(np.array([0.15]), np.array([share]), 0.85).round(6).tolist() for share in (0.01, 0.2)]
+    [0.007, 0.14]
+    """
+    return np.asarray((share * np.abs(values - np.asarray(overall)[..., None])).max(axis=-1), dtype=np.float64)
+
+
+def differential_ratio(values: FloatArray) -> FloatArray:
+    """Largest absolute log ratio of two subgroups (...,); infinite where one of them has 0 and another has not.
+
+    Parameters
+    ----------
+    values : array (..., subgroup)
+        Values of the metric, none negative.
+
+    Returns
+    -------
+    array (...,)
+
+    References
+    ----------
+    Foulds, Islam, Keya, Pan (2020), https://doi.org/10.1109/ICDE48307.2020.00203; Himmelreich et al., Eq 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> differential_ratio(np.array([[0.4, 0.8], [0.0, 0.8], [0.0, 0.0]])).round(4).tolist()
+    [0.6931, inf, 0.0]
+    """
+    highest, lowest = values.max(axis=-1), values.min(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(highest == lowest, 0.0, np.log(highest) - np.log(lowest))
+
+
+def share_beyond(values: FloatArray, share: FloatArray, overall: FloatArray | float, tolerance: float) -> FloatArray:
+    """Share of people in subgroups farther from everyone than a tolerance (...,).
+
+    Parameters
+    ----------
+    values : array (..., subgroup)
+        Values of the metric.
+    share : array (subgroup,)
+        Shares of everyone.
+    overall : array (...,) or float
+        Value over everyone.
+    tolerance : float
+        In units of the metric.
+
+    Returns
+    -------
+    array (...,)
+
+    References
+    ----------
+    Molina, Loiseau (2022), https://doi.org/10.48550/arXiv.2206.05828 (probabilistic fairness).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> share_beyond(np.array([0.15, 0.84, 0.9]), np.array([0.2, 0.5, 0.3]), 0.85, 0.1).tolist()
+    0.2
+    """
+    beyond = np.abs(values - np.asarray(overall)[..., None]) > tolerance
+    return np.asarray((beyond * share).sum(axis=-1), dtype=np.float64)
+
+
+def fairness_definitions(
+    source: xr.Dataset | xr.DataTree,
+    *,
+    tolerance: float = 0.05,
+    level: float = 0.95,
+    part: Part = "auto",
+    imputed: Imputed = "leave_out",
+    seed: int = 0,
+) -> xr.Dataset:
+    """Say how unfair a table is by the definitions that the optimist's and the pessimist's were made to replace.
+
+    Estimand: a function of the values of a metric in all subgroups, of their shares and of the value over everyone.
+
+    Parameters
+    ----------
+    source : xr.Dataset or xr.DataTree
+        A tally or a report.
+    tolerance : float
+        Of ``share_beyond``, in units of the metric.
+    level : float
+        Of the two-sided intervals that draws give.
+    part : {"auto", "tally", "posterior", "bootstrap"}
+        What of a report is read; ``auto`` is its posterior.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
+        them comes from the model alone.
+    seed : int
+        Source of randomness where replicates of saturated subgroups are replaced.
+
+    Returns
+    -------
+    xr.Dataset
+        Along ``metric`` and ``definition``: ``value`` (that of the estimates), and with draws ``lower`` and ``upper``, NaN
+        for a tally. ``equality_gap``: largest distance from everyone; ``size_weighted_gap``: the same weighted by shares;
+        ``differential_ratio``: largest log ratio of two subgroups; ``share_beyond``: share of people in subgroups farther
+        from everyone than ``tolerance``. ``left_out`` names the subgroups that take no part, with reasons.
+
+    Raises
+    ------
+    InputError
+        If the tolerance is negative or a setting does not exist.
+    SchemaError
+        If ``source`` is neither a tally nor a report.
+
+    Notes
+    -----
+    Shares are of the rows that count, and everyone's value is the mean of the subgroups weighted by them. All four grow with
+    the noise of small subgroups, see `bayesgroups.questions.certification.desiderata` for what else is wrong with them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> who = pd.DataFrame({"site": ["a", "b"]})
+    >>> found = bg.fairness_definitions(bg.tally_from_counts([15, 940], [100, 1000], who, metric="acc"))
+    >>> found["value"].round(3).values.tolist()
+    [[0.718, 0.065, 1.835, 1.0]]
+    """
+    check_level(level)
+    if not tolerance >= 0:
+        raise InputError(f"tolerance={tolerance!r} must be 0 or larger, in units of the metric")
+    found = read(source, part=part, imputed=imputed)
+    tables = [_one(numbers, tolerance, level, seed) for numbers in found.metrics]
+    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
+    names = {"metric": found.coordinates["metric"], "definition": list(NAMES)}
+    return joined.assign_coords(names).assign_attrs(
+        tolerance=tolerance, level=level, part=found.metrics[0].part, imputed=imputed
+    )
+
+
+def _one(numbers: Numbers, tolerance: float, level: float, seed: int) -> xr.Dataset:
+    some = numbers.included
+    value, lower, upper = (np.full(len(NAMES), np.nan) for _ in range(3))
+    if some.any():
+        weight = numbers.weights()
+        share = weight / weight.sum()
+        value = _all(numbers.sample.estimate[some], share, tolerance)
+        if numbers.draws is not None:
+            draws = spread(numbers, generator(seed, numbers.metric, "definitions"))[0][:, some]
+            drawn = _all(draws[np.isfinite(draws).all(axis=1)], share, tolerance)
+            lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=-1, method="nearest")
+    data = {name: ("definition", row) for name, row in (("value", value), ("lower", lower), ("upper", upper))}
+    return xr.Dataset({**data, "left_out": numbers.left_out})
+
+
+def _all(values: FloatArray, share: FloatArray, tolerance: float) -> FloatArray:
+    """All definitions (definition, ...)."""
+    overall = values @ share
+    return np.stack(
+        [
+            equality_gap(values, overall),
+            size_weighted_gap(values, share, overall),
+            differential_ratio(np.maximum(values, 0.0)),
+            share_beyond(values, share, overall, tolerance),
+        ]
+    )

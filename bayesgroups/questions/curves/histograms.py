@@ -1,0 +1,100 @@
+"""Counts of both classes between thresholds: what is left of the scores once the thresholds are chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesgroups.errors import InputError
+from bayesgroups.questions.curves.scores import Scores
+
+FloatArray = NDArray[np.float64]
+
+STEPS = 51
+"""Thresholds when none are given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Counts per subgroup and bin, ``positives`` and ``negatives`` (subgroup, threshold + 1).
+
+    Bin 0 lies below the first of the ``thresholds`` (threshold,), bin j holds scores from threshold j - 1, included, up to
+    threshold j, and the last bin the scores from the last threshold on.
+    """
+
+    thresholds: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+
+
+def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
+    """Count scores between thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgroups.questions.curves.scores import Scores
+    >>> zero, name = np.zeros(3, dtype=np.intp), np.array(["a"])
+    >>> scores = Scores(name, {}, zero, np.array([0.2, 0.5, 0.9]), np.array([0.0, 1, 1]), np.array([2.0, 0, 1]))
+    >>> found = histogram(scores, np.array([0.5, 0.8]))
+    >>> found.positives.tolist(), found.negatives.tolist()
+    ([[0.0, 1.0, 1.0]], [[2.0, 0.0, 1.0]])
+    """
+    bins = len(thresholds) + 1
+    place = scores.subgroup * bins + np.searchsorted(thresholds, scores.score, side="right")
+
+    def count(weights: FloatArray) -> FloatArray:
+        return np.bincount(place, weights=weights, minlength=scores.size * bins).reshape(scores.size, bins)
+
+    return Histogram(thresholds, count(scores.positives), count(scores.negatives))
+
+
+def at_least(counts: FloatArray) -> FloatArray:
+    """How many lie at or above each threshold, from counts per bin along the last axis.
+
+    Examples
+    --------
+    >>> at_least(np.array([2.0, 0.0, 1.0])).tolist()
+    [1.0, 1.0]
+    """
+    return np.asarray(np.cumsum(counts[..., ::-1], axis=-1)[..., -2::-1], dtype=np.float64)
+
+
+def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArray:
+    """Thresholds as given, sorted and without repeats, or by default.
+
+    The default is 51 evenly spaced thresholds from 0 to 1 where all scores lie there, and otherwise the scores at 51 evenly
+    spaced ranks of all rows.
+
+    Raises
+    ------
+    InputError
+        If there is none or one is not finite.
+    """
+    if thresholds is None:
+        if scores.score.min() >= 0 and scores.score.max() <= 1:
+            return np.linspace(0.0, 1.0, STEPS)
+        return ranked(scores.score, scores.positives + scores.negatives, STEPS)
+    chosen = np.unique(np.asarray(thresholds, dtype=np.float64)) + 0.0
+    if len(chosen) == 0 or not np.isfinite(chosen).all():
+        raise InputError("thresholds= must hold finite numbers, at least one, such as np.linspace(0, 1, 51)")
+    return chosen
+
+
+def ranked(score: FloatArray, weight: FloatArray, steps: int) -> FloatArray:
+    """Scores at evenly spaced ranks: values that occur, so that they move with any increasing map of the scores.
+
+    Examples
+    --------
+    >>> ranked(np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 1.0, 0.0, 1.0]), 3).tolist()
+    [1.0, 3.0, 9.0]
+    """
+    some = weight > 0
+    order = np.argsort(score[some], kind="stable")
+    value, reached = score[some][order], np.cumsum(weight[some][order])
+    wanted = np.linspace(0.0, 1.0, steps) * reached[-1]
+    # A hair below each rank, so that rounding of the sums does not decide.
+    place = np.searchsorted(reached, wanted * (1 - 1e-12))
+    return np.unique(value[np.minimum(place, len(value) - 1)])

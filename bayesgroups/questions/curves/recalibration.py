@@ -1,0 +1,131 @@
+"""Smooth differences between the calibration of subgroups: a shift and a slope of logits, each with its own pooling.
+
+With q the share of positives per bin of the score that subgroups share, and h the logit of the bin's score, centred and in
+standard deviations,
+
+    logit p[g, bin] = logit q[bin] + theta[g, 0] + theta[g, 1] h[bin],   theta[g, j] ~ Normal(0, tau_j).
+
+What is left goes to the bins one by one, as Beta(kappa p, kappa (1 - p)).
+
+References
+----------
+Cox (1958), doi:10.1093/biomet/45.3-4.562, intercept and slope of calibration; Van Calster et al. (2019),
+doi:10.1186/s12916-019-1466-7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.questions.curves import hierarchy, tilts
+from bayesgroups.questions.curves.tilts import Tilts
+
+FloatArray = NDArray[np.float64]
+
+EDGE = 1e-3
+"""Scores nearer to 0 or 1 than this are taken to lie here before their logit is formed."""
+
+
+def members(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: int) -> list[FloatArray]:
+    """Draw the share of positives per bin in every subgroup.
+
+    Parameters
+    ----------
+    counts : array (bin, subgroup, 2)
+        Negatives and positives.
+    score : array (bin,)
+        A score that stands for each bin, in [0, 1].
+    rng : numpy.random.Generator
+        Source of randomness.
+    draws : int
+        Number of draws.
+
+    Returns
+    -------
+    list of arrays (draw, bin)
+        One per subgroup.
+
+    Examples
+    --------
+    >>> counts = np.array([[[90.0, 10.0], [45.0, 5.0]], [[10.0, 90.0], [0.0, 0.0]]])
+    >>> drawn = members(counts, np.array([0.1, 0.9]), np.random.default_rng(1), 1000)
+    >>> [one.mean(axis=0).round(1).tolist() for one in drawn]
+    [[0.1, 0.9], [0.1, 0.9]]
+    """
+    found = fit(counts, score, rng, draws)
+    if found is None:
+        common = hierarchy.shared(counts, rng, draws)
+        return [hierarchy.members(common, counts[:, g], rng)[..., 1] for g in range(counts.shape[1])]
+    expected = _moved(_share(counts), found.best @ found.basis).swapaxes(0, 1)
+    common = hierarchy.shared(counts, rng, draws, expected=np.stack([1 - expected, expected], axis=-1))
+    drawn = []
+    for g in range(counts.shape[1]):
+        own = _moved(common.base[..., 1], _members(found, common.base[..., 1], counts[:, g], g, rng) @ found.basis)
+        base = hierarchy.Shared(common.kappa, np.stack([1 - own, own], axis=-1))
+        drawn.append(hierarchy.members(base, counts[:, g], rng)[..., 1])
+    return drawn
+
+
+def fit(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | None:
+    """Fit shift and slope of all subgroups and draw their spread; ``None`` with fewer than two that have rows."""
+    rows = counts.sum(axis=-1)
+    if (rows.sum(axis=0) > 0).sum() < tilts.FEWEST:
+        return None
+    q, weight = _share(counts), rows.sum(axis=1)
+    inside = np.clip(score, EDGE, 1 - EDGE)
+    h = np.log(inside / (1 - inside))
+    h = h - np.average(h, weights=weight)
+    spread = float(np.sqrt(np.average(h**2, weights=weight)))
+    basis = np.stack([np.ones_like(h), h / spread]) if spread > 0 else np.ones((1, len(h)))
+    best = np.stack([_maximum(q, basis, counts[:, g]) for g in range(rows.shape[1])])
+    information, values = [], []
+    for g, theta in enumerate(best):
+        gradient, precision = _derivatives(q, basis, counts[:, g], theta)
+        information.append(precision)
+        values.append(gradient + precision @ theta)
+    return tilts.with_spread(basis, np.stack(information), np.stack(values), best, rows.sum(axis=0) > 0, rng, draws)
+
+
+def _members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
+    """Draw shift and slope of one subgroup for draws of the shared curve, (draw, bin); see `tilts.members`."""
+    theta = np.broadcast_to(found.best[subgroup], found.tau.shape)
+    rows = own.sum(axis=1)
+    size = len(found.basis)
+    squares = (found.basis[:, None] * found.basis).reshape(size**2, -1)
+    prior = np.eye(size) / found.tau[:, None, :] ** 2
+    precision = prior
+    for _ in range(tilts.FOLLOWING):
+        p = _moved(q, theta @ found.basis)
+        gradient = (own[:, 1] - rows * p) @ found.basis.T - theta / found.tau**2
+        weight = rows * p * (1 - p)
+        precision = (weight @ squares.T).reshape(-1, size, size) + prior
+        step = np.linalg.solve(precision, gradient[..., None])[..., 0]
+        theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
+    root = np.linalg.inv(np.linalg.cholesky(precision))
+    return np.asarray(theta + np.einsum("dji,dj->di", root, rng.standard_normal(theta.shape)), dtype=np.float64)
+
+
+def _share(counts: FloatArray) -> FloatArray:
+    """Share of positives per bin, strictly inside (0, 1), large subgroups held back as in `tilts.centre`."""
+    rows = counts.sum(axis=-1)
+    total = rows.sum(axis=0)
+    half = np.median(total[total > 0]) if (total > 0).any() else 1.0
+    weighted = (counts * (half / (total + half))[:, None]).sum(axis=1) + 0.5
+    return np.asarray(weighted[:, 1] / weighted.sum(axis=1), dtype=np.float64)
+
+
+def _moved(share: FloatArray, by: FloatArray) -> FloatArray:
+    """Shares with their logits moved, kept off 0 and 1."""
+    inside = np.clip(share, 1e-12, 1 - 1e-12)
+    return np.asarray(np.clip(0.5 * (1 + np.tanh((np.log(inside / (1 - inside)) + by) / 2)), 1e-12, 1 - 1e-12))
+
+
+def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    rows = own.sum(axis=1)
+    p = _moved(q, theta @ basis)
+    return basis @ (own[:, 1] - rows * p), (basis * (rows * p * (1 - p))) @ basis.T + tilts.LEAST * np.eye(len(basis))
+
+
+def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:
+    return tilts.newton(lambda theta: _derivatives(q, basis, own, theta), len(basis))

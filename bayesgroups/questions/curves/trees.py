@@ -1,0 +1,193 @@
+"""Distributions of scores in subgroups, shrunk towards a shared one: smooth differences first, then any other.
+
+A subgroup differs from the shared distribution by location, spread and skewness (`bayesgroups.questions.curves.tilts`), and from what
+these say by whatever its rows say. For the latter, scores in bins are a sequence of splits: into a lower and an upper half, each
+half into halves, down to single bins. The share of a subgroup that goes up at a node is a binomial rate, shrunk towards
+the expected one with concentrations by depth (`bayesgroups.questions.curves.hierarchy`). A subgroup with many rows keeps its own
+distribution, one with few has the shared one, tilted as far as its rows say, and one without rows is any subgroup.
+
+References
+----------
+Christensen, Ma (2020), hierarchical Polya trees, doi:10.1111/rssb.12346; Lavine (1992), doi:10.1214/aos/1176348767.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.questions.curves import hierarchy, tilts
+from bayesgroups.questions.curves.hierarchy import Shared
+from bayesgroups.questions.curves.tilts import Tilts
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+DEEPEST = 8
+"""Nodes at this depth and below share one concentration."""
+COARSE = 4
+"""So do nodes above this depth: the first splits are fitted by the smooth differences, and have little left to learn from."""
+LEAST = 1e-100
+"""Of the share of a bin: a ratio of two that are nothing is then what the rest of the model says, not 0 / 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Nodes of one depth: bins from ``start`` up to ``middle`` go down, from there up to ``end`` go up; all (node,)."""
+
+    start: IntArray
+    middle: IntArray
+    end: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree over bins and what subgroups share: at each depth, as one distribution (draw, bin), and how they differ smoothly."""
+
+    levels: tuple[Level, ...]
+    shared: tuple[Shared, ...]
+    everyone: FloatArray
+    tilts: Tilts | None
+
+
+def split(weights: FloatArray) -> tuple[Level, ...]:
+    """Split bins into halves of nearly equal weight until each stands alone.
+
+    Parameters
+    ----------
+    weights : array (bin,)
+        Counts of all subgroups together; a row spread over the bins is added.
+
+    Returns
+    -------
+    tuple of Level
+        Every bin boundary is the ``middle`` of one node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [level.middle.tolist() for level in split(np.ones(5))]
+    [[3], [1, 4], [2]]
+    """
+    bins = len(weights)
+    reached = np.concatenate([[0.0], np.cumsum(weights + 1 / bins)])
+    found: list[list[tuple[int, int, int]]] = []
+    nodes = [(0, bins)] if bins > 1 else []
+    depth = 0
+    while nodes:
+        if depth < DEEPEST:
+            found.append([])
+        children = []
+        for start, end in nodes:
+            half = (reached[start] + reached[end]) / 2
+            middle = start + 1 + int(np.argmin(np.abs(reached[start + 1 : end] - half)))
+            found[-1].append((start, middle, end))
+            children += [(low, high) for low, high in ((start, middle), (middle, end)) if high - low > 1]
+        nodes, depth = children, depth + 1
+    return tuple(Level(*np.array(level, dtype=np.intp).T) for level in found)
+
+
+def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
+    """Draw what subgroups share at every depth.
+
+    Parameters
+    ----------
+    counts : array (subgroup, bin)
+        Rows of every subgroup per bin of the score.
+    rng : numpy.random.Generator
+        Source of randomness.
+    draws : int
+        Number of draws.
+
+    Returns
+    -------
+    Tree
+    """
+    levels, found = split(counts.sum(axis=0)), tilts.fit(counts, rng, draws)
+    expected = None if found is None else tilts.tilted(tilts.centre(counts), found.basis, found.best)
+    shared: list[Shared] = []
+    for first, last in ((0, COARSE), *((depth, depth + 1) for depth in range(COARSE, len(levels)))):
+        some = levels[first:last]
+        if not some:
+            continue
+        splits = np.concatenate(_splits(counts, some))
+        shares = None if expected is None else np.concatenate(_shares(expected, some))
+        common = hierarchy.shared(splits, rng, draws, expected=shares)
+        ends = np.cumsum([len(level.start) for level in some])
+        shared += [Shared(common.kappa, base) for base in np.split(common.base, ends[:-1], axis=1)]
+    bases = [base.base for base in shared]
+    return Tree(levels, tuple(shared), _put_together(levels, bases, counts.shape[1]), found)
+
+
+def members(tree: Tree, counts: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
+    """Draw the distribution of one subgroup over the bins.
+
+    Parameters
+    ----------
+    tree : Tree
+        From `fit`.
+    counts : array (subgroup, bin)
+        The rows that it was fitted to.
+    subgroup : int
+        Which one; one without rows has draws from the population of subgroups.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array (draw, bin)
+        Sums to 1 along bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[8.0, 2.0, 0.0], [7.0, 2.0, 1.0], [9.0, 1.0, 0.0]])
+    >>> rng = np.random.default_rng(1)
+    >>> drawn = members(fit(counts, rng, 2000), counts, 0, rng)
+    >>> drawn.mean(axis=0).round(1).tolist(), bool(np.allclose(drawn.sum(axis=1), 1))
+    ([0.8, 0.2, 0.0], True)
+    """
+    bases = [base.base for base in tree.shared]
+    if tree.tilts is not None:
+        theta = tilts.members(tree.tilts, tree.everyone, counts[subgroup], subgroup, rng)
+        own = tilts.tilted(tree.everyone, tree.tilts.basis, theta)
+        bases = [share.swapaxes(0, 1) for share in _shares(own, tree.levels)]
+    shares = [
+        hierarchy.members(Shared(known.kappa, base), seen[:, 0], rng)
+        for seen, known, base in zip(_splits(counts[[subgroup]], tree.levels), tree.shared, bases, strict=True)
+    ]
+    return _put_together(tree.levels, shares, counts.shape[1])
+
+
+def _put_together(levels: Sequence[Level], shares: Sequence[FloatArray], bins: int) -> FloatArray:
+    """Distributions over bins, (draw, bin), from shares (draw, node, 2) at every depth; never 0."""
+    found = np.ones((len(shares[0]) if shares else 1, bins))
+    for level, share in zip(levels, shares, strict=True):
+        for node in range(len(level.start)):
+            found[:, level.start[node] : level.middle[node]] *= share[:, node, :1]
+            found[:, level.middle[node] : level.end[node]] *= share[:, node, 1:]
+    return np.maximum(found, LEAST)
+
+
+def _shares(distribution: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:
+    """Shares of what goes down and up at every node of each depth, (node, ..., 2) from (..., bin)."""
+    parts = [part + hierarchy.TINY for part in _splits(distribution, levels)]
+    return [part / part.sum(axis=-1, keepdims=True) for part in parts]
+
+
+def _splits(counts: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:
+    """What goes down and up at every node of each depth, (node, subgroup, 2) from (subgroup, bin)."""
+    reached = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1).T
+    return [
+        np.stack(
+            [
+                np.maximum(reached[level.middle] - reached[level.start], 0.0),
+                np.maximum(reached[level.end] - reached[level.middle], 0.0),
+            ],
+            axis=-1,
+        )
+        for level in levels
+    ]

@@ -1,0 +1,262 @@
+"""How unequal subgroups are in every metric: one number per measure, with what is known of its error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.questions.disparities import sampling_bias
+from bayesgroups.questions.disparities.cells import gather
+from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
+from bayesgroups.questions.disparities.values import Approach, Source, open_source, values
+from bayesgroups.report.posterior import generator
+from bayesgroups.tallies.notes import assumed_directions
+from bayesgroups.tallies.participation import Imputed
+
+FloatArray = NDArray[np.float64]
+
+Weights = Literal["group", "population"]
+
+_TALLY_NUMBERS = ("expected_if_equal", "p_value_if_equal")
+_INTERVALS = {
+    "posterior": ("credible", "equal_tailed"),
+    "bootstrap": ("confidence", "percentile"),
+    "plug_in": ("none", ""),
+    "corrected": ("none", ""),
+}
+_SAID = {
+    "posterior": "",
+    "bootstrap": "biased upward twice: estimates vary about the true values, replicates about the estimates",
+    "plug_in": "biased upward: sampling noise counts as disparity; compare with expected_if_equal",
+    "corrected": "",
+}
+
+
+def disparity(
+    source: xr.Dataset | xr.DataTree, measures: Sequence[MeasureName] | MeasureName | None = None, *, level: float = 0.95,
+    weights: Weights = "group", approach: Approach = "bayesian", corrected: bool = False, alpha: float = 2.0,
+    smoothing: float = 0.0, tolerance: Mapping[str, float] | None = None, imputed: Imputed = "leave_out", seed: int = 0,
+    draws: int = 2000,
+) -> xr.Dataset:  # fmt: skip
+    """Measure how unequal subgroups are.
+
+    Estimand: a function of the true values of a metric in the subgroups that have rows for it (and, with
+    ``imputed="include"``, in those that only the model answers for), see
+    `bayesgroups.questions.disparities.measures`. 0 means equality, 1 for ``max_min_ratio``.
+
+    Parameters
+    ----------
+    source : xr.Dataset or xr.DataTree
+        A tally, whose estimates are put in for the true values, or a report, whose draws are.
+    measures : sequence of str, optional
+        Some of ``max_min_difference``, ``max_min_ratio``, ``max_absolute_difference``, ``mean_absolute_deviation``,
+        ``variance``, ``generalised_entropy``, ``gini``, ``worst_group_gap``; all when left out. The last is the distance of
+        the worst subgroup from the mean, in the direction in which the metric is bad.
+    level : float
+        Of the intervals.
+    weights : {"group", "population"}
+        Whether all subgroups count the same, or by their denominators; the maxima of differences and ratios know no weight
+        but that of the mean they refer to.
+    approach : {"bayesian", "frequentist"}
+        Of a report: its posterior, or its bootstrap where it has one.
+    corrected : bool
+        Of a tally: take off the bias that sampling noise makes. That of the variance is known, so ``variance`` is
+        unbiased and has an interval; the others are corrected by a parametric bootstrap from true values shrunk to their
+        estimated variance, and have none.
+    alpha : float
+        Of ``generalised_entropy``: 0 mean log deviation, 1 Theil, 2 half the squared coefficient of variation.
+    smoothing : float
+        Added to both ends of ``max_min_ratio``; 0.05 in published simulations.
+    tolerance : mapping from measures to numbers, optional
+        Of a report: also give the probability that a measure is at most this, ``probability_within``.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
+        them comes from the model alone.
+    seed : int
+        Source of randomness where draws are made, for a tally.
+    draws : int
+        How many.
+
+    Returns
+    -------
+    xr.Dataset
+        Along ``measure`` and ``metric``: ``value`` (the posterior or bootstrap median where there are draws), ``mean`` of
+        the draws, ``lower``, ``upper``, ``note``; of a tally also ``expected_if_equal``, the mean of the measure if all
+        true values were the same, and ``p_value_if_equal``, the probability of so large a value then. Along ``measure``
+        ``correction`` (``plug_in``, ``corrected``, ``posterior``, ``bootstrap``), ``interval_kind`` and
+        ``interval_method``; along ``metric`` ``estimand`` (what is compared, in words), ``subgroups`` that are used and
+        ``left_out`` (labels and reasons, joined by "; "). NaN where a measure is not defined, as ratios of negative values.
+
+    Raises
+    ------
+    InputError
+        If a measure or setting does not exist, the report lacks the draws, or there are no denominators to weigh by.
+    SchemaError
+        If the source is neither a tally nor a report.
+
+    Notes
+    -----
+    A posterior needs no correction and is never exactly 0; to state that there is no disparity of note, say what you
+    would note (``tolerance``). ``corrected`` values can be below 0 (or 1): they are not truncated, limits are. Intervals for
+    extremes and deviations come from a posterior; no interval around their corrected values was found to hold its level.
+
+    References
+    ----------
+    Lum, Zhang, Bower (2022), doi:10.1145/3531146.3533105, Table 1 (six of the measures, and their bias).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> sites = pd.DataFrame({"site": list("abcd")})
+    >>> tally = bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], sites)
+    >>> naive = bg.disparity(tally, ["max_min_difference", "variance"]).isel(metric=0)
+    >>> naive["value"].values.round(4).tolist(), naive["expected_if_equal"].values.round(1).tolist()
+    ([0.3, 0.0167], [0.2, 0.0])
+    >>> known = bg.disparity(bg.estimate(tally, bg.PartialPooling(), seed=1), tolerance={"max_min_difference": 0.5})
+    >>> bool((known["value"] < bg.disparity(tally)["value"]).sel(measure="max_min_difference").all())
+    True
+    """
+    chosen = _chosen(measures)
+    _check(weights, corrected, source, alpha, smoothing, tolerance, draws)
+    error = tail(level)
+    opened = open_source(source, approach)
+    kind = "corrected" if corrected else opened.kind
+    shape = (len(chosen), opened.tally.sizes["metric"])
+    names = ("value", "mean", "lower", "upper")
+    found = {name: np.full(shape, np.nan) for name in (*names, "probability_within", *_TALLY_NUMBERS)}
+    notes = np.full(shape, "", dtype=object)
+    metrics, assumed = opened.tally["metric"].values.astype(str), assumed_directions(opened.tally)
+    left_out, used = [], []
+    for j in range(shape[1]):
+        one = values(opened, j, imputed)
+        left_out.append("; ".join(one.left_out))
+        used.append(one.shape[1])
+        if 0 in one.shape:
+            notes[:, j] = "no subgroup has an estimate" if not one.shape[1] else "no draw has a value in all subgroups"
+            continue
+        settings = Settings(_weight(one.count, weights), _better(opened, j), alpha, smoothing)
+        for i, name in enumerate(chosen):
+            draw = one.by_sample(partial(measure, name, settings=settings))
+            notes[i, j] = _note(draw, kind, one.dropped, assumed=name == "worst_group_gap" and metrics[j] in assumed)
+            draw = draw[~np.isnan(draw)]
+            if not len(draw):
+                continue
+            if opened.kind == "plug_in":
+                found["value"][i, j] = draw[0]
+            else:
+                quantiles = _quantiles(draw, [0.5, error / 2, 1 - error / 2])
+                found["value"][i, j], found["lower"][i, j], found["upper"][i, j] = quantiles
+                found["mean"][i, j] = draw.mean()
+                if tolerance and name in tolerance:
+                    found["probability_within"][i, j] = (draw <= tolerance[name]).mean()
+        if opened.kind == "plug_in":
+            _compare(opened, j, chosen, weights, settings, level if corrected else None, found, seed, draws)
+    every = ("measure", "metric")
+    data: dict[str, Any] = {name: (every, found[name]) for name in names}
+    data |= {name: (every, found[name]) for name in _TALLY_NUMBERS if opened.kind == "plug_in"}
+    data |= {"probability_within": (every, found["probability_within"])} if tolerance else {}
+    data |= {"note": (every, notes.astype(str)), "left_out": ("metric", np.array(left_out, dtype=str))}
+    labels = {"correction": kind, "interval_kind": _INTERVALS[kind][0], "interval_method": _INTERVALS[kind][1]}
+    data |= {name: ("measure", np.array([label] * shape[0], dtype="<U12")) for name, label in labels.items()}
+    if corrected and weights == "group":
+        exact = np.array(chosen) == "variance"
+        data["interval_kind"][1][exact], data["interval_method"][1][exact] = "confidence", "unified"
+    return xr.Dataset(
+        {**data, "subgroups": ("metric", np.array(used)), "estimand": ("metric", opened.estimands)},
+        coords={"measure": np.array(chosen), "metric": opened.tally["metric"].values},
+        attrs={"level": level, "weighting": weights, "alpha": alpha, "smoothing": smoothing, "imputed": imputed},
+    )
+
+
+def _chosen(measures: Sequence[MeasureName] | MeasureName | None) -> tuple[MeasureName, ...]:
+    if measures is None:
+        return MEASURES
+    asked = [measures] if isinstance(measures, str) else list(measures)
+    unknown = [name for name in asked if name not in MEASURES]
+    if unknown:
+        raise InputError(f"there is no measure {unknown[0]!r}; {near_misses(str(unknown[0]), MEASURES)}")
+    if not asked or len(set(asked)) < len(asked):
+        raise InputError("measures= must name at least one measure, and none twice")
+    return tuple(name for wanted in asked for name in MEASURES if name == wanted)
+
+
+def _check(
+    weights: str, corrected: bool, source: object, alpha: float, smoothing: float, tolerance: Mapping[str, float] | None,
+    draws: int,
+) -> None:  # fmt: skip
+    if weights not in get_args(Weights):
+        raise InputError(f"weights={weights!r} does not exist; choose 'group' or 'population'")
+    if corrected and isinstance(source, xr.DataTree):
+        raise InputError("corrected=True is for a tally; a posterior needs no correction")
+    if tolerance and isinstance(source, xr.Dataset):
+        raise InputError("tolerance= needs draws; give a report, as bg.estimate(tally, bg.PartialPooling(), seed=1)")
+    for name in tolerance or {}:
+        if name not in MEASURES:
+            raise InputError(f"tolerance= has no measure {name!r}; {near_misses(name, MEASURES)}")
+    if not np.isfinite(alpha):
+        raise InputError(f"alpha={alpha} must be a number")
+    if not 0 <= smoothing < np.inf:
+        raise InputError(f"smoothing={smoothing} must be 0 or larger")
+    if draws < 1:
+        raise InputError(f"draws={draws} must be 1 or more")
+
+
+def _weight(count: FloatArray, weights: Weights) -> FloatArray | None:
+    if weights == "group":
+        return None
+    if not np.isfinite(count).all():
+        raise InputError("weights='population' needs denominators, which published estimates lack; use 'group'")
+    return count
+
+
+def _better(opened: Source, position: int) -> bool:
+    return bool(opened.tally["larger_is_better"].values[position])
+
+
+def _compare(
+    opened: Source, position: int, chosen: Sequence[MeasureName], weights: Weights, settings: Settings,
+    level: float | None, found: dict[str, FloatArray], seed: int, draws: int,
+) -> None:  # fmt: skip
+    """Fill in what is known of the sampling noise of a tally's measures, and take it off if a level is given."""
+    cells = gather(opened.tally, position)
+    if not len(cells.y):
+        return
+    settings = replace(settings, weights=_weight(cells.count, weights))
+    for i, name in enumerate(chosen):
+        # Each measure has the same draws, whichever others are asked.
+        rng = generator(seed, cells.metric, "disparity if equal")
+        equal = sampling_bias.under_equality(name, cells, settings, rng, draws)
+        found["expected_if_equal"][i, position], found["p_value_if_equal"][i, position] = equal.expected, equal.p_value
+        if level is not None:
+            rng = generator(seed, cells.metric, "disparity corrected")
+            answer = sampling_bias.corrected(name, cells, settings, level, rng, draws)
+            for key in ("value", "lower", "upper"):
+                found[key][i, position] = getattr(answer, key)
+
+
+def _quantiles(draws: FloatArray, at: Sequence[float]) -> FloatArray:
+    """Quantiles by linear interpolation; of the draws themselves where some are infinite."""
+    method: Literal["linear", "inverted_cdf"] = "linear" if np.isfinite(draws).all() else "inverted_cdf"
+    return np.asarray(np.quantile(draws, at, method=method), dtype=np.float64)
+
+
+def _note(draw: FloatArray, kind: str, dropped: int, *, assumed: bool) -> str:
+    notes = [_SAID[kind]] if _SAID[kind] else []
+    if np.isnan(draw).any():
+        notes.append("not defined for these values" if np.isnan(draw).all() else "not defined in some draws, left out")
+    if np.isinf(draw).any():
+        notes.append("infinite, for the smallest value is 0" if len(draw) == 1 else "infinite in some draws")
+    if dropped:
+        notes.append(f"{dropped} draws have no value in some subgroup, left out")
+    if assumed:
+        notes.append("no direction was given, so smaller values are taken to be better")
+    return "; ".join(notes)

@@ -1,0 +1,297 @@
+"""The variance of the true values of these very subgroups: an unbiased estimate, its variance, and an interval.
+
+With y_a the mean of n_a rows, v_a the unbiased estimate of its sampling variance, and K subgroups,
+
+    M = var(mu),   estimate = var(y) - mean(v)
+
+(divisors K - 1) is unbiased whatever the rows are. Its error has a part that grows with M and one that does not,
+
+    Var = 4 M v~ / (K - 1) + 2 / K^2 sum_a v_a^2 n_a / (n_a - 1) + 4 / (K^2 (K - 1)^2) sum_{a < b} v_a v_b,
+
+with v~ the mean of the v_a weighted by (mu_a - mean)^2; write y_a^2 - v_a as a mean over pairs of rows to see it. Testing
+every M >= 0 with it gives an interval that neither resamples nor takes the subgroups for draws from a population.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc, gammaincc
+
+from bayesgroups.frequentist.intervals.interval import Interval, tail
+from bayesgroups.questions.disparities.cells import Cells
+from bayesgroups.questions.disparities.rate_moments import product_of_means, product_of_rates, squares_of_rates
+from bayesgroups.questions.disparities.unified import tails
+
+FloatArray = NDArray[np.float64]
+
+BISECTIONS = 50
+DOUBLINGS = 60
+LARGEST_SHAPE = 1e8
+"""Of the gamma law; beyond it is normal to all digits that matter."""
+BORROWED = 2.0
+"""Rows with everybody's rate that are lent to a subgroup to say how exact its own rate is."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The estimate of M and what its law depends on.
+
+    ``raw`` (...) is unbiased; ``y``, ``count`` and ``smooth`` (..., subgroup) are the estimates, their rows, and sampling
+    variances that are never 0 where others are not. ``constant``, ``third`` (...) are the variance and third central
+    moment of ``raw`` at M = 0, and ``typical`` the weighted mean v~, all as far as unbiased estimates tell.
+    """
+
+    raw: FloatArray
+    y: FloatArray
+    count: FloatArray
+    smooth: FloatArray
+    binomial: bool
+    constant: FloatArray
+    third: FloatArray
+    typical: FloatArray
+
+
+@dataclass(frozen=True)
+class Law:
+    """Variance and third central moment of the estimate, (...)."""
+
+    variance: FloatArray
+    third: FloatArray
+
+
+def of_cells(cells: Cells) -> Spread:
+    """Estimate M from one metric of a tally, of two subgroups or more.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.questions.disparities.cells import gather
+    >>> tally = bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], pd.DataFrame({"site": list("abcd")}))
+    >>> round(float(of_cells(gather(tally, 0)).raw), 6)
+    -0.006849
+    """
+    if cells.binomial:
+        return of_rates(cells.y * cells.count, cells.count, cells.v, cells.pooled)
+    # E s^4 = sigma^4 (d + 1) / (d - 1) of normal rows.
+    several = np.where(np.isfinite(cells.count), cells.count, 1.0)
+    less = np.where(cells.rests_on_pooling | ~np.isfinite(cells.count), 1.0, (several - 1) / (several + 1))
+    smooth = np.where(cells.v > 0, cells.v, cells.pooled)
+    return of_means(cells.y, cells.count, cells.v, cells.v**2 * less, smooth)
+
+
+def of_rates(successes: FloatArray, count: FloatArray, v: FloatArray, pooled: FloatArray) -> Spread:
+    """Estimate M from rates of independent rows.
+
+    Parameters
+    ----------
+    successes, count : arrays (..., subgroup)
+        Of two subgroups or more, each with a row.
+    v, pooled : arrays (..., subgroup)
+        Unbiased estimates of the sampling variances, y (1 - y) / (d - 1) where there are two rows, and those from the
+        pooled row variance.
+
+    Returns
+    -------
+    Spread
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> s, d = np.array([36.0, 16, 7, 3]), np.array([40.0, 20, 10, 5])
+    >>> v = s / d * (1 - s / d) / (d - 1)
+    >>> round(float(of_rates(s, d, v, v).raw), 6)
+    -0.006849
+    """
+    successes, count, v, pooled = np.broadcast_arrays(successes, count, v, pooled)
+    y = successes / count
+    rate = y.mean(axis=-1, keepdims=True)
+    lent = (successes + BORROWED * rate) / (count + BORROWED)
+    squares = squares_of_rates(successes, count, v, pooled)
+    return _spread(
+        y, count, v, squares, product_of_rates(successes, count, v), lent * (1 - lent) / count, binomial=True
+    )
+
+
+def of_means(y: FloatArray, count: FloatArray, v: FloatArray, v_squared: FloatArray, smooth: FloatArray) -> Spread:
+    """Estimate M from estimates of any kind.
+
+    Parameters
+    ----------
+    y, count, v : arrays (..., subgroup)
+        Estimates of two subgroups or more, rows (infinite where the variance is known), unbiased estimates of the sampling
+        variances.
+    v_squared : array (..., subgroup)
+        Estimates of their squares; the square of an estimate is too large on average.
+    smooth : array (..., subgroup)
+        The sampling variances, with something above 0 in place of 0.
+
+    Returns
+    -------
+    Spread
+
+    Notes
+    -----
+    The law holds where y and v are uncorrelated, so it is less exact for skewed losses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y, v, many = np.arange(5.0), np.full(5, 0.1), np.full(5, np.inf)
+    >>> found = of_means(y, many, v, v**2, v)
+    >>> round(float(found.raw), 6), round(float(found.constant), 6), round(float(found.typical), 6)  # constant 2 v^2 / 4
+    (2.4, 0.005, 0.1)
+    """
+    y, count, v, v_squared, smooth = np.broadcast_arrays(y, count, v, v_squared, smooth)
+    return _spread(y, count, v, v_squared, product_of_means(y, v, v_squared), smooth, binomial=False)
+
+
+def law(found: Spread, m: FloatArray) -> Law:
+    """The law of the estimate if M is m.
+
+    Parameters
+    ----------
+    found : Spread
+        From `of_rates` or `of_means`.
+    m : array (...)
+
+    Returns
+    -------
+    Law
+        The variance is the larger of two answers, and so is the third moment: that of the unbiased estimates, which are
+        poor where few subgroups decide, and one that takes the true values for draws with variance m, which are then
+        known better than by the estimates alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y, v, many = np.arange(5.0), np.full(5, 0.1), np.full(5, np.inf)
+    >>> at = law(of_means(y, many, v, v**2, v), np.array([0.0, 1.0]))
+    >>> at.variance.round(6).tolist()  # 2 v^2 / 4 and 4 v / 4 more
+    [0.005, 0.105]
+    """
+    y, v = found.y, found.smooth
+    k = y.shape[-1]
+    mean = y.mean(axis=-1, keepdims=True)
+    each = m[..., None]
+    both = each + v
+    own = each / np.where(both > 0, both, 1.0)  # weight of a subgroup's own estimate
+    guess = mean + own * (y - mean)
+    square = (own * (y - mean)) ** 2 + (1 - own) * each
+    constant, third = found.constant, found.third
+    if found.binomial:
+        v = np.maximum(guess * (1 - guess) - own * v, 0.0) / found.count
+        drawn = _at_zero(v, v**2, found.count)
+        constant, third = np.maximum(constant, drawn.variance), np.maximum(third, drawn.third)
+    total = square.sum(axis=-1)
+    typical = np.where(total > 0, (square * v).sum(axis=-1) / np.where(total > 0, total, 1.0), v.mean(axis=-1))
+    typical = np.maximum(typical, found.typical)
+    return Law(constant + 4 * typical * m / (k - 1), third + 24 * typical**2 * m / (k - 1) ** 2)
+
+
+def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interval:
+    """All M >= 0 that the estimate does not speak against.
+
+    Parameters
+    ----------
+    found : Spread
+        From `of_rates` or `of_means`.
+    level : float
+        Coverage, also where M is 0.
+    upper_only : bool
+        Whether to give an upper limit alone, with all of the error; else both ends share it as in
+        `bayesgroups.questions.disparities.unified`.
+
+    Returns
+    -------
+    Interval
+        Arrays (...), never negative, never empty; NaN where nothing is known of the sampling variances but 0.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Notes
+    -----
+    Under M the estimate has mean M, the variance and third moment of `law`, and otherwise the law of a gamma variable.
+    For equal and known variances it is a shifted non-central chi-square, of which this is the classic approximation.
+
+    References
+    ----------
+    Pearson (1959), doi:10.2307/2333533 (the approximation); Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y, v, many = np.arange(5.0), np.full(5, 0.1), np.full(5, np.inf)
+    >>> both = interval(of_means(y, many, v, v**2, v), 0.95)
+    >>> round(float(both.lower), 2), round(float(both.upper), 2)
+    (1.55, 3.49)
+    """
+    error = tail(level)
+    start = np.maximum(found.raw, 0.0)
+
+    def probability(m: FloatArray, *, upper: bool) -> FloatArray:
+        """Probability of an estimate as large as this one, or as small, less the share of the error at that end."""
+        at = law(found, m)
+        variance = np.where(at.variance > 0, at.variance, 1.0)
+        skew = at.third / variance**1.5
+        shape = 4 / np.maximum(skew**2, 4 / LARGEST_SHAPE)
+        value = np.maximum(shape + (found.raw - m) / np.sqrt(variance) * np.sqrt(shape), 0.0)
+        if upper_only:
+            return np.asarray(gammainc(shape, value) - error, dtype=np.float64)
+        split = tails(m / np.sqrt(variance), level)
+        tested = gammaincc(shape, value) - split.above if upper else gammainc(shape, value) - split.below
+        return np.asarray(tested, dtype=np.float64)
+
+    def edge(low: FloatArray, high: FloatArray, *, upper: bool) -> FloatArray:
+        """Where the lower limit begins, with ``upper``, or where the upper limit ends."""
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            onwards = probability(middle, upper=upper) < 0 if upper else probability(middle, upper=upper) >= 0
+            low, high = np.where(onwards, middle, low), np.where(onwards, high, middle)
+        return (low + high) / 2
+
+    lower = np.zeros(start.shape)
+    if not upper_only:
+        lower = np.where(probability(lower, upper=True) < 0, edge(lower, start, upper=True), 0.0)
+    high = start + np.sqrt(law(found, start).variance)
+    for _ in range(DOUBLINGS):
+        inside = probability(high, upper=False) >= 0
+        if not inside.any():
+            break
+        high = np.where(inside, 2 * high, high)
+    limit = edge(start, high, upper=False)
+    known = law(found, np.zeros(start.shape)).variance > 0
+    return Interval(np.where(known, lower, np.nan), np.where(known, np.maximum(limit, lower), np.nan))
+
+
+def _spread(
+    y: FloatArray, count: FloatArray, v: FloatArray, v_squared: FloatArray, product: FloatArray, smooth: FloatArray, *,
+    binomial: bool,
+) -> Spread:  # fmt: skip
+    k = y.shape[-1]
+    raw = y.var(axis=-1, ddof=1) - v.mean(axis=-1)
+    zero = _at_zero(v, v_squared, count)
+    # The weighted mean of the v_a is drawn towards the plain one as far as M is lost in noise.
+    lost = np.sqrt(zero.variance)
+    weight = np.maximum(raw, 0.0) + lost
+    typical = np.maximum(product, 0.0) / (k - 1) + lost * v.mean(axis=-1)
+    typical = np.minimum(typical / np.where(weight > 0, weight, 1.0), np.maximum(smooth, v).max(axis=-1))
+    return Spread(raw, y, count, smooth, binomial, zero.variance, zero.third, typical)
+
+
+def _at_zero(v: FloatArray, v_squared: FloatArray, count: FloatArray) -> Law:
+    """The law of the estimate at M = 0; the third moment as if y were normal."""
+    k = v.shape[-1]
+    several = np.where(np.isfinite(count) & (count > 1), count, np.inf)
+    pairs = 1 + 1 / (several - 1)  # d / (d - 1)
+    total, squares = v.sum(axis=-1), v_squared.sum(axis=-1)
+    crossed = np.maximum(total**2 - squares, 0.0) / 2
+    variance = 2 * (v_squared * pairs).sum(axis=-1) / k**2 + 4 * crossed / (k * (k - 1)) ** 2
+    trace = (v * v_squared).sum(axis=-1) * (1 - 3 / k) + 3 * squares * total / k**2 - (total / k) ** 3
+    return Law(variance, 8 * np.maximum(trace, 0.0) / (k - 1) ** 3)

@@ -1,0 +1,72 @@
+"""The measures of disparity by name, with the settings that some of them have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, assert_never, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.questions.disparities import measures
+
+FloatArray = NDArray[np.float64]
+
+MeasureName = Literal[
+    "max_min_difference", "max_min_ratio", "max_absolute_difference", "mean_absolute_deviation", "variance",
+    "generalised_entropy", "gini", "worst_group_gap",
+]  # fmt: skip
+MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What measures need besides the values: weights (subgroup,), the metric's direction, and two numbers."""
+
+    weights: FloatArray | None = None
+    larger_is_better: bool = True
+    alpha: float = 2.0
+    smoothing: float = 0.0
+
+
+def measure(name: MeasureName, y: FloatArray, settings: Settings) -> FloatArray:
+    """One measure by name, see `bayesgroups.questions.disparities.measures`.
+
+    Parameters
+    ----------
+    name : str
+        One of `MEASURES`.
+    y : array (..., subgroup)
+    settings : Settings
+
+    Returns
+    -------
+    array (...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0.9, 0.8, 0.7, 0.6])
+    >>> {name: round(float(measure(name, y, Settings())), 4) for name in ("max_min_ratio", "gini", "worst_group_gap")}
+    {'max_min_ratio': 1.5, 'gini': 0.0833, 'worst_group_gap': 0.15}
+    """
+    weights = settings.weights
+    match name:
+        case "max_min_difference":
+            return measures.max_min_difference(y)
+        case "max_min_ratio":
+            return measures.max_min_ratio(y, smoothing=settings.smoothing)
+        case "max_absolute_difference":
+            return measures.max_absolute_difference(y, weights)
+        case "mean_absolute_deviation":
+            return measures.mean_absolute_deviation(y, weights)
+        case "variance":
+            return measures.variance(y, weights)
+        case "generalised_entropy":
+            return measures.generalised_entropy(y, settings.alpha, weights)
+        case "gini":
+            return measures.gini(y, weights)
+        case "worst_group_gap":
+            return measures.worst_group_gap(y, larger_is_better=settings.larger_is_better, weights=weights)
+        case _:
+            assert_never(name)

@@ -1,0 +1,83 @@
+"""The classic estimates of tau^2 and their intervals, of one metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.intervals.interval import Interval, tail
+from bayesgroups.questions.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
+
+FloatArray = NDArray[np.float64]
+
+PopulationMethod = Literal["dl", "pm", "he", "sj", "ml", "reml"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A variance between subgroups: raw, its interval and its standard error (NaN where there is none)."""
+
+    raw: float
+    interval: Interval
+    std_error: float = float("nan")
+
+
+def of_population(
+    y: FloatArray, v: FloatArray, positive: FloatArray, method: str, interval: str, level: float
+) -> Estimate:
+    """Estimate tau^2.
+
+    Parameters
+    ----------
+    y, v : arrays (subgroup,)
+        Estimates of two subgroups or more, and unbiased estimates of their sampling variances, for ``he``.
+    positive : array (subgroup,)
+        Sampling variances above 0, for all the rest.
+    method, interval : str
+        As in `bayesgroups.between_group_variance`.
+    level : float
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y, v = np.array([0.0, 1.0, 2.0]), np.full(3, 0.1)
+    >>> [round(of_population(y, v, v, method, "q_profile", 0.95).raw, 6) for method in ("he", "dl", "reml")]
+    [0.9, 0.9, 0.9]
+    """
+    std_error = np.array(np.nan)
+    restricted = method == "reml"
+    if method == "he":
+        raw = heterogeneity.hedges(y, v)
+    elif method == "dl":
+        raw = heterogeneity.dersimonian_laird(y, positive)
+        std_error = heterogeneity.dersimonian_laird_error(y, positive, np.maximum(raw, 0.0))
+    elif method == "pm":
+        raw = heterogeneity.paule_mandel(y, positive)
+    elif method == "sj":
+        raw = heterogeneity.sidik_jonkman(y, positive)
+    else:
+        raw = tau_likelihood.maximise(y, positive, restricted=restricted)
+        std_error = tau_likelihood.std_error(positive, raw, restricted=restricted)
+    if interval == "q_profile":
+        limits = q_profile.two_sided(y, positive, level)
+    elif interval == "unified":
+        limits = q_unified.interval(y, positive, level)
+    elif interval == "upper":
+        limits = Interval(np.zeros(()), q_profile.upper_limit(y, positive, level))
+    elif interval == "sidik_jonkman":
+        limits = q_profile.of_sidik_jonkman(raw, len(y), level)
+    else:
+        limits = tau_likelihood.interval(y, positive, raw, tail(level), restricted=restricted)
+    return Estimate(float(raw), limits, float(std_error))

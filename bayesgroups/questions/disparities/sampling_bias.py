@@ -1,0 +1,133 @@
+"""What sampling noise makes of a measure of disparity: its value under equality, and its bias taken off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.questions.disparities import finite_population, null_draws
+from bayesgroups.questions.disparities.cells import Cells
+from bayesgroups.questions.disparities.measures import different, shares
+from bayesgroups.questions.disparities.named_measures import MeasureName, Settings, measure
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Equality:
+    """Mean of a measure if all true values are the same, and the probability of one as large as that of the estimates."""
+
+    expected: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A measure without its bias, not truncated, and its limits, which are; NaN where there are none that hold a level."""
+
+    value: float
+    lower: float = float("nan")
+    upper: float = float("nan")
+
+
+def under_equality(
+    name: MeasureName, cells: Cells, settings: Settings, rng: np.random.Generator, draws: int
+) -> Equality:
+    """Compare a measure of the estimates with what it is if all true values are the same.
+
+    Parameters
+    ----------
+    name : str
+    cells : Cells
+    settings : Settings
+    rng : numpy Generator
+    draws : int
+
+    Returns
+    -------
+    Equality
+        By draws of `bayesgroups.questions.disparities.null_draws.if_equal`, the estimates counted among them, so that the p-value is
+        at least 1 / (draws + 1). NaN where the measure is not defined; draws where it is not are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.questions.disparities.cells import gather
+    >>> cells = gather(bg.tally_from_counts([1, 1], [2, 2], pd.DataFrame({"site": ["a", "b"]})), 0)
+    >>> found = under_equality("max_min_difference", cells, Settings(), np.random.default_rng(1), 2000)
+    >>> abs(found.expected - 1 / 3) < 0.03, found.p_value  # the estimates are equal: nothing is smaller
+    (True, 1.0)
+    """
+    seen = float(measure(name, cells.y, settings))
+    drawn = measure(name, null_draws.if_equal(cells, rng, draws), settings)
+    drawn = drawn[~np.isnan(drawn)]
+    if np.isnan(seen) or not len(drawn):
+        return Equality(float("nan"), float("nan"))
+    slack = 1e-12 * max(abs(seen), 1e-300) if np.isfinite(seen) else 0.0
+    return Equality(float(drawn.mean()), float(((drawn >= seen - slack).sum() + 1) / (len(drawn) + 1)))
+
+
+def corrected(
+    name: MeasureName, cells: Cells, settings: Settings, level: float, rng: np.random.Generator, draws: int
+) -> Corrected:
+    """Take off the bias of a measure.
+
+    Parameters
+    ----------
+    name : str
+    cells : Cells
+    settings : Settings
+    level : float
+    rng : numpy Generator
+    draws : int
+
+    Returns
+    -------
+    Corrected
+        With M the measure of the estimates, t true values shrunk to their estimated variance, and M* measures of estimates
+        drawn from t: M - (mean M* - M(t)). Of the variance, M - sum w (1 - w) v / sum w (1 - w), which is unbiased, with
+        the limits of `bayesgroups.questions.disparities.finite_population` where all weights are the same. NaN where the measure is
+        not defined for all.
+
+    Raises
+    ------
+    InputError
+        If the level is not strictly between 0 and 1.
+
+    Notes
+    -----
+    The draws start from shrunken values: from the estimates, which are too far apart, the bias would come out too small.
+    No measure but the variance has limits: quantiles of M* - M(t), taken off M, covered between 10 and 99 % of the time
+    where 95 % was asked for, in the designs of Lum et al.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.questions.disparities.cells import gather
+    >>> cells = gather(bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], pd.DataFrame({"site": list("abcd")})), 0)
+    >>> found = corrected("variance", cells, Settings(), 0.95, np.random.default_rng(1), 100)
+    >>> round(found.value, 6), found.lower
+    (-0.006849, 0.0)
+    """
+    tail(level)
+    seen = float(measure(name, cells.y, settings))
+    if name == "variance":
+        w = shares(cells.y, settings.weights)
+        if not np.isfinite(seen):
+            return Corrected(float("nan"))
+        value = seen - float((w * (1 - w) * cells.v).sum() / different(w))
+        if settings.weights is not None:
+            return Corrected(value)
+        limits = finite_population.interval(finite_population.of_cells(cells), level)
+        return Corrected(value, float(limits.lower), float(limits.upper))
+    truth = null_draws.shrunken_truth(cells)
+    at_truth = float(measure(name, truth, settings))
+    excess = measure(name, null_draws.given_truth(truth, cells, rng, draws), settings) - at_truth
+    if not (np.isfinite(seen) and np.isfinite(excess).all()):
+        return Corrected(float("nan"))
+    return Corrected(seen - float(excess.mean()))

@@ -1,0 +1,1 @@
+"""Shares of variance by attribute, and tests between nested linear models."""

@@ -1,0 +1,1 @@
+"""The report: its schema, diagnostics, draws, comparison and views as plain arrays."""

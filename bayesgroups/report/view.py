@@ -1,0 +1,413 @@
+"""What a person reads of a report: one metric, both approaches, one level, as plain arrays.
+
+Tables, plots and pages all start here, so they show the same numbers in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.report.levels import LEVELS
+from bayesgroups.report.schema import check
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+Order = Literal["tally", "size", "estimate"]
+ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
+
+_SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero variance"))
+"""Statuses that go by approach, in words; the others follow from the rows and are told by their reason."""
+NAMED = 8
+"""Most subgroups that a sentence about those left out names."""
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one approach answers for every subgroup.
+
+    ``estimate``, ``lower``, ``upper`` and ``inner_lower``, ``inner_upper`` (50 %) have shape (subgroup,), on
+    the metric's own scale; those of the frequentist side are clipped to its range. ``status`` and ``interval_method`` have one
+    word per subgroup.
+    """
+
+    approach: str
+    estimate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    inner_lower: FloatArray
+    inner_upper: FloatArray
+    status: tuple[str, ...]
+    interval_kind: str
+    interval_method: tuple[str, ...]
+    estimand: str
+
+    @property
+    def methods(self) -> str:
+        """Methods of the intervals, see `interval_methods`."""
+        return interval_methods(self.interval_method)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One metric of a report at one level.
+
+    ``count`` and ``truth`` have shape (subgroup,); ``overall`` is the value for everybody, ``overall_is``
+    says which one, and ``bounds`` are those of the metric.
+    """
+
+    metric: str
+    level: float
+    subgroups: tuple[str, ...]
+    count: FloatArray
+    reason: tuple[str, ...]
+    bayesian: Side
+    frequentist: Side
+    overall: float
+    overall_is: str
+    bounds: tuple[float, float]
+    truth: FloatArray | None
+
+    def headline(self) -> str:
+        """The estimand and the intervals of both approaches, in a sentence."""
+        sides = (self.bayesian, self.frequentist)
+        return headline(
+            self.metric, self.level, [(one.estimand, one.interval_kind, one.interval_method) for one in sides]
+        )
+
+    def order(self, by: Order) -> IntArray:
+        """Positions of the subgroups: as tallied, largest first, or largest Bayesian estimate first."""
+        if by == "tally":
+            return np.arange(len(self.subgroups), dtype=np.intp)
+        key = self.count if by == "size" else self.bayesian.estimate
+        return np.argsort(-np.nan_to_num(key, nan=-np.inf), kind="stable").astype(np.intp)
+
+    def inside(self, side: Side) -> BoolArray:
+        """Whether the truth lies in the interval of each subgroup; false where either is missing."""
+        truth = np.full(len(self.subgroups), np.nan) if self.truth is None else self.truth
+        return (side.lower <= truth) & (truth <= side.upper)
+
+    def remarks(self) -> list[str]:
+        """What is special about each subgroup, in words; empty where nothing is."""
+        return [self._remark(i) for i in range(len(self.subgroups))]
+
+    def _remark(self, i: int) -> str:
+        sides = (self.bayesian, self.frequentist)
+        parts = [self.reason[i]] if self.reason[i] else []
+        for status, words in _SAID:
+            having = [side.approach for side in sides if side.status[i] == status]
+            if having and not (status == "undefined" and parts):
+                parts.append(words if len(having) == len(sides) else f"{words} ({having[0].capitalize()})")
+        return "; ".join(parts)
+
+    def decimals(self) -> int:
+        """How many decimals keep the numbers of this metric apart: 3 on [0, 1], three figures otherwise."""
+        if np.isfinite(self.bounds).all() and max(map(abs, self.bounds)) <= 1:
+            return 3
+        sides = (self.bayesian, self.frequentist)
+        values = [value for side in sides for value in (side.estimate, side.lower, side.upper)]
+        largest = float(np.max(np.abs(np.nan_to_num(values, posinf=0.0, neginf=0.0)), initial=0.0))
+        return 3 if largest == 0 else min(max(2 - math.floor(math.log10(largest)), 0), 12)
+
+
+def read(
+    report: xr.DataTree, metric: str | None = None, *, level: float = 0.95, truth: xr.DataArray | None = None
+) -> Reading:
+    """Read one metric of a report.
+
+    Parameters
+    ----------
+    report : xr.DataTree
+        A report.
+    metric : str, optional
+        A metric of the report; its first one when left out.
+    level : float
+        Level of the intervals, one of `bayesgroups.report.levels.LEVELS`.
+    truth : xr.DataArray, optional
+        True values along ``subgroup``, and ``metric`` where it knows several; matched by label.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    SchemaError
+        If the tree is not a report.
+    InputError
+        If the report lacks the metric or the level, or the truth has other dims or other subgroups.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> reading = read(bg.estimate(counts, bg.NoPooling(), seed=1))
+    >>> reading.metric, reading.subgroups, reading.count.tolist(), reading.decimals()
+    ('fnr', ('a', 'b'), [2.0, 100.0], 3)
+    """
+    check(report)
+    table, tally = report["estimates"].to_dataset(), report["constant_data"].to_dataset()
+    names = metrics_of(report)
+    name = names[0] if metric is None else metric
+    if name not in names:
+        raise InputError(f"the report has no metric {name!r}; {near_misses(name, names)}")
+    check_level(level)
+    one, facts = table.sel(metric=name), tally.sel(metric=name)
+    labels = [str(label) for label in table["subgroup"].values]
+    overall, overall_is = _overall(report, name, facts)
+    return Reading(
+        metric=plain(name),
+        level=level,
+        subgroups=tuple(plain(label) for label in labels),
+        count=_floats(facts["count"]),
+        reason=tuple(str(reason) for reason in facts["reason"].values),
+        bayesian=_side(one, "bayesian", level),
+        frequentist=_side(one, "frequentist", level),
+        overall=overall,
+        overall_is=overall_is,
+        bounds=(float(facts["range_lower"]), float(facts["range_upper"])),
+        truth=None if truth is None else _truth(truth, name, labels),
+    )
+
+
+_NAMES = {
+    "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "jeffreys": "Jeffreys", "morris": "Morris",
+    "wald": "Wald", "wilson": "Wilson",
+}  # fmt: skip
+_PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+
+
+def interval_methods(methods: Iterable[str]) -> str:
+    """Names of the methods of some intervals, the commonest first.
+
+    Examples
+    --------
+    >>> interval_methods(["equal_tailed", "one_sided", "equal_tailed"])
+    'equal-tailed or one-sided'
+    """
+    counted = Counter(_method_words(method) for method in methods)
+    return " or ".join(method for method, _ in counted.most_common())
+
+
+def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterable[str]]], quantity: str = "") -> str:
+    """The estimand and the intervals of some answers about one metric, in a sentence.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric.
+    level : float
+        Level of the intervals.
+    answers : sequence of (estimand, interval kind, interval methods of the subgroups)
+        As in ``/estimates``; an estimand is empty where a report of an older version does not say it, and an answer of the kind
+        ``none`` has no interval.
+    quantity : str
+        The function of all subgroups that is asked for; by default the value of every one of them.
+
+    Examples
+    --------
+    >>> rate = "superpopulation rate"
+    >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"]), (rate, "confidence", ["jeffreys"])])
+    'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals'
+    >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"])], "gap between 3 subgroups")
+    'fnr: gap between 3 subgroups in the superpopulation rate; 95% credible (equal-tailed) intervals'
+    """
+    estimands = " and ".join(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
+    intervals = dict.fromkeys(_interval_words(kind, methods) for _, kind, methods in answers if kind != "none")
+    if quantity:
+        what = f"{quantity} in the {estimands}" if estimands else quantity
+    else:
+        what = f"{estimands} per subgroup" if estimands else ""
+    limits = f"{percent(level)} {' and '.join(intervals)} intervals" if intervals else "no intervals"
+    return f"{metric}: {'; '.join(part for part in (what, limits) if part)}"
+
+
+def _interval_words(kind: str, methods: Iterable[str]) -> str:
+    """The kind of intervals and, in brackets, their methods, where they have any."""
+    words = interval_methods(method for method in methods if method)
+    return f"{plain(kind)} ({words})" if words else plain(kind)
+
+
+def _method_words(method: str) -> str:
+    """A method with its remark, which methods carry in brackets, and names of persons as such."""
+    word, _, remark = method.partition(" (")
+    words = plain(word.replace("_", "-") + (f"; {remark.removesuffix(')')}" if remark else ""))
+    return _PERSONS.sub(lambda name: _NAMES[name.group()], words)
+
+
+def metrics_of(report: xr.DataTree) -> list[str]:
+    """Names of the metrics of a report, in order."""
+    return [str(name) for name in report["estimates"].to_dataset()["metric"].values]
+
+
+def failures(report: xr.DataTree) -> list[str]:
+    """Sentences of the checks that a report failed; empty for one that is usable."""
+    checks = report["diagnostics"].to_dataset()
+    return [plain(str(said)) for said in checks["sentence"].values[checks["passed"].values == 0]]
+
+
+def usable(report: xr.DataTree) -> bool:
+    """Whether a report says of itself that it can be used."""
+    return bool(int(report.attrs.get("usable", 0)))
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that reports do not carry.
+
+    Raises
+    ------
+    InputError
+        The message lists the levels there are.
+    """
+    if level not in LEVELS:
+        raise InputError(f"level {level:g} is not in a report; choose one of {', '.join(map(str, LEVELS))}")
+
+
+def check_order(order: str) -> None:
+    """Refuse an order of subgroups that there is not.
+
+    Raises
+    ------
+    InputError
+        The message lists the orders there are.
+    """
+    if order not in ORDERS:
+        raise InputError(f"order {order!r} is not one of {', '.join(map(repr, ORDERS))}")
+
+
+def plain(text: str) -> str:
+    r"""A label as it can be shown anywhere: control characters, line ends, changes of direction escaped.
+
+    Examples
+    --------
+    >>> print(plain("a\nb\x1b[31m"))
+    a\x0ab\x1b[31m
+    """
+    return "".join(char if _shown(char) else f"\\x{ord(char):02x}" for char in text)
+
+
+def number(value: float, decimals: int = 3) -> str:
+    """A number with fixed decimals; nothing for NaN, no negative zero.
+
+    Examples
+    --------
+    >>> number(0.12345), number(-0.0001), number(float("nan")), number(3.2e9, 0), number(2e-30, 12)
+    ('0.123', '0.000', '', '3200000000', '2e-30')
+    """
+    if math.isnan(value):
+        return ""
+    tiny = value != 0 and decimals >= 12 and abs(value) < 1e-9  # fixed decimals would show nothing but zeros
+    return f"{value:.3g}" if tiny or abs(value) >= 1e12 else f"{value:z.{decimals}f}"
+
+
+def left_out_sentence(left_out: str) -> str:
+    """The sentence that names who takes no part in an answer; empty where everyone does.
+
+    Parameters
+    ----------
+    left_out : str
+        The variable ``left_out`` of an answer: labels and reasons, joined by "; ".
+
+    Examples
+    --------
+    >>> left_out_sentence("a | f (no rows); b | f (no positives)"), left_out_sentence("")
+    ('Left out, without rows: a | f (no rows); b | f (no positives).', '')
+    """
+    labels = left_out.split("; ") if left_out else []
+    more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+    return f"Left out, without rows: {plain('; '.join(labels[:NAMED]))}{more}." if labels else ""
+
+
+def whole(count: float) -> str:
+    """A number of rows: whole where it is, one decimal where weights made it fractional, nothing for NaN.
+
+    Examples
+    --------
+    >>> whole(1204.0), whole(17.25), whole(float("nan"))
+    ('1204', '17.2', '')
+    """
+    if math.isnan(count):
+        return ""
+    return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
+
+
+def percent(level: float) -> str:
+    """A level in words.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.5)
+    ('95%', '50%')
+    """
+    return f"{100 * level:g}%"
+
+
+def _shown(char: str) -> bool:
+    return char not in _DIRECTIONS and unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp")
+
+
+def _side(one: xr.Dataset, approach: str, level: float) -> Side:
+    own = one.sel(approach=approach)
+    return Side(
+        approach=approach,
+        estimate=_floats(own["estimate"]),
+        lower=_floats(own["lower"].sel(level=level)),
+        upper=_floats(own["upper"].sel(level=level)),
+        inner_lower=_floats(own["lower"].sel(level=LEVELS[0])),
+        inner_upper=_floats(own["upper"].sel(level=LEVELS[0])),
+        status=tuple(str(status) for status in own["status"].values),
+        interval_kind=str(own["interval_kind"].values),
+        interval_method=tuple(
+            str(method) for method in own["interval_method"].broadcast_like(own["lower"]).sel(level=level).values
+        ),
+        estimand=str(own["estimand"].values) if "estimand" in own else "",
+    )
+
+
+def _overall(report: xr.DataTree, metric: str, facts: xr.Dataset) -> tuple[float, str]:
+    """The posterior mean of the population's centre where there is one, otherwise the value over all rows."""
+    if "posterior" in report.children and "overall" in report["posterior"].data_vars:
+        centre = float(report["posterior"].to_dataset()["overall"].sel(metric=metric).mean())
+        if math.isfinite(centre):
+            return centre, "overall (posterior mean)"
+    weight, estimate = _floats(facts["count"]), _floats(facts["estimate"])
+    if not np.isfinite(weight).any():
+        weight = np.ones_like(estimate)
+    used = np.isfinite(estimate) & (weight > 0)
+    if not used.any():
+        return math.nan, "overall"
+    return float(np.average(estimate[used], weights=weight[used])), "all rows"
+
+
+def _truth(truth: xr.DataArray, metric: str, labels: Iterable[str]) -> FloatArray | None:
+    if not isinstance(truth, xr.DataArray) or "subgroup" not in truth.dims:
+        raise InputError("truth must be an xarray.DataArray with dim 'subgroup' (and 'metric' for several)")
+    if "metric" in truth.dims:
+        if metric not in truth["metric"].values:
+            return None
+        truth = truth.sel(metric=metric)
+    if truth.ndim != 1:
+        raise InputError(f"truth must have dims 'metric' and 'subgroup' alone; got {truth.dims}")
+    known = {str(label): float(value) for label, value in zip(truth["subgroup"].values, truth.values, strict=True)}
+    wanted = list(labels)
+    if not set(known) & set(wanted):
+        raise InputError(f"truth knows none of the subgroups of the report; it has {list(known)[:3]} ...")
+    return np.array([known.get(label, math.nan) for label in wanted])
+
+
+def _floats(values: xr.DataArray) -> FloatArray:
+    return np.asarray(values.values, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""The law of a score given the outcome, which both sides of model-based metrics use."""

@@ -1,0 +1,82 @@
+"""Tallies as files: NetCDF4, written whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import xarray as xr
+
+from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
+from bayesgroups.errors import SchemaError
+from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
+
+
+def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
+    """Save a tally as NetCDF4, whole or not at all.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally.
+    path : str or Path
+        The file; an older one of that name is replaced in one step.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 3], [10, 9], pd.DataFrame({"site": ["a", "b"]}))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = bg.save_tally(counts, pathlib.Path(folder) / "rate.tally.nc")
+    ...     bg.open_tally(path).identical(counts)
+    True
+    """
+    return write_atomically(Path(path), lambda place: tally.to_netcdf(place, engine="h5netcdf"))
+
+
+def open_tally(path: str | Path) -> xr.Dataset:
+    """Open a tally saved by `save_tally`, into memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    xr.Dataset
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
+    SchemaError
+        If it holds no tally, or one of a newer version.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> bg.open_tally("nowhere.nc")
+    Traceback (most recent call last):
+    bayesgroups.errors.InputError: file 'nowhere.nc' does not exist
+    """
+    source = Path(path)
+    tally: xr.Dataset = read_netcdf(source, xr.open_dataset)
+    found = tally.attrs.get("schema")
+    if found == "bayesgroups.report.schema":
+        raise SchemaError(f"file {str(source)!r} is a report, not a tally; compare reports with 'bayesgroups compare'")
+    if found != SCHEMA:
+        raise SchemaError(f"file {str(source)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}")
+    if int(tally.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
+        raise SchemaError(f"file {str(source)!r} was written by a newer bayesgroups; update it")
+    return with_texts(tally)

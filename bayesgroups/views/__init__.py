@@ -1,0 +1,1 @@
+"""A report shown: plots, tables, pages."""

@@ -1,0 +1,3 @@
+"""A report as one self-contained page: no script, no font and no picture from elsewhere."""
+
+from bayesgroups.views.html.page import write_html as write_html

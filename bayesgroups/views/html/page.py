@@ -1,0 +1,132 @@
+"""Writing the page: the sections give plain data, the templates show it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import xarray as xr
+from markupsafe import Markup
+
+from bayesgroups.data.files import write_text
+from bayesgroups.report.schema import check
+from bayesgroups.report.view import left_out_sentence, percent
+from bayesgroups.tallies.participation import Imputed, check_imputed
+from bayesgroups.views.html.sections.context import Context, contexts
+from bayesgroups.views.html.sections.diagnostics import diagnostics
+from bayesgroups.views.html.sections.estimates import estimates
+from bayesgroups.views.html.sections.method import method
+from bayesgroups.views.html.sections.origin import origin
+from bayesgroups.views.html.sections.pooling import pooling
+from bayesgroups.views.html.sections.priors import priors
+from bayesgroups.views.html.sections.promise import promise
+from bayesgroups.views.html.sections.question import question
+from bayesgroups.views.html.sections.table import table
+from bayesgroups.views.html.sections.unequal import unequal
+from bayesgroups.views.html.sections.verdict import verdict
+from bayesgroups.views.html.sections.worst import worst
+
+
+def write_html(
+    report: xr.DataTree, path: str | Path, *, level: float = 0.95, truth: xr.DataArray | None = None,
+    imputed: Imputed = "leave_out",
+) -> Path:  # fmt: skip
+    """Write a report as one self-contained page.
+
+    The page needs no network and no other file: the verdict first, the question, what was found at a glance; per metric the
+    forest plot of both approaches, what pooling did, the worst subgroups, how unequal they are, what can be promised to all,
+    how much the prior says, and the table of every subgroup; then diagnostics, method with references, and how to make it
+    again. Tables can be sorted and filtered by a script in the page, and read without it. The same report gives the same
+    bytes with the same version of matplotlib. Very many subgroups are drawn in part and listed up to 5,000.
+
+    Parameters
+    ----------
+    report : xr.DataTree
+        A report.
+    path : str or Path
+        The file; an older one of that name is replaced in one step.
+    level : float
+        Level of the intervals, one of `bayesgroups.report.levels.LEVELS`.
+    truth : xr.DataArray, optional
+        True values along ``subgroup`` (and ``metric``), shown where they are known.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count for a metric take part in its questions: the worst, the gap, the standard
+        that all reach. The page names those it leaves out, and its table and forest plot have all.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    SchemaError
+        If the tree is not a report.
+    InputError
+        If the file cannot be written, the report lacks the level, the truth does not fit, or ``imputed`` is something else.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> report = bg.estimate(counts, bg.PartialPooling(), seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     "False negative rate" in bg.write_html(report, Path(folder) / "fnr.html").read_text("utf-8")
+    True
+    """
+    return write_text(path, render(report, level=level, truth=truth, imputed=imputed))
+
+
+def render(
+    report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None, imputed: Imputed = "leave_out"
+) -> str:
+    """The page as text; parameters and errors as in `write_html`."""
+    check(report)
+    check_imputed(imputed)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True, loader=jinja2.FunctionLoader(_file),
+    )  # fmt: skip
+    # Style and script are our own files without data in them; all else is escaped.
+    script = _file("table.js")
+    read = contexts(report, level, truth, imputed)
+    return environment.get_template("page.html").render(
+        style=Markup(_file("style.css")),
+        script=Markup(script),
+        script_hash=Markup(base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")),
+        level=percent(level),
+        verdict=verdict(report),
+        question=question(report, read),
+        metrics=[_metric(context) for context in read],
+        diagnostics=diagnostics(report),
+        method=method(report, level),
+        origin=origin(report),
+    )
+
+
+def _metric(context: Context) -> dict[str, Any]:
+    said = context.said
+    heading = said.title if said.title == context.reading.metric else f"{said.title} ({context.reading.metric})"
+    return {
+        "heading": heading,
+        "title": said.title,
+        "words": said,
+        "estimand": context.reading.headline(),
+        "estimates": estimates(context, heading),
+        "left_out": left_out_sentence(context.participants.names),
+        "pooling": pooling(context),
+        "worst": worst(context),
+        "unequal": unequal(context),
+        "promise": promise(context),
+        "priors": priors(context),
+        "table": table(context),
+    }
+
+
+def _file(name: str) -> str:
+    return resources.files("bayesgroups.views.html").joinpath(name).read_text("utf-8")

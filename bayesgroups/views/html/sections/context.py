@@ -1,0 +1,104 @@
+"""What every part of the page starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.report.view import Reading, number, read
+from bayesgroups.tallies.participation import Imputed, Participants, participants
+from bayesgroups.views.html.words import MetricWords, metric_words
+
+IntArray = NDArray[np.intp]
+
+DRAWN = 40
+"""At most so many subgroups are drawn in a forest plot."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """One metric of a report.
+
+    Attributes
+    ----------
+    report : xr.DataTree
+    tally : xr.Dataset
+        Its tally.
+    place : int
+        Of the metric.
+    name : str
+        Its name, not escaped.
+    reading : Reading
+    said : MetricWords
+    level : float
+    truth : xr.DataArray or None
+    larger_is_better : bool
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows take part in the questions of the page.
+    """
+
+    report: xr.DataTree
+    tally: xr.Dataset
+    place: int
+    name: str
+    reading: Reading
+    said: MetricWords
+    level: float
+    truth: xr.DataArray | None
+    larger_is_better: bool
+    imputed: Imputed
+
+    @property
+    def participants(self) -> Participants:
+        """Subgroups that the Bayesian side answers for and that take part."""
+        answered = np.isfinite(self.reading.bayesian.estimate)
+        return participants(self.tally.isel(metric=self.place), answered, self.imputed)
+
+    @property
+    def defined(self) -> bool:
+        """Whether the Bayesian side has an answer for any subgroup that takes part."""
+        return bool(self.participants.included.any())
+
+    def text(self, value: float) -> str:
+        """A value of the metric as text; a dash where there is none."""
+        return number(float(value), self.reading.decimals()) or "–"
+
+    def span(self, lower: float, upper: float) -> str:
+        """An interval as text; a dash where there is none."""
+        bounds = [number(float(bound), self.reading.decimals()) for bound in (lower, upper)]
+        return " to ".join(bounds) if all(bounds) else "–"
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the subgroups as the report has them, for asking; ``reading.subgroups`` are for showing."""
+        return [str(label) for label in self.report["estimates"].to_dataset()["subgroup"].values]
+
+    def drawn(self) -> IntArray:
+        """Positions of the subgroups to draw: all, or half the worst and half the largest of very many."""
+        many = len(self.reading.subgroups)
+        if many <= DRAWN:
+            return np.arange(many, dtype=np.intp)
+        side = self.reading.bayesian if self.defined else self.reading.frequentist
+        estimate = np.where(self.participants.included, side.estimate, np.nan) if self.defined else side.estimate
+        bad = -estimate if self.larger_is_better else estimate
+        worst = np.argsort(-np.nan_to_num(bad, nan=-np.inf), kind="stable")[: DRAWN // 2]
+        largest = [i for i in self.reading.order("size") if i not in set(worst.tolist())][: DRAWN - len(worst)]
+        return np.array([*worst, *largest], dtype=np.intp)
+
+
+def contexts(
+    report: xr.DataTree, level: float, truth: xr.DataArray | None, imputed: Imputed = "leave_out"
+) -> list[Context]:
+    """The metrics of a report, in order."""
+    tally = report["constant_data"].to_dataset()
+    names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
+    return [
+        Context(
+            report, tally, place, name, read(report, name, level=level, truth=truth), metric_words(tally, name), level, truth,
+            bool(int(tally["larger_is_better"].sel(metric=name))), imputed,
+        )
+        for place, name in enumerate(names)
+    ]  # fmt: skip

@@ -1,0 +1,114 @@
+"""What a metric shows, in sentences made from its numbers, also for those who cannot see its picture."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesgroups.report.view import Reading, Side, number, percent
+
+NAMED = 5
+"""At most so many subgroups are named in a sentence."""
+
+
+def sentences(reading: Reading) -> list[str]:
+    """The range of the estimates, the subgroups that stand apart, the gaps, and the truth where it is known.
+
+    Parameters
+    ----------
+    reading : Reading
+        One metric of a report.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> from bayesgroups.report.view import read
+    >>> counts = bg.tally_from_counts([90, 30], [100, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> sentences(read(bg.estimate(counts, bg.NoPooling(), seed=1)))[1]
+    'Frequentist estimates run from 0.300 (b) to 0.900 (a).'
+    """
+    said = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
+    if np.isfinite(reading.overall):
+        said.append(_apart(reading))
+    gaps = [
+        f"{side.approach.capitalize()}: {_count(side.status.count(status), 'subgroup')} {words}."
+        for side in (reading.bayesian, reading.frequentist)
+        for status, words in (
+            ("undefined", "without an answer"),
+            ("imputed", "answered from the model alone"),
+        )
+        if status in side.status
+    ]
+    said += gaps
+    if reading.truth is not None:
+        for side in (reading.bayesian, reading.frequentist):
+            known = np.isfinite(reading.truth) & np.isfinite(side.lower)
+            held = int((reading.inside(side) & known).sum())
+            kind = f"{side.interval_kind} intervals ({percent(reading.level)})"
+            said.append(f"The known truth lies in {held} of {int(known.sum())} {kind}.")
+    return said
+
+
+def alternative(reading: Reading, drawn: int) -> str:
+    """The text in place of the forest plot.
+
+    Parameters
+    ----------
+    reading : Reading
+        One metric of a report.
+    drawn : int
+        How many subgroups the plot shows.
+
+    Returns
+    -------
+    str
+    """
+    opening = (
+        f"Forest plot of {reading.metric} in {_count(drawn, 'subgroup')}, largest first, "
+        f"with {percent(reading.level)} intervals of both approaches."
+    )
+    return " ".join([opening, *sentences(reading), "The table that follows has all numbers."])
+
+
+def _range(reading: Reading, side: Side) -> str:
+    name = side.approach.capitalize()
+    if not np.isfinite(side.estimate).any():
+        return f"{name} estimates: none, the metric is undefined in every subgroup."
+    observed = np.array([status != "imputed" for status in side.status]) & np.isfinite(side.estimate)
+    if not observed.any():
+        return f"{name} estimates: none from rows, the model alone answers."
+    known = np.where(observed, side.estimate, np.nan)
+    low, high = int(np.nanargmin(known)), int(np.nanargmax(known))
+    places = reading.decimals()
+
+    def at(i: int) -> str:
+        return f"{number(float(side.estimate[i]), places)} ({reading.subgroups[i]})"
+
+    whose = " of subgroups with rows" if "imputed" in side.status else ""
+    return f"{name} estimates{whose} run from {at(low)} to {at(high)}."
+
+
+def _apart(reading: Reading) -> str:
+    """Subgroups with rows whose Bayesian interval is wholly on one side of the value for everybody."""
+    side = reading.bayesian
+    observed = np.array([status != "imputed" for status in side.status])
+    parts = []
+    for where, apart in (("above", side.lower > reading.overall), ("below", side.upper < reading.overall)):
+        found = [reading.subgroups[i] for i in np.flatnonzero(apart & observed)]
+        if found:
+            more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+            parts.append(f"{_count(len(found), 'subgroup')} wholly {where} it ({'; '.join(found[:NAMED])}{more})")
+    name = reading.overall_is[0].upper() + reading.overall_is[1:]
+    value = f"{name}: {number(reading.overall, reading.decimals())}"
+    interval = f"{percent(reading.level)} {side.interval_kind} interval"
+    if not parts:
+        return f"{value}; no {interval} lies wholly to one side of it."
+    return f"{value}; the {interval} lies for {' and for '.join(parts)}."
+
+
+def _count(size: int, noun: str) -> str:
+    return f"{size} {noun}" if size == 1 else f"{size} {noun}s"

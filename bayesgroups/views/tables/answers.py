@@ -1,0 +1,178 @@
+"""The answer to a question for the terminal: one row per label of a dim, intervals behind their estimates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+from rich.text import Text
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.report.view import headline, number, plain
+from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, interval_text
+
+Column = Sequence[str]
+"""A variable, or an estimate with its lower and upper limit, as a tuple of three variables."""
+
+QUANTITIES = {
+    "certify": "worst subgroup", "ranks": "rank of each subgroup", "disparity": "disparity between subgroups",
+    "simultaneous_intervals": "",
+}  # fmt: skip
+"""Functions of all subgroups that questions with a named estimand ask for; empty for the value of every subgroup."""
+
+MIXED = frozenset({"measure", "definition", "estimand", "metric"})
+"""Dims along which rows have units of their own, so that each row has decimals of its own."""
+
+
+def answer_table(
+    answer: xr.Dataset,
+    rows: str | None,
+    columns: Mapping[str, Column],
+    *,
+    title: str = "",
+    remark: str | None = None,
+    limit: int | None = None,
+    decimals: int | None = None,
+) -> Table:
+    """Lay out variables along one dim.
+
+    Parameters
+    ----------
+    answer : xr.Dataset
+        Whatever else it varies along has been selected; columns have the dim ``rows`` alone, or none.
+    rows : str or None
+        The dim whose labels are rows; ``None`` for a table of one row.
+    columns : mapping
+        Headings, and the variable (or estimate, lower and upper limit) below each. Columns that are empty are left out.
+    title : str
+        Above the table.
+    remark : str, optional
+        A variable of texts that become footnotes.
+    limit : int, optional
+        Show at most so many rows.
+    decimals : int, optional
+        Decimals of all numbers; by default three figures of the largest of a column.
+
+    Returns
+    -------
+    rich.table.Table
+
+    Raises
+    ------
+    InputError
+        If a variable is not in the answer or the limit is negative.
+
+    Examples
+    --------
+    >>> found = xr.Dataset({"rank": ("subgroup", [2.0, 1.0])}, {"subgroup": ["a", "b"]})
+    >>> answer_table(found, "subgroup", {"rank": "rank"}).row_count
+    2
+    """
+    if limit is not None and limit < 0:
+        raise InputError(f"limit must be 0 or larger, or None for all rows; got {limit}")
+    table = empty_table(plain(title))
+    total = 1 if rows is None else answer.sizes[rows]
+    shown = total if limit is None else min(limit, total)
+    cells = {head: _cells(answer, rows, column, decimals) for head, column in columns.items()}
+    cells = {head: said for head, said in cells.items() if any(said)}
+    if rows is not None:
+        table.add_column(rows.replace("_", " "), overflow="fold", min_width=min(12, 80 // (len(cells) + 1)))
+    for head, column in columns.items():
+        if head in cells:
+            text = isinstance(column, str) and answer[column].dtype.kind not in "fiub"
+            table.add_column(head, justify="left" if text else "right", overflow="fold")
+    notes = Footnotes()
+    remarks = [""] * total if remark is None else _texts(answer, rows, remark)
+    if any(remarks):
+        table.add_column("")
+    for i in range(shown):
+        label = [] if rows is None else [Text(plain(str(answer[rows].values[i])))]
+        line = [*label, *(Text(said[i]) for said in cells.values())]
+        table.add_row(*line, *([notes.mark(remarks[i])] if any(remarks) else []))
+    more = [f"{shown} of {total} rows are shown"] if shown < total else []
+    return captioned(table, [*notes.lines(), *more], total, total)
+
+
+def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
+    """The estimand and the intervals of an answer, a sentence per metric; none where the answer does not name them.
+
+    Parameters
+    ----------
+    answer : xr.Dataset
+        The answer of a public function.
+    question : str
+        Name of the function.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> answer_headlines(bg.simultaneous_intervals(counts), "simultaneous_intervals")
+    ['fnr: superpopulation rate per subgroup; 95% simultaneous (Clopper-Pearson) intervals']
+    """
+    if question not in QUANTITIES or "metric" not in answer.dims:
+        return []
+    sentences = []
+    for metric in answer["metric"].values:
+        one = answer.sel(metric=metric)
+        estimand = str(one["estimand"].values)
+        kinds = np.ravel(one["interval_kind"].values.astype(str))
+        methods = np.ravel(one["interval_method"].values.astype(str)) if "interval_method" in one else [""] * len(kinds)
+        answers = [(estimand, str(kind), [str(method)]) for kind, method in zip(kinds, methods, strict=True)]
+        sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
+    return sentences
+
+
+def places(values: Sequence[float] | np.ndarray) -> int:
+    """Decimals that show three figures of the largest number, and of one below 1 three decimals.
+
+    Examples
+    --------
+    >>> places([0.25, 0.5]), places([12.5]), places([2000.0]), places([0.0004])
+    (3, 1, 0, 6)
+    """
+    finite = [abs(float(value)) for value in np.ravel(values) if math.isfinite(value)]
+    largest = max(finite, default=0.0)
+    if all(value == int(value) for value in finite):
+        return 0
+    return min(max(2 - math.floor(math.log10(largest)), 0), 12)
+
+
+def _cells(answer: xr.Dataset, rows: str | None, column: Column, decimals: int | None) -> list[str]:
+    if isinstance(column, str):
+        values = _values(answer, rows, column)
+        if values.dtype.kind not in "fiub":
+            return [plain(str(value)) for value in values]
+        digits = places(values.astype(float)) if values.dtype.kind in "iub" or decimals is None else decimals
+        own = decimals is None and rows in MIXED and values.dtype.kind == "f"
+        return [_number(float(value), places([value]) if own else digits) for value in values]
+    triple = [_values(answer, rows, name).astype(float) for name in column]
+    together = places(np.concatenate(triple)) if decimals is None else decimals
+    own = decimals is None and rows in MIXED
+    said = []
+    for estimate, lower, upper in zip(*triple, strict=True):
+        digits = places([estimate, lower, upper]) if own else together
+        said.append(interval_text(float(estimate), float(lower), float(upper), digits))
+    return said
+
+
+def _number(value: float, digits: int) -> str:
+    return ("infinite" if value > 0 else "-infinite") if math.isinf(value) else number(value, digits)
+
+
+def _texts(answer: xr.Dataset, rows: str | None, name: str) -> list[str]:
+    return [str(value) for value in _values(answer, rows, name)]
+
+
+def _values(answer: xr.Dataset, rows: str | None, name: str) -> np.ndarray[Any, Any]:
+    if name not in answer:
+        raise InputError(f"the answer has no variable {name!r}; {near_misses(name, map(str, answer.data_vars))}")
+    values = answer[name]
+    if rows is None:
+        return np.asarray(values.values).reshape(1)
+    return np.asarray(np.broadcast_to(values.values, (answer.sizes[rows],)))

@@ -1,0 +1,161 @@
+"""Several reports side by side for the terminal."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+from rich.text import Text
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.report.schema import APPROACHES
+from bayesgroups.report.view import check_level, headline, left_out_sentence, number, plain, whole
+from bayesgroups.views.tables.layout import captioned, empty_table, interval_text, largest
+
+Approach = Literal["bayesian", "frequentist"]
+IMPUTED = "*"
+"""Mark behind the answer for a subgroup without rows."""
+
+
+def comparison_table(
+    compared: xr.Dataset,
+    metric: str,
+    *,
+    level: float = 0.95,
+    approach: Approach = "bayesian",
+    decimals: int | None = None,
+    limit: int | None = None,
+) -> Table:
+    """One metric of several reports for the terminal, one column per report.
+
+    A star stands behind answers for subgroups without rows, which come from the model alone.
+
+    Parameters
+    ----------
+    compared : xr.Dataset
+        From `bayesgroups.compare`.
+    metric : str
+        One of its metrics.
+    level : float
+        Level of the intervals.
+    approach : {"bayesian", "frequentist"}
+        Which answer of each report.
+    decimals : int, optional
+        Decimals of all numbers; 3 when left out.
+    limit : int, optional
+        Show only so many subgroups when there are more: the largest, largest first.
+
+    Returns
+    -------
+    rich.table.Table
+
+    Raises
+    ------
+    InputError
+        If the comparison lacks the metric, the level or the approach.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> reports = {"alone": bg.estimate(counts, bg.NoPooling(), seed=1)}
+    >>> [str(column.header) for column in comparison_table(bg.compare(reports), "fnr").columns]
+    ['subgroup', 'n', 'alone']
+    """
+    names = [str(name) for name in compared["metric"].values]
+    if metric not in names:
+        raise InputError(f"the reports have no metric {metric!r}; {near_misses(metric, names)}")
+    _check_choice(level, approach)
+    one = compared.sel(metric=metric, approach=approach, level=level)
+    table = empty_table(f"{_headline(one, metric, level)}, {approach.capitalize()}")
+    table.add_column("subgroup", overflow="fold", min_width=12)
+    table.add_column("n", justify="right", no_wrap=True)
+    imputed = one["status"].transpose("estimator", "subgroup").values == "imputed"
+    for name in compared["estimator"].values:
+        table.add_column(Text(plain(str(name))), overflow="fold")
+    count = one["count"].isel(estimator=0) if "estimator" in one["count"].dims else one["count"]
+    places = 3 if decimals is None else decimals
+    bounds = [one[name].transpose("estimator", "subgroup").values for name in ("estimate", "lower", "upper")]
+    labels = compared["subgroup"].values
+    shown = largest(count.values, limit, np.arange(len(labels)))
+    for i in shown:
+        answers = zip(*(values[:, i] for values in bounds), strict=True)
+        cells = [interval_text(float(e), float(low), float(high), places) for e, low, high in answers]
+        cells = [f"{cell} {IMPUTED}" if alone else cell for cell, alone in zip(cells, imputed[:, i], strict=True)]
+        table.add_row(Text(plain(str(labels[i]))), whole(float(count.values[i])), *map(Text, cells))
+    lines = [f"{IMPUTED} no rows: the model alone answers"] if imputed[:, shown].any() else []
+    return captioned(table, lines, len(shown), len(labels))
+
+
+def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: Approach = "bayesian") -> Table:
+    """How reports differ from the first one, in one row per report and metric.
+
+    Parameters
+    ----------
+    compared : xr.Dataset
+        From `bayesgroups.compare`.
+    level : float
+        Level of the intervals.
+    approach : {"bayesian", "frequentist"}
+        Which answer of each report.
+
+    Returns
+    -------
+    rich.table.Table
+        Estimator and inference, mean width of the intervals, median ratio of the widths to those of the first
+        report, and mean absolute difference of the estimates from its, over the subgroups that `bayesgroups.compare`
+        included; those it left out stand below.
+
+    Raises
+    ------
+    InputError
+        If the comparison lacks the level or the approach.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> comparison_summary(bg.compare({"alone": bg.estimate(counts, bg.NoPooling(), seed=1)})).row_count
+    1
+    """
+    _check_choice(level, approach)
+    one = compared.sel(level=level, approach=approach)
+    names = [str(name) for name in compared["metric"].values]
+    said = [_headline(one.sel(metric=name), name, level) for name in names]
+    table = empty_table("\n".join([*said, f"{approach.capitalize()}, against the first report"]))
+    for heading in ("metric", "report", "estimator", "inference"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("mean width", "width ratio", "mean shift"):
+        table.add_column(heading, justify="right")
+    for metric in compared["metric"].values:
+        for name in compared["estimator"].values:
+            cell = one.sel(metric=metric, estimator=name)
+            cell = cell.isel(subgroup=np.flatnonzero(cell["included"].values))
+            values = (cell["width"].mean(), cell["width_ratio"].median(), np.abs(cell["shift"]).mean())
+            words = (metric, name, str(cell["word"].values).replace("_", " "), cell["inference"].values)
+            table.add_row(*(Text(plain(str(word))) for word in words), *(number(float(value)) for value in values))
+    left_out = compared["left_out"].transpose("metric", "estimator")
+    sentences = [
+        f"{plain(str(metric))}: {left_out_sentence(names)}"
+        for metric, row in zip(left_out["metric"].values, left_out.values.astype(str), strict=True)
+        for names in dict.fromkeys(row.tolist())
+        if names
+    ]
+    return captioned(table, sentences, 0, 0)
+
+
+def _headline(one: xr.Dataset, metric: str, level: float) -> str:
+    """The estimands and intervals of all reports about a metric, in a sentence."""
+    methods = one["interval_method"].transpose("estimator", "subgroup").values.astype(str)
+    words = (one[name].values.astype(str) for name in ("estimand", "interval_kind"))
+    return headline(plain(metric), level, list(zip(*words, methods, strict=True)))
+
+
+def _check_choice(level: float, approach: str) -> None:
+    check_level(level)
+    if approach not in APPROACHES:
+        raise InputError(f"approach {approach!r} is not one of {', '.join(map(repr, APPROACHES))}")

@@ -1,0 +1,70 @@
+"""One metric of a tally for the terminal."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+from rich.text import Text
+
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.report.view import number, plain, whole
+from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, largest
+
+
+def tally_table(tally: xr.Dataset, metric: str, *, decimals: int = 3, limit: int | None = None) -> Table:
+    """One metric of a tally for the terminal.
+
+    Parameters
+    ----------
+    tally : xr.Dataset
+        A tally.
+    metric : str
+        One of its metrics.
+    decimals : int
+        Decimals of estimates and standard errors.
+    limit : int, optional
+        Show only so many subgroups when there are more: the largest, largest first.
+
+    Returns
+    -------
+    rich.table.Table
+        Rows, effective denominator ``n``, estimate, standard error (from the pooled row variance) and remark
+        per subgroup.
+
+    Raises
+    ------
+    InputError
+        If the tally lacks the metric.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> tally_table(counts, "fnr").row_count
+    2
+    """
+    names = [str(name) for name in tally["metric"].values]
+    if metric not in names:
+        raise InputError(f"the tally has no metric {metric!r}; {near_misses(metric, names)}")
+    one = tally.sel(metric=metric)
+    table = empty_table(plain(metric))
+    table.add_column("subgroup", overflow="fold", min_width=12)
+    for heading in ("rows", "n", "estimate", "std. error"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
+    notes = Footnotes()
+    spread = np.sqrt(one["sampling_variance"].values)
+    labels = tally["subgroup"].values
+    shown = largest(one["count"].values, limit, np.arange(len(labels)))
+    for i in shown:
+        table.add_row(
+            Text(plain(str(labels[i]))),
+            whole(float(one["rows"].values[i])),
+            whole(float(one["count"].values[i])),
+            number(float(one["estimate"].values[i]), decimals),
+            number(float(spread[i]), decimals),
+            notes.mark(str(one["reason"].values[i])),
+        )
+    return captioned(table, notes.lines(), len(shown), len(labels))

@@ -1,0 +1,69 @@
+"""Reports against a known truth for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+from rich.text import Text
+
+from bayesgroups.errors import InputError
+from bayesgroups.report.view import metrics_of, number, percent, plain, read
+from bayesgroups.views.tables.layout import empty_table
+
+
+def truth_table(reports: Mapping[str, xr.DataTree], truth: xr.DataArray, *, level: float = 0.95) -> Table:
+    """How well reports did where the truth is known, in one row per metric, report and approach.
+
+    Parameters
+    ----------
+    reports : mapping
+        Reports by the name they go under, all of the same metrics.
+    truth : xr.DataArray
+        True values along ``metric`` and ``subgroup``.
+    level : float
+        Level of the intervals.
+
+    Returns
+    -------
+    rich.table.Table
+        Mean absolute error of the estimates, how many intervals hold the truth, and their mean width, over
+        the subgroups that have an answer and a truth.
+
+    Raises
+    ------
+    InputError
+        If there is no report, or the truth lacks a metric of theirs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
+    >>> truth = xr.full_like(counts["estimate"], 0.3)
+    >>> truth_table({"alone": bg.estimate(counts, bg.NoPooling(), seed=1)}, truth).row_count
+    2
+    """
+    if not reports:
+        raise InputError("truth_table() got no report; give at least one")
+    table = empty_table(f"Against the truth ({percent(level)} intervals, subgroups with an answer)")
+    for heading in ("metric", "estimates"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("mean error", "truth inside", "mean width"):
+        table.add_column(heading, justify="right")
+    for metric in metrics_of(next(iter(reports.values()))):
+        for name, report in reports.items():
+            reading = read(report, metric, level=level, truth=truth)
+            if reading.truth is None:
+                raise InputError(f"the truth lacks the metric {metric!r}")
+            for side in (reading.frequentist, reading.bayesian):
+                known = np.isfinite(reading.truth) & np.isfinite(side.estimate) & np.isfinite(side.lower)
+                error = np.abs(side.estimate - reading.truth)[known]
+                held = f"{int(reading.inside(side)[known].sum())} of {int(known.sum())}"
+                width = (side.upper - side.lower)[known]
+                numbers = [number(float(values.mean())) if len(values) else "" for values in (error, width)]
+                words = Text(f"{plain(name)}, {side.approach.capitalize()}")
+                table.add_row(Text(reading.metric), words, numbers[0], held, numbers[1])
+    return table

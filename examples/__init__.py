@@ -1,0 +1,1 @@
+"""Programs to read and run: the package at work, published results run again, comparisons."""

@@ -1,0 +1,1 @@
+"""De-biasing bias measurement: estimators of the variance between groups, and their bias."""

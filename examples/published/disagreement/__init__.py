@@ -1,0 +1,1 @@
+"""Disagreement feedback: identified bounds on rates from second opinions."""

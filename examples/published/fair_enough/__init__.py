@@ -1,0 +1,1 @@
+"""Fair Enough: models selected by performance and fairness."""

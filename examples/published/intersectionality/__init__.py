@@ -1,0 +1,1 @@
+"""The intersectionality problem: the worst subgroup of a sample, and certification."""

@@ -1,0 +1,1 @@
+"""Structured regression, model-based metrics and nested tests."""

@@ -1,0 +1,126 @@
+"""Model-based metrics on the readmission study: errors, coverage and width of intervals beside the references.
+
+``python -m examples.published.structured_regression.model_based --data FOLDER --output FOLDER`` draws 20 evaluation sets of 5,000 admissions from the
+73,988 held back, and writes one CSV file; with the same output folder it goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesgroups.estimators import ModelBasedMetrics
+from bayesgroups.frequentist import model_based_metrics
+from bayesgroups.studies.populations import SMALL
+from bayesgroups.studies.resampling import Entry, study
+from examples.commands import add_options, executor
+from examples.comparisons.entrants import entrants as shared_entrants
+from examples.comparisons.shared_cells import DIABETES_DRAWS, SEED, populations
+from examples.records import write
+
+LEVEL = 0.95
+REFERENCES = ("standard", "js", "eb_plug_in", "eb_morris", "sr", "suremap", "crossed_effects")
+"""Of the shared study; the standard estimate comes first, as everything is relative to it."""
+RECORD = "model_based_metrics.csv"
+
+
+def entrants() -> dict[str, Entry]:
+    """The estimators of the study.
+
+    Returns
+    -------
+    dict
+        References of the shared study and ``crossed_effects``, the word with the smallest errors there; ``mbm_normal``, the
+        bootstrapped score regression with normal errors; and ``mbm``, both sides of the word.
+
+    Examples
+    --------
+    >>> list(entrants())[-2:]
+    ['mbm_normal', 'mbm']
+    """
+    known = shared_entrants()
+    return {
+        **{name: known[name] for name in REFERENCES},
+        "mbm_normal": partial(model_based_metrics.estimate, residuals="normal"),
+        "mbm": ModelBasedMetrics(),
+    }
+
+
+def table(found: xr.Dataset) -> pd.DataFrame:
+    """Errors and intervals by estimator, metric and size of the subgroup.
+
+    Parameters
+    ----------
+    found : xr.Dataset
+        From `bayesgroups.studies.resampling.study`.
+
+    Returns
+    -------
+    pandas DataFrame
+        Columns ``estimator``, ``metric``, ``subgroups`` (``all``, or ``small`` for 25 rows or fewer), ``mae`` and its
+        ``ratio`` to the standard estimate, ``bias`` (mean error, weighted by rows), ``coverage`` and ``width`` of 95 %
+        intervals clipped to the range, over pairs of draw and subgroup where truth, standard estimate and answer are defined.
+    """
+    truth = found["truth"].transpose("metric", "subgroup").values
+    rows = found["rows"].transpose("draw", "subgroup").values
+    known = np.isfinite(truth) & np.isfinite(found["standard"].transpose("draw", "metric", "subgroup").values)
+    low, high = (found[f"range_{side}"].values[:, None] for side in ("lower", "upper"))
+    own = found.sel(level=LEVEL)
+    lines = []
+    errors: dict[tuple[str, str], float] = {}
+    for name in (str(one) for one in found["estimator"].values):
+        estimate, lower, upper = (
+            own[part].sel(estimator=name).transpose("draw", "metric", "subgroup").values
+            for part in ("estimate", "lower", "upper")
+        )
+        lower, upper = np.clip(lower, low, high), np.clip(upper, low, high)
+        for i, metric in enumerate(str(one) for one in found["metric"].values):
+            for which, wanted in (("all", rows >= 0), ("small", rows <= SMALL)):
+                use = known[:, i] & wanted & np.isfinite(estimate[:, i])
+                gap = (estimate[:, i] - truth[i])[use]
+                inside = (lower[:, i] <= truth[i]) & (truth[i] <= upper[:, i])
+                mae = float(np.abs(gap).mean())
+                errors.setdefault((metric, which), mae)  # the standard comes first
+                lines.append(
+                    {
+                        "estimator": name, "metric": metric, "subgroups": which, "pairs": int(use.sum()), "mae": mae,
+                        "ratio": mae / errors[metric, which], "bias": float(np.average(gap, weights=rows[use])),
+                        "coverage": float(inside[use].mean()), "width": float((upper - lower)[:, i][use].mean()),
+                    }
+                )  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study and write its table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the folder diabetes")
+    parser.add_argument("--output", type=Path, required=True, help="folder of records and of the table")
+    parser.add_argument("--draws", type=int, default=DIABETES_DRAWS)
+    add_options(parser, journal=False)
+    given = parser.parse_args(arguments)
+    population, folder = populations(given.data)[0], given.output / "records"
+    with executor(given) as run:
+        found = study(
+            population,
+            entrants(),
+            draws=given.draws,
+            seed=SEED,
+            workers=run.workers,
+            folder=folder,
+            progress=run.progress,
+        )
+    usable = found["usable"].sel(estimator="mbm (bayesian)").values
+    place = given.output / RECORD
+    write(place, table(found).to_csv(index=False, float_format="%.4f", lineterminator="\n"))
+    print(f"{place}: {len(usable)} draws, {int(usable.sum())} usable fits")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Arrays, scales and priors that builders share, without PyMC."""
