@@ -89,6 +89,7 @@ def add_means(
     pair = table[f"there{i}"][some] == 2
     scatter[pair] = ((w**2 - squares) / (2 * w) * (high - low) ** 2)[pair]
     middle = float((w * mean).sum() / w.sum()) if len(w) else 0.0
+    middle = middle if np.isfinite(middle) else 0.0
     moments.weight[i] = add_up(w)
     moments.weight_squares[i] = add_up(squares)
     used = moments.weight[i] > 0

@@ -48,7 +48,9 @@ def read_cells(grouped: nw.DataFrame[Any], keys: Sequence[str], labels: Sequence
 def _factorized(column: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """The distinct values of a column and which of them each row has."""
     seen: dict[Any, int] = {}
-    if column.implementation.is_pyarrow():  # large answers without a Python object per row
+    if (
+        column.implementation.is_pyarrow() and column.dtype != nw.Categorical
+    ):  # large answers without a Python object per row
         encoded = column.to_native().combine_chunks().dictionary_encode(null_encoding="encode")
         values = [_plain(value) for value in encoded.dictionary.to_pylist()]
         code = np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.intp)

@@ -57,10 +57,11 @@ def number(source: Source, name: str, argument: str, column: str) -> Number:
     Raises
     ------
     InputError
-        If it holds something else.
+        If it holds something else, or nothing in some row of such a column.
     """
     dtype = source.frame.collect_schema()[name]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
+        refuse_missing(source, source.frame, name, name, argument)
         first = source.collect(source.frame.select(nw.col(name)).head(1))[name].to_list()
         raise no_number(name, argument, dtype, first[0] if first else None)
     return Number(name, argument, column, source.is_complete(name))
@@ -71,8 +72,8 @@ def with_roles(
 ) -> Frame:
     """Add attributes, labels, numbers and clusters under their common names."""
     schema = source.frame.collect_schema()
-    # Categories of pandas may be numbers, and are their own codes when rows are grouped.
-    codes = isinstance(source.frame, nw.DataFrame) and source.frame.implementation.is_pandas_like()
+    # Categories in memory may be numbers, and are their own codes when rows are grouped.
+    codes = isinstance(source.frame, nw.DataFrame)
 
     def plain(name: str) -> nw.Expr:
         named = isinstance(schema[name], nw.Categorical | nw.Enum) and not codes
@@ -98,16 +99,20 @@ def with_roles(
 def with_label_texts(frame: Frame, roles: Roles) -> Frame:
     """Add labels as texts, and whether they are the same, for metrics of one's own."""
     schema, columns = frame.collect_schema(), []
-    named = {"__truth__": ("__label_true__", roles.y_true), "__decision__": ("__label_pred__", roles.y_pred)}
-    for column, (text, given) in named.items():
+    named_columns = {"__truth__": ("__label_true__", roles.y_true), "__decision__": ("__label_pred__", roles.y_pred)}
+    for column, (text, given) in named_columns.items():
         if given is None:
             continue
         label = nw.col(column).cast(nw.String)
         if schema[column] == nw.Boolean:  # engines write true or True
             label = nw.when(nw.col(column)).then(nw.lit("True")).otherwise(nw.lit("False"))
         columns.append(label.alias(text))
-    if len(columns) == 2:
-        columns.append((nw.col("__truth__") == nw.col("__decision__")).cast(nw.Float64).alias("__agrees__"))
+    if len(columns) == 2 and "__agrees__" not in schema:
+        # Categories are compared as texts: engines refuse those of two columns that declare different ones.
+        named = any(isinstance(schema[column], nw.Categorical | nw.Enum) for column in named_columns)
+        pair = [text for text, _ in named_columns.values()] if named else list(named_columns)
+        agrees = (nw.col(pair[0]) == nw.col(pair[1])).cast(nw.Float64).alias("__agrees__")
+        return frame.with_columns(*columns).with_columns(agrees)
     return frame.with_columns(*columns) if columns else frame
 
 
@@ -115,7 +120,7 @@ def equals(column: str, dtype: Any, label: object) -> nw.Expr:
     """Whether a column has a label; never, where label and column are of different types and engines would refuse."""
     if dtype == nw.Boolean:
         return nw.col(column) == bool(label) if label in (0, 1) else nw.lit(False)
-    if dtype in (nw.Object, nw.Categorical, nw.Enum):  # values of pandas, which compares any two
+    if dtype in (nw.Object, nw.Categorical, nw.Enum):  # in memory, where any two values can be compared
         return nw.col(column) == label
     if dtype.is_numeric() == isinstance(label, int | float | np.number):
         return nw.col(column) == (int(label) if isinstance(label, bool) else label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -161,7 +162,7 @@ def _request(
     one = {"__truth__": [1], "__decision__": [1]}
     labels = {key: one[key] for key in request.labels}
     table = _label_table(request, labels, 1 if request.decides else None, source.frame.implementation)
-    known = {i for i, metric in enumerate(metrics) if metric.kind != "auc" and _of_labels(metric, table) is not None}
+    known = _of_labels(metrics, table)
     rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in known)
     return replace(request, of_rows=rest), notes
 
@@ -197,16 +198,28 @@ _IN_MEMORY: dict[nw.Implementation, Literal["polars", "pyarrow"]] = {
 """What small frames are made with beside rows of an engine, whose answers come so as well; of pandas for any other."""
 
 
-def _of_labels(metric: Metric, table: nw.DataFrame[Any]) -> tuple[FloatArray, FloatArray] | None:
-    """Whether cells count and their values, if the metric is one of labels alone."""
-    if metric.kind not in ("rate", "f1"):
-        return None
+def _of_labels(
+    metrics: Sequence[Metric], table: nw.DataFrame[Any], leave: Sequence[int] = ()
+) -> dict[int, tuple[FloatArray, FloatArray]]:
+    """Whether cells count and their values, by position of the metrics that are made of labels alone."""
+    asked = {i: metric for i, metric in enumerate(metrics) if metric.kind in ("rate", "f1") and i not in leave}
     try:
-        found = table.with_columns(*expressions.values(metric, 0))
-    except Exception:  # a column that cells of labels do not have
-        return None
-    counts, value = (found[name].to_numpy().astype(np.float64) for name in ("__c0__", "__v0__"))
-    return np.nan_to_num(counts), value
+        return _evaluated(asked, table)
+    except Exception:  # one of them needs a column that cells of labels do not have
+        found: dict[int, tuple[FloatArray, FloatArray]] = {}
+        for i, metric in asked.items():
+            with suppress(Exception):  # each dataframe engine has its own exceptions
+                found |= _evaluated({i: metric}, table)
+        return found
+
+
+def _evaluated(metrics: Mapping[int, Metric], table: nw.DataFrame[Any]) -> dict[int, tuple[FloatArray, FloatArray]]:
+    columns = [column for i, metric in metrics.items() for column in expressions.values(metric, i)]
+    seen = table.select(*columns) if columns else table
+    arrays = {
+        name: seen[name].to_numpy().astype(np.float64) for name in seen.columns if name.startswith(("__c", "__v"))
+    }
+    return {i: (np.nan_to_num(arrays[f"__c{i}__"]), arrays[f"__v{i}__"]) for i in metrics}
 
 
 def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, notes: dict[str, Any]) -> Pushed:
@@ -240,6 +253,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     outcomes = _label_table(request, labels, positive, parts[0].frame.implementation)
     weight = table["__weight__sum"] if request.weighted else rows
     squares = table["squares"] if request.weighted else rows
+    label_values = _of_labels(metrics, outcomes, leave=request.of_rows)
     moments = Moments(*(np.zeros((len(metrics), size)) for _ in range(4)))
     moments.mean[:] = np.nan
     lowest, highest = [0.0] * len(metrics), [0.0] * len(metrics)
@@ -254,9 +268,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
                 continue
             w, ww, wv = table[f"w{i}"], table[f"ww{i}" if request.weighted else f"w{i}"], table[f"wv{i}"]
         else:
-            found = _of_labels(metric, outcomes)
-            assert found is not None, "it was a metric of labels when it was asked for"
-            counts, value = found
+            counts, value = label_values[i]
             used = value[counts > 0]
             if len(used):
                 check_range(metric, float(counts.sum()), used.min(), used.max(), float((used * (1 - used)).sum()))

@@ -8,7 +8,7 @@ finite where a value is not. Only when a check fails is a second question asked,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,10 +104,7 @@ def _reduce(source: Source, request: Request) -> Reduced:
     roles = request.roles
     numbers = lazy_columns.numbers(source, roles)
     frame = lazy_columns.with_roles(source, request.roles, request.labels, request.threshold, numbers)
-    if request.of_rows and request.decides:
-        frame = _with_outcomes(frame, request, _likely_positive(source, frame, request))
-    elif request.of_rows:
-        frame = lazy_columns.with_label_texts(frame, roles)
+    frame = _with_labels(frame, request, request.of_rows, lambda: _likely_positive(source, frame, request))
     cells, dropped = _attributes(_first_pass(source, frame, request, numbers), request)
     if request.missing == "drop":
         frame = frame.filter(*[~lazy_columns.absent(frame, f"__by_{i}__") for i in range(len(roles.by))])
@@ -121,15 +118,14 @@ def _reduce(source: Source, request: Request) -> Reduced:
             name, argument = (roles.y_true, "y_true") if key == "__truth__" else (roles.y_pred, "y_pred")
             lazy_columns.refuse_missing(source, frame, key, str(name), argument)
     _check_metrics(source, frame, cells.table, request)
-    if request.decides:
-        frame = _with_outcomes(frame, request, positive_label(distinct(cells.labels, request), roles))
-    elif not request.of_rows:
-        frame = lazy_columns.with_label_texts(frame, roles)
+    positive = positive_label(distinct(cells.labels, request), roles) if request.decides else None
     scores, grid = None, None
     if any(metric.kind == "auc" for metric in request.metrics) and len(rows):
-        scores, grid = _scores(source, frame, request, cells.table)
+        scores, grid = _scores(source, _with_outcomes(frame, request, positive), request, cells.table)
     clusters = None
     if roles.cluster is not None:
+        every = [i for i, metric in enumerate(request.metrics) if metric.kind != "auc"]
+        frame = _with_labels(frame, request, every, lambda: positive)
         clusters = _grouped(
             source, frame, request, "__cluster__", expressions.clusters(request.metrics, request.weighted)
         )
@@ -157,9 +153,30 @@ def _likely_positive(source: Source, frame: Frame, request: Request) -> object:
     return positive_label(list(dict.fromkeys(seen)), roles)
 
 
+def _with_labels(frame: Frame, request: Request, metrics: Sequence[int], positive: Callable[[], object]) -> Frame:
+    """Add what some of the metrics read of labels; lazy engines leave out what is not read, in memory it is looked at."""
+    if not metrics or _readable(frame, request, metrics):
+        return frame
+    if request.decides:
+        frame = _with_outcomes(frame, request, positive())
+    if _readable(frame, request, metrics):
+        return frame
+    return lazy_columns.with_label_texts(frame, request.roles)
+
+
+def _readable(frame: Frame, request: Request, metrics: Sequence[int]) -> bool:
+    """Whether rows in memory have every column that the metrics read; not known of lazy ones."""
+    if isinstance(frame, nw.LazyFrame):
+        return False
+    try:
+        frame.head(0).select(*[column for i in metrics for column in expressions.values(request.metrics[i], i)])
+    except Exception:  # each dataframe engine has its own exceptions
+        return False
+    return True
+
+
 def _with_outcomes(frame: Frame, request: Request, positive: object) -> Frame:
-    """Add outcome and decision as 0 or 1, and labels as texts."""
-    frame = lazy_columns.with_label_texts(frame, request.roles)
+    """Add outcome and decision as 0 or 1."""
     schema, columns = frame.collect_schema(), []
     for key, name in (("__truth__", "__y_true__"), ("__decision__", "__y_pred__")):
         if key in request.labels:
