@@ -59,6 +59,10 @@ KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 
 
+LABELS: list[list[Any]] = [[0, 1], [False, True], ["no", "yes"], [1.0, 0.0]]
+DECISIONS: list[dict[str, Any]] = [{"y_pred": "p"}, {"threshold": 0.25}, {"selection_rate": 0.4}]
+
+
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Rows with every kind of attribute, and what is asked of them."""
@@ -69,7 +73,7 @@ def questions(draw: st.DrawFn) -> tuple[pd.DataFrame, dict[str, Any]]:
         choice = [*values, None] if holes and missing != "error" else values
         return draw(st.lists(st.sampled_from(choice), min_size=n, max_size=n))
 
-    labels = draw(st.sampled_from([[0, 1], [False, True], ["no", "yes"], [1.0, 0.0]]))
+    labels: list[Any] = draw(st.sampled_from(LABELS))
     frame = pd.DataFrame(
         {
             "word": pd.Series(column(["b", "a|c", "ä", "10", "9"], holes=True), dtype=object),
@@ -96,8 +100,7 @@ def questions(draw: st.DrawFn) -> tuple[pd.DataFrame, dict[str, Any]]:
         *draw(st.lists(st.sampled_from(METRICS), min_size=1, unique=True)),
         *draw(st.sampled_from([[], ["auc"]])),
     ]
-    decision = draw(st.sampled_from([{"y_pred": "p"}, {"threshold": 0.25}, {"selection_rate": 0.4}]))
-    asked |= decision
+    asked |= draw(st.sampled_from(DECISIONS))
     asked["positive"] = labels[1] if isinstance(labels[0], str) else None
     asked["weights"] = draw(st.sampled_from([None, "w"]))
     asked["features"] = draw(st.sampled_from([[], ["visits"], ["visits", "w"]]))
