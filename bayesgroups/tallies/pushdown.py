@@ -214,11 +214,11 @@ def _of_labels(
 
 
 def _evaluated(metrics: Mapping[int, Metric], table: nw.DataFrame[Any]) -> dict[int, tuple[FloatArray, FloatArray]]:
-    columns = [column for i, metric in metrics.items() for column in expressions.values(metric, i)]
-    seen = table.select(*columns) if columns else table
-    arrays = {
-        name: seen[name].to_numpy().astype(np.float64) for name in seen.columns if name.startswith(("__c", "__v"))
-    }
+    columns = [column for i, metric in metrics.items() for column in expressions.values(metric, i)[:2]]
+    if not columns:
+        return {}
+    seen = table.select("__cell__", *columns)
+    arrays = {name: seen[name].to_numpy().astype(np.float64) for name in seen.columns}
     return {i: (np.nan_to_num(arrays[f"__c{i}__"]), arrays[f"__v{i}__"]) for i in metrics}
 
 
@@ -282,7 +282,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
         total = np.stack([add_up(table[f"feature{i}"]) for i in range(len(roles.features))], axis=1)
         features = Features(roles.features, total, add_up(weight))
     grids = {part.grid for part in parts}
-    scores = _scores(parts, locate) if parts[0].scores is not None else None
+    scores = _scores(parts, locate) if any(part.scores is not None for part in parts) else None
     if grids - {None}:
         notes["score_grid"] = max(grid for grid in grids if grid is not None)
     clusters = _clusters(parts, locate, metrics, request.weighted) if roles.cluster is not None else None

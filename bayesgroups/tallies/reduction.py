@@ -155,7 +155,7 @@ def _likely_positive(source: Source, frame: Frame, request: Request) -> object:
 
 def _with_labels(frame: Frame, request: Request, metrics: Sequence[int], positive: Callable[[], object]) -> Frame:
     """Add what some of the metrics read of labels; lazy engines leave out what is not read, in memory it is looked at."""
-    if not metrics or _readable(frame, request, metrics):
+    if not metrics or (set(metrics) <= set(request.of_rows) and _readable(frame, request, metrics)):
         return frame
     if request.decides:
         frame = _with_outcomes(frame, request, positive())

@@ -26,7 +26,7 @@ from tests.tallies.engines import assert_same, need
 LEVELS = ["tall", "none", "short"]
 BY = ["word", "size", "number", "truth", "share"]
 """Attributes: texts, categories with a level that no row has, whole numbers, booleans and floats."""
-COST = Metric("cost", value=nw.col("loss") * (1 - Y_PRED), where=Y_TRUE == 1)
+COST = Metric("cost", value=nw.col("loss") * (1 - Y_PRED), where=Y_TRUE == 1, needs=frozenset({"y_true", "y_pred"}))
 RARE = Metric("rare", value=(nw.col("loss") > 1).cast(nw.Float64), kind="rate")
 TEXT = Metric("text", value=(LABEL_TRUE == "yes").cast(nw.Float64), kind="rate")
 METRICS: list[str | Metric] = ["sel", "acc", "tpr", "fpr", "ppv", "f1", "mean", "correct", COST, RARE, TEXT]
@@ -253,10 +253,14 @@ def tallied(frame: Any, asked: Mapping[str, Any]) -> xr.Dataset:
     return bg.tally(frame, arguments.pop("by"), arguments.pop("metrics"), **arguments)
 
 
-@settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate),
-          suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])  # fmt: skip
-@given(questions())
-def test_any_frame_has_the_tally_of_plain_loops(question: tuple[pd.DataFrame, dict[str, Any]]) -> None:
+@settings(
+    max_examples=20,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(questions(), st.sets(st.sampled_from(sorted(KINDS)), min_size=2, max_size=2))
+def test_any_frame_has_the_tally_of_plain_loops(question: tuple[pd.DataFrame, dict[str, Any]], kinds: set[str]) -> None:
     frame, asked = question
     if asked["missing"] == "drop" and not len(frame[list(asked["by"])].dropna()):
         with pytest.raises(InputError, match="no rows are left after dropping those with a missing attribute"):
@@ -264,7 +268,102 @@ def test_any_frame_has_the_tally_of_plain_loops(question: tuple[pd.DataFrame, di
         return
     found = tallied(frame, asked)
     check(found, frame, asked)
-    for kind, build in KINDS.items():
-        if kind == "iterator" and ("selection_rate" in asked or asked["confusion"]):
-            continue
-        assert_same(tallied(build(frame), asked), found)
+    for kind in kinds:
+        if kind != "iterator" or ("selection_rate" not in asked and not asked["confusion"]):
+            assert_same(tallied(KINDS[kind](frame), asked), found)
+
+
+def fixed_rows(n: int = 120) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    return pd.DataFrame(
+        {
+            "word": rng.choice(np.array(["b", "a|c", None], dtype=object), n),
+            "size": pd.Categorical(rng.choice(["tall", "short"], n), categories=LEVELS),
+            "y": rng.integers(0, 2, n),
+            "p": rng.integers(0, 2, n),
+            "score": rng.random(n).round(1),
+            "loss": rng.normal(size=n),
+            "visits": rng.poisson(2, n),
+            "w": rng.choice([0.5, 1.0, 3.0], n),
+            "right": rng.random(n) < 0.6,
+            "patient": rng.choice(["p1", "p2", "p3"], n),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing"), [*itertools.product([*KINDS, "duckdb"], ["level", "drop"]), ("dask", "level")]
+)
+def test_confusion_weights_and_clusters_of_every_kind(kind: str, missing: str) -> None:
+    frame = fixed_rows()
+    asked: dict[str, Any] = {
+        "by": ["word"], "metrics": ["tpr", "mean", COST, "auc"], "y_true": "y", "y_score": "score", "threshold": 0.4,
+        "loss": "loss", "correct": "right", "missing": missing, "positive": None, "weights": "w", "features": ["visits"], "cluster": None,
+        "confusion": True,
+    }  # fmt: skip
+    plain = frame.drop(columns="size")
+    if kind == "dask":
+        need("dask")
+        import dask.dataframe as dd
+
+        source: Any = dd.from_pandas(plain, npartitions=2)
+    else:
+        source = {**KINDS, "duckdb": as_duckdb}[kind](frame)
+    if kind == "iterator":
+        asked["confusion"] = False
+    found = tallied(plain, asked)
+    check(found, plain, asked)
+    assert_same(tallied(source, asked), found)
+    asked |= {"cluster": "patient", "confusion": False, "metrics": ["tpr", "acc", COST]}
+    if kind not in ("dask", "iterator"):  # Dask takes long to plan long queries; an iterator is spent
+        found = tallied(plain, asked)
+        check(found, plain, asked)
+        assert_same(tallied(source, asked), found)
+
+
+IN_MEMORY: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "pandas": lambda frame: frame,
+    **{kind: build for kind, build in KINDS.items() if kind != "iterator"},
+}
+
+
+@pytest.mark.parametrize("kind", IN_MEMORY)
+@pytest.mark.parametrize(
+    ("column", "value", "changes", "message"),
+    [
+        ("y", None, {}, r"column 'y' \(y_true=\) has 1 missing value, the first in row 5; fill or drop"),
+        ("p", None, {}, r"column 'p' \(y_pred=\) has 1 missing value, the first in row 5; fill or drop"),
+        ("patient", None, {"cluster": "patient"}, r"column 'patient' \(cluster=\) has 1 missing value, the first in row 5"),
+        ("loss", None, {"loss": "loss"}, r"column 'loss' \(loss=\) has 1 missing value, the first in row 5"),
+        ("loss", -np.inf, {"loss": "loss"}, r"column 'loss' \(loss=\) must be finite; row 5 has -inf"),
+        ("visits", None, {"features": ["visits"]}, r"column 'visits' \(features\[0\]=\) has 1 missing value, the first in row 5"),
+        ("w", -2.0, {"weights": "w"}, r"column 'w' \(weights=\) must not be negative; row 5 has -2"),
+        ("visits", 0.5, {"correct": "visits"}, r"column 'visits' \(correct=\) must hold 0 and 1 or booleans; row 5 has 0.5"),
+        ("score", np.inf, {"y_pred": None, "y_score": "score", "selection_rate": 0.5}, "must be finite; row 5 has inf"),
+        ("word", "kept", {"by": ["word"], "missing": "drop", "loss": "inf"}, r"'inf' \(loss=\) must be finite; row 1 has inf"),
+    ],
+)  # fmt: skip
+def test_messages_name_rows(kind: str, column: str, value: Any, changes: dict[str, Any], message: str) -> None:
+    frame = fixed_rows().assign(visits=1.0, inf=1.0)
+    frame[column] = frame[column].astype(object if column in ("word", "patient") else float)
+    frame.loc[5, column] = value
+    if column == "word":  # rows are numbered when those without an attribute have gone
+        frame["word"] = [None] * 4 + ["b"] * (len(frame) - 4)
+        frame.loc[5, "inf"] = np.inf
+    asked: dict[str, Any] = {"by": ["size"], "metrics": ["tpr"], "y_true": "y", "y_pred": "p"} | changes
+    with pytest.raises(InputError, match=message):
+        tallied(IN_MEMORY[kind](frame), asked)
+
+
+def test_labels_may_be_categories_of_numbers_or_objects() -> None:
+    frame = fixed_rows()
+    asked: dict[str, Any] = {"by": ["size"], "metrics": ["tpr", "acc", "tpr[1]"], "y_true": "y", "y_pred": "p"}
+    wanted = tallied(frame, asked)
+    for kind in (object, "category", "Int64"):
+        other = frame.astype({"y": kind, "p": kind})
+        assert_same(tallied(other, asked), wanted)
+        assert_same(tallied(other.astype({"p": int}), asked), wanted)
+    named = {"by": ["size"], "metrics": ["acc"], "y_true": "a", "y_pred": "b", "cluster": "patient"}
+    classes = frame.assign(a=frame["word"].fillna("?"), b=frame["word"].fillna("b"))
+    apart = classes.assign(a=pd.Categorical(classes["a"]), b=pd.Categorical(classes["b"]))  # of other categories each
+    assert_same(tallied(apart, named), tallied(classes, named))
