@@ -388,10 +388,11 @@ def _check_metrics(source: Source, frame: Frame, table: dict[str, FloatArray], r
 
 
 def _scores(source: Source, frame: Frame, request: Request, table: dict[str, FloatArray]) -> tuple[Cells, float | None]:
-    """Positives and negatives by score; scores are rounded down to a grid where there are more than can be held."""
+    """Positives and negatives by score; lazy rows have scores rounded down to a grid where there are more than can be held."""
     parts = expressions.scores(request.weighted)
-    found = _grouped(source, frame, request, "__key__", parts, MOST_CELLS + 1)
-    if len(found.code) <= MOST_CELLS:
+    held = isinstance(frame, nw.DataFrame)
+    found = _grouped(source, frame, request, "__key__", parts, 0 if held else MOST_CELLS + 1)
+    if held or len(found.code) <= MOST_CELLS:
         return found, None
     width = grid_width(table["__y_score__low"].min(), table["__y_score__high"].max(), MOST_CELLS // len(found.keys))
     lower = ((nw.col("__y_score__") / width).floor() * width + 0.0).alias("__key__")

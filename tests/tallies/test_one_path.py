@@ -298,8 +298,8 @@ def test_confusion_weights_and_clusters_of_every_kind(kind: str, missing: str) -
     frame = fixed_rows()
     asked: dict[str, Any] = {
         "by": ["word"], "metrics": ["tpr", "mean", COST, "auc"], "y_true": "y", "y_score": "score", "threshold": 0.4,
-        "loss": "loss", "correct": "right", "missing": missing, "positive": None, "weights": "w", "features": ["visits"], "cluster": None,
-        "confusion": True,
+        "loss": "loss", "correct": "right", "missing": missing, "positive": None, "weights": "w", "features": ["visits"],
+        "cluster": None, "confusion": True,
     }  # fmt: skip
     plain = frame.drop(columns="size")
     if kind == "dask":
