@@ -34,7 +34,7 @@ MOST_CELLS = 2**21
 CANCELLED = 1e-3
 """Share of the sum of squares below which a scatter taken from it has lost digits, and is summed again around a mean."""
 OWN_MIDDLES = 32
-"""Cells that are summed again around their own mean; further ones around the mean of all."""
+"""Cells of lazy rows that are summed again around their own mean; further ones around the mean of all."""
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,13 @@ def _first_pass(source: Source, frame: Frame, request: Request, numbers: Sequenc
         lost &= cells.table[f"there{i}"] > 2  # the scatter of two rows is known from their values
         if lost.any() and np.isfinite(wv).all():
             keys, shift = cells.whole_keys(), start.get(i, 0.0)
-            own = {keys[j]: float(mean[j]) + shift for j in np.flatnonzero(lost)[:OWN_MIDDLES]}
+            held = isinstance(frame, nw.DataFrame)
+            own = {keys[j]: float(mean[j]) + shift for j in np.flatnonzero(lost)[: None if held else OWN_MIDDLES]}
             middles[i] = float(wv.sum() / w.sum()) + shift, own
-            shifts[i] = _middle(frame, request, *middles[i])
+            if isinstance(frame, nw.DataFrame):
+                frame, shifts[i] = _with_middles(frame, request, i, *middles[i]), nw.col(f"__shift{i}__")
+            else:
+                shifts[i] = _middle(frame, request, *middles[i])
     if middles:
         cells = _sum(source, frame, request, numbers, shifts)
     for i in means:
@@ -230,6 +234,16 @@ def _overall_means(frame: Frame, request: Request, means: Sequence[int]) -> dict
         raise
     overall = {i: found[f"__m{i}__"][0] for i in means}
     return {i: float(mean) for i, mean in overall.items() if mean is not None and np.isfinite(mean)}
+
+
+def _with_middles(
+    frame: nw.DataFrame[Any], request: Request, i: int, everywhere: float, own: Mapping[tuple[Any, ...], float]
+) -> nw.DataFrame[Any]:
+    """Add the middle of the cell of each row, for one metric."""
+    names = [*(f"__by_{j}__" for j in range(len(request.roles.by))), *request.labels]
+    rows = read_cells(frame.select(*names), names, ())
+    middles = np.array([own.get(key, everywhere) for key in rows.keys])[rows.code]
+    return frame.with_columns(nw.new_series(f"__shift{i}__", middles, nw.Float64, backend=frame.implementation))
 
 
 def _middle(frame: Frame, request: Request, everywhere: float, own: Mapping[tuple[Any, ...], float]) -> nw.Expr:

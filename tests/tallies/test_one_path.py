@@ -355,6 +355,21 @@ def test_messages_name_rows(kind: str, column: str, value: Any, changes: dict[st
         tallied(IN_MEMORY[kind](frame), asked)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow", "pandas of arrow"])
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_means_far_apart_keep_their_digits(kind: str, weights: str | None) -> None:
+    frame = fixed_rows(400).assign(g=np.arange(400) % 50)
+    frame["word"] = frame["word"].where(frame["g"] < 40, None)
+    frame["loss"] += 1e8 * frame["g"]
+    frame.index = pd.Index([7] * len(frame))  # which is no number of a row
+    asked: dict[str, Any] = {"by": ["g", "word"], "metrics": ["mean", "sel"], "loss": "loss", "y_pred": "p", "y_true": "y",
+                             "missing": "level", "weights": weights}  # fmt: skip
+    found = tallied(IN_MEMORY[kind](frame), asked)
+    near = tallied(frame.assign(loss=frame["loss"] - 1e8 * frame["g"]), asked)
+    variances = [tally["row_variance"].sel(metric="mean").values for tally in (found, near)]
+    np.testing.assert_allclose(variances[0], variances[1], rtol=1e-5, atol=1e-6)
+
+
 def test_labels_may_be_categories_of_numbers_or_objects() -> None:
     frame = fixed_rows()
     asked: dict[str, Any] = {"by": ["size"], "metrics": ["tpr", "acc", "tpr[1]"], "y_true": "y", "y_pred": "p"}
