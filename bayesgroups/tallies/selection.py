@@ -43,7 +43,7 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
     if not rows:
         return SelectionThreshold(0.0, 0.0)  # there is nothing to select; the tally says so
     if isinstance(frame, nw.DataFrame):
-        return selection_threshold(frame["__y_score__"].to_numpy(), rate)
+        return selection_threshold(frame["__y_score__"].to_numpy() + 0.0, rate)  # one zero, as below
     wanted = max(round(rate * rows), 1)
     low, high, above = float(table["__y_score__low"][0]), float(table["__y_score__high"][0]), 0
     scores = frame.select((score + 0.0).alias("score"))
