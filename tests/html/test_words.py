@@ -83,5 +83,6 @@ def test_priors_of_the_confusion_model_say_what_follows_selection() -> None:
 
 
 def test_unknown_words_are_shown_as_they_are() -> None:
-    assert words.estimator_words(xr.DataTree().assign_attrs(estimator="james_<b>")) == "Estimator james <b>."
+    report = xr.DataTree(xr.Dataset(attrs={"estimator": "james_<b>"}))
+    assert words.estimator_words(report) == "Estimator james <b>."
     assert words.interval_words("new_method") == "new method"

@@ -71,7 +71,7 @@ def _called(report: xr.DataTree, word: str, settings: str) -> xr.DataTree:
     """The same draws under another word."""
     other = report.copy()
     other.attrs = {**report.attrs, "estimator": word, "settings": settings}
-    other.attrs.pop("estimator_class", None)  # as in a report of draws
+    del other.attrs["estimator_class"]  # as in a report of draws
     return other
 
 

@@ -162,7 +162,7 @@ def estimator_words(report: xr.DataTree) -> str:
 
     Examples
     --------
-    >>> estimator_words(xr.DataTree().assign_attrs(estimator="flat_beta"))
+    >>> estimator_words(xr.DataTree(xr.Dataset(attrs={"estimator": "flat_beta"})))
     'Estimator flat beta.'
     """
     word = str(report.attrs["estimator"]).replace("_", " ")

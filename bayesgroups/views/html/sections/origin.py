@@ -61,7 +61,7 @@ def _estimate(report: xr.DataTree) -> list[str]:
     seed, engine = report.attrs.get("seed", ""), str(report.attrs.get("inference", ""))
     module, _, name = str(report.attrs.get("estimator_class", "")).partition(":")
     if not name:
-        return [f"report = ...  # {report.attrs['estimator']}({given}), no class of an estimator; seed {seed}"]
+        return [f"report = ...  # {report.attrs['estimator']}({given}), which is not part of bayesgroups; seed {seed}"]
     asked = f", inference={engine!r}" if engine in _ENGINES else ""
     if module.partition(".")[0] == "bayesgroups":
         return [f"report = bg.estimate(tally, bg.{name}({given}), seed={seed}{asked})"]
