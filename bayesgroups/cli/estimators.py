@@ -47,7 +47,7 @@ def chosen(name: str, settings: tuple[str, ...] = ()) -> Estimator:
     if colon:
         try:
             import_module(module)
-        except (ImportError, ValueError) as problem:  # an empty or a relative name
+        except (ImportError, TypeError, ValueError) as problem:  # also of an empty or a relative name
             raise InputError(
                 f"--estimator {name}: the module {module!r} cannot be imported ({problem}); "
                 "install it, or name its folder in PYTHONPATH"
