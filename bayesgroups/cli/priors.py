@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesgroups.cli.estimate import Settings, Word
+from bayesgroups.cli.estimate import Settings
+from bayesgroups.cli.estimators import Word, chosen
 from bayesgroups.cli.options import ANSWER, ROWS, AnswerOptions, Imputed, RowOptions
 
 if TYPE_CHECKING:
@@ -47,16 +48,13 @@ def prior_predictive(
     """
     import logging
 
-    from bayesgroups.cli.estimate import parsed
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.results import publish
-    from bayesgroups.estimators.named import estimator_named
     from bayesgroups.questions.priors import prior_predictive as draw
 
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it tells which variables it draws
-    found = _summarised(
-        draw(tally_of(data, rows), estimator_named(estimator, parsed(settings)), seed=seed, draws=draws)
-    )
+    leaf = chosen(estimator, settings)
+    found = _summarised(draw(tally_of(data, rows), leaf, seed=seed, draws=draws))
     shown = {
         "prior": ("prior", "prior_lower", "prior_upper"),
         "estimates then": ("estimates", "estimates_lower", "estimates_upper"), "observed": "observed",
@@ -95,6 +93,8 @@ def _summarised(drawn: xr.Dataset) -> xr.Dataset:
     """Medians and 95 % ranges beside the draws."""
     found = drawn
     for name, variable in (("prior", "mu"), ("estimates", "predicted")):
-        low, middle, high = (drawn[variable].quantile(p, "draw").drop_vars("quantile") for p in (0.025, 0.5, 0.975))
+        low, middle, high = (
+            drawn[variable].quantile(p, "draw", skipna=False).drop_vars("quantile") for p in (0.025, 0.5, 0.975)
+        )
         found = found.assign({name: middle, f"{name}_lower": low, f"{name}_upper": high})
     return found
