@@ -12,11 +12,11 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.questions.disparities.cells import gather
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
 from bayesgroups.questions.disparities.null_draws import given_truth, if_equal, shrunken_truth
 from bayesgroups.questions.disparities.posterior_variance import posterior_variance
 from bayesgroups.questions.disparities.sampling_bias import corrected
+from bayesgroups.questions.sampling_variances import read_estimates
 
 K, N = [36, 16, 7, 3], [40, 20, 10, 5]
 
@@ -66,21 +66,21 @@ def test_noise_alone_makes_disparity() -> None:
 
 
 def test_if_equal_keeps_what_it_permutes() -> None:
-    cells = gather(example(), 0)
-    drawn = if_equal(cells, np.random.default_rng(1), 500)
+    estimates = read_estimates(example(), 0)
+    drawn = if_equal(estimates, np.random.default_rng(1), 500)
     np.testing.assert_allclose((drawn * N).sum(axis=1), sum(K))
     np.testing.assert_allclose(drawn.mean(axis=0), sum(K) / sum(N), atol=0.04)
 
 
 def test_if_equal_of_more_rows_than_can_be_dealt() -> None:
     size = [10**9, 2 * 10**9]
-    cells = gather(bg.tally_from_counts([5 * 10**8, 10**9], size, sites(2)), 0)
-    np.testing.assert_allclose(if_equal(cells, np.random.default_rng(1), 50), 0.5, atol=1e-3)
+    estimates = read_estimates(bg.tally_from_counts([5 * 10**8, 10**9], size, sites(2)), 0)
+    np.testing.assert_allclose(if_equal(estimates, np.random.default_rng(1), 50), 0.5, atol=1e-3)
 
 
 def test_if_equal_of_estimates() -> None:
-    cells = gather(bg.tally_from_estimates([1.0, 3.0], [0.1, 0.3], sites(2)), 0)
-    drawn = if_equal(cells, np.random.default_rng(1), 4000)
+    estimates = read_estimates(bg.tally_from_estimates([1.0, 3.0], [0.1, 0.3], sites(2)), 0)
+    drawn = if_equal(estimates, np.random.default_rng(1), 4000)
     np.testing.assert_allclose(drawn.mean(axis=0), 1.5, atol=0.04)  # weights 10 and 10 / 3
     np.testing.assert_allclose(drawn.var(axis=0), [0.1, 0.3], rtol=0.1)
 
@@ -89,13 +89,13 @@ def test_shrunken_truth_is_as_unequal_as_the_truth() -> None:
     rng = np.random.default_rng(5)
     truth = rng.normal(0.0, 1.0, 400)
     tally = bg.tally_from_estimates(truth + rng.normal(0.0, 1.0, 400), np.ones(400), sites(400))
-    assert float(shrunken_truth(gather(tally, 0)).var()) == pytest.approx(truth.var(), rel=0.15)
+    assert float(shrunken_truth(read_estimates(tally, 0)).var()) == pytest.approx(truth.var(), rel=0.15)
 
 
 def test_given_truth_has_that_mean() -> None:
-    cells = gather(example(), 0)
+    estimates = read_estimates(example(), 0)
     truth = np.array([0.9, 0.5, 0.2, 0.6])
-    drawn = given_truth(truth, cells, np.random.default_rng(1), 4000)
+    drawn = given_truth(truth, estimates, np.random.default_rng(1), 4000)
     np.testing.assert_allclose(drawn.mean(axis=0), truth, atol=0.02)
     assert set(np.unique(np.round(drawn[:, 3] * 5, 9))) <= {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}
 
@@ -125,8 +125,8 @@ def test_weighted_corrected_variance_is_unbiased() -> None:
     target = float((w * (mu - w @ mu) ** 2).sum() / (1 - (w**2).sum()))
     values = []
     for _ in range(150):
-        cells = gather(bg.tally_from_counts(rng.binomial(n, mu), n, sites(3)), 0)
-        values.append(corrected("variance", cells, Settings(n.astype(float)), 0.95, rng, 5).value)
+        estimates = read_estimates(bg.tally_from_counts(rng.binomial(n, mu), n, sites(3)), 0)
+        values.append(corrected("variance", estimates, Settings(n.astype(float)), 0.95, rng, 5).value)
     assert np.mean(values) == pytest.approx(target, abs=4 * np.std(values) / np.sqrt(150))
 
 
@@ -324,4 +324,4 @@ def test_level_of_a_posterior(report: xr.DataTree) -> None:
     with pytest.raises(InputError, match="strictly between 0 and 1"):
         posterior_variance(report, level=1.0)
     with pytest.raises(InputError, match="strictly between 0 and 1"):
-        corrected("gini", gather(example(), 0), Settings(), 0.0, np.random.default_rng(1), 5)
+        corrected("gini", read_estimates(example(), 0), Settings(), 0.0, np.random.default_rng(1), 5)
