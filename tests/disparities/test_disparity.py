@@ -170,7 +170,7 @@ def test_posterior_shrinks_the_disparity() -> None:
 
 def test_bootstrap_of_a_report() -> None:
     report = bg.estimate(example(), bg.NoPooling(bootstrap=800), seed=1)
-    found = bg.disparity(report, approach="frequentist").isel(metric=0)
+    found = bg.disparity(report, using="bootstrap").isel(metric=0)
     assert set(found["correction"].values.tolist()) == {"bootstrap"}
     assert set(found["interval_method"].values.tolist()) == {"percentile"}
     assert float(found["mean"].sel(measure="variance")) > 0.0166
@@ -182,11 +182,11 @@ def test_bootstrap_draws_without_a_value_are_left_out(make_report: Callable[...,
     mu = report["posterior"].to_dataset()[["mu"]].isel(chain=[0]).copy(deep=True)
     mu["mu"].values[0, :7, 0, 3] = np.nan
     report["bootstrap"] = xr.DataTree(mu)
-    found = bg.disparity(report, "variance", approach="frequentist").isel(metric=0, measure=0)
+    found = bg.disparity(report, "variance", using="bootstrap").isel(metric=0, measure=0)
     assert "7 draws have no value in some subgroup" in str(found["note"].values)
     assert np.isfinite(float(found["value"]))
     report["bootstrap"] = xr.DataTree(mu.where(False))
-    found = bg.disparity(report, "variance", approach="frequentist").isel(metric=0, measure=0)
+    found = bg.disparity(report, "variance", using="bootstrap").isel(metric=0, measure=0)
     assert str(found["note"].values) == "no draw has a value in all subgroups"
 
 
@@ -198,7 +198,7 @@ def test_infinite_ratios() -> None:
     smooth = bg.disparity(tally, "max_min_ratio", smoothing=0.05).isel(metric=0, measure=0)
     assert float(smooth["value"]) == pytest.approx(11.0)
     report = bg.estimate(tally, bg.NoPooling(bootstrap=200), seed=1)
-    drawn = bg.disparity(report, "max_min_ratio", approach="frequentist").isel(metric=0, measure=0)
+    drawn = bg.disparity(report, "max_min_ratio", using="bootstrap").isel(metric=0, measure=0)
     assert float(drawn["upper"]) == np.inf
     assert "infinite in some draws" in str(drawn["note"].values)
     assert np.isnan(float(bg.disparity(tally, "max_min_ratio", corrected=True)["value"][0, 0]))
@@ -284,7 +284,7 @@ def test_posterior_variance_without_a_hierarchy() -> None:
         ({"smoothing": -0.1}, "smoothing=-0.1 must be 0 or larger"),
         ({"draws": 0}, "draws=0 must be 1 or more"),
         ({"level": 0.0}, "strictly between 0 and 1"),
-        ({"approach": "both"}, "approach='both' does not exist"),
+        ({"using": "both"}, "using='both' is not one of 'auto', 'tally', 'posterior', 'bootstrap'"),
     ],
 )
 def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
@@ -298,7 +298,7 @@ def test_settings_that_are_not_for_a_report(report: xr.DataTree) -> None:
     with pytest.raises(InputError, match="tolerance= has no measure 'ginny'"):
         bg.disparity(report, tolerance={"ginny": 1.0})
     with pytest.raises(InputError, match="no group 'bootstrap'"):
-        bg.disparity(report, approach="frequentist")
+        bg.disparity(report, using="bootstrap")
     without = xr.DataTree.from_dict(
         {name: tree.to_dataset() for name, tree in report.children.items() if name != "posterior"}
     )
@@ -314,9 +314,9 @@ def test_published_estimates_have_no_population() -> None:
 
 
 def test_what_is_neither_tally_nor_report() -> None:
-    with pytest.raises(SchemaError, match="expected a report"):
+    with pytest.raises(SchemaError, match="expected a tally or a report"):
         bg.disparity(xr.Dataset())
-    with pytest.raises(SchemaError, match="expected a report"):
+    with pytest.raises(SchemaError, match="expected a tally or a report"):
         posterior_variance(xr.Dataset())  # type: ignore[arg-type]
 
 
