@@ -111,7 +111,7 @@ def points_from_reports(
         }
         | {"left_out": ("candidate", np.array(left_out, dtype=str))},
         {"candidate": np.array(list(reports), dtype=str)},
-        attrs={"using": opened.using, "imputed": imputed},
+        attrs={"using": "posterior" if using == "auto" else using, "imputed": imputed},
     )
 
 
