@@ -13,6 +13,8 @@ from bayesgroups.cli.options import ANSWER, AnswerOptions
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bayesgroups.questions.values import Using
+
 ClassMetric = Literal["tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"]
 GROUP_STEPS = (
     "mean_gap", "sum_gap", "variance", "max_gap", "min_score", "min_ratio", "max_difference", "max_ratio",
@@ -93,7 +95,11 @@ def aggregate(
     from bayesgroups.questions.disparities.class_scores import class_scores, confusion_scores
 
     source = source_of(data, ROWS) if data.suffix.lower() == ".nc" else None
-    scores = confusion_scores(_confusion(data), metric) if source is None else class_scores(source, metric, side=side)
+    scores = (
+        confusion_scores(_confusion(data), metric)
+        if source is None
+        else class_scores(source, metric, using="auto" if side == "bayesian" else "bootstrap")
+    )
     total = aggregated(scores, steps)
     settings = {name: value for name, value in total.attrs.items() if value is not None}
     if "draw" in total.dims:

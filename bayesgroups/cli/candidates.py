@@ -61,7 +61,11 @@ def points_from_reports(
         raise InputError("two of the files have one name; a system is called by the name of its file")
     opened = {name: report_of(path) for name, path in named.items()}
     found = ask(
-        opened, lambda values: _fairness(values, fairness, steps), performance=performance, side=side, imputed=imputed
+        opened,
+        lambda values: _fairness(values, fairness, steps),
+        performance=performance,
+        using="auto" if side == "bayesian" else "bootstrap",
+        imputed=imputed,
     )
     shown = {}
     for goal in ("performance", "fairness"):

@@ -73,7 +73,7 @@ def certify(
     source = source_of(data, without_direction(rows, data))
     found = ask(
         source, level=level, standards=list(standards) or None, correction=correction, critical_value=critical_value,
-        interval=interval, margins=margins, part=part, larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed,
+        interval=interval, margins=margins, using=part, larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed,
     )  # fmt: skip
     shown = {
         "optimist": "optimist", "decided by": "optimist_subgroup", "pessimist": "pessimist",
@@ -134,7 +134,7 @@ def simultaneous_intervals(
     from bayesgroups.questions.certification import simultaneous_intervals as ask
 
     source = source_of(data, rows)
-    found = ask(source, level=level, interval=interval, margins=margins, part=part, imputed=imputed, seed=seed)
+    found = ask(source, level=level, interval=interval, margins=margins, using=part, imputed=imputed, seed=seed)
     shown = {"estimate": ("estimate", "lower", "upper")}
     return publish(found, "simultaneous_intervals", answer, rows="subgroup", columns=shown, source=source)
 
@@ -177,7 +177,7 @@ def ranks(
     from bayesgroups.questions.certification import ranks as ask
 
     source = source_of(data, without_direction(rows, data))
-    found = ask(source, level=level, part=part, larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed)
+    found = ask(source, level=level, using=part, larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed)
     shown = {
         "rank": ("rank", "lower", "upper"), "expected": "expected_rank", "estimate": "estimate", "P(best)": "probability_best",
         "P(worst)": "probability_worst",
@@ -233,7 +233,7 @@ def discoveries(
 
     source = source_of(data, without_direction(rows, data))
     found = ask(
-        source, tolerance, reference=reference, error=error, margins=margins, part=part,
+        source, tolerance, reference=reference, error=error, margins=margins, using=part,
         larger_is_better=rows.larger_is_better, imputed=imputed, seed=seed,
     )  # fmt: skip
     shown = {
@@ -320,7 +320,7 @@ def fairness_definitions(
     from bayesgroups.questions.certification import fairness_definitions as ask
 
     source = source_of(data, rows)
-    found = ask(source, tolerance=tolerance, level=level, part=part, imputed=imputed, seed=seed)
+    found = ask(source, tolerance=tolerance, level=level, using=part, imputed=imputed, seed=seed)
     shown = {"value": ("value", "lower", "upper")}
     return publish(found, "fairness_definitions", answer, rows="definition", columns=shown, source=source)
 

@@ -73,7 +73,7 @@ def disparity(
         measures or None,
         level=level,
         weights=weights,
-        approach=approach,
+        using="auto" if approach == "bayesian" else "bootstrap",
         corrected=corrected,
         imputed=imputed,
         seed=seed,

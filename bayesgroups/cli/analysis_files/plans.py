@@ -13,6 +13,7 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import Inference
 from bayesgroups.estimators.named import estimator_class, estimator_named
+from bayesgroups.forwarding import present_keywords
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.views.tables.answer_files import check_ending
 
@@ -218,7 +219,7 @@ def _question(name: str, given: Mapping[str, Any], folder: Path, fits: list[str]
     if asked is None:
         raise InputError(f"[questions.{name}] lacks 'ask', as ask = 'disparity'")
     question = question_named(asked)
-    settings = {key: value for key, value in given.items() if key not in QUESTION}
+    settings = present_keywords(question, {key: value for key, value in given.items() if key not in QUESTION})
     _known(settings, (*settings_of(question), *QUESTION), where)
     kind = kind_of(question)
     of = _text(given, "of", where) or ("tally" if kind == "tally" else "")
