@@ -134,7 +134,7 @@ def _holds_report(path: Path) -> bool:
 
     try:
         with xr.open_dataset(path, engine="h5netcdf") as root:
-            return bool(root.attrs.get("schema") == "bayesgroups.report.schema")
+            return bool(root.attrs.get("schema") == "bayesgroups.report")
     except (OSError, ValueError):
         return False
 

@@ -23,7 +23,7 @@ from bayesgroups.report.posterior import Posterior
 from bayesgroups.tallies.estimands import superpopulation_values
 from bayesgroups.tallies.subgroups import attributes_of
 
-SCHEMA = "bayesgroups.report.schema"
+SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1
 APPROACHES = ("bayesian", "frequentist")
 SAMPLERS = {"nuts": ("pymc", "nutpie"), "nuts_jax": ("pymc", "nutpie", "jax")}
