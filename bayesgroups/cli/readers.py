@@ -4,9 +4,10 @@ The parameters of a reader are options of every command whose function takes wha
 """
 # Annotations are read when a command is made, so they are no texts here.
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from bayesgroups.cli import inputs
 from bayesgroups.cli.estimate import Settings, Word
@@ -23,62 +24,92 @@ if TYPE_CHECKING:
 
 GOALS = ("performance", "fairness")
 CELLS = ["subgroup", "label", "predicted"]
+Data = Annotated[Path, Parameter(help="A report or a tally (.nc), or rows (.csv, .parquet).")]
+TallyOrRows = Annotated[Path, Parameter(help="A tally (.nc), or rows (.csv, .parquet).")]
+Scores = Annotated[Path, Parameter(help="A tally with an auc (.nc), or rows (.csv, .parquet).")]
+SavedTally = Annotated[Path, Parameter(help="A tally of the kind that this command needs (.nc).")]
+Report = Annotated[Path, Parameter(help="A report with its draws (.nc).")]
+System = Annotated[Path, Parameter(help="A report per system (.nc); a system is called by the name of its file.")]
+Method = Annotated[
+    Path,
+    Parameter(help="Runs of each method, with the columns of the setting, performance, fairness (.csv, .parquet)."),
+]
+Assumed = Annotated[
+    Path | None,
+    Parameter(help="A report whose Bayesian estimates are assumed; the estimates of the tally when left out."),
+]
+Counts = Annotated[
+    Path, Parameter(help="Confusion counts with the columns subgroup, label, predicted, count (.csv, .parquet).")
+]
+Classes = Annotated[
+    Path,
+    Parameter(
+        help="A report or tally of metrics per class such as 'tpr[cat]' (.nc), or confusion counts as a table with the "
+        "columns subgroup, label, predicted, count (.csv, .parquet)."
+    ),
+]
+Fairness = Annotated[
+    str,
+    Parameter(
+        help="The metric that is aggregated, or one of several classes such as tpr of 'tpr[cat]' and 'tpr[dog]'."
+    ),
+]
+Candidates = Annotated[
+    Path,
+    Parameter(
+        help="Candidates with the columns candidate, performance, fairness (.csv, .parquet), or with draws (.nc)."
+    ),
+]
+TestData = Annotated[
+    Path | None, Parameter(help="The same candidates on test data; looked at after the selection only.")
+]
+By = Annotated[
+    Names, Parameter(help="Column that makes a setting; repeat it. Rows that agree in them are runs of one candidate.")
+]
+RunDraws = Annotated[int, Parameter(help="Bootstrap draws over the runs of a setting; 0 for averages alone.")]
+Seed = Annotated[int, Parameter(help="Source of all randomness.")]
+Judgements = Annotated[Path, Parameter(help="One row per judgement (.csv, .parquet).")]
+EstimatorName = Annotated[Word, Parameter(help="Whose priors; the documentation has a page for each.")]
+EstimatorSettings = Annotated[
+    Settings, Parameter(help="A setting of the estimator, as --set tau_scale=1; repeat it for several.")
+]
+DefinitionName = Annotated[
+    str | None, Parameter(help="Name of a definition; a wrong one lists them. The first when left out.")
+]
+Tolerance = Annotated[float, Parameter(help="Tolerance of gaps and log ratios.")]
+Standard = Annotated[float, Parameter(help="What the optimist and the pessimist hold every subgroup to.")]
+Level = Annotated[float, Parameter(help="Their one-sided confidence.")]
+Kind = Annotated[
+    Literal["confidence", "credible"],
+    Parameter(help="Confidence sets by a bootstrap, or credible sets from a posterior."),
+]
+Bins = Annotated[int, Parameter(help="Number of bins of equal width.")]
+Lowest = Annotated[float, Parameter(help="Lower edge of the first bin.")]
+Highest = Annotated[float, Parameter(help="Upper edge of the last bin.")]
 
 
-def source(data: Path, /, rows: RowOptions = ROWS) -> "xr.Dataset | xr.DataTree":
-    """A tally or a report.
-
-    Parameters
-    ----------
-    data
-        A report or a tally (.nc), or rows (.csv, .parquet).
-    rows
-        What is in the rows; leave these out for a report or tally.
-    """
+def source(data: Data, /, rows: RowOptions = ROWS) -> "xr.Dataset | xr.DataTree":
+    """A tally or a report."""
     return inputs.source_of(data, rows)
 
 
-def directed_source(data: Path, /, rows: RowOptions = ROWS) -> "xr.Dataset | xr.DataTree":
-    """A tally or a report, for a question that takes a direction itself.
-
-    Parameters
-    ----------
-    data
-        A report or a tally (.nc), or rows (.csv, .parquet).
-    rows
-        What is in the rows; of these a report or tally takes --larger-is-better alone, which replaces its directions.
-    """
+def directed_source(data: Data, /, rows: RowOptions = ROWS) -> "xr.Dataset | xr.DataTree":
+    """A tally or a report, for a question that takes the direction itself: it is no fact of the rows then."""
     return inputs.source_of(data, inputs.without_direction(rows, data))
 
 
 def direction(rows: RowOptions = ROWS) -> bool | None:
-    """Direction of all metrics, an option of the rows."""
+    """Direction of all metrics, an option of the rows that a report or a tally takes too."""
     return rows.larger_is_better
 
 
-def tally(data: Path, /, rows: RowOptions = ROWS) -> "xr.Dataset":
-    """A tally.
-
-    Parameters
-    ----------
-    data
-        A tally (.nc), or rows (.csv, .parquet).
-    rows
-        What is in the rows; leave these out for a tally.
-    """
+def tally(data: TallyOrRows, /, rows: RowOptions = ROWS) -> "xr.Dataset":
+    """A tally."""
     return inputs.tally_of(data, rows)
 
 
-def auc_tally(data: Path, /, rows: RowOptions = ROWS) -> "xr.Dataset":
-    """A tally with the scores that curves need.
-
-    Parameters
-    ----------
-    data
-        A tally with an auc (.nc), or rows (.csv, .parquet).
-    rows
-        What is in the rows.
-    """
+def auc_tally(data: Scores, /, rows: RowOptions = ROWS) -> "xr.Dataset":
+    """A tally with the scores that curves need."""
     return inputs.auc_tally_of(data, rows)
 
 
@@ -87,64 +118,32 @@ def curve_metrics(rows: RowOptions = ROWS) -> tuple[str, ...]:
     return rows.metric or ("sel", "tpr", "fpr")
 
 
-def saved_tally(tally: Path, /) -> "xr.Dataset":
-    """A tally that is there.
-
-    Parameters
-    ----------
-    tally
-        A tally (.nc), of the kind that this command needs.
-    """
+def saved_tally(tally: SavedTally, /) -> "xr.Dataset":
+    """A tally that was saved."""
     from bayesgroups.tallies import files
 
     return files.open_tally(tally)
 
 
-def report(report: Path, /) -> "xr.DataTree":
-    """A report.
-
-    Parameters
-    ----------
-    report
-        A report with its draws (.nc).
-    """
+def report(report: Report, /) -> "xr.DataTree":
+    """A report."""
     return inputs.report_of(report)
 
 
-def reports(*reports: Path) -> "dict[str, xr.DataTree]":
-    """Reports by the names of their files.
-
-    Parameters
-    ----------
-    reports
-        A report per system (.nc); a system is called by the name of its file.
-    """
+def reports(*reports: System) -> "dict[str, xr.DataTree]":
+    """Reports by the names of their files."""
     return {name: inputs.report_of(path) for name, path in _named(reports, "a system").items()}
 
 
-def truth(assume: Path | None = None) -> "xr.DataArray | None":
-    """Assumed values.
-
-    Parameters
-    ----------
-    assume
-        A report whose Bayesian estimates are assumed; the estimates of the tally when left out.
-    """
+def truth(assume: Assumed = None) -> "xr.DataArray | None":
+    """Assumed values."""
     if assume is None:
         return None
     return inputs.report_of(assume)["estimates"].to_dataset()["estimate"].sel(approach="bayesian", drop=True)
 
 
-def estimator(estimator: Word = "partial_pooling", settings: Settings = ()) -> "Estimator":
-    """An estimator with its settings.
-
-    Parameters
-    ----------
-    estimator
-        Whose priors; the documentation has a page for each.
-    settings
-        A setting of the estimator, as --set tau_scale=1; repeat it for several.
-    """
+def estimator(estimator: EstimatorName = "partial_pooling", settings: EstimatorSettings = ()) -> "Estimator":
+    """An estimator with its settings."""
     import logging
 
     from bayesgroups.cli.estimate import parsed
@@ -155,21 +154,9 @@ def estimator(estimator: Word = "partial_pooling", settings: Settings = ()) -> "
 
 
 def definition(
-    definition: str | None = None, tolerance: float = 0.05, standard: float = 0.8, level: float = 0.95
+    definition: DefinitionName = None, tolerance: Tolerance = 0.05, standard: Standard = 0.8, level: Level = 0.95
 ) -> "Definition":
-    """A published definition of fairness.
-
-    Parameters
-    ----------
-    definition
-        Name of a definition; a wrong one lists them. The first when left out.
-    tolerance
-        Of gaps and log ratios.
-    standard
-        What the optimist and the pessimist hold every subgroup to.
-    level
-        Their one-sided confidence.
-    """
+    """A published definition of fairness."""
     from bayesgroups.errors import InputError, near_misses
     from bayesgroups.questions.certification import definitions
 
@@ -180,18 +167,8 @@ def definition(
     return published[name]
 
 
-def bin_edges(bins: int = 1000, lowest: float = 0.0, highest: float = 1.0) -> "NDArray[np.float64]":
-    """Edges of bins of equal width.
-
-    Parameters
-    ----------
-    bins
-        Number of bins of equal width.
-    lowest
-        Lower edge of the first bin.
-    highest
-        Upper edge of the last bin.
-    """
+def bin_edges(bins: Bins = 1000, lowest: Lowest = 0.0, highest: Highest = 1.0) -> "NDArray[np.float64]":
+    """Edges of bins of equal width."""
     import numpy as np
 
     from bayesgroups.errors import InputError
@@ -201,122 +178,50 @@ def bin_edges(bins: int = 1000, lowest: float = 0.0, highest: float = 1.0) -> "N
     return np.linspace(lowest, highest, bins + 1)
 
 
-def confusion(confusion: Path, /) -> "xr.DataArray":
-    """Confusion counts of a table, absent cells 0.
-
-    Parameters
-    ----------
-    confusion
-        Confusion counts with the columns subgroup, label, predicted, count (.csv, .parquet).
-    """
+def confusion(confusion: Counts, /) -> "xr.DataArray":
+    """Confusion counts of a table, absent cells 0."""
     from bayesgroups.errors import InputError
 
     frame = inputs.table_of(confusion, (*CELLS, "count"))
     twice = frame[frame.duplicated(CELLS)]
     if len(twice):
-        raise InputError(
-            f"file {str(confusion)!r} has two counts of the cell {twice.iloc[0][CELLS].tolist()}; add them up"
-        )
-    classes = sorted({str(value) for name in CELLS[1:] for value in frame[name]})
+        cell = twice.iloc[0][CELLS].tolist()
+        raise InputError(f"file {str(confusion)!r} has two counts of the cell {cell}; add them up")
+    labels = sorted({str(value) for name in CELLS[1:] for value in frame[name]})
     texts = frame.assign(**{name: frame[name].astype(str) for name in CELLS})
     grid: xr.DataArray = texts.set_index(CELLS)["count"].to_xarray().fillna(0)
-    return grid.reindex(label=classes, predicted=classes, fill_value=0)
+    return grid.reindex(label=labels, predicted=labels, fill_value=0)
 
 
-def classes(data: Path, /) -> "xr.Dataset | xr.DataTree | xr.DataArray":
-    """A tally or a report with metrics per class, or confusion counts.
-
-    Parameters
-    ----------
-    data
-        A report or tally of metrics per class such as 'tpr[cat]' (.nc), or confusion counts as a table with the columns
-        subgroup, label, predicted, count (.csv, .parquet).
-    """
+def classes(data: Classes, /) -> "xr.Dataset | xr.DataTree | xr.DataArray":
+    """A tally or a report with metrics per class, or confusion counts."""
     return inputs.source_of(data, ROWS) if data.suffix.lower() == ".nc" else confusion(data)
 
 
-def class_metric(
-    metric: Literal["tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"] = "tpr",
-) -> str:
-    """The metric per class.
-
-    Parameters
-    ----------
-    metric
-        The metric per class.
-    """
-    return metric
-
-
-def fairness_metric(fairness: str) -> str:
-    """The metric that candidates are fair by.
-
-    Parameters
-    ----------
-    fairness
-        The metric that is aggregated, or one of several classes such as tpr of 'tpr[cat]' and 'tpr[dog]'.
-    """
+def fairness_metric(fairness: Fairness) -> str:
+    """The metric that makes candidates fair."""
     return fairness
 
 
-def candidates(points: Path, /) -> "pd.DataFrame | xr.Dataset":
-    """Candidates of a table, or with draws of a NetCDF file.
-
-    Parameters
-    ----------
-    points
-        Candidates with the columns candidate, performance, fairness (.csv, .parquet), or with draws (.nc).
-    """
+def candidates(points: Candidates, /) -> "pd.DataFrame | xr.Dataset":
+    """Candidates of a table, or with draws of a NetCDF file."""
     return _candidates(points, (), 0, 0)
 
 
-def settings(points: Path, /, by: Names = (), draws: int = 0, seed: int = 0) -> "pd.DataFrame | xr.Dataset":
-    """Candidates, or the settings of runs.
-
-    Parameters
-    ----------
-    points
-        Candidates with the columns candidate, performance, fairness, or runs with the columns of --by instead of candidate
-        (.csv, .parquet); or candidates with draws (.nc).
-    by
-        Column that makes a setting; repeat it. Rows that agree in them are runs of one candidate.
-    draws
-        Bootstrap draws over the runs of a setting; 0 for averages alone.
-    seed
-        Source of all randomness.
-    """
+def settings(points: Candidates, /, by: By = (), draws: RunDraws = 0, seed: Seed = 0) -> "pd.DataFrame | xr.Dataset":
+    """Candidates, or settings of which there are runs."""
     return _candidates(points, by, draws, seed)
 
 
 def settings_on_test_data(
-    test: Path | None = None, by: Names = (), draws: int = 0, seed: int = 0
+    test: TestData = None, by: By = (), draws: RunDraws = 0, seed: Seed = 0
 ) -> "pd.DataFrame | xr.Dataset | None":
-    """The same candidates on test data.
-
-    Parameters
-    ----------
-    test
-        The same candidates on test data; looked at after the selection.
-    by, draws, seed
-        As for development data.
-    """
+    """The same candidates on test data."""
     return None if test is None else _candidates(test, by, draws, seed)
 
 
-def methods(*methods: Path, by: Names = (), draws: int = 0, seed: int = 0) -> "dict[str, Any]":
-    """Runs of several methods by the names of their files.
-
-    Parameters
-    ----------
-    methods
-        Runs of each method, with the columns of the setting, performance and fairness (.csv, .parquet).
-    by
-        Column that makes a setting, at least one; repeat it for several.
-    draws
-        Bootstrap draws over the runs of a setting; 0 for averages alone.
-    seed
-        Source of all randomness.
-    """
+def methods(*methods: Method, by: By = (), draws: RunDraws = 0, seed: Seed = 0) -> "dict[str, Any]":
+    """Runs of several methods by the names of their files."""
     from bayesgroups.errors import InputError
 
     if not by:
@@ -324,18 +229,17 @@ def methods(*methods: Path, by: Names = (), draws: int = 0, seed: int = 0) -> "d
     return {name: _candidates(path, by, draws, seed) for name, path in _named(methods, "a method").items()}
 
 
-def judgements(judgements: Path, /) -> Path:
-    """Judgements, which are read where they are counted.
-
-    Parameters
-    ----------
-    judgements
-        One row per judgement (.csv, .parquet).
-    """
+def judgements(judgements: Judgements, /) -> Path:
+    """Judgements, which are read where they are counted."""
     return judgements
 
 
-def _named(paths: tuple[Path, ...], what: str) -> Mapping[str, Path]:
+def kind_of_sets(kind: Kind = "confidence") -> str:
+    """Confidence or credible sets."""
+    return kind
+
+
+def _named(paths: tuple[Path, ...], what: str) -> dict[str, Path]:
     from bayesgroups.errors import InputError
 
     named = {path.stem: path for path in paths}

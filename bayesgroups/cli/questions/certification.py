@@ -32,98 +32,76 @@ def _totals(answer: xr.Dataset) -> list[str]:
     ]
 
 
-NEEDED = Table(along=("subgroup",), columns={"assumed": "assumed", "needed": "needed", "more": "more"}, notes=_totals)
+NEEDED = Table("subgroup", {"assumed": "assumed", "needed": "needed", "more": "more"}, notes=_totals)
 DEFINITIONS = (
     Question(
-        function="questions.certification.published.fairness_definitions",
-        example="fairness-definitions acc.nc --tolerance 0.1",
-        reads={"source": readers.source},
-        table=Table(along=("definition",), columns={"value": ("value", "lower", "upper")}),
+        "questions.certification.published.fairness_definitions", "fairness-definitions acc.nc --tolerance 0.1",
+        {"source": readers.source},
+        table=Table("definition", {"value": ("value", "lower", "upper")}),
     ),
     Question(
-        function="questions.certification.requirements.desiderata",
-        example="desiderata acc.tally.nc --definition equality_gap",
-        reads={"definition": readers.definition, "tally": readers.tally},
-        table=Table(along=("check",), columns={"satisfied": "satisfied", "": "sentence"}),
+        "questions.certification.requirements.desiderata", "desiderata acc.tally.nc --definition equality_gap",
+        {"definition": readers.definition, "tally": readers.tally},
+        table=Table("check", {"satisfied": "satisfied", "": "sentence"}),
     ),
-)
+)  # fmt: skip
 EVERYONE = (
     Question(
-        function="questions.certification.optimism.certify",
-        example="certify acc.nc --standard 0.8\ncertify acc.tally.nc --interval wald --critical-value 1.64",
-        reads=DIRECTED,
+        "questions.certification.optimism.certify",
+        "certify acc.nc --standard 0.8\ncertify acc.tally.nc --interval wald --critical-value 1.64", DIRECTED,
         table=Table(
-            along=("metric",),
-            columns={
-                "optimist": "optimist", "decided by": "optimist_subgroup", "pessimist": "pessimist",
-                "and by": "pessimist_subgroup", "worst estimate": "worst", "of": "worst_subgroup",
-            },
+            "metric", {"optimist": "optimist", "decided by": "optimist_subgroup", "pessimist": "pessimist",
+            "and by": "pessimist_subgroup", "worst estimate": "worst", "of": "worst_subgroup"},
             notes=_standards,
         ),
     ),
     Question(
-        function="questions.certification.bands.simultaneous_intervals",
-        example="simultaneous-intervals fnr.nc --level 0.9",
-        reads={"source": readers.source},
-        table=Table(along=("subgroup",), columns={"estimate": ("estimate", "lower", "upper")}),
+        "questions.certification.bands.simultaneous_intervals", "simultaneous-intervals fnr.nc --level 0.9",
+        {"source": readers.source},
+        table=Table("subgroup", {"estimate": ("estimate", "lower", "upper")}),
     ),
     Question(
-        function="questions.certification.rank_intervals.ranks",
-        example="ranks fnr.nc",
-        reads=DIRECTED,
+        "questions.certification.rank_intervals.ranks", "ranks fnr.nc", DIRECTED,
         table=Table(
-            along=("subgroup",),
-            columns={
-                "rank": ("rank", "lower", "upper"), "expected": "expected_rank", "estimate": "estimate",
-                "P(best)": "probability_best", "P(worst)": "probability_worst",
-            },
+            "subgroup", {"rank": ("rank", "lower", "upper"), "expected": "expected_rank", "estimate": "estimate",
+            "P(best)": "probability_best", "P(worst)": "probability_worst"},
         ),
     ),
     Question(
-        function="questions.certification.false_discoveries.discoveries",
-        example="discoveries fnr.nc --tolerance 0.05",
-        reads=DIRECTED,
+        "questions.certification.false_discoveries.discoveries", "discoveries fnr.nc --tolerance 0.05", DIRECTED,
         table=Table(
-            along=("subgroup",),
-            columns={
-                "gap": "gap", "std. error": "std_error", "P(beyond)": "probability", "p": "p_value", "listed": "discovered",
-            },
+            "subgroup", {"gap": "gap", "std. error": "std_error", "P(beyond)": "probability", "p": "p_value",
+            "listed": "discovered"},
         ),
     ),
     Question(
-        function="questions.certification.overlapping.margins",
-        example="margins fnr.tally.nc --order 1",
-        reads={"tally": readers.tally},
+        "questions.certification.overlapping.margins", "margins fnr.tally.nc --order 1", {"tally": readers.tally},
         table=Table(
-            along=("subgroup",),
-            columns={"n": "count", "estimate": "estimate", "attributes": "attributes_crossed"},
+            "subgroup", {"n": "count", "estimate": "estimate", "attributes": "attributes_crossed"},
             remark="reason",
         ),
     ),
 )  # fmt: skip
 SAMPLE_SIZES = (
     Question(
-        function="questions.certification.sample_sizes.rows_to_certify",
-        example="rows-to-certify acc.tally.nc --standard 0.8 --assume acc.nc",
-        reads={"tally": readers.tally, "truth": readers.truth},
+        "questions.certification.sample_sizes.rows_to_certify",
+        "rows-to-certify acc.tally.nc --standard 0.8 --assume acc.nc", {"tally": readers.tally, "truth": readers.truth},
         table=NEEDED,
     ),
     Question(
-        function="questions.certification.sample_sizes.rows_to_narrow",
-        example="rows-to-narrow acc.tally.nc --factor 0.5",
-        reads={"tally": readers.tally, "truth": readers.truth},
+        "questions.certification.sample_sizes.rows_to_narrow", "rows-to-narrow acc.tally.nc --factor 0.5",
+        {"tally": readers.tally, "truth": readers.truth},
         table=NEEDED,
     ),
     Question(
-        function="questions.certification.sample_sizes.minimum_detectable_gap",
-        example="minimum-detectable-gap acc.tally.nc",
-        reads={"tally": readers.tally},
-        table=Table(along=("subgroup",), columns={"gap": "gap"}),
+        "questions.certification.sample_sizes.minimum_detectable_gap", "minimum-detectable-gap acc.tally.nc",
+        {"tally": readers.tally},
+        table=Table("subgroup", {"gap": "gap"}),
     ),
     Question(
-        function="questions.certification.sample_sizes.probability_of_finding_worst",
-        example="probability-of-finding-worst acc.tally.nc --factor 1 --factor 10",
-        reads={"tally": readers.tally, "truth": readers.truth},
-        table=Table(along=("factor",), columns={"P(found)": "probability", "the worst": "worst_subgroup"}),
+        "questions.certification.sample_sizes.probability_of_finding_worst",
+        "probability-of-finding-worst acc.tally.nc --factor 1 --factor 10",
+        {"tally": readers.tally, "truth": readers.truth},
+        table=Table("factor", {"P(found)": "probability", "the worst": "worst_subgroup"}),
     ),
-)
+)  # fmt: skip

@@ -5,24 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli import readers
 from bayesgroups.cli.questions.question import Question, Table
 
 if TYPE_CHECKING:
     import xarray as xr
-
-
-def kind(kind: Literal["confidence", "credible"] = "confidence") -> str:
-    """The kind of sets.
-
-    Parameters
-    ----------
-    kind
-        Confidence sets by a bootstrap, or credible sets from a posterior.
-    """
-    return kind
 
 
 def _sets(function: Callable[..., Any], arguments: Mapping[str, Any], credible_sets: partial[Any]) -> xr.Dataset:
@@ -48,33 +37,22 @@ def _question(answer: xr.Dataset) -> str:
 
 DISAGREEMENT = (
     Question(
-        function="tallies.disagreement_rows.disagreement_tally",
-        example="disagreement-tally judgements.csv --by race --label decision --disagrees no --critic judge -o d.tally.nc",
-        reads={"frame": readers.judgements},
-        spelled={"labels": "--class"},
+        "tallies.disagreement_rows.disagreement_tally",
+        "disagreement-tally judgements.csv --by race --label decision --disagrees no --critic judge -o d.tally.nc",
+        {"frame": readers.judgements}, spelled={"labels": "--class"},
     ),
     Question(
-        function="frequentist.bounds.bounds.disagreement_bounds",
-        example="disagreement-bounds d.tally.nc --notion equal_opportunity --across subgroups",
-        reads={"tally": readers.saved_tally},
-        table=Table(
-            along=("subgroup", "critic", "critic_group"),
-            columns={"lower": "lower", "upper": "upper", "midpoint": "midpoint"},
-        ),
+        "frequentist.bounds.bounds.disagreement_bounds",
+        "disagreement-bounds d.tally.nc --notion equal_opportunity --across subgroups", {"tally": readers.saved_tally},
+        table=Table("subgroup critic critic_group", {"lower": "lower", "upper": "upper", "midpoint": "midpoint"}),
     ),
     Question(
-        command="disagreement_sets",
-        function="frequentist.bounds.sets.confidence_sets",
-        example="disagreement-sets d.tally.nc --notion calibration --kind credible",
-        reads={"tally": readers.saved_tally, "kind": kind},
-        steps=("frequentist.bounds.credible.credible_sets",),
-        ask=_sets,
+        "frequentist.bounds.sets.confidence_sets", "disagreement-sets d.tally.nc --notion calibration --kind credible",
+        {"tally": readers.saved_tally, "kind": readers.kind_of_sets}, command="disagreement_sets",
+        steps=("frequentist.bounds.credible.credible_sets",), ask=_sets,
         table=Table(
-            along=("level",),
-            columns={
-                "confidence lower": "confidence_lower", "confidence upper": "confidence_upper",
-                "credible lower": "credible_lower", "credible upper": "credible_upper",
-            },
+            "level", {"confidence lower": "confidence_lower", "confidence upper": "confidence_upper",
+            "credible lower": "credible_lower", "credible upper": "credible_upper"},
             question=_question,
         ),
     ),

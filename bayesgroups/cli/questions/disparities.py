@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli import readers
@@ -16,16 +17,13 @@ CONFUSION_SCORES = "questions.disparities.class_scores.confusion_scores"
 
 
 def _aggregate(
-    function: Callable[..., Any],
-    arguments: Mapping[str, Any],
-    of_classes: Callable[..., Any],
-    of_counts: Callable[..., Any],
+    function: Callable[..., Any], arguments: Mapping[str, Any], of_classes: partial[Any], of_counts: partial[Any]
 ) -> xr.DataArray:
     import xarray as xr
 
-    source = arguments["source"]
-    scores = of_counts(source) if isinstance(source, xr.DataArray) else of_classes(source=source)
-    aggregated: xr.DataArray = function(scores, **{name: arguments[name] for name in arguments if name != "source"})
+    source = of_classes.keywords["source"]
+    scores = of_counts(confusion=source) if isinstance(source, xr.DataArray) else of_classes()
+    aggregated: xr.DataArray = function(scores, **arguments)
     return aggregated
 
 
@@ -45,97 +43,70 @@ def _aggregated(total: xr.DataArray) -> xr.Dataset:
 
 
 def _checklist(
-    function: Callable[..., Any],
-    arguments: Mapping[str, Any],
-    of_counts: Callable[..., Any],
-    aggregate: Callable[..., Any],
+    function: Callable[..., Any], arguments: Mapping[str, Any], of_counts: partial[Any], aggregate: partial[Any]
 ) -> xr.Dataset:
-    answer: xr.Dataset = function(**arguments, aggregated=aggregate(of_counts(arguments["confusion"])))
+    answer: xr.Dataset = function(**arguments, aggregated=aggregate(of_counts()))
     return answer
 
 
 INEQUALITY = (
     Question(
-        function="questions.disparities.disparity.disparity",
-        example="disparity fnr.nc\ndisparity fnr.tally.nc --measure variance --corrected",
-        reads={"source": readers.source},
+        "questions.disparities.disparity.disparity",
+        "disparity fnr.nc\ndisparity fnr.tally.nc --measure variance --corrected", {"source": readers.source},
         spelled={"weights": "--weigh-by"},
         table=Table(
-            along=("measure",),
-            columns={
-                "value": ("value", "lower", "upper"), "mean": "mean", "if all were equal": "expected_if_equal",
-                "p of so much then": "p_value_if_equal", "P(within tolerance)": "probability_within",
-            },
+            "measure", {"value": ("value", "lower", "upper"), "mean": "mean", "if all were equal": "expected_if_equal",
+            "p of so much then": "p_value_if_equal", "P(within tolerance)": "probability_within"},
             remark="note",
         ),
     ),
     Question(
-        function="questions.disparities.between_group_variance.between_group_variance",
-        example="between-group-variance fnr.tally.nc --method reml",
-        reads={"tally": readers.tally},
+        "questions.disparities.between_group_variance.between_group_variance",
+        "between-group-variance fnr.tally.nc --method reml", {"tally": readers.tally},
         table=Table(
-            along=("metric",),
-            columns={
-                "variance": ("truncated", "lower", "upper"), "raw": "raw", "I squared": "i_squared", "subgroups": "subgroups",
-            },
+            "metric", {"variance": ("truncated", "lower", "upper"), "raw": "raw", "I squared": "i_squared",
+            "subgroups": "subgroups"},
             remark="note",
         ),
     ),
     Question(
-        function="questions.disparities.posterior_variance.posterior_variance",
-        example="posterior-variance fnr.nc",
-        reads={"report": readers.report},
-        table=Table(
-            along=("estimand",),
-            columns={"mean": ("mean", "lower", "upper"), "median": "median", "upper limit": "upper_limit"},
-        ),
+        "questions.disparities.posterior_variance.posterior_variance", "posterior-variance fnr.nc",
+        {"report": readers.report},
+        table=Table("estimand", {"mean": ("mean", "lower", "upper"), "median": "median", "upper limit": "upper_limit"}),
     ),
     Question(
-        function="questions.explanation.nested_models.goodness_of_fit",
-        example='goodness-of-fit fnr.tally.nc --formula 1 --formula race --formula "race + sex"',
-        reads={"tally": readers.tally},
+        "questions.explanation.nested_models.goodness_of_fit",
+        'goodness-of-fit fnr.tally.nc --formula 1 --formula race --formula "race + sex"', {"tally": readers.tally},
         spelled={"weights": "--weigh-by"},
         table=Table(
-            along=("comparison",),
-            columns={
-                "F": "f", "df": "df1", "of": "df2", "p": "p_value", "p (Holm)": "p_value_holm",
-                "p against noise": "pure_error_p_value",
-            },
+            "comparison", {"F": "f", "df": "df1", "of": "df2", "p": "p_value", "p (Holm)": "p_value_holm",
+            "p against noise": "pure_error_p_value"},
             remark="reason",
         ),
     ),
     Question(
-        function="questions.explanation.attribution.variance_attribution",
-        example=(
-            "estimate fnr.tally.nc --estimator crossed_effects --set own_effects=learned -o fnr.nc\nvariance-attribution fnr.nc"
-        ),
-        reads={"report": readers.report},
+        "questions.explanation.attribution.variance_attribution",
+        "estimate fnr.tally.nc --estimator crossed_effects --set own_effects=learned -o fnr.nc\n"
+        "variance-attribution fnr.nc",
+        {"report": readers.report},
         table=Table(
-            along=("component",),
-            columns={"share": ("share", "lower", "upper"), "P(largest)": "probability_largest", "sd": "sd"},
+            "component", {"share": ("share", "lower", "upper"), "P(largest)": "probability_largest", "sd": "sd"},
         ),
     ),
 )  # fmt: skip
 CLASSES = (
     Question(
-        function=AGGREGATION,
-        example=(
-            "aggregate confusion.csv --metric tpr --group-power max_gap\n"
-            "aggregate classes.nc --metric tpr --unit score --group-power -inf"
-        ),
-        reads={"source": readers.classes},
-        steps=("questions.disparities.class_scores.class_scores", CONFUSION_SCORES),
+        AGGREGATION,
+        "aggregate confusion.csv --metric tpr --group-power max_gap\n"
+        "aggregate classes.nc --metric tpr --unit score --group-power -inf",
+        {"source": readers.classes}, steps=("questions.disparities.class_scores.class_scores", CONFUSION_SCORES),
         ask=_aggregate,
-        table=Table(
-            along=("label",), columns={"value": ("value", "lower", "upper")}, remark="reason", prepare=_aggregated
-        ),
+        table=Table("label", {"value": ("value", "lower", "upper")}, remark="reason", prepare=_aggregated),
     ),
     Question(
-        function="questions.disparities.reporting.reporting_checklist",
-        example='reporting-checklist confusion.csv --metric tpr --why-class-power "as published"',
-        reads={"confusion": readers.confusion},
-        steps=(CONFUSION_SCORES, AGGREGATION),
-        ask=_checklist,
-        table=Table(along=("item",), columns={"answer": "answer"}),
+        "questions.disparities.reporting.reporting_checklist",
+        'reporting-checklist confusion.csv --metric tpr --why-class-power "as published"',
+        {"confusion": readers.confusion}, steps=(CONFUSION_SCORES, AGGREGATION), ask=_checklist,
+        table=Table("item", {"answer": "answer"}),
     ),
-)
+)  # fmt: skip

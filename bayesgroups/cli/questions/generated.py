@@ -13,9 +13,9 @@ from cyclopts import Parameter
 
 from bayesgroups.cli.options import ANSWER, AnswerOptions
 from bayesgroups.cli.questions.exceptions import WITHOUT_OPTION
-from bayesgroups.cli.questions.question import Question, Table
-from bayesgroups.cli.questions.values import as_given, number_or_word, pairs, sequence
-from bayesgroups.cli.signatures import REQUIRED, Argument, Function, entries_of, function_of
+from bayesgroups.cli.questions.question import Question, Table, as_it_is
+from bayesgroups.cli.questions.values import number_or_word, pairs, sequence
+from bayesgroups.cli.signatures import REQUIRED, Argument, Function, function_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +40,7 @@ class Option:
     """
 
     parameter: inspect.Parameter
-    read: Callable[[Any], Any] = as_given
+    read: Callable[[Any], Any] = as_it_is
 
 
 def command_of(question: Question) -> Callable[..., int]:
@@ -108,22 +108,21 @@ def options_of(question: Question, functions: Iterable[Function]) -> dict[str, O
 
 
 def _of_reader(reader: Callable[..., Any]) -> dict[str, Option]:
-    entries = entries_of(inspect.getdoc(reader) or "")
-    options = {}
-    for name, parameter in inspect.signature(reader).parameters.items():
-        kind, annotation = parameter.kind, parameter.annotation
-        if kind is inspect.Parameter.POSITIONAL_ONLY:
-            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        elif kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            kind = inspect.Parameter.KEYWORD_ONLY
-        annotation = Annotated[annotation, Parameter(help=entries[name])] if name in entries else annotation
-        options[name] = Option(parameter.replace(kind=kind, annotation=annotation))
-    return options
+    """The file of a reader, which is positional on the command line too, and its options."""
+    kinds = {
+        inspect.Parameter.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD: inspect.Parameter.KEYWORD_ONLY,
+    }
+    parameters = inspect.signature(reader).parameters.items()
+    return {
+        name: Option(parameter.replace(kind=kinds.get(parameter.kind, parameter.kind)))
+        for name, parameter in parameters
+    }
 
 
 def _of_argument(argument: Argument, spelled: str | None) -> Option:
     """The option of an argument; a sequence is named by one of its elements and repeated."""
-    kind, default, read, shown = argument.annotation, argument.default, as_given, argument.help
+    kind, default, read, shown = argument.annotation, argument.default, as_it_is, argument.help
     option = spelled or f"--{argument.name.replace('_', '-')}"
     if default is REQUIRED and argument.name == "seed":
         default = SEED
@@ -199,7 +198,7 @@ def _shown(name: str, table: Table, answer: Any, wanted: AnswerOptions, source: 
     prepared = table.prepare(answer)
     values = [column if isinstance(column, str) else column[0] for column in table.columns.values()]
     dims = next(prepared[value].dims for value in values if value in prepared)
-    along = next((dim for dim in table.along if dim in dims), None)
+    along = next((dim for dim in table.along.split() if dim in dims), None)
     if not wanted.json and wanted.output is None and "level" in prepared.dims and along != "level":
         prepared = prepared.sel(
             level=prepared["level"].values.max(), drop=True

@@ -22,25 +22,16 @@ def _summarised(drawn: xr.Dataset) -> xr.Dataset:
 
 PRIORS = (
     Question(
-        function="questions.priors.predictive.prior_predictive",
-        example="prior-predictive fnr.tally.nc --set tau_scale=1",
-        reads={"tally": readers.tally, "estimator": readers.estimator},
+        "questions.priors.predictive.prior_predictive", "prior-predictive fnr.tally.nc --set tau_scale=1",
+        {"tally": readers.tally, "estimator": readers.estimator},
         table=Table(
-            along=("subgroup",),
-            columns={
-                "prior": ("prior", "prior_lower", "prior_upper"),
-                "estimates then": ("estimates", "estimates_lower", "estimates_upper"), "observed": "observed",
-            },
+            "subgroup", {"prior": ("prior", "prior_lower", "prior_upper"),
+            "estimates then": ("estimates", "estimates_lower", "estimates_upper"), "observed": "observed"},
             prepare=_summarised,
         ),
     ),
     Question(
-        function="questions.priors.sensitivity.prior_sensitivity",
-        example="prior-sensitivity fnr.nc",
-        reads={"report": readers.report},
-        table=Table(
-            along=("subgroup",),
-            columns={"mean": "mean", "prior": "prior", "likelihood": "likelihood", "": "diagnosis"},
-        ),
+        "questions.priors.sensitivity.prior_sensitivity", "prior-sensitivity fnr.nc", {"report": readers.report},
+        table=Table("subgroup", {"mean": "mean", "prior": "prior", "likelihood": "likelihood", "": "diagnosis"}),
     ),
 )  # fmt: skip

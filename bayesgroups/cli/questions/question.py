@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from bayesgroups.views.tables.answers import Column
 
 
-def _as_it_is(answer: xr.Dataset) -> xr.Dataset:
-    return answer
+def as_it_is(value: Any) -> Any:
+    """The value itself."""
+    return value
 
 
-def _no_notes(answer: xr.Dataset) -> list[str]:
+def no_notes(answer: xr.Dataset) -> list[str]:
+    """No lines below the tables."""
     return []
 
 
@@ -27,14 +29,14 @@ def call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     return function(**arguments)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Table:
     """The tables of an answer.
 
     Attributes
     ----------
-    along : tuple of str
-        The dim along which a table runs, the first that the answer has; one table per combination of the others.
+    along : str
+        Dims, separated by blanks: a table runs along the first that the answer has, and there is one per combination of others.
     columns : mapping
         Headings and variables, as in `bayesgroups.views.tables.answer_table`.
     remark : str, optional
@@ -44,18 +46,18 @@ class Table:
     notes : callable
         Lines below the tables.
     question : callable, optional
-        Name of the question of an answer where one command has several.
+        Name of the question of an answer, where one command has several.
     """
 
-    along: tuple[str, ...] = ()
+    along: str
     columns: Mapping[str, Column]
     remark: str | None = None
-    prepare: Callable[[Any], xr.Dataset] = _as_it_is
-    notes: Callable[[xr.Dataset], list[str]] = _no_notes
+    prepare: Callable[[Any], xr.Dataset] = as_it_is
+    notes: Callable[[xr.Dataset], list[str]] = no_notes
     question: Callable[[xr.Dataset], str] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Question:
     """A command that asks a public function.
 
@@ -71,7 +73,7 @@ class Question:
     table : Table, optional
         How the answer is shown; left out where it is a tally, which is written.
     spelled : mapping
-        Options with another name than their parameter, because the rows' options have that name.
+        Options with another name than their parameter, because another option has that name.
     steps : tuple of str
         Functions on the way to the arguments, whose options are options of the command.
     ask : callable

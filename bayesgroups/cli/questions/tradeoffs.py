@@ -95,74 +95,52 @@ def _select(function: Callable[..., Any], arguments: Mapping[str, Any]) -> xr.Da
 
 MODELS = (
     Question(
-        function="questions.tradeoffs.reports.points_from_reports",
-        example=(
-            "points-from-reports plain.nc fair.nc --fairness tpr --group-power min_score -o systems.nc\n"
-            "pareto-frontier systems.nc"
-        ),
-        reads={"reports": readers.reports, "fairness": readers.fairness_metric},
-        steps=(AGGREGATION,),
-        ask=_points,
+        "questions.tradeoffs.reports.points_from_reports",
+        "points-from-reports plain.nc fair.nc --fairness tpr --group-power min_score -o systems.nc\n"
+        "pareto-frontier systems.nc",
+        {"reports": readers.reports, "fairness": readers.fairness_metric}, steps=(AGGREGATION,), ask=_points,
         table=Table(
-            along=("candidate",),
-            columns={goal: (f"{goal}_mean", f"{goal}_lower", f"{goal}_upper") for goal in readers.GOALS},
+            "candidate", {goal: (f"{goal}_mean", f"{goal}_lower", f"{goal}_upper") for goal in readers.GOALS},
             prepare=_summarised,
         ),
     ),
     Question(
-        function="questions.tradeoffs.frontier.pareto_frontier",
-        example="pareto-frontier models.csv\npareto-frontier runs.csv --by method --by strength --draws 1000",
-        reads={"points": readers.settings},
+        "questions.tradeoffs.frontier.pareto_frontier",
+        "pareto-frontier models.csv\npareto-frontier runs.csv --by method --by strength --draws 1000",
+        {"points": readers.settings},
         table=Table(
-            along=("candidate",),
-            columns={
-                "performance": "performance", "fairness": "fairness", "P(efficient)": "probability_efficient",
-            },
+            "candidate", {"performance": "performance", "fairness": "fairness", "P(efficient)": "probability_efficient"},
             prepare=_frontier,
         ),
     ),
     Question(
-        function="questions.tradeoffs.uncertainty.frontier_band",
-        example="frontier-band runs.csv --by strength --draws 1000 --anchor 0.3 1 --at 0.6 --at 0.7",
-        reads={"points": readers.settings},
-        spelled={"performance": "--at"},
+        "questions.tradeoffs.uncertainty.frontier_band",
+        "frontier-band runs.csv --by strength --draws 1000 --anchor 0.3 1 --at 0.6 --at 0.7",
+        {"points": readers.settings}, spelled={"performance": "--at"},
+        table=Table("performance", {"fairness": ("fairness", "lower", "upper"), "P(reached)": "probability_reached"}),
+    ),
+    Question(
+        "questions.tradeoffs.distances.distance_to_optimum", "distance-to-optimum models.csv --utopia 1 1",
+        {"points": readers.candidates},
+        table=Table("candidate", {"distance": "distance"}, prepare=_distances),
+    ),
+    Question(
+        "questions.tradeoffs.areas.auc_pfc", "auc-pfc models.csv --anchor 0.3 1", {"points": readers.candidates},
+        table=Table("", {"area": "area", "share": "share", "efficient": "frontier_size"}, prepare=_areas),
+    ),
+    Question(
+        "questions.tradeoffs.uncertainty.compare_auc_pfc",
+        "compare-auc-pfc inlp.csv plain.csv --anchor 0.3 1 --by strength --draws 1000", {"methods": readers.methods},
+        table=Table("system", {"area": ("estimate", "lower", "upper"), "P(best)": "probability_best"}),
+    ),
+    Question(
+        "questions.tradeoffs.selection.select_model",
+        "select-model dev.csv --criterion DTO --test test.csv\n"
+        'select-model dev.csv --criterion "P@F+5%" --vanilla plain',
+        {"points": readers.settings, "test": readers.settings_on_test_data}, ask=_select,
         table=Table(
-            along=("performance",),
-            columns={"fairness": ("fairness", "lower", "upper"), "P(reached)": "probability_reached"},
-        ),
-    ),
-    Question(
-        function="questions.tradeoffs.distances.distance_to_optimum",
-        example="distance-to-optimum models.csv --utopia 1 1",
-        reads={"points": readers.candidates},
-        table=Table(along=("candidate",), columns={"distance": "distance"}, prepare=_distances),
-    ),
-    Question(
-        function="questions.tradeoffs.areas.auc_pfc",
-        example="auc-pfc models.csv --anchor 0.3 1",
-        reads={"points": readers.candidates},
-        table=Table(columns={"area": "area", "share": "share", "efficient": "frontier_size"}, prepare=_areas),
-    ),
-    Question(
-        function="questions.tradeoffs.uncertainty.compare_auc_pfc",
-        example="compare-auc-pfc inlp.csv plain.csv --anchor 0.3 1 --by strength --draws 1000",
-        reads={"methods": readers.methods},
-        table=Table(
-            along=("system",), columns={"area": ("estimate", "lower", "upper"), "P(best)": "probability_best"}
-        ),
-    ),
-    Question(
-        function="questions.tradeoffs.selection.select_model",
-        example=(
-            'select-model dev.csv --criterion DTO --test test.csv\nselect-model dev.csv --criterion "P@F+5%" --vanilla plain'
-        ),
-        reads={"points": readers.settings, "test": readers.settings_on_test_data},
-        ask=_select,
-        table=Table(
-            columns={
-                "candidate": "candidate", "performance": "performance", "fairness": "fairness", "distance": "dto",
-                "test performance": "test_performance", "test fairness": "test_fairness", "P(selected)": "probability",
-            },
+            "", {"candidate": "candidate", "performance": "performance", "fairness": "fairness", "distance": "dto",
+            "test performance": "test_performance", "test fairness": "test_fairness", "P(selected)": "probability"},
         ),
     ),
 )  # fmt: skip

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from bayesgroups.errors import InputError, near_misses
-
-
-def as_given(value: Any) -> Any:
-    """The value itself."""
-    return value
 
 
 def sequence(values: tuple[object, ...], *, undefined: object) -> object:
