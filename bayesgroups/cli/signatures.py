@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args, get_origin
 
 PACKAGE = Path(__file__).parents[1]
+TUPLE, MAPPING = cast("Any", tuple), cast("Any", Mapping)
+"""Generic types that are made here, while the command line runs."""
 REQUIRED: Any = object()
 """Default of a parameter that has none."""
 PLAIN: Mapping[str, object] = {
@@ -145,8 +147,15 @@ def entries_of(docstring: str) -> dict[str, str]:
 
 
 def markdown(text: str) -> str:
-    """Text of a docstring, which is reStructuredText, as Markdown."""
-    return re.sub(r":math:(`[^`]*`)", r"\1", text).replace("``", "`").replace(" (see Notes)", "")
+    """Text of a docstring, which is reStructuredText, as Markdown; settings as options.
+
+    Examples
+    --------
+    >>> markdown('With ``imputed="include"`` :math:`x` counts (see Notes).')
+    'With `--imputed include` `x` counts.'
+    """
+    plain = re.sub(r":math:(`[^`]*`)", r"\1", text).replace("``", "`").replace(" (see Notes)", "")
+    return re.sub(r'`(\w+)="?(\w+)"?`', lambda said: f"`--{said[1].replace('_', '-')} {said[2]}`", plain)
 
 
 def _followed(text: str, name: str) -> str:
@@ -217,12 +226,12 @@ def _types(node: ast.expr | None, module: str) -> list[Any]:
             return [Literal[ast.literal_eval(inner)]]
         case ast.Subscript(ast.Name("Sequence"), inner):
             item = _chosen(_types(inner, module))
-            return [tuple[item, ...]] if item is not None else []
+            return [TUPLE[item, ...]] if item is not None else []
         case ast.Subscript(ast.Name("Mapping"), ast.Tuple([ast.Name("str"), inner])):
             item = _chosen(_types(inner, module))
-            return [Mapping[str, item]] if item is not None else []
+            return [MAPPING[str, item]] if item is not None else []
         case ast.Subscript(ast.Name("tuple"), ast.Tuple(items)):
-            return [tuple[tuple(_chosen(_types(item, module)) for item in items)]]
+            return [TUPLE[tuple(_chosen(_types(item, module)) for item in items)]]
     return []
 
 
@@ -236,7 +245,7 @@ def _alias(name: str, module: str) -> list[Any]:
             return _types(value, module)
         case ast.ClassDef(bases=[ast.Name("TypedDict")], body=body):
             fields = [field.annotation for field in body if isinstance(field, ast.AnnAssign)]
-            return [Mapping[str, _chosen(_types(fields[0], module))]]
+            return [MAPPING[str, _chosen(_types(fields[0], module))]]
     return []
 
 

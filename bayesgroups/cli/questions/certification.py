@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli import readers
 from bayesgroups.cli.questions.question import Question, Table
@@ -10,7 +11,7 @@ from bayesgroups.cli.questions.question import Question, Table
 if TYPE_CHECKING:
     import xarray as xr
 
-DIRECTED = {"source": readers.directed_source, "larger_is_better": readers.direction}
+DIRECTED: dict[str, Callable[..., Any]] = {"source": readers.directed_source, "larger_is_better": readers.direction}
 
 
 def _standards(answer: xr.Dataset) -> list[str]:

@@ -57,13 +57,12 @@ def command_of(question: Question) -> Callable[..., int]:
     """
     functions = [function_of(path) for path in (question.function, *question.steps)]
     options = options_of(question, functions)
-    closing = [("output", Target, inspect.Parameter.empty)] if question.table is None else []
-    closing += [("answer", AnswerOptions, ANSWER)] if question.table is not None else []
-    parameters = [option.parameter for option in options.values()]
-    parameters += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-        for name, kind, default in closing
-    ]
+    kind: Any
+    default: Any
+    kind, default = (Target, inspect.Parameter.empty) if question.table is None else (AnswerOptions, ANSWER)
+    name = "output" if question.table is None else "answer"
+    last = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+    parameters = [*(option.parameter for option in options.values()), last]
     signature = inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind))
 
     def command(*files: Path, **words: Any) -> int:
@@ -109,7 +108,7 @@ def options_of(question: Question, functions: Iterable[Function]) -> dict[str, O
 
 def _of_reader(reader: Callable[..., Any]) -> dict[str, Option]:
     """The file of a reader, which is positional on the command line too, and its options."""
-    kinds = {
+    kinds: dict[object, Any] = {
         inspect.Parameter.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_OR_KEYWORD,
         inspect.Parameter.POSITIONAL_OR_KEYWORD: inspect.Parameter.KEYWORD_ONLY,
     }
