@@ -1,4 +1,4 @@
-"""What can go wrong, said in words: what was expected, what came, and how to mend it."""
+"""Errors of the package, each with a message that names what was expected, what came, and how to fix it."""
 
 from __future__ import annotations
 

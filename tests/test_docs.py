@@ -94,7 +94,7 @@ def _run_commands(block: Block) -> None:
 
 
 def _follow(page: Path) -> subprocess.CompletedProcess[str]:
-    """What continuous integration does with the installed wheel: follow a page from an empty folder."""
+    """Follow a page from an empty folder, as continuous integration does with the installed wheel."""
     command = [sys.executable, str(ROOT / ".ci" / "tutorial.py"), str(page)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=page.parent)
 

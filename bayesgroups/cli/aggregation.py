@@ -24,7 +24,7 @@ CLASS_STEPS = ("binary", "mean", "quadratic_mean")
 @Parameter(name="*", group="Aggregation")
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """How the metric is aggregated.
+    """Steps by which a metric is aggregated.
 
     Parameters
     ----------

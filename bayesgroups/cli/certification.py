@@ -1,4 +1,4 @@
-"""What can be promised to all subgroups: ``bayesgroups certify | simultaneous-intervals | ranks | discoveries ...``."""
+"""Certification: ``bayesgroups certify | simultaneous-intervals | ranks | discoveries ...``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What disagreement says of a system: ``bayesgroups disagreement-tally | disagreement-bounds``."""
+"""Commands for judgements that disagree: ``bayesgroups disagreement-tally | disagreement-bounds``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What priors say: ``bayesgroups prior-predictive | prior-sensitivity``."""
+"""Commands for priors: ``bayesgroups prior-predictive | prior-sensitivity``."""
 
 from __future__ import annotations
 

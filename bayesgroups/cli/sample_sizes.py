@@ -1,4 +1,4 @@
-"""How many rows: ``bayesgroups rows-to-certify | rows-to-narrow | minimum-detectable-gap | probability-of-finding-worst``."""
+"""Sample sizes: ``bayesgroups rows-to-certify | rows-to-narrow | minimum-detectable-gap | probability-of-finding-worst``."""
 
 from __future__ import annotations
 

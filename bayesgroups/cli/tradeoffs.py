@@ -1,4 +1,4 @@
-"""Which model: ``bayesgroups pareto-frontier | distance-to-optimum | auc-pfc | select-model | compare-auc-pfc ...``.
+"""Model selection: ``bayesgroups pareto-frontier | distance-to-optimum | auc-pfc | select-model | compare-auc-pfc ...``.
 
 Candidates are a table with the columns candidate, performance and fairness, larger the better; or, where a setting was run
 with several seeds, runs with the columns that make a setting (--by), which are averaged and drawn again by a bootstrap; or a
@@ -26,7 +26,7 @@ Pair = Annotated[tuple[float, float], Parameter(negative=())]
 @Parameter(name="*", group="Candidates")
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """How candidates are read.
+    """Reading of the candidates and their runs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What must hold of a column before it is summed: nothing missing, numbers, finite, not negative."""
+"""Checks of a column before it is summed: nothing missing, numbers, finite, not negative."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def positive_label(values: Sequence[Any], roles: Roles) -> Any:
 
 
 def _agreement(frame: nw.DataFrame[Any], y_true: str, y_pred: str) -> nw.Series[Any]:
-    """Whether outcome and decision are the same label, for any number of classes."""
+    """Agreement of outcome and decision, for any number of classes."""
     check_common(y_true, set(frame[y_true].unique().to_list()), y_pred, set(frame[y_pred].unique().to_list()))
     return (frame[y_true] == frame[y_pred]).cast(nw.Float64)
 

@@ -1,4 +1,4 @@
-"""What is measured: the value of a row, the rows that count, the range and the direction of each metric.
+"""Metrics: the value of a row, the rows that count, the range and the direction of each.
 
 A metric of a subgroup is a mean of row values over the rows that count, so its sufficient statistics
 are sums and can be taken by any dataframe engine. Three metrics are more than such a mean: ``auc`` is a mean

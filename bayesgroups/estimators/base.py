@@ -1,4 +1,4 @@
-"""What an estimator is: one word, settings, and two sides to ask."""
+"""Estimator interface: a name, settings, and two sides to ask."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Estimator(ABC):
         return None
 
     def estimands(self, tally: xr.Dataset) -> NDArray[np.str_]:
-        """What either approach estimates, in words (approach, metric); by default the value behind the rows, on both sides."""
+        """Estimand of either approach in words, (approach, metric); by default the value behind the rows, on both sides."""
         import numpy as np
 
         from bayesgroups.tallies.estimands import superpopulation_values
@@ -56,21 +56,21 @@ class Estimator(ABC):
         return np.stack([superpopulation_values(tally)] * 2)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
-        """Whether the model fits what it was fitted to, whichever engine made the draws; by default nothing is checked."""
+        """Checks of the fit of the model to its data, whichever engine made the draws; by default nothing is checked."""
         return ()
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
-        """Whether the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""
+        """True if the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""
         return False
 
     @property
     def only_sampled(self) -> str:
-        """Why NUTS alone answers these settings, and which others have an exact engine; empty where no setting asks for it."""
+        """Reason why NUTS alone answers these settings, and those with an exact engine; empty where none asks for it."""
         return ""
 
     @property
     def joint(self) -> bool:
-        """Whether all metrics are fitted together rather than one by one."""
+        """True if all metrics are fitted together rather than one by one."""
         return False
 
     def settings(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def check_logit_scale(word: str, name: str, value: float | None) -> None:
 
 
 def is_binomial(tally: xr.Dataset, likelihood: Likelihood) -> bool:
-    """Whether the one metric of a tally has a binomial likelihood.
+    """True if the one metric of a tally has a binomial likelihood.
 
     Raises
     ------

@@ -178,7 +178,7 @@ def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, Flo
 
 
 def _perfect(tally: xr.Dataset) -> FloatArray:
-    """What a perfect model has on each metric: the good end of its range, or 0 where that is infinite."""
+    """Value of a perfect model on each metric: the good end of its range, or 0 where that is infinite."""
     larger = tally["larger_is_better"].values.astype(bool)
     end: FloatArray = np.where(larger, tally["range_upper"].values, tally["range_lower"].values)
     return np.where(np.isfinite(end), end, 0.0)

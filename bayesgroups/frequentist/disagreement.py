@@ -95,6 +95,6 @@ def estimate(
 
 
 def _exactly_known(tally: xr.Dataset, form: Form) -> NDArray[np.bool_]:
-    """Which metrics have bounds that coincide, whatever the counts."""
+    """Metrics whose bounds coincide, whatever the counts."""
     definite = np.isin(tally["notion"].values.astype(str), sorted(DEFINITE))
     return definite | (form == "sharp" and tally.sizes["label"] == 2)

@@ -212,7 +212,7 @@ def residual_squares(design: FloatArray, sums: Products, beta: FloatArray) -> Fl
 
 
 def _design(kinds: Kinds, covariates: int) -> FloatArray:
-    """What turns coefficients into those of (1, c) for rows of a kind, (kind, 1 + covariate, column)."""
+    """Linear map from coefficients to those of (1, c) for rows of a kind, (kind, 1 + covariate, column)."""
     number, plain = kinds.x.shape
     found = np.zeros((number, 1 + covariates, plain + 2 * covariates))
     found[:, 0, :plain] = kinds.x

@@ -30,7 +30,7 @@ WINDOWS = (0.15, 0.5, 0.9)
 
 @dataclass(frozen=True)
 class State:
-    """Where the chains are: ``point`` (chain, coordinate), ``value`` (chain,) and ``gradient`` (chain, coordinate)."""
+    """State of the chains: ``point`` (chain, coordinate), ``value`` (chain,) and ``gradient`` (chain, coordinate)."""
 
     point: FloatArray
     value: FloatArray
@@ -39,7 +39,7 @@ class State:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the warm-up found: a step size per chain, and a standard deviation per coordinate."""
+    """Result of the warm-up: a step size per chain, and a standard deviation per coordinate."""
 
     step: FloatArray
     spread: FloatArray

@@ -1,4 +1,4 @@
-"""Whether a model of scores fits: the shape of their distribution, and the metrics that rest on it.
+"""Checks of a model of scores: the shape of their distribution, and the metrics that rest on it.
 
 Two checks per metric, the same whichever engine made the draws. `shape`: the probability integral transform of the rows, each
 cell with the mean and standard deviation of its own, may not be visibly far from uniform. `misfit`: what the model says of the
@@ -96,7 +96,7 @@ def _mended(check: Check, mend: str) -> Check:
 
 
 def misfit(one: xr.Dataset, mu: FloatArray) -> float:
-    """How far the model is off over all subgroups, beyond two standard errors, in posterior standard deviations of a subgroup.
+    """Misfit of the model over all subgroups beyond two standard errors, in posterior standard deviations of a subgroup.
 
     Parameters
     ----------

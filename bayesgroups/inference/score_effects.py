@@ -45,7 +45,7 @@ class Design:
 
     @property
     def member(self) -> FloatArray:
-        """Which columns belong to which component, (column, component)."""
+        """Columns of each component, as a 0/1 matrix (column, component)."""
         return np.asarray(self.owner[:, None] == np.arange(self.components), dtype=np.float64)
 
 
@@ -67,7 +67,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Aside:
-    """What is known of the coefficients besides the means of cells: a normal log likelihood.
+    """Normal log likelihood of the coefficients from data other than the means of cells.
 
     ``precision`` (chain, column, column), and precision times mean, ``pull`` (chain, column).
     """

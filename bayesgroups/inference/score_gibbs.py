@@ -134,7 +134,7 @@ def sample(
 
 
 class _Kernel:
-    """Where all chains are, and how they move."""
+    """State of all chains, and the transition of each."""
 
     def __init__(
         self, design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,

@@ -236,7 +236,7 @@ def checks_dataset(checks: Sequence[Check]) -> xr.Dataset:
 
 
 def usable(checks: Sequence[Check]) -> bool:
-    """Whether every check passed.
+    """True if every check passed.
 
     Parameters
     ----------

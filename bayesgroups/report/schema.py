@@ -222,7 +222,7 @@ def _summaries(mu: np.ndarray, tally: xr.Dataset) -> tuple[np.ndarray, np.ndarra
 
 
 def _saturated(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Where no row of a rate is a success, and where every row is one; (metric, subgroup)."""
+    """Mask of rates of which no row is a success, and of those of which every row is one; (metric, subgroup)."""
     count = tally["count"].transpose("metric", "subgroup").values
     successes = tally["successes"].transpose("metric", "subgroup").values
     with_rows = (tally["kind"].values == "rate")[:, None] & (count > 0)

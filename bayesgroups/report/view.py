@@ -1,4 +1,4 @@
-"""What a person reads of a report: one metric, both approaches, one level, as plain arrays.
+"""View of a report for a reader: one metric, both approaches, one level, as plain arrays.
 
 Tables, plots and pages all start here, so they show the same numbers in the same order.
 """
@@ -37,7 +37,7 @@ _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 @dataclass(frozen=True)
 class Side:
-    """What one approach answers for every subgroup.
+    """Answer of one approach for every subgroup.
 
     ``estimate``, ``lower``, ``upper`` and ``inner_lower``, ``inner_upper`` (50 %) have shape (subgroup,), on
     the metric's own scale; those of the frequentist side are clipped to its range. ``status`` and ``interval_method`` have one
@@ -96,12 +96,12 @@ class Reading:
         return np.argsort(-np.nan_to_num(key, nan=-np.inf), kind="stable").astype(np.intp)
 
     def inside(self, side: Side) -> BoolArray:
-        """Whether the truth lies in the interval of each subgroup; false where either is missing."""
+        """True where the truth lies in the interval of the subgroup; false where either is missing."""
         truth = np.full(len(self.subgroups), np.nan) if self.truth is None else self.truth
         return (side.lower <= truth) & (truth <= side.upper)
 
     def remarks(self) -> list[str]:
-        """What is special about each subgroup, in words; empty where nothing is."""
+        """Remarks on each subgroup, in words; empty where there is none."""
         return [self._remark(i) for i in range(len(self.subgroups))]
 
     def _remark(self, i: int) -> str:
@@ -114,7 +114,7 @@ class Reading:
         return "; ".join(parts)
 
     def decimals(self) -> int:
-        """How many decimals keep the numbers of this metric apart: 3 on [0, 1], three figures otherwise."""
+        """Decimals that keep the numbers of this metric apart: 3 on [0, 1], three figures otherwise."""
         if np.isfinite(self.bounds).all() and max(map(abs, self.bounds)) <= 1:
             return 3
         sides = (self.bayesian, self.frequentist)
@@ -261,7 +261,7 @@ def failures(report: xr.DataTree) -> list[str]:
 
 
 def usable(report: xr.DataTree) -> bool:
-    """Whether a report says of itself that it can be used."""
+    """True if a report says of itself that it can be used."""
     return bool(int(report.attrs.get("usable", 0)))
 
 

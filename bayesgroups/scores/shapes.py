@@ -1,4 +1,4 @@
-"""Which shape the scores of a cell have: normal, or skewed by a common warp; and how well it fits.
+"""Shape of the scores of a cell: normal, or skewed by a common warp; and its goodness of fit.
 
 Rows of one subgroup and outcome are taken to be normal after a warp, with a mean and a standard deviation of their own. The
 warp that makes the rows most likely has two parameters more than none; the Bayesian information criterion says whether they

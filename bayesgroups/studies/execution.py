@@ -31,7 +31,7 @@ FRUITLESS = 2
 
 @dataclass(frozen=True)
 class Executor:
-    """Where the pieces of a study are computed, where their answers are kept, and who is told.
+    """Place where the pieces of a study are computed, where their answers are kept, and the listener to its progress.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ HERE = Executor()
 def _on_processes[Answer](
     work: Callable[[int], Answer], pieces: list[int], workers: int, finished: Callable[[int, Answer], None]
 ) -> None:
-    """Where a process dies, those pieces that may have killed it get one of their own each, which tells which it was."""
+    """Pieces on processes; where a process dies, each that may have killed it gets one of its own, which tells which it was."""
     left, deadly, fruitless = list(pieces), list[int](), 0
 
     def done(piece: int, answer: Answer) -> None:

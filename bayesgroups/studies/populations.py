@@ -209,7 +209,7 @@ class Drawn:
 
     @property
     def scored(self) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-        """Where the standard estimate is defined and the truth known, (metric, subgroup)."""
+        """Mask of the defined standard estimates whose truth is known, (metric, subgroup)."""
         both = np.isfinite(self.truth.values) & np.isfinite(self.tally["estimate"].values)
         found: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = both
         return found

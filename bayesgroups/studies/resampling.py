@@ -139,7 +139,7 @@ class _Job:
 
 
 def describe(entry: Entry) -> str:
-    """What an entry is, as text: its word and settings, or the place of a function."""
+    """Text of an entry: its estimator and settings, or the place of a function."""
     if isinstance(entry, Estimator):
         return as_json({"word": entry.word, **entry.settings()})
     if isinstance(entry, partial):

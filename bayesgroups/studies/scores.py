@@ -1,4 +1,4 @@
-"""How close estimates are to the truth and how honest intervals: measures of a study, with Monte Carlo errors."""
+"""Scores of a study: errors of estimates and coverage of intervals, with Monte Carlo errors."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[
 
 
 def compared(found: xr.Dataset) -> xr.DataArray:
-    """Where estimators are compared, (draw, metric, subgroup): all of them and the truth are defined.
+    """Mask of the comparable cells, (draw, metric, subgroup): all estimators and the truth are defined.
 
     An estimator that imputes is thus not held to subgroups where another has nothing to say.
     """
@@ -274,7 +274,7 @@ def _bounds(found: xr.Dataset, level: float, clip: bool) -> tuple[FloatArray, Fl
 
 
 def _members(found: xr.Dataset) -> dict[str, BoolArray]:
-    """Which compared pairs (draw, metric, subgroup) are of which size."""
+    """Mask of the compared pairs (draw, metric, subgroup) of each size."""
     both = compared(found).values
     small = (found["rows"].transpose("draw", "subgroup").values <= SMALL)[:, None, :]
     return {"all": both, "small": both & small, "large": both & ~small}

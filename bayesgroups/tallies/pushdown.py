@@ -172,7 +172,7 @@ _IN_MEMORY: dict[nw.Implementation, Literal["polars", "pyarrow"]] = {
 
 
 def _of_labels(metric: Metric, table: nw.DataFrame[Any]) -> tuple[FloatArray, FloatArray] | None:
-    """Whether cells count and their values, if the metric is one of labels alone."""
+    """Membership and values of cells, if the metric is one of labels alone."""
     if metric.kind not in ("rate", "f1"):
         return None
     try:
@@ -285,7 +285,7 @@ def _text(value: object) -> str:
 
 
 def _promises(table: Mapping[str, FloatArray], i: int) -> tuple[float, float | None, float | None, float]:
-    """How many rows count, their extremes, and what shows values between 0 and 1."""
+    """Number of rows that count, their extremes, and the evidence for values between 0 and 1."""
     low, high = table[f"low{i}"], table[f"high{i}"]
     if np.isnan(low).all():
         return 0.0, None, None, 0.0

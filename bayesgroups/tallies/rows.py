@@ -243,7 +243,7 @@ def _resolve(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
 
 
 def _decides(metric: Metric) -> bool:
-    """Whether a metric needs one of two labels to be the positive one."""
+    """True if a metric needs one of two labels to be the positive one."""
     return bool({"y_true", "y_pred"} & metric.needs) and class_of(metric) is None and metric.name != "acc"
 
 

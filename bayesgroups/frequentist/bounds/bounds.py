@@ -1,4 +1,4 @@
-"""What disagreement says of a notion of fairness: bounds per label and subgroup, and of the difference between subgroups."""
+"""Bounds from disagreement on a notion of fairness, per label and subgroup, and on the difference between subgroups."""
 
 from __future__ import annotations
 

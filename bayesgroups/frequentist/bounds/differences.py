@@ -1,4 +1,4 @@
-"""How far apart subgroups can be: bounds of the largest difference of a rate between two of them.
+"""Bounds on the largest difference of a rate between two subgroups.
 
     GF = max over labels k and subgroups m, m' of (R[k, m] - R[k, m'])
 

@@ -24,7 +24,7 @@ BLOCK = 2_000_000
 
 
 def units_of(tally: xr.Dataset) -> tuple[Unit, ...]:
-    """What can be resampled: judgements always, critics and items where the tally was made with them."""
+    """Units that can be resampled: judgements always, critics and items where the tally was made with them."""
     there = (True, "critic_agreements" in tally, "item_agreements" in tally)
     return tuple(unit for unit, kept in zip(UNITS, there, strict=True) if kept)
 

@@ -1,4 +1,4 @@
-"""Which subgroups agree on which attributes: the family of covariances of crossed effects.
+"""Family of covariances of crossed effects: agreement of subgroups on each subset of attributes.
 
     mu ~ Normal(centre, sum_S var_S C_S),   C_S[g, h] = 1 where g and h agree on every attribute of S
 

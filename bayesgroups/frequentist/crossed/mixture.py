@@ -38,7 +38,7 @@ FURTHEST = 20.0
 
 @dataclass(frozen=True)
 class Mixture:
-    """What is known of every group, and how well the sum over points does.
+    """Posterior of every group, with the accuracy of the sum over points.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class MultiTaskFit:
 
 @dataclass(frozen=True)
 class Smoothed:
-    """What variances make of the data.
+    """Data after smoothing with known variances.
 
     ``weights`` (task, group, group) are W_t, ``sensitivity`` (task, group, group) is M_t = d theta / d z_t.
     """

@@ -1,4 +1,4 @@
-"""What the data of a group weigh when groups help each other: the matrix that every fit here is made of.
+"""Precision matrix of the data of a group when groups borrow from each other, on which every fit here rests.
 
 With K the covariance between groups and v the sampling variances, W = (K + diag(v))^-1 over the groups that have data and
 0 elsewhere. From it follow, without another inverse and with u = 1/v (0 where there are no data),

@@ -1,4 +1,4 @@
-"""What every empirical-Bayes fit returns, and the units it is computed in."""
+"""Result of an empirical-Bayes fit, and the units it is computed in."""
 
 from __future__ import annotations
 

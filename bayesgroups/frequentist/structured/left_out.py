@@ -1,4 +1,4 @@
-"""How far subgroups are from what others predict of them: the interval of a subgroup without data.
+"""Leave-one-out prediction errors of subgroups, and the interval of a subgroup without data.
 
 The lasso at its penalty is fitted without some subgroups, and predicts them. The error of subgroup a is
 

@@ -1,4 +1,4 @@
-"""What follows a lasso: least squares on the columns it selected, and partial ridge on all columns.
+"""Refit after a lasso: least squares on the columns it selected, and partial ridge on all columns.
 
 Least squares undoes the shrinkage of the selected columns and leaves the others at 0. Partial ridge does not
 penalise the selected columns and shrinks the others a little, so that small coefficients are not lost.
@@ -134,7 +134,7 @@ def ridge_map(of: Centred, selected: BoolArray, scale: Scale = "variance") -> Fl
 
 
 def scales(of: Centred, scale: Scale) -> FloatArray:
-    """What each column is divided by in the penalty, (column,); 0 where a column does not vary.
+    """Divisor of each column in the penalty, (column,); 0 where a column does not vary.
 
     Raises
     ------

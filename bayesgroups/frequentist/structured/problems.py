@@ -21,7 +21,7 @@ CELL = ("metric", "subgroup")
 
 @dataclass(frozen=True)
 class MetricArrays:
-    """What is known of one metric.
+    """Estimates, variances and design of one metric.
 
     Attributes
     ----------

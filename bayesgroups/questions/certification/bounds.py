@@ -36,7 +36,7 @@ _PROPORTIONS: dict[str, Callable[[FloatArray, FloatArray, float], Interval]] = {
 
 @dataclass(frozen=True)
 class Sample:
-    """What a tally says of one metric: arrays of one shape (subgroup,), NaN where unknown.
+    """Arrays of one metric of a tally, of one shape (subgroup,), NaN where unknown.
 
     ``variance`` is the squared standard error with the row variance pooled over subgroups, ``own_variance`` that of the
     subgroup's own rows; ``freedom`` are the degrees of freedom of the pooled variance.

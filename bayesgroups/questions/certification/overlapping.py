@@ -157,7 +157,7 @@ def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) 
 
 
 def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, members: BoolArray) -> FloatArray:
-    """How sampling errors of margins share their rows, as a factor of their covariance.
+    """Factor of the covariance of sampling errors of margins, which share rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What may be required of a definition of fairness across subgroups, as checks of any definition on any table."""
+"""Desiderata of a definition of fairness across subgroups, as checks of any definition on any table."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def _more_errors(definition: Definition, value: FloatArray, size: FloatArray) ->
 
 
 def _limit(side: str, interval: str, z: float, *, clipped: bool) -> Judge:
-    """How far the optimist's or pessimist's value falls short of 1."""
+    """Distance of the optimist's or pessimist's value from 1."""
 
     def unfairness(values: FloatArray, sizes: FloatArray, overall: float) -> float:
         nothing = np.full(values.shape, np.nan)

@@ -179,7 +179,7 @@ def _shares(distribution: FloatArray, levels: Sequence[Level]) -> list[FloatArra
 
 
 def _splits(counts: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:
-    """What goes down and up at every node of each depth, (node, subgroup, 2) from (subgroup, bin)."""
+    """Counts that go down and up at every node of each depth, (node, subgroup, 2) from (subgroup, bin)."""
     reached = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1).T
     return [
         np.stack(

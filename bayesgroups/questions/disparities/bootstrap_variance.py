@@ -62,7 +62,7 @@ def resample(tally: xr.Dataset, position: int, cells: Cells, *, seed: int, draws
 
 
 def noise(y: FloatArray, cells: Cells, correction: Correction, form: Form) -> FloatArray:
-    """What sampling, and resampling, add to the variance of each subgroup's replicate.
+    """Variance that sampling, and resampling, add to each subgroup's replicate.
 
     Parameters
     ----------

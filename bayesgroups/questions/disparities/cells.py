@@ -1,4 +1,4 @@
-"""What a tally says of one metric in the subgroups where it can be estimated, as plain arrays."""
+"""Estimates and variances of one metric of a tally where it can be estimated, as plain arrays."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interv
         return np.asarray(tested, dtype=np.float64)
 
     def edge(low: FloatArray, high: FloatArray, *, upper: bool) -> FloatArray:
-        """Where the lower limit begins, with ``upper``, or where the upper limit ends."""
+        """Start of the lower limit, with ``upper``, or end of the upper limit."""
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             onwards = probability(middle, upper=upper) < 0 if upper else probability(middle, upper=upper) >= 0

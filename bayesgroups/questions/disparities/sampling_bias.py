@@ -1,4 +1,4 @@
-"""What sampling noise makes of a measure of disparity: its value under equality, and its bias taken off."""
+"""Bias of a measure of disparity from sampling noise: its value under equality, and the bias taken off."""
 
 from __future__ import annotations
 

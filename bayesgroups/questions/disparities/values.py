@@ -67,7 +67,7 @@ class Values:
         return np.asarray(self.drawn[self.whole][:, self.used], dtype=np.float64)
 
     def by_sample(self, summary: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """What a summary, from (sample, subgroup) to (sample,), says of the values in use; never of all of them at once."""
+        """Summary of the values in use, from (sample, subgroup) to (sample,), never of all samples at once."""
         found = [
             summary(self.drawn[block][self.whole[block]][:, self.used])
             for block in blocks(*self.drawn.shape)

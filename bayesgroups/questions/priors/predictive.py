@@ -1,4 +1,4 @@
-"""What an estimator believes before it sees the data, in units of the metric."""
+"""Prior predictive distribution of an estimator, in units of the metric."""
 
 from __future__ import annotations
 

@@ -204,12 +204,12 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
 
 
 def estimator_words(word: str) -> str:
-    """What an estimator assumes, in a sentence."""
+    """Assumptions of an estimator, in a sentence."""
     return _ESTIMATORS.get(word, f"Estimator {plain(word.replace('_', ' '))}.")
 
 
 def interval_words(method: str) -> str:
-    """What an interval is; methods can carry a remark in brackets.
+    """Description of an interval; methods can carry a remark in brackets.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def model_words(report: xr.DataTree) -> list[str]:
 
 
 def settings_of(tally: xr.Dataset) -> dict[str, Any]:
-    """How a tally was made; empty where it does not say."""
+    """Settings by which a tally was made; empty where it does not say."""
     try:
         found = json.loads(str(tally.attrs.get("settings", "{}")))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What is known of rates when critics say only whether they disagree: bounds, and estimates in them."""
+"""Plot of bounds on rates from disagreement between critics alone, with the estimates inside them."""
 
 from __future__ import annotations
 

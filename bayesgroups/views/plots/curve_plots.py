@@ -218,7 +218,7 @@ def _paint(axes: Axes, kind: str, found: xr.Dataset, subgroup: int, mode: _Mode)
 
 
 def _places(kind: str, side: xr.Dataset, approach: str) -> FloatArray:
-    """Where the points of a curve lie: at the mean score of a bin, or its middle where the bin is empty."""
+    """Positions of the points of a curve: the mean score of a bin, or its middle where the bin is empty."""
     x: FloatArray = side[_X[kind]].values
     if kind == "calibration":
         middle = (side["bin_lower"] + side["bin_upper"]).values / 2

@@ -1,4 +1,4 @@
-"""How unequal subgroups are, as a distribution rather than a number."""
+"""Disparity of subgroups as a distribution rather than a number."""
 
 from __future__ import annotations
 

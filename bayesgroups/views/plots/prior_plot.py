@@ -1,4 +1,4 @@
-"""What priors imply, in units of the metric, and how a report would change with other priors."""
+"""Plots of priors in units of the metric, and of the change of a report under other priors."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def name(axes: Axes, shape: Look, *, title: str, x: str, y: str) -> None:
 
 
 def of_estimand(side: Side) -> str:
-    """What an approach estimates, as the end of a title; nothing where a report does not say."""
+    """Estimand of an approach, as the end of a title; nothing where a report does not say."""
     return f" of the {plain(side.estimand)}" if side.estimand else ""
 
 

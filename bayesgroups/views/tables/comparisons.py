@@ -91,7 +91,7 @@ def comparison_table(
 
 
 def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: Approach = "bayesian") -> Table:
-    """How reports differ from the first one, in one row per report and metric.
+    """Tabulate the differences of reports from the first one, in one row per report and metric.
 
     Parameters
     ----------

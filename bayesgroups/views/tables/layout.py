@@ -47,7 +47,7 @@ class Footnotes:
         return Text(self._letters.setdefault(remark, letter), style="dim")
 
     def lines(self) -> list[str]:
-        """What the letters stand for, one line each."""
+        """Legend of the letters, one line each."""
         return [f"{letter} {plain(remark)}" for remark, letter in self._letters.items()]
 
 

@@ -15,7 +15,7 @@ from bayesgroups.views.tables.layout import empty_table
 
 
 def truth_table(reports: Mapping[str, xr.DataTree], truth: xr.DataArray, *, level: float = 0.95) -> Table:
-    """How well reports did where the truth is known, in one row per metric, report and approach.
+    """Tabulate the errors of reports where the truth is known, in one row per metric, report and approach.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ class _Weighed(NamedTuple):
 
 
 def _badness(found: _Weighed) -> float:
-    """How far weights are from good ones, 1 where they just are."""
+    """Shortfall of importance weights, 1 where they are just good enough."""
     return max(found.k_hat / importance.USABLE, ENOUGH / found.ess)
 
 

@@ -59,7 +59,7 @@ class FollowingPrior:
 
     @property
     def dimension(self) -> int:
-        """How many standard normal numbers it takes."""
+        """Number of standard normal numbers that a point takes."""
         return self.first.dimension + self.second.dimension + 1
 
     @property

@@ -1,4 +1,4 @@
-"""What every space of observations does with their covariance matrices: densities and solutions for many draws."""
+"""Algebra of covariance matrices shared by all spaces of observations: densities and solutions for many draws."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Drawn:
 
 
 class Space(Protocol):
-    """Where the effects are integrated out, for data ``y`` (subgroup,) with error variances ``v``, infinite where unseen."""
+    """Space with the effects integrated out, for data ``y`` (subgroup,) with error variances ``v``, infinite where unseen."""
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log density of the data, (draw, component) to (draw,)."""

@@ -46,7 +46,7 @@ class Prior:
 
     @property
     def dimension(self) -> int:
-        """How many standard normal numbers it takes."""
+        """Number of standard normal numbers that a point takes."""
         return 1 if self.family == "known" else len(self.scale) - (self.own is not None)
 
     def scales(self, u: FloatArray) -> FloatArray:
