@@ -11,7 +11,7 @@ class BayesgroupsError(Exception):
 
 
 class InputError(BayesgroupsError, ValueError):
-    """The data or the settings cannot be used; the message names the culprit and the mend."""
+    """The data or the settings cannot be used; the message names the offending input and the fix."""
 
 
 class SchemaError(BayesgroupsError, ValueError):

@@ -23,17 +23,17 @@ Likelihood = Literal["auto", "binomial", "normal"]
 
 
 class Estimator(ABC):
-    """A frozen bundle of settings under one word.
+    """Frozen settings of an estimator under its name.
 
-    A leaf joins a frequentist reference, a PyMC model and, where the model allows it, an exact engine; it holds settings and
-    nothing else. `bayesgroups.estimate` does the work.
+    An estimator class joins a frequentist reference, a PyMC model and, where the model allows it, an exact engine; it holds
+    settings and nothing else. `bayesgroups.estimate` does the work.
     """
 
     word: ClassVar[str]
 
     @abstractmethod
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
-        """Answer of the frequentist side, see `bayesgroups.frequentist`; ``seed`` is for words whose reference is random."""
+        """Answer of the frequentist side, see `bayesgroups.frequentist`; ``seed`` is for estimators whose reference is random."""
 
     @abstractmethod
     def model(self, tally: xr.Dataset) -> pm.Model:

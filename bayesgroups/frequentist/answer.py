@@ -105,5 +105,5 @@ def check_interval(word: str, interval: str, choices: Sequence[str]) -> None:
         The message lists what there is.
     """
     if interval not in choices:
-        mend = near_misses(str(interval), choices)
-        raise InputError(f"{word}: interval={interval!r} does not exist; {mend}")
+        fix = near_misses(str(interval), choices)
+        raise InputError(f"{word}: interval={interval!r} does not exist; {fix}")

@@ -36,15 +36,15 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.crossed.families import family_of
-from bayesgroups.frequentist.crossed.joint_fit import FEWEST, Choice, Method, Tasks, fit
+from bayesgroups.frequentist.crossed.joint_fit import MIN_ESTIMATES_FOR_SHRINKAGE, Choice, Method, Tasks, fit
 from bayesgroups.frequentist.intervals import morris
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
 from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 
-MOST = 1000
-"""Cells of task and subgroup above which their joint likelihood takes too long."""
+MAX_CELLS_FOR_JOINT_LIKELIHOOD = 1000
+"""Number of cells of task and subgroup above which their joint likelihood takes too long."""
 
 
 def estimate(
@@ -171,7 +171,7 @@ def estimate(
 
 def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, list[Interval]]:
     """Estimates, variances, means and intervals of metrics with too few estimates to shrink any."""
-    few = (np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < FEWEST
+    few = (np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < MIN_ESTIMATES_FOR_SHRINKAGE
     plain = morris.fit(np.where(few, z, np.nan), np.where(few, v, np.nan))
     intervals = [morris.interval(plain, level) for level in LEVELS]
     return plain.estimate.copy(), plain.variance.copy(), plain.overall.copy(), intervals
@@ -202,10 +202,10 @@ def _check_tasks(tally: xr.Dataset, tasks: Tasks, method: Method) -> None:
             )
     if tasks != "solve":
         cells = tally.sizes["metric"] * tally.sizes["subgroup"]
-        if method == "marginal_likelihood" and tally.sizes["metric"] > 1 and cells > MOST:
+        if method == "marginal_likelihood" and tally.sizes["metric"] > 1 and cells > MAX_CELLS_FOR_JOINT_LIKELIHOOD:
             raise InputError(
-                f"crossed_effects: the likelihood of {cells} cells of task and subgroup takes too long, at most {MOST} are "
-                "fitted; use method='suremap', or tasks=None"
+                f"crossed_effects: the likelihood of {cells} cells of task and subgroup takes too long, at most "
+                f"{MAX_CELLS_FOR_JOINT_LIKELIHOOD} are fitted; use method='suremap', or tasks=None"
             )
         return
     if method == "marginal_likelihood":

@@ -123,9 +123,9 @@ def _check_clusters(one: xr.Dataset) -> None:
             "name their column, as bg.tally(..., cluster='speaker')"
         )
     if str(one["cluster_analysis"].values) == "ignore":
-        mend = "an AUC has no analysis by clusters" if str(one["kind"].values) == "auc" else "use 'robust' or 'mean'"
+        fix = "an AUC has no analysis by clusters" if str(one["kind"].values) == "auc" else "use 'robust' or 'mean'"
         raise InputError(
-            f"metric {name!r} has no interval 'cluster_robust', because its cluster_analysis is 'ignore'; {mend}"
+            f"metric {name!r} has no interval 'cluster_robust', because its cluster_analysis is 'ignore'; {fix}"
         )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.frequentist.score_regression import (
     CONVERGED,
-    MOST_ITERATIONS,
+    MAX_ITERATIONS,
     RIDGE,
     SMALLEST_SD,
     Coefficients,
@@ -153,7 +153,7 @@ def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
     penalty = RIDGE * rows[..., None, None] * np.eye(design.shape[-1])
     ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
     beta = np.zeros((*n.shape[:-1], design.shape[-1]))
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         precision = np.exp(-2 * (gamma @ z.T))
         normal, right = _normal(design, sums, precision)
         new = np.linalg.solve(normal + penalty, right[..., None])[..., 0]

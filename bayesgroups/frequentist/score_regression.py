@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 RIDGE = 1e-6
 """Penalty on the coefficients, per row: for features that no row of an outcome has."""
 CONVERGED = 1e-8
-MOST_ITERATIONS = 200
+MAX_ITERATIONS = 200
 SMALLEST_SD = 1e-3
 
 
@@ -84,7 +84,7 @@ def fit(kinds: Kinds, totals: Totals) -> Coefficients:
     penalty = RIDGE * rows[..., None, None] * np.eye(x.shape[1])
     ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
     beta = np.zeros((*n.shape[:-1], x.shape[1]))
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         precision = np.exp(-2 * (gamma @ z.T))
         normal = (x.T * (n * precision)[..., None, :]) @ x + penalty
         right = (totals.score * precision) @ x

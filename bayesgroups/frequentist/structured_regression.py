@@ -32,7 +32,7 @@ from bayesgroups.tallies.folds import stream
 
 FloatArray = NDArray[np.float64]
 
-FEWEST = 5
+MIN_SUBGROUPS_FOR_BOOTSTRAP = 5
 """Subgroups with an estimate below which nothing is bootstrapped."""
 
 
@@ -224,7 +224,7 @@ def _fit(
     line = lasso.fit(x, z, w, chosen)
     fitted = line.at(features)
     known = use & (metric.v == 0)
-    if use.sum() < FEWEST or (known[use]).all():
+    if use.sum() < MIN_SUBGROUPS_FOR_BOOTSTRAP or (known[use]).all():
         std_error, intervals = _pooled_normal(metric, fitted)
         method = "pooled_normal"
     else:

@@ -27,7 +27,7 @@ DEFENCE = 0.15
 COMPONENTS = 3
 DEGREES = 7.0
 """Degrees of freedom of the t distributions, at least; there are as many as dimensions."""
-FEW = 6
+MAX_DIMENSIONS_FOR_WIDE_PROPOSALS = 6
 """Dimensions up to which the first proposals are up to four times as wide as the curvature says, and fits stand alone."""
 INFLATION = 1.1
 """Factor on the covariances of a fit, for proposals must be wider than their targets."""
@@ -36,7 +36,7 @@ MORE_ROUNDS = 4
 """Rounds that are added while the weights are not good."""
 GOOD = 0.5
 """Pareto k-hat at which no round is added."""
-FAR = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0, 35.0, 60.0)
+START_DISTANCES = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0, 35.0, 60.0)
 """Distances from the middle of the prior at which a mode is looked for, beside the middle itself."""
 REACH, MOVES = 4.0, 40
 """Half the side of the box in which a mode is searched for, and the times that the box can move."""
@@ -154,7 +154,7 @@ def _first_proposal(
         _curvature(log_likelihood, each) if slope is None else _curvature_of(slope, each) for each in centres
     ]
     # In many dimensions twice the variance is far away, and so is a heavy tail.
-    wider = 2.0 ** min(1.0, FEW / dimension)
+    wider = 2.0 ** min(1.0, MAX_DIMENSIONS_FOR_WIDE_PROPOSALS / dimension)
     number = COMPONENTS * len(centres)
     return _Mixture(
         np.full(number, 1 / number),
@@ -179,7 +179,7 @@ def starts(log_likelihood: LogLikelihood, dimension: int, start: FloatArray | No
     """
     middle = np.zeros(dimension) if start is None else start
     lines = np.concatenate([np.ones((1, dimension)), np.eye(dimension)]) if dimension > 1 else np.ones((1, 1))
-    far = np.concatenate([distance * lines for distance in FAR])
+    far = np.concatenate([distance * lines for distance in START_DISTANCES])
     at = np.concatenate([middle[None], far])
     with np.errstate(over="ignore", invalid="ignore"):
         height = np.nan_to_num(log_likelihood(at) - 0.5 * (at**2).sum(axis=1), nan=-np.inf)
@@ -188,7 +188,7 @@ def starts(log_likelihood: LogLikelihood, dimension: int, start: FloatArray | No
         return [middle]
     order = np.argsort(-height, kind="stable")
     along = {int((position - 1) % len(lines)): at[position] for position in order[::-1] if position > 0}
-    top = {line: height[[1 + line + len(lines) * i for i in range(len(FAR))]].max() for line in along}
+    top = {line: height[[1 + line + len(lines) * i for i in range(len(START_DISTANCES))]].max() for line in along}
     return [along[line] for line in sorted(along, key=lambda line: -top[line]) if top[line] > height[best] - COMPARABLE]
 
 
@@ -351,7 +351,11 @@ def _fit(u: FloatArray, log_weight: FloatArray, mixture: _Mixture) -> _Mixture:
             around = u - location
             fitted = (latent[:, j, None] * around).T @ around / total[j] + ridge
             # Few draws do not know a large matrix: what was before stands in for as many draws as there are dimensions.
-            kept = dimension / (dimension + effective_number * total[j]) if dimension > FEW else 0.0
+            kept = (
+                dimension / (dimension + effective_number * total[j])
+                if dimension > MAX_DIMENSIONS_FOR_WIDE_PROPOSALS
+                else 0.0
+            )
             covariances.append((1 - kept) * fitted + kept * before[j])
             locations.append(location)
         share_of = np.maximum(total, 0.02)

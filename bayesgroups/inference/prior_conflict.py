@@ -175,7 +175,7 @@ def factor_conflict(
         passed, succeeded = (_mass(share, found.paths, factor, successes) for successes in (None, True))
         some = count > 0
         predictors.append(logit(succeeded[:, some] / passed[:, some]))
-        # The known own effects are part of what is expected.
+        # The known residual effects are part of what is expected.
         scale = math.hypot(scales[factor], own[factor] if fixed else 0.0)
         priors.append(SpreadPrior("half_normal", (scale,) * len(components.names), components.sizes))
     return tuple(

@@ -75,24 +75,26 @@ def checks(tally: xr.Dataset, draws: xr.Dataset, *, residuals: Residuals) -> tup
         f"{words[1]} ones)"
     )
     fits = other <= bound
-    mend = f"Scores look {words[1]}; say residuals={words[1]!r}" if fits else f"Scores follow neither law; {ELSEWHERE}"
+    advice = (
+        f"Scores look {words[1]}; say residuals={words[1]!r}" if fits else f"Scores follow neither law; {ELSEWHERE}"
+    )
     found: list[Check] = []
     for i, name in enumerate(str(metric) for metric in tally["metric"].values):
         if not np.isfinite(tally["estimate"].values[i]).any():
             continue
         if size > 0:
-            found.append(_mended(at_most("score shape", name, used, float(bound), remark), mend))
+            found.append(_with_advice(at_most("score shape", name, used, float(bound), remark), advice))
         mu = draws["mu"].sel(metric=name).transpose("chain", "draw", "subgroup").values
         value = misfit(tally.isel(metric=i), mu.reshape(-1, mu.shape[-1]))
         quantity = "what the model is off over all subgroups beyond chance, in posterior standard deviations of one,"
         where = "The law of scores is wrong where this metric looks; " + ELSEWHERE
-        found.append(_mended(at_most("misfit", name, value, LARGEST_MISFIT, quantity), where))
+        found.append(_with_advice(at_most("misfit", name, value, LARGEST_MISFIT, quantity), where))
     return tuple(found)
 
 
-def _mended(check: Check, mend: str) -> Check:
+def _with_advice(check: Check, advice: str) -> Check:
     """The check, saying what to do if it failed."""
-    return check if check.passed else replace(check, sentence=f"{check.sentence} {mend}.")
+    return check if check.passed else replace(check, sentence=f"{check.sentence} {advice}.")
 
 
 def misfit(one: xr.Dataset, mu: FloatArray) -> float:

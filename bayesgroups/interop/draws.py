@@ -85,7 +85,7 @@ def report_from_draws(
     from bayesgroups.estimators.no_pooling import NoPooling
 
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     posterior, stats = _groups(draws, variable)
     mu = _laid_out(tally, posterior[variable], dim)
     _check_range(tally, mu)

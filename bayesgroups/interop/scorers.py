@@ -17,7 +17,7 @@ from bayesgroups.tallies import tally_from_estimates
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 5
+MIN_ROWS_FOR_BOOTSTRAP = 5
 """Rows below which the bootstrap of a score says nothing; the subgroup then has no estimate."""
 
 
@@ -97,7 +97,7 @@ def tally_from_scorer(
         warnings.simplefilter("ignore")  # scorers warn of scores that are undefined; here they are NaN
         for rows in groups.values():
             estimate, variance = np.nan, np.nan
-            if len(rows) >= FEWEST:
+            if len(rows) >= MIN_ROWS_FOR_BOOTSTRAP:
                 estimate = _score(scorer, model, X, truth, rows)
                 drawn = [_score(scorer, model, X, truth, random.choice(rows, len(rows))) for _ in range(replicates)]
                 known = np.array(drawn)[np.isfinite(drawn)]

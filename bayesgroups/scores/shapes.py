@@ -22,13 +22,13 @@ FloatArray = NDArray[np.float64]
 
 Residuals = Literal["auto", "normal", "skewed"]
 
-FEWEST = 5
+MIN_ROWS_FOR_SHAPE = 5
 """Rows of a cell below which it says nothing of shapes."""
 PRIOR_SD = 0.5
 """Standard deviation of the normal priors of both parameters of the warp."""
-LEAST_VARIANCE = 1e-6
+MIN_VARIANCE = 1e-6
 LARGEST_DISTANCE = 0.02
-"""Distance of a visible misfit in endless data; with n rows, 1.36 / sqrt(n) is added for chance."""
+"""Distance of a visible misfit in the limit of many rows; with n rows, 1.36 / sqrt(n) is added for chance."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def fit(rows: BinnedScores) -> Shape:
     (True, True)
     """
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
-    large = count >= FEWEST
+    large = count >= MIN_ROWS_FOR_SHAPE
     flat = np.eye(2) / PRIOR_SD**2
     if not large.any():
         return Shape(0.0, 0.0, flat, 0.0, worth=False)
@@ -128,7 +128,7 @@ def fit(rows: BinnedScores) -> Shape:
     def log_posterior(point: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
             _, scatter, slope = warped_moments(rows, warp(point[..., 0], point[..., 1]))
-            variance = np.maximum(scatter / np.maximum(count, 1.0), LEAST_VARIANCE)
+            variance = np.maximum(scatter / np.maximum(count, 1.0), MIN_VARIANCE)
             # Small cells have too few rows to fit a variance of their own; the jacobian must count the same rows.
             value = -0.5 * (count * np.log(variance))[..., large].sum(axis=-1) + slope
             value = value - 0.5 * (point**2).sum(axis=-1) / PRIOR_SD**2
@@ -177,13 +177,13 @@ def distance(rows: BinnedScores, epsilon: float, log_delta: float) -> tuple[floa
     distance is NaN if there are no others. Only edges between bins are looked at, where the rows on either side are known.
     """
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
-    large = count >= FEWEST
+    large = count >= MIN_ROWS_FOR_SHAPE
     if not large.any():
         return float("nan"), 0.0
     some = _of_cells(rows, large)
     one = warp(epsilon, log_delta)
     mean, scatter, _ = warped_moments(some, one)
-    sd = np.sqrt(np.maximum(scatter / np.maximum(count - 1, 1.0), LEAST_VARIANCE))
+    sd = np.sqrt(np.maximum(scatter / np.maximum(count - 1, 1.0), MIN_VARIANCE))
     transform = ndtr((apply_with_slope(one, some.arcsinh)[0] - mean[some.cell]) / sd[some.cell])
     order = np.argsort(transform, kind="stable")
     below = (np.cumsum(some.weight[order]) - 0.5 * some.weight[order]) / some.weight.sum()

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 NODES = 61
-"""Of the quadrature for the mean and the variance of a warped normal variable."""
+"""Nodes of the quadrature for the mean and the variance of a warped normal variable."""
 
 
 @dataclass(frozen=True)

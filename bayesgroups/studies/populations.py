@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Design = Literal["stratified", "independent"]
-SMALL = 25
-"""Most rows of a small subgroup of an evaluation set."""
+MAX_ROWS_OF_SMALL_SUBGROUP = 25
+"""Rows of a small subgroup of an evaluation set, at most."""
 
 
 @dataclass(frozen=True, eq=False)

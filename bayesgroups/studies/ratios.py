@@ -197,6 +197,6 @@ def _arrays(one: xr.Dataset, part: str, size_class: str) -> FloatArray:
 
 
 def _ratios(total: FloatArray, at: int) -> FloatArray:
-    """Of totals (metric, estimator) to those of one estimator; NaN where both are 0."""
+    """Ratio of totals (metric, estimator) to those of one estimator; NaN where both are 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(total / total[:, at][:, None], dtype=np.float64)

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.studies.populations import SMALL
+from bayesgroups.studies.populations import MAX_ROWS_OF_SMALL_SUBGROUP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,7 +276,7 @@ def _bounds(found: xr.Dataset, level: float, clip: bool) -> tuple[FloatArray, Fl
 def _members(found: xr.Dataset) -> dict[str, BoolArray]:
     """Mask of the compared pairs (draw, metric, subgroup) of each size."""
     both = compared(found).values
-    small = (found["rows"].transpose("draw", "subgroup").values <= SMALL)[:, None, :]
+    small = (found["rows"].transpose("draw", "subgroup").values <= MAX_ROWS_OF_SMALL_SUBGROUP)[:, None, :]
     return {"all": both, "small": both & small, "large": both & ~small}
 
 

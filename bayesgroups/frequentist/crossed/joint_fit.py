@@ -20,7 +20,7 @@ Method = Literal["suremap", "marginal_likelihood"]
 Choice = Literal["corrected", "plug_in"]
 Tasks = multi_task.Variant
 
-FEWEST = 4
+MIN_ESTIMATES_FOR_SHRINKAGE = 4
 """Estimates below which nothing is shrunk, as in `bayesgroups.frequentist.intervals.morris`."""
 TOGETHER = 300
 """Cells of task and group whose likelihood is looked at together, where it only serves the intervals."""
@@ -97,7 +97,7 @@ def fit(
     """
     used = np.isfinite(z) & np.isfinite(v)
     positive = used & (v > 0)
-    if positive.sum() < FEWEST:
+    if positive.sum() < MIN_ESTIMATES_FOR_SHRINKAGE:
         return None
     unit = float(np.sqrt(np.median(v[positive])))
     known = used & ~positive

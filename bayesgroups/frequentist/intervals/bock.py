@@ -19,7 +19,7 @@ from bayesgroups.frequentist.intervals.shrunk import in_units
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-FEWEST = 4
+MIN_GROUPS_FOR_SHRINKAGE = 4
 """Groups below which nothing is shrunk: K - 3 must be positive; one less where the centre is known."""
 REPLICATES = 2000
 """Bootstrap samples of an interval."""
@@ -118,7 +118,7 @@ def fit(
         mean = (w * y).sum(axis=-1, keepdims=True) / w.sum(axis=-1, keepdims=True)
         m = units.around(mean)
         q = (w * (y - m) ** 2).sum(axis=-1, keepdims=True) / least
-        few = free < FEWEST - 1
+        few = free < MIN_GROUPS_FOR_SHRINKAGE - 1
         factor = np.where(few | (q == 0), 1.0, 1 - (free - 2) / q)
         if positive_part:
             factor = np.maximum(factor, 0.0)

@@ -17,7 +17,7 @@ from bayesgroups.frequentist.intervals.shrunk import Shrunk, in_units
 
 FloatArray = NDArray[np.float64]
 
-FEWEST = 3
+MIN_GROUPS = 3
 """Groups below which the others cannot make a guess: two are needed for a variance, or one around a known centre."""
 HALVINGS = 64
 
@@ -84,7 +84,7 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
     units = in_units(z, v, centre)
     whole = moments.fit(z, v, centre=centre)
     y, s2 = units.y, units.v
-    enough = units.use & (units.number - units.spent >= FEWEST - 1)
+    enough = units.use & (units.number - units.spent >= MIN_GROUPS - 1)
     middle, between = np.full(z.shape, np.nan), np.full(z.shape, np.nan)
     for a in range(z.shape[-1]):
         others = units.use.copy()

@@ -12,7 +12,7 @@ from bayesgroups.errors import InputError
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-SMALLEST, LARGEST = 1e-300, 1e300
+MIN_VARIANCE, MAX_VARIANCE = 1e-300, 1e300
 """Bounds of a sampling variance in the units of the fit, so that it and its inverse are numbers."""
 
 
@@ -123,7 +123,7 @@ def in_units(z: FloatArray, v: FloatArray, centre: FloatArray | float | None = N
     least = np.where(use, v, np.inf).min(axis=-1, keepdims=True)
     unit = np.where(number > 0, np.maximum(spread, np.sqrt(least)), 1.0)
     with np.errstate(over="ignore", under="ignore"):
-        scaled = np.clip(np.where(use, v, 1.0) / unit / unit, SMALLEST, LARGEST)
+        scaled = np.clip(np.where(use, v, 1.0) / unit / unit, MIN_VARIANCE, MAX_VARIANCE)
     return Units(away / unit, np.where(use, scaled, 1.0), use, zero, unit, number, spent)
 
 

@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 Rule = Literal["minimum", "one_standard_error"]
 
 GRID = 60
-SMALLEST = 1e-3
+MIN_PENALTY_RATIO = 1e-3
 """Size of the grid of penalties, and its last value as a share of the first."""
 TOLERANCE = 1e-7
 """Accuracy of the fits that are compared; finer ones cost several times as long and choose the same."""
@@ -44,7 +44,7 @@ class Split:
     w_left: FloatArray
 
 
-def grid(largest: float, size: int = GRID, smallest: float = SMALLEST) -> FloatArray:
+def grid(largest: float, size: int = GRID, smallest: float = MIN_PENALTY_RATIO) -> FloatArray:
     """Penalties from the largest downwards, equally spaced in their logarithm.
 
     Parameters

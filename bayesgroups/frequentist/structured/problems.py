@@ -94,7 +94,7 @@ def splits_of(
     folds : int or sequence of xr.Dataset
         A number, or tallies of the parts.
     seed : int
-        Of the dealing.
+        Of the split into folds.
 
     Returns
     -------

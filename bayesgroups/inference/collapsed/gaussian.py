@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 LogDensity = Callable[[NDArray[np.floating]], FloatArray]
 
-FEWEST_FLAT = 4
+MIN_ESTIMATES_FOR_FLAT_PRIORS = 4
 """Estimates below which flat priors leave no posterior; one less where overall is known."""
 CHUNK = 64_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
@@ -100,7 +100,7 @@ def sample(
     # An estimate without any sampling variance would put infinite density on tau = 0; a millionth of the prior
     # scale is no uncertainty to anybody.
     y, s2 = z[some] - centre, np.maximum(v[some], (1e-6 * tau_scale) ** 2)
-    fewest = FEWEST_FLAT - known
+    fewest = MIN_ESTIMATES_FOR_FLAT_PRIORS - known
     if flat and len(y) < fewest:
         raise InputError(f"flat priors need {fewest} estimates or more to have a posterior; there are {len(y)}")
 

@@ -67,7 +67,7 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
     known, scale = centre is not None, float(own["scale"])
     middle = float(own["centre"]) if centre is None else centre
     checks: tuple[Check, ...] = ()
-    if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.FEWEST_FLAT - known:
+    if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.MIN_ESTIMATES_FOR_FLAT_PRIORS - known:
         found = _alone(z, v, rng, draws=draws, centre=middle, scale=scale, known=known)
     else:
         found = gaussian.sample(

@@ -23,12 +23,12 @@ NODES = (11, 21, 41)
 """Gauss-Hermite nodes, tried in turn until twice as many change nothing."""
 ROUGH = 7
 """Nodes that suffice to find where the mass lies."""
-NEAR = 0.1
-"""Newton steps end when one is this many standard deviations long; quadrature and tangents need no better mode."""
+NEWTON_TOLERANCE = 0.1
+"""Length of the last Newton step, in standard deviations; quadrature and tangents need no better mode."""
 INFORMED = 2.0
 """Information of a count, in units of the prior's, from which its draws are not proposed from the prior."""
-NEARBY = 0.3
-"""The same for draws: a tangent may touch so far from the mode."""
+TANGENT_TOLERANCE = 0.3
+"""Distance from the mode at which a tangent may touch, in standard deviations, for draws."""
 BLOCK = 8_000
 """Numbers handled at once, so that they stay in the cache."""
 NEWTON_STEPS = 100
@@ -298,13 +298,13 @@ def _near_mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[Float
     step *= step
     step *= gain
     p = _share(eta)
-    far = np.nonzero(step > NEARBY**2 * variance)
+    far = np.nonzero(step > TANGENT_TOLERANCE**2 * variance)
     if len(far[0]):
         some, *rest = (np.broadcast_to(each, eta.shape)[far] for each in (eta, alpha, tau, weight, known))
         for _ in range(NEWTON_STEPS):
             step, gain = _newton(some, *rest)
             some = some + step
-            if np.all(step**2 * gain <= NEARBY**2 * rest[1] ** 2):
+            if np.all(step**2 * gain <= TANGENT_TOLERANCE**2 * rest[1] ** 2):
                 break
         eta[far], p[far] = some, _share(some)
     return eta, p
@@ -371,7 +371,7 @@ def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray
         curvature = 1 + tau**2 * count.n * p * (1 - p)
         step = np.clip((tau * (count.k - count.n * p) - z) / curvature, -limit, limit)
         z = z + step
-        if np.max(step * step * curvature, initial=0.0) < NEAR**2:
+        if np.max(step * step * curvature, initial=0.0) < NEWTON_TOLERANCE**2:
             break
     p = _expit(alpha + tau * z)
     return np.asarray(z, dtype=np.float64), np.asarray(1 + tau**2 * count.n * p * (1 - p), dtype=np.float64)

@@ -20,10 +20,10 @@ from bayesgroups.models.shared.score_covariates import CENTRE_SCALE, TAU_SCALES,
 FloatArray = NDArray[np.float64]
 
 NODES = 32
-"""Of the grid, for each scale."""
+"""Nodes of the grid, for each scale."""
 PASSES = 5
 WIDEST = (-10.0, 3.0)
-"""Logarithms of scales beyond these are not looked at."""
+"""Range of the logarithms of scales that is searched."""
 DROP = 12.0
 """Nodes whose log density is that much below the largest are left outside the next grid."""
 CHUNK = 256_000

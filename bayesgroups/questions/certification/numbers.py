@@ -128,7 +128,7 @@ def read(
     Parameters
     ----------
     source : xr.Dataset or xr.DataTree
-        From `bayesgroups.tally` and its kin, `bayesgroups.margins`, or `bayesgroups.estimate`.
+        From `bayesgroups.tally` and related functions, `bayesgroups.margins`, or `bayesgroups.estimate`.
     part : {"auto", "tally", "posterior", "bootstrap"}
         What of a report is read; ``auto`` is its posterior.
     with_margins : bool

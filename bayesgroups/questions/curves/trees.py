@@ -30,8 +30,8 @@ DEEPEST = 8
 """Nodes at this depth and below share one concentration."""
 COARSE = 4
 """So do nodes above this depth: the first splits are fitted by the smooth differences, and have little left to learn from."""
-LEAST = 1e-100
-"""Of the share of a bin: a ratio of two that are nothing is then what the rest of the model says, not 0 / 0."""
+MIN_SHARE = 1e-100
+"""Floor of the share of a bin: the ratio of two empty ones is then that of the rest of the model, not 0 / 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def _put_together(levels: Sequence[Level], shares: Sequence[FloatArray], bins: i
         for node in range(len(level.start)):
             found[:, level.start[node] : level.middle[node]] *= share[:, node, :1]
             found[:, level.middle[node] : level.end[node]] *= share[:, node, 1:]
-    return np.maximum(found, LEAST)
+    return np.maximum(found, MIN_SHARE)
 
 
 def _shares(distribution: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:

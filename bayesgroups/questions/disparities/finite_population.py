@@ -30,7 +30,7 @@ FloatArray = NDArray[np.float64]
 BISECTIONS = 50
 DOUBLINGS = 60
 LARGEST_SHAPE = 1e8
-"""Of the gamma law; beyond it is normal to all digits that matter."""
+"""Largest shape of the gamma law; beyond it is normal to all digits that matter."""
 BORROWED = 2.0
 """Rows with everybody's rate that are lent to a subgroup to say how exact its own rate is."""
 

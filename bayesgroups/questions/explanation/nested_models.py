@@ -119,7 +119,7 @@ def goodness_of_fit(
     [0.2569, 0.0822]
     """
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     if weights not in get_args(Weights):
         raise InputError(f"weights={weights!r} does not exist; expected 'precision' or 'count'")
     models = _models(formulas)

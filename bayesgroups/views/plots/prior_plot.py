@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 BINS = 50
-MANY = 100_000
-"""Of more values than this an even selection is drawn."""
+MAX_VALUES = 100_000
+"""Values drawn, at most; of more an even selection."""
 
 
 def prior_predictive(
@@ -122,4 +122,4 @@ def _known(values: FloatArray) -> FloatArray:
     """The finite values, an even selection of very many."""
     found = np.ravel(values)
     found = found[np.isfinite(found)]
-    return found[:: max(1, len(found) // MANY)]
+    return found[:: max(1, len(found) // MAX_VALUES)]

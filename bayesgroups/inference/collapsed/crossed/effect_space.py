@@ -2,7 +2,7 @@
 
 With D = diag(v + tau_own^2) and effects scaled to unit variance, theta ~ Normal(0, I), the posterior precision is
 I + T M T with M = Z' D^-1 Z. The effects of one component never share a subgroup, so that their block of M is diagonal: the
-largest component is integrated out first, number by number, and matrices are as large as the other effects. M and its kin
+largest component is integrated out first, number by number, and matrices are as large as the other effects. M and related matrices
 depend on the subgroups through tau_own alone and smoothly, so they are summed over subgroups once: as they are where tau_own
 is known, and otherwise at Chebyshev nodes, to be interpolated.
 """
@@ -28,7 +28,7 @@ CHUNK = 32_000
 
 
 class _Sums(NamedTuple):
-    """M and its kin, one or along nodes: the rest bordered with the data, the largest component by the rest, and itself."""
+    """M and related matrices, one or along nodes: the rest bordered with the data, the largest component by the rest, and itself."""
 
     rest: FloatArray
     across: FloatArray

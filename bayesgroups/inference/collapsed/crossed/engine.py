@@ -32,7 +32,7 @@ ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
 ATTEMPTS = 2
 """Times that draws are made again, from more sites, while their weights are not good."""
-ENOUGH = 400.0
+MIN_ESS = 400.0
 """Effective number of weighted draws below which they are made again from more sites."""
 CANDIDATES = 2
 """Draws that are weighed for every draw that is kept, with a binomial likelihood."""
@@ -48,11 +48,11 @@ SHARES = (0.4, 0.3, 0.3)
 """Share of the draws made from the sites, from wide ones and from wider ones."""
 MORE_SHARES = (0.35, 0.25, 0.2, 0.2)
 """The same with the widest ones."""
-FEW = 100
+MAX_SUBGROUPS_IN_OWN_SPACE = 100
 """Subgroups up to which their own space is fast enough."""
-MANY = 200
+MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from, at first."""
-MORE = 400
+MAX_SUBGROUPS_WITH_RETRY = 400
 """Subgroups beyond which nothing else is tried."""
 CHUNK = 200_000
 SMALL_CHUNK = 64_000
@@ -83,7 +83,7 @@ def space(predictor: Design, y: FloatArray, v: FloatArray, prior: Spreads) -> Sp
     if isinstance(predictor, FollowingPredictor):
         return FollowingSpace(predictor, y, v)
     remaining = predictor.effects - int(predictor.sizes.max(initial=0))
-    if max(remaining, FEW) < np.isfinite(v).sum():
+    if max(remaining, MAX_SUBGROUPS_IN_OWN_SPACE) < np.isfinite(v).sum():
         return EffectSpace(predictor, y, v, prior.largest, prior.own)
     return SubgroupSpace(predictor, y, v)
 
@@ -113,7 +113,7 @@ def gaussian(
     draws : int
         Number of draws.
     known : array (subgroup,), optional
-        Known variances of the subgroups' own effects, beside those of the last component.
+        Known variances of the subgroups' residual effects, beside those of the last component.
 
     Returns
     -------
@@ -184,12 +184,18 @@ def binomial(
         y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0], extra))
     seen = int((n > 0).sum())
     found = _weighed(
-        _Sites.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MANY), k, n, prior, u, rng, draws
+        _Sites.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MAX_SUBGROUPS_WITH_WIDE_SITES),
+        k,
+        n,
+        prior,
+        u,
+        rng,
+        draws,
     )
-    if found.k_hat > importance.USABLE and MANY < seen <= MORE:
+    if found.k_hat > importance.USABLE and MAX_SUBGROUPS_WITH_WIDE_SITES < seen <= MAX_SUBGROUPS_WITH_RETRY:
         found = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
     for _ in range(ATTEMPTS):
-        if seen > MORE or (found.k_hat <= importance.USABLE and found.ess >= ENOUGH):
+        if seen > MAX_SUBGROUPS_WITH_RETRY or (found.k_hat <= importance.USABLE and found.ess >= MIN_ESS):
             break
         widest = _Sites.around(predictor, k, n, y, v, prior, u, extra, few=True, widest=True)
         found = min(found, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
@@ -222,7 +228,7 @@ class _Weighed(NamedTuple):
 
 def _badness(found: _Weighed) -> float:
     """Shortfall of importance weights, 1 where they are just good enough."""
-    return max(found.k_hat / importance.USABLE, ENOUGH / found.ess)
+    return max(found.k_hat / importance.USABLE, MIN_ESS / found.ess)
 
 
 def _weighed(
@@ -280,7 +286,7 @@ class _Sites:
     spaces: list[Space]
     shares: tuple[float, ...]
     extra: FloatArray
-    """Known variances of own effects, which the spaces have with those of the sites."""
+    """Known variances of residual effects, which the spaces have with those of the sites."""
     level: FloatArray
     """Log posterior of each at its own mode, which makes them comparable."""
 

@@ -27,7 +27,7 @@ FloatArray = NDArray[np.float64]
 Family = Literal["half_normal", "half_t", "r2d2", "known"]
 
 DEGREES = 3.0
-FARTHEST = 37.0
+MAX_NORMAL_NUMBER = 37.0
 """Beyond this the tail of a normal distribution has no probability in double precision: 1e100 scales of a half-t."""
 RESOLVED = {"half_normal": 37.0, "half_t": 6.0, "r2d2": 6.0, "known": 0.0}
 """Standard normal number up to which standard deviations are told apart where sums over subgroups are interpolated."""
@@ -67,7 +67,7 @@ class Prior:
         scale = np.array(self.scale[: self.dimension])
         if self.family == "half_normal":
             return np.asarray(-scale * ndtri_exp(log_ndtr(-u) - math.log(2)))
-        u = np.clip(u, -FARTHEST, FARTHEST)
+        u = np.clip(u, -MAX_NORMAL_NUMBER, MAX_NORMAL_NUMBER)
         if self.family == "half_t":
             return np.asarray(-scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))
         total = -math.sqrt((scale**2).sum()) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))

@@ -43,13 +43,13 @@ def log_likelihood(
     k, n : arrays (subgroup,)
         Successes and trials, which may be 0.
     shared : callable
-        From rows of draws to the predictor without the subgroups' own effects, (draw, subgroup).
+        From rows of draws to the predictor without the subgroups' residual effects, (draw, subgroup).
     own : array (draw,)
-        Standard deviation of the own effects.
+        Standard deviation of the residual effects.
     extra : array (subgroup,)
         Known variances that they have besides.
     sites : tuple of arrays (subgroup,), optional
-        Normal observations of the predictor with own effects, and their variances, whose log density is subtracted: the
+        Normal observations of the predictor with residual effects, and their variances, whose log density is subtracted: the
         difference is smoother than either.
 
     Returns
