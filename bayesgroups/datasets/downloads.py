@@ -49,10 +49,10 @@ def fetch_member(url: str, member: str, *, sha256: str, size: int) -> bytes:
     fix = f"delete {archive!r} and try again"
     try:
         with zipfile.ZipFile(archive) as opened:
-            found = [info for info in opened.infolist() if info.filename.split("/")[-1] == member]
-            if not found:
+            members = [info for info in opened.infolist() if info.filename.split("/")[-1] == member]
+            if not members:
                 raise InputError(f"the archive at {url} has no file {member!r}; {fix}")
-            content = opened.read(found[0]) if found[0].file_size == size else b""
+            content = opened.read(members[0]) if members[0].file_size == size else b""
     except zipfile.BadZipFile as error:
         raise InputError(f"the download from {url} is not a zip archive ({error}); {fix}") from error
     if hashlib.sha256(content).hexdigest() != sha256:

@@ -82,5 +82,5 @@ class JamesStein(Estimator):
         """Exact draws of one metric, see `bayesgroups.inference.collapsed.james_stein`."""
         from bayesgroups.inference.collapsed import james_stein
 
-        found = known_centres("JamesStein", self.centre, tally)
-        return james_stein.sample(tally, seed=seed, centre=None if found is None else float(found[0]))
+        centres = known_centres("JamesStein", self.centre, tally)
+        return james_stein.sample(tally, seed=seed, centre=None if centres is None else float(centres[0]))

@@ -145,8 +145,8 @@ def estimate(
         overall[rows], effective[rows] = answer.overall, answer.effective
     std_error = np.sqrt(variance)
     for level, limits in zip(LEVELS, intervals, strict=True):
-        own = around(raw, normal_quantile(level) * std_error)
-        limits.lower[shrunk], limits.upper[shrunk] = own.lower[shrunk], own.upper[shrunk]
+        standard = around(raw, normal_quantile(level) * std_error)
+        limits.lower[shrunk], limits.upper[shrunk] = standard.lower[shrunk], standard.upper[shrunk]
     lowest, highest = (tally[f"range_{end}"].values[:, None] for end in ("lower", "upper"))
     extra = {
         "overall": (("metric",), overall),
@@ -157,7 +157,7 @@ def estimate(
     }
     if tasks is not None:
         extra["centre_sd"] = (("metric", "component"), np.sqrt(shared))
-    found = assemble(
+    dataset = assemble(
         tally,
         estimate=np.clip(raw, lowest, highest),
         std_error=std_error,
@@ -166,7 +166,7 @@ def estimate(
         imputed=~np.isfinite(z),
         extra=extra,
     )
-    return found.assign_coords(component=list(family.names))
+    return dataset.assign_coords(component=list(family.names))
 
 
 def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, list[Interval]]:
@@ -192,13 +192,13 @@ def _check(setting: str, value: str, choices: tuple[str, ...]) -> None:
 def _check_tasks(tally: xr.Dataset, tasks: Tasks, method: Method) -> None:
     """Refuse metrics that cannot share their variances."""
     names = [str(name) for name in tally["metric"].values]
-    for said in ("kind", "larger_is_better", "range_lower", "range_upper"):
-        values = tally[said].values.tolist()
+    for field in ("kind", "larger_is_better", "range_lower", "range_upper"):
+        values = tally[field].values.tolist()
         if len(set(values)) > 1:
             pairs = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
             raise InputError(
                 f"crossed_effects: tasks={tasks!r} fits all metrics together, so they must be one metric of several systems; "
-                f"their {said} differs ({pairs}). Use tasks=None, or tally them apart"
+                f"their {field} differs ({pairs}). Use tasks=None, or tally them apart"
             )
     if tasks != "solve":
         cells = tally.sizes["metric"] * tally.sizes["subgroup"]

@@ -106,7 +106,7 @@ def sample(
     proposal = _first_proposal(log_likelihood, dimension, start, slope)
     u, likelihood, densities = np.empty((0, dimension)), np.empty(0), np.empty((0, 0))
     proposals: list[_Mixture] = []
-    found: Weighted | None = None
+    weighted: Weighted | None = None
     for done in range(ROUNDS + MORE_ROUNDS):
         fresh = _propose(proposal, size, dimension, rng)
         proposals.append(proposal)
@@ -115,14 +115,14 @@ def sample(
         densities = np.concatenate([densities, rows]) if len(u) else rows
         u, likelihood = np.concatenate([u, fresh]), np.concatenate([likelihood, log_likelihood(fresh)])
         log_weight = likelihood + _log_normal(u) - _log_mean_exp(densities)
-        found = Weighted(u, log_weight, pareto_k(log_weight), effective(log_weight))
-        if done + 1 >= ROUNDS and found.k_hat <= GOOD:
+        weighted = Weighted(u, log_weight, pareto_k(log_weight), effective(log_weight))
+        if done + 1 >= ROUNDS and weighted.k_hat <= GOOD:
             break
         proposal = _fit(u, log_weight, proposal)
         if done + 1 >= ROUNDS:
             proposal = _with_mode(proposal, log_likelihood, u[np.argmax(log_weight)], slope)
-    assert found is not None
-    return found
+    assert weighted is not None
+    return weighted
 
 
 def _with_mode(mixture: _Mixture, log_likelihood: LogLikelihood, heaviest: FloatArray, slope: Slope | None) -> _Mixture:
@@ -147,8 +147,8 @@ def _first_proposal(
     centres: list[FloatArray] = []
     for position in np.argsort(-height, kind="stable"):
         each = modes[position]
-        known = any(np.abs(each - other).max() < APART for other in centres)
-        if height[position] > height.max() - NEGLIGIBLE and not known:
+        duplicate = any(np.abs(each - other).max() < APART for other in centres)
+        if height[position] > height.max() - NEGLIGIBLE and not duplicate:
             centres.append(each)
     covariances = [
         _curvature(log_likelihood, each) if slope is None else _curvature_of(slope, each) for each in centres
@@ -308,8 +308,8 @@ def _propose(mixture: _Mixture, size: int, dimension: int, rng: np.random.Genera
 def _log_proposal(mixture: _Mixture, u: FloatArray) -> FloatArray:
     terms = np.column_stack([np.log(mixture.weight) + _log_t(mixture, u)[0] + math.log1p(-DEFENCE),
                              _log_normal(u) + math.log(DEFENCE)])  # fmt: skip
-    found: FloatArray = np.logaddexp.reduce(terms, axis=1)
-    return found
+    log_density: FloatArray = np.logaddexp.reduce(terms, axis=1)
+    return log_density
 
 
 def _log_t(mixture: _Mixture, u: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -317,8 +317,8 @@ def _log_t(mixture: _Mixture, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     dimension = u.shape[1]
     factor = np.linalg.cholesky(mixture.covariance)
     log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-    away = np.linalg.solve(factor, np.moveaxis(u[:, None] - mixture.location, 0, -1))
-    distance = (away**2).sum(axis=1).T
+    standardised = np.linalg.solve(factor, np.moveaxis(u[:, None] - mixture.location, 0, -1))
+    distance = (standardised**2).sum(axis=1).T
     degrees = mixture.degrees
     constant = (
         math.lgamma((degrees + dimension) / 2)
@@ -384,8 +384,8 @@ def mode(log_likelihood: LogLikelihood, start: FloatArray, slope: Slope | None =
             at = np.concatenate([u[None], u + step, u - step])
             values = 0.5 * (at**2).sum(axis=1) - log_likelihood(at)
             value, gradient = float(values[0]), (values[1 : len(u) + 1] - values[len(u) + 1 :]) / 2e-3
-        known = np.isfinite(value) and np.isfinite(gradient).all()
-        return (value, gradient) if known else (UNKNOWN, np.zeros_like(u))
+        finite = np.isfinite(value) and np.isfinite(gradient).all()
+        return (value, gradient) if finite else (UNKNOWN, np.zeros_like(u))
 
     # A box that moves: a first step that overshoots ends where standard deviations are beyond what doubles can factor.
     at = np.asarray(start, dtype=np.float64)
@@ -423,10 +423,10 @@ def _covariance_of(curvature: FloatArray) -> FloatArray:
 
 
 def _log_normal(u: FloatArray) -> FloatArray:
-    found: FloatArray = -0.5 * (u**2).sum(axis=1) - 0.5 * u.shape[1] * math.log(2 * math.pi)
-    return found
+    log_density: FloatArray = -0.5 * (u**2).sum(axis=1) - 0.5 * u.shape[1] * math.log(2 * math.pi)
+    return log_density
 
 
 def _log_mean_exp(values: FloatArray) -> FloatArray:
-    found: FloatArray = np.logaddexp.reduce(values, axis=1) - math.log(values.shape[1])
-    return found
+    log_mean: FloatArray = np.logaddexp.reduce(values, axis=1) - math.log(values.shape[1])
+    return log_mean

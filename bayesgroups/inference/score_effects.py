@@ -160,13 +160,13 @@ def draw(
     linear = (design.x.reshape(-1, size) @ theta[..., None]).reshape(chains, *design.x.shape[:2])
     sigma = np.exp(log_scale[:, -2:])
     # Matheron's rule: a draw from the prior, corrected by what the data say of it.
-    own = sigma[:, None, :] * rng.standard_normal((chains, design.x.shape[0], 2))
+    residual = sigma[:, None, :] * rng.standard_normal((chains, design.x.shape[0], 2))
     basis = np.stack([np.ones(2), CONTRAST], axis=1)  # (outcome, effect)
     some = precision > 0
     error = np.where(some, rng.standard_normal(precision.shape) / np.sqrt(np.where(some, precision, 1.0)), 0.0)
-    gap = mean - linear - own @ basis.T - error
+    gap = mean - linear - residual @ basis.T - error
     pull = np.einsum("...ij,...j->...i", solved.weight, gap) @ basis
-    effects = own + sigma[:, None, :] ** 2 * pull
+    effects = residual + sigma[:, None, :] ** 2 * pull
     return linear + effects @ basis.T, theta
 
 

@@ -224,9 +224,9 @@ class _Kernel:
         """Propose a warp; variances and sigma keep their ratio to the pooled variance of warped scores."""
         assert self.warped is not None, "called with a warp only"
         start = self.warped.start
-        away = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
-        heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(away)))[:, None]
-        proposal = np.array([start.epsilon, start.log_delta]) + away * heavy
+        step = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
+        heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(step)))[:, None]
+        proposal = np.array([start.epsilon, start.log_delta]) + step * heavy
         with np.errstate(all="ignore"):
             observed, scatter, slope = self._moments(proposal)
             ratio = scatter.sum(axis=(1, 2)) / self.scatter.sum(axis=(1, 2))

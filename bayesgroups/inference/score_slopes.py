@@ -42,10 +42,10 @@ class Slopes:
 
     def aside(self, variance: FloatArray, columns: int) -> Aside:
         """Normal log likelihood of the coefficients given variances (chain, subgroup, outcome)."""
-        own, pulled = self._sums
-        size, weight = own.shape[-1], 1 / variance.reshape(len(variance), -1)
+        own_precision, pulled = self._sums
+        size, weight = own_precision.shape[-1], 1 / variance.reshape(len(variance), -1)
         precision, pull = np.zeros((len(variance), columns, columns)), np.zeros((len(variance), columns))
-        precision[:, -size:, -size:] = (weight @ own.reshape(len(own), -1)).reshape(-1, size, size)
+        precision[:, -size:, -size:] = (weight @ own_precision.reshape(len(own_precision), -1)).reshape(-1, size, size)
         pull[:, -size:] = weight @ pulled
         return Aside(precision, pull)
 
@@ -57,9 +57,9 @@ class Slopes:
 
     def explained(self, theta: FloatArray) -> FloatArray:
         """Part of the scatter of scores that the regression explains, (chain, subgroup, outcome)."""
-        found = np.empty((len(theta), *self.cross.shape[:2]))
+        scatter = np.empty((len(theta), *self.cross.shape[:2]))
         for outcome in range(2):
             slope, product = self.of(theta)[:, outcome], self.product[:, outcome]
             pairs = (slope[:, :, None] * slope[:, None, :]).reshape(len(slope), -1)
-            found[..., outcome] = 2 * slope @ self.cross[:, outcome].T - pairs @ product.reshape(len(product), -1).T
-        return found
+            scatter[..., outcome] = 2 * slope @ self.cross[:, outcome].T - pairs @ product.reshape(len(product), -1).T
+        return scatter

@@ -86,14 +86,14 @@ def binned(bins: ScoreBins, subgroups: int, centre: float, unit: float) -> Binne
     return BinnedScores((bins.mean - centre) / unit, bins.weight * worth, within, cell, 2 * subgroups)
 
 
-def warped_moments(rows: BinnedScores, one: Warp) -> tuple[FloatArray, FloatArray, FloatArray]:
+def warped_moments(rows: BinnedScores, parameters: Warp) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean and scatter of warped scores, (..., cell), and the sum of log derivatives, (...)."""
-    value, slope = apply_with_slope(one, rows.arcsinh)
+    value, slope = apply_with_slope(parameters, rows.arcsinh)
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
     safe = np.where(count > 0, count, 1.0)
     mean = _by_cell(rows, rows.weight * value) / safe
-    away = value - mean[..., rows.cell]
-    scatter = _by_cell(rows, rows.weight * (away**2 + np.exp(2 * slope) * rows.within))
+    deviation = value - mean[..., rows.cell]
+    scatter = _by_cell(rows, rows.weight * (deviation**2 + np.exp(2 * slope) * rows.within))
     return mean, scatter, slope @ rows.weight
 
 
@@ -165,9 +165,9 @@ def chosen(rows: BinnedScores, residuals: Residuals) -> Warp:
     """The warp that is asked for: none, the best one, or whichever the information criterion prefers."""
     if residuals == "normal":
         return warp(0.0, 0.0)
-    found = fit(rows)
-    skewed = residuals == "skewed" or found.worth
-    return warp(found.epsilon, found.log_delta) if skewed else warp(0.0, 0.0)
+    fitted = fit(rows)
+    skewed = residuals == "skewed" or fitted.worth
+    return warp(fitted.epsilon, fitted.log_delta) if skewed else warp(0.0, 0.0)
 
 
 def distance(rows: BinnedScores, epsilon: float, log_delta: float) -> tuple[float, float]:
@@ -181,10 +181,10 @@ def distance(rows: BinnedScores, epsilon: float, log_delta: float) -> tuple[floa
     if not large.any():
         return float("nan"), 0.0
     some = _of_cells(rows, large)
-    one = warp(epsilon, log_delta)
-    mean, scatter, _ = warped_moments(some, one)
+    parameters = warp(epsilon, log_delta)
+    mean, scatter, _ = warped_moments(some, parameters)
     sd = np.sqrt(np.maximum(scatter / np.maximum(count - 1, 1.0), MIN_VARIANCE))
-    transform = ndtr((apply_with_slope(one, some.arcsinh)[0] - mean[some.cell]) / sd[some.cell])
+    transform = ndtr((apply_with_slope(parameters, some.arcsinh)[0] - mean[some.cell]) / sd[some.cell])
     order = np.argsort(transform, kind="stable")
     below = (np.cumsum(some.weight[order]) - 0.5 * some.weight[order]) / some.weight.sum()
     return float(np.abs(below - transform[order]).max()), float(some.weight.sum())
@@ -197,7 +197,7 @@ def _of_cells(rows: BinnedScores, wanted: NDArray[np.bool_]) -> BinnedScores:
 
 def _by_cell(rows: BinnedScores, values: FloatArray) -> FloatArray:
     """Sums (..., cell) of values (..., bin); the bins are sorted by cell."""
-    found = np.zeros((*values.shape[:-1], rows.cells))
+    sums = np.zeros((*values.shape[:-1], rows.cells))
     start = np.flatnonzero(np.diff(rows.cell, prepend=-1))
-    found[..., rows.cell[start]] = np.add.reduceat(values, start, axis=-1)
-    return found
+    sums[..., rows.cell[start]] = np.add.reduceat(values, start, axis=-1)
+    return sums

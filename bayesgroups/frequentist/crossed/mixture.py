@@ -90,7 +90,7 @@ def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, d
 
     reference = REFERENCE / len(agreement) * typical_noise(u, agreement)
     centre, root = _mode(z, u, agreement, reference)
-    found, best = None, -1.0
+    selected, best = None, -1.0
     for turn in range(ROUNDS):
         t, log_density = _even_t(draws, len(agreement), seed + turn)
         points = np.clip(centre + t @ root.T, -MAX_LOG_RATIO, MAX_LOG_RATIO)
@@ -103,14 +103,14 @@ def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, d
         if effective > best:
             estimate = weight @ each.estimate
             variance = weight @ (each.variance + (each.estimate - estimate) ** 2)
-            found, best = Posterior(estimate, variance), effective
+            selected, best = Posterior(estimate, variance), effective
         if effective >= MIN_EFFECTIVE_SHARE * draws:
             break
         centre = weight @ points
-        away = (points - centre) * np.sqrt(weight)[:, None]
-        root = np.linalg.cholesky(away.T @ away + MIN_POINT_VARIANCE * np.eye(len(centre)))
-    assert found is not None  # the first round beats -1
-    return Mixture(found, best)
+        deviations = (points - centre) * np.sqrt(weight)[:, None]
+        root = np.linalg.cholesky(deviations.T @ deviations + MIN_POINT_VARIANCE * np.eye(len(centre)))
+    assert selected is not None  # the first round beats -1
+    return Mixture(selected, best)
 
 
 def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
@@ -135,8 +135,8 @@ def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
     size = agreement.sum(axis=-1)  # a cell of many groups counts once, not once for each
     some = cells > 0
     logs = np.where(some, np.log(np.where(some, cells, 1.0)), 0.0)
-    found: FloatArray = np.exp(-(logs / size).sum(axis=-1) / (some / size).sum(axis=-1))
-    return found
+    noise: FloatArray = np.exp(-(logs / size).sum(axis=-1) / (some / size).sum(axis=-1))
+    return noise
 
 
 def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -34,10 +34,10 @@ class Stack:
 
     def split(self, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Variances of the own and of the centre family, NaN where a component is missing."""
-        own, centre = np.full(len(self.own), np.nan), np.full(len(self.centre), np.nan)
+        specific, centre = np.full(len(self.own), np.nan), np.full(len(self.centre), np.nan)
         number = int(self.own.sum())
-        own[self.own], centre[self.centre] = variances[:number], variances[number:]
-        return own, centre
+        specific[self.own], centre[self.centre] = variances[:number], variances[number:]
+        return specific, centre
 
 
 def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
@@ -67,11 +67,13 @@ def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
     [1.0, 0.0, 1.0, 0.0]
     """
     number = len(agreement)
-    own, centre = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
+    specific, centre = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
     if tasks == 1:
-        own[0] = False
+        specific[0] = False
     else:
         centre[1:] = shares_centre
     alone, together = np.eye(tasks), np.ones((tasks, tasks))
-    parts = [np.kron(alone, each) for each in agreement[own]] + [np.kron(together, each) for each in agreement[centre]]
-    return Stack(np.stack(parts), own, centre)
+    parts = [np.kron(alone, each) for each in agreement[specific]] + [
+        np.kron(together, each) for each in agreement[centre]
+    ]
+    return Stack(np.stack(parts), specific, centre)

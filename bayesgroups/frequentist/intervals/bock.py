@@ -124,12 +124,12 @@ def fit(
             factor = np.maximum(factor, 0.0)
         overall = np.where(k > 0, m, mean) * units.unit + units.centre  # not a number where there is none
         shrunk = (m + factor * (y - m)) * units.unit + units.centre
-        own = units.use & (factor != 1)  # what is not shrunk stays as it came, to the last digit
+        changed = units.use & (factor != 1)  # what is not shrunk stays as it came, to the last digit
         imputed = ~np.isfinite(z) | np.isposinf(v)
-        known = np.where(v >= 0, z, np.nan)
-        shrinkage = np.where(own, 1 - factor, np.where(imputed | ~(v >= 0), np.nan, 0.0))
+        observed = np.where(v >= 0, z, np.nan)
+        shrinkage = np.where(changed, 1 - factor, np.where(imputed | ~(v >= 0), np.nan, 0.0))
     return BockFit(
-        estimate=np.where(imputed, overall, np.where(own, shrunk, known)),
+        estimate=np.where(imputed, overall, np.where(changed, shrunk, observed)),
         shrinkage=shrinkage,
         overall=overall[..., 0],
         q=np.where(k > 0, q, np.nan)[..., 0],
@@ -189,24 +189,24 @@ def errors(
     """
     use = in_units(z, v).use
     spread = np.sqrt(np.where(use, v, 0.0))
-    found = np.empty((replicates, *z.shape))
+    resampled = np.empty((replicates, *z.shape))
     size = max(CHUNK // max(z.size, 1), 1)
     for start in range(0, replicates, size):
-        part = found[start : start + size]
+        part = resampled[start : start + size]
         again = np.where(use, z + spread * rng.standard_normal(part.shape), np.nan)
         estimate = fit(again, np.broadcast_to(v, part.shape), positive_part=positive_part, centre=centre).estimate
         part[:] = np.where(use, np.abs(estimate - z), np.nan)
-    return found
+    return resampled
 
 
-def interval(fitted: BockFit, found: FloatArray, level: float) -> Interval:
+def interval(fitted: BockFit, resampled: FloatArray, level: float) -> Interval:
     """Estimate -+ the size that a share ``level`` of the bootstrap errors stays below.
 
     Parameters
     ----------
     fitted : BockFit
         From `fit`.
-    found : array (replicate, ..., group)
+    resampled : array (replicate, ..., group)
         From `errors`.
     level : float
         Nominal coverage, on average over groups.
@@ -229,5 +229,5 @@ def interval(fitted: BockFit, found: FloatArray, level: float) -> Interval:
     >>> found.upper.round(1).tolist()
     [0.3, 0.4, 0.6, 0.4, 1.1]
     """
-    half = np.quantile(found, 1 - tail(level), axis=0)
+    half = np.quantile(resampled, 1 - tail(level), axis=0)
     return around(fitted.estimate, half)

@@ -107,7 +107,7 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
     >>> losses([split], np.array([0.0]), total=4.0).round(6).tolist()
     [[0.111111]]
     """
-    found = np.zeros((len(splits), len(penalties)))
+    loss = np.zeros((len(splits), len(penalties)))
     for i, split in enumerate(splits):
         use = np.isfinite(split.z) & (split.w > 0)
         left = np.isfinite(split.z_left) & (split.w_left > 0)
@@ -115,9 +115,9 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
             continue
         scaled = penalties * (split.w[use].sum() / total)
         fits = lasso.path(split.x[use], split.z[use], split.w[use], scaled, TOLERANCE)
-        predicted = np.stack([one.at(split.x[left]) for one in fits])
-        found[i] = ((split.z_left[left] - predicted) ** 2) @ split.w_left[left]
-    return found
+        predicted = np.stack([fitted.at(split.x[left]) for fitted in fits])
+        loss[i] = ((split.z_left[left] - predicted) ** 2) @ split.w_left[left]
+    return loss
 
 
 def choose(loss: FloatArray, rule: Rule = "minimum") -> int:

@@ -99,9 +99,9 @@ def sample(
 
     def attempt(quadrature: int) -> tuple[grid.Surface, float]:
         rng.bit_generator.state = state
-        found = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
-        t, w = found.x[:CHECKED_DRAWS], found.y[:CHECKED_DRAWS]
-        return found, float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
+        drawn = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
+        t, w = drawn.x[:CHECKED_DRAWS], drawn.y[:CHECKED_DRAWS]
+        return drawn, float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
 
     surface, gap = attempt(logit_normal.NODES[0])
     for quadrature in logit_normal.NODES[1:]:

@@ -187,12 +187,12 @@ def _effects(
 ) -> FloatArray:
     """Draws of the subgroup means; an infinite ``v`` means that nothing is known of a subgroup but the population."""
     mu = np.empty((len(tau), len(z)))
-    known = np.isfinite(v)
-    variance = np.where(known, v, 1.0)
+    observed = np.isfinite(v)
+    variance = np.where(observed, v, 1.0)
     size = max(CHUNK // len(z), 1)
     for start in range(0, len(tau), size):
         block = slice(start, start + size)
         t2 = tau[block, None] ** 2
-        shrink = np.where(known, variance / (variance + t2), 1.0)
+        shrink = np.where(observed, variance / (variance + t2), 1.0)
         mu[block] = z + shrink * (overall[block, None] - z) + np.sqrt(shrink * t2) * rng.standard_normal(shrink.shape)
     return mu

@@ -129,12 +129,14 @@ def left_out(number: int) -> list[Artist]:
     return [Line2D([], [], ls="", marker="", label=f"left out, without rows: {number}")]
 
 
-def explain(axes: Axes, shape: Look, handles: Sequence[Artist | Container], *, own: bool, columns: int = 2) -> None:
+def explain(
+    axes: Axes, shape: Look, handles: Sequence[Artist | Container], *, owns_figure: bool, columns: int = 2
+) -> None:
     """A legend below: of the figure where it is our own, else of the axes."""
     figure = axes.get_figure()
     across = min(len(handles), columns) if shape.width > 4 else 1
     shown = list(handles)
-    if own and figure is not None:
+    if owns_figure and figure is not None:
         figure.legend(handles=shown, loc="outside lower center", ncols=across, frameon=False, fontsize=shape.small)
     else:
         axes.legend(

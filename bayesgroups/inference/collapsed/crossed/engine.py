@@ -123,13 +123,13 @@ def gaussian(
     extra = np.zeros(len(y)) if known is None else known
     # For whatever subgroups share, the known part of what they do not is noise.
     here = space(predictor, y, v + extra, prior)
-    found = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
-    tau = prior.scales(found.u[importance.resample(found.log_weight, draws, rng)])
+    weighed = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
+    tau = prior.scales(weighed.u[importance.resample(weighed.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
-    own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+    residual_sd = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
     eta = np.empty((draws, len(y)))
     for block in chunks(draws, len(y), SMALL_CHUNK):
-        variance = (own if prior.own is not None else own[block]) ** 2 + extra
+        variance = (residual_sd if prior.own is not None else residual_sd[block]) ** 2 + extra
         with np.errstate(invalid="ignore"):
             shrink = np.where(np.isfinite(v), v / (v + variance), 1.0)
         part = drawn.shared(block)
@@ -138,7 +138,7 @@ def gaussian(
         noise = rng.standard_normal(part.shape)
         noise *= np.sqrt(shrink * variance)
         np.add(part, noise, out=eta[block])
-    return CrossedDraws(eta, drawn.overall, drawn.beta, tau, found.k_hat, found.ess, _at_bound(here, tau))
+    return CrossedDraws(eta, drawn.overall, drawn.beta, tau, weighed.k_hat, weighed.ess, _at_bound(here, tau))
 
 
 def binomial(
@@ -183,7 +183,7 @@ def binomial(
         u = importance.mode(likelihood, nearest, _slope(here, prior))
         y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0], extra))
     seen = int((n > 0).sum())
-    found = _weighed(
+    weighed = _weighed(
         _Sites.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MAX_SUBGROUPS_WITH_WIDE_SITES),
         k,
         n,
@@ -192,21 +192,23 @@ def binomial(
         rng,
         draws,
     )
-    if found.k_hat > importance.USABLE and MAX_SUBGROUPS_WITH_WIDE_SITES < seen <= MAX_SUBGROUPS_WITH_RETRY:
-        found = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
+    if weighed.k_hat > importance.USABLE and MAX_SUBGROUPS_WITH_WIDE_SITES < seen <= MAX_SUBGROUPS_WITH_RETRY:
+        weighed = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
     for _ in range(ATTEMPTS):
-        if seen > MAX_SUBGROUPS_WITH_RETRY or (found.k_hat <= importance.USABLE and found.ess >= MIN_ESS):
+        if seen > MAX_SUBGROUPS_WITH_RETRY or (weighed.k_hat <= importance.USABLE and weighed.ess >= MIN_ESS):
             break
         widest = _Sites.around(predictor, k, n, y, v, prior, u, extra, few=True, widest=True)
-        found = min(found, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
-    kept = importance.resample(found.log_weight, draws, rng)
-    tau, drawn = found.tau[kept], found.drawn
-    own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+        weighed = min(weighed, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
+    kept = importance.resample(weighed.log_weight, draws, rng)
+    tau, drawn = weighed.tau[kept], weighed.drawn
+    residual_sd = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
     eta = np.empty((draws, len(k)))
     for block in chunks(draws, len(k), CHUNK):
-        spread = np.sqrt((own if prior.own is not None else own[block]) ** 2 + extra)
+        spread = np.sqrt((residual_sd if prior.own is not None else residual_sd[block]) ** 2 + extra)
         eta[block] = logit_normal.draw(k, n, drawn.shared(kept[block]), spread, rng)
-    return CrossedDraws(eta, drawn.overall[kept], drawn.beta[kept], tau, found.k_hat, found.ess, _at_bound(here, tau))
+    return CrossedDraws(
+        eta, drawn.overall[kept], drawn.beta[kept], tau, weighed.k_hat, weighed.ess, _at_bound(here, tau)
+    )
 
 
 def _at_bound(here: Space, tau: FloatArray) -> float:
@@ -226,20 +228,20 @@ class _Weighed(NamedTuple):
     ess: float
 
 
-def _badness(found: _Weighed) -> float:
+def _badness(weighed: _Weighed) -> float:
     """Shortfall of importance weights, 1 where they are just good enough."""
-    return max(found.k_hat / importance.USABLE, MIN_ESS / found.ess)
+    return max(weighed.k_hat / importance.USABLE, MIN_ESS / weighed.ess)
 
 
 def _weighed(
     wider: _Sites, k: FloatArray, n: FloatArray, prior: Spreads, mode: FloatArray, rng: np.random.Generator, draws: int
 ) -> _Weighed:
-    found = importance.sample(
+    weighted = importance.sample(
         lambda at: wider.log_marginal(prior.scales(at)), prior.dimension, rng, start=mode, slope=wider.slope(prior)
     )
 
     def candidates(number: int) -> _Weighed:
-        tau = prior.scales(found.u[importance.resample(found.log_weight, number, rng)])
+        tau = prior.scales(weighted.u[importance.resample(weighted.log_weight, number, rng)])
         drawn, log_weight = wider.weighed(k, n, tau, rng)
         k_hat = importance.pareto_k(log_weight)
         return _Weighed(tau, drawn, log_weight, k_hat, importance.effective(log_weight))
@@ -247,7 +249,7 @@ def _weighed(
     second = candidates(CANDIDATES * draws)
     if second.k_hat > importance.GOOD:
         second = candidates(MORE_CANDIDATES * draws)
-    return second._replace(k_hat=max(found.k_hat, second.k_hat), ess=min(found.ess, second.ess))
+    return second._replace(k_hat=max(weighted.k_hat, second.k_hat), ess=min(weighted.ess, second.ess))
 
 
 def _likelihood(here: Space, prior: Spreads) -> importance.LogLikelihood:
@@ -312,8 +314,8 @@ class _Sites:
         spaces = [space(predictor, y, each + extra, prior) for each in variances]
         level = np.zeros(len(spaces))
         for column, each in enumerate(spaces if few else ()):
-            own = importance.mode(_likelihood(each, prior), mode, _slope(each, prior))
-            level[column] = each.log_marginal(prior.scales(own[None]))[0] - 0.5 * own @ own
+            nearest = importance.mode(_likelihood(each, prior), mode, _slope(each, prior))
+            level[column] = each.log_marginal(prior.scales(nearest[None]))[0] - 0.5 * nearest @ nearest
         shares = MORE_SHARES if widest else SHARES
         return cls(y, variances, spaces, shares if few else (1.0,), extra, level)
 
@@ -328,32 +330,38 @@ class _Sites:
 
         A density of effects given tau is the prior's times the sites' over the marginal likelihood of the sites.
         """
-        own = tau[:, -1]
+        residual_sd = tau[:, -1]
         if len(self.spaces) == 1:
             drawn = self.spaces[0].draw(tau, rng)
-            return drawn, surrogate.log_likelihood(k, n, drawn.shared, own, self.extra, (self.y, self.variances[0]))
+            return drawn, surrogate.log_likelihood(
+                k, n, drawn.shared, residual_sd, self.extra, (self.y, self.variances[0])
+            )
         marginal = self._marginals(tau)
         ends = np.round(np.cumsum(self.shares) * len(tau)).astype(int)
         parts = [each.draw(part, rng) for each, part in zip(self.spaces, np.split(tau, ends[:-1]), strict=True)]
         drawn, seen = _joined(parts), n > 0
         proposal = np.log(self.shares) - marginal
         for block in chunks(len(tau), len(n), CHUNK):
-            away = self.y[seen] - drawn.shared(block)[:, seen]
+            deviation = self.y[seen] - drawn.shared(block)[:, seen]
             for column, variance in enumerate(self.variances):
-                proposal[block, column] += _log_normal(away, (variance + self.extra)[seen] + own[block, None] ** 2)
-        exact = surrogate.log_likelihood(k, n, drawn.shared, own, self.extra)
+                proposal[block, column] += _log_normal(
+                    deviation, (variance + self.extra)[seen] + residual_sd[block, None] ** 2
+                )
+        exact = surrogate.log_likelihood(k, n, drawn.shared, residual_sd, self.extra)
         return drawn, exact - self._mixed(marginal) - np.logaddexp.reduce(proposal, axis=1)
 
     def slope(self, prior: Spreads) -> importance.Slope | None:
         """Derivatives of `log_marginal` by what the prior makes standard deviations of, where there is a formula."""
         each = [_slope(here, prior) for here in self.spaces]
-        if any(one is None for one in each):
+        if any(gradient is None for gradient in each):
             return None
 
         def mixed(u: FloatArray) -> FloatArray:
             terms = (self._marginals(prior.scales(u[None])) - self.level + np.log(self.shares))[0]
             share = np.exp(terms - np.logaddexp.reduce(terms))
-            return np.asarray(share @ np.stack([one(u) for one in each if one is not None]), dtype=np.float64)
+            return np.asarray(
+                share @ np.stack([gradient(u) for gradient in each if gradient is not None]), dtype=np.float64
+            )
 
         return mixed
 
@@ -374,7 +382,7 @@ def _joined(parts: Sequence[Drawn]) -> Drawn:
     )
 
 
-def _log_normal(away: FloatArray, variance: FloatArray) -> FloatArray:
+def _log_normal(deviation: FloatArray, variance: FloatArray) -> FloatArray:
     """Sum over subgroups of normal log densities, up to the constant that all share."""
-    found: FloatArray = (-0.5 * np.log(variance) - 0.5 * away**2 / variance).sum(axis=1)
-    return found
+    log_density: FloatArray = (-0.5 * np.log(variance) - 0.5 * deviation**2 / variance).sum(axis=1)
+    return log_density

@@ -69,9 +69,9 @@ class FollowingPrior:
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations and the coefficient from standard normal numbers (draw, dimension)."""
-        one, other = np.split(u[:, :-1], [self.first.dimension], axis=1)
+        leading, other = np.split(u[:, :-1], [self.first.dimension], axis=1)
         follow = self.follow_mean + self.follow_sd * u[:, -1]
-        return np.column_stack([self.first.scales(one), self.second.scales(other), follow, np.zeros(len(u))])
+        return np.column_stack([self.first.scales(leading), self.second.scales(other), follow, np.zeros(len(u))])
 
     def jacobian(self, u: FloatArray) -> FloatArray:
         """Derivatives of the columns at one point, (column, dimension), by differences."""
@@ -119,22 +119,22 @@ class FollowingSpace:
         entry = self.entry[np.ix_(self.seen, self.seen)]
         summed = np.bincount(entry.ravel(), pull.ravel(), 3 * self.agreement.shape[1]).reshape(3, -1)
         within, between, second = summed @ self.agreement.T
-        one, other, follow = self._parts(tau[None])
-        first, own, b = one[0], other[0], float(follow[0, 0])
+        leading, other, follow = self._parts(tau[None])
+        first, trailing, b = leading[0], other[0], float(follow[0, 0])
         by_link = 0.5 * (first**2 @ between) + b * (first**2 @ second)
-        return np.concatenate([first * (within + b * between + b**2 * second), own * second, [by_link, 0.0]])
+        return np.concatenate([first * (within + b * between + b**2 * second), trailing * second, [by_link, 0.0]])
 
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw both predictors given the data, (draw, row); ``overall`` is (draw, predictor)."""
         predictor, seen, total = self.predictor, self.seen, len(tau)
         subgroups = predictor.cells.shape[1]
-        one, other, follow = self._parts(tau)
+        leading, other, follow = self._parts(tau)
         overall = predictor.overall_scale * rng.standard_normal((total, 2))
         beta = predictor.coefficient_scale * rng.standard_normal((total, predictor.covariates.shape[1]))
         first, second = np.zeros((total, subgroups)), np.zeros((total, subgroups))
         for k, cells in enumerate(predictor.cells):
             size = int(cells.max()) + 1
-            first += one[:, k, None] * rng.standard_normal((total, size))[:, cells]
+            first += leading[:, k, None] * rng.standard_normal((total, size))[:, cells]
             second += other[:, k, None] * rng.standard_normal((total, size))[:, cells]
         shared = _laid_out(overall, first, follow, second + beta @ predictor.covariates.T)
         noise = np.sqrt(self.v[seen]) * rng.standard_normal((total, int(seen.sum())))
@@ -145,7 +145,7 @@ class FollowingSpace:
         beta += predictor.coefficient_scale**2 * (above @ predictor.covariates)
         for k, cells in enumerate(predictor.cells):
             member = (cells[:, None] == np.arange(int(cells.max()) + 1)).astype(np.float64)
-            first += (one[:, k, None] ** 2 * ((below + follow * above) @ member))[:, cells]
+            first += (leading[:, k, None] ** 2 * ((below + follow * above) @ member))[:, cells]
             second += (other[:, k, None] ** 2 * (above @ member))[:, cells]
         return Drawn(_laid_out(overall, first, follow, second + beta @ predictor.covariates.T), np.copy, overall, beta)
 
@@ -162,18 +162,18 @@ class FollowingSpace:
 
     def _numbers(self, tau: FloatArray) -> FloatArray:
         """Covariances within the first, between the two and within the second, by pattern, (draw, 3 patterns)."""
-        one, other, follow = self._parts(tau)
-        within = one**2 @ self.agreement
+        leading, other, follow = self._parts(tau)
+        within = leading**2 @ self.agreement
         return np.concatenate([within, follow * within, follow**2 * within + other**2 @ self.agreement], axis=1)
 
     def _covariance(self, tau: FloatArray) -> FloatArray:
         """Covariances of the observations, (draw, observed, observed)."""
         pick = np.ix_(self.seen, self.seen)
-        found = self._numbers(tau).take(self.entry[pick], axis=1)
-        found += self.fixed[pick]
-        diagonal = np.arange(found.shape[1])
-        found[:, diagonal, diagonal] += self.v[self.seen]
-        covariance: FloatArray = found
+        matrices = self._numbers(tau).take(self.entry[pick], axis=1)
+        matrices += self.fixed[pick]
+        diagonal = np.arange(matrices.shape[1])
+        matrices[:, diagonal, diagonal] += self.v[self.seen]
+        covariance: FloatArray = matrices
         return covariance
 
 
