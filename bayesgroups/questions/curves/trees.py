@@ -1,8 +1,8 @@
 """Distributions of scores in subgroups, shrunk towards a shared one: smooth differences first, then any other.
 
 A subgroup differs from the shared distribution by location, spread and skewness (`bayesgroups.questions.curves.tilts`), and from
-what these say by whatever its rows say. For the latter, scores in bins are a sequence of splits: into a lower and an upper half, each
-half into halves, down to single bins. The share of a subgroup that goes up at a node is a binomial rate, shrunk towards
+what these say by whatever its rows say. For the latter, scores in bins are a sequence of splits: into a lower and an upper half,
+each half into halves, down to single bins. The share of a subgroup that goes up at a node is a binomial rate, shrunk towards
 the expected one with concentrations by depth (`bayesgroups.questions.curves.hierarchy`). A subgroup with many rows keeps its own
 distribution, one with few has the shared one, tilted as far as its rows say, and one without rows is any subgroup.
 
