@@ -141,7 +141,7 @@ def estimate(
             continue
         shrunk[rows] = True
         raw[rows], variance[rows] = answer.estimate, answer.variance
-        components[rows], shared[rows], risk[rows] = answer.own, answer.centre, answer.risk
+        components[rows], shared[rows], risk[rows] = answer.specific, answer.centre, answer.risk
         overall[rows], effective[rows] = answer.overall, answer.effective
     std_error = np.sqrt(variance)
     for level, limits in zip(LEVELS, intervals, strict=True):

@@ -43,7 +43,7 @@ def around(
 ) -> gaussian.GaussianDraws:  # fmt: skip
     return gaussian.sample(
         z, v, rng or np.random.default_rng(1), draws=draws, centre=centre, overall_scale=unit, tau_scale=unit / 4, flat=True,
-        known=True,
+        overall_known=True,
     )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ class JointFit:
     ----------
     estimate, variance : arrays (task, group)
         Not clipped; the variance is that of the interval.
-    own, centre : arrays (component,)
+    specific, centre : arrays (component,)
         Variances of the components within a task, and of the centre that tasks share; NaN where there is none.
     overall : array (task,)
         Generalised least-squares means.
@@ -48,7 +48,7 @@ class JointFit:
 
     estimate: FloatArray
     variance: FloatArray
-    own: FloatArray
+    specific: FloatArray
     centre: FloatArray
     overall: FloatArray
     risk: float

@@ -68,11 +68,11 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
     middle = float(natural["centre"]) if centre is None else centre
     checks: tuple[Check, ...] = ()
     if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.MIN_ESTIMATES_FOR_FLAT_PRIORS - centre_known:
-        drawn = _alone(z, v, rng, draws=draws, centre=middle, scale=scale, known=centre_known)
+        drawn = _alone(z, v, rng, draws=draws, centre=middle, scale=scale, centre_known=centre_known)
     else:
         drawn = gaussian.sample(
             z, v, rng, draws=draws, centre=middle, overall_scale=scale, tau_scale=float(natural["tau_scale"]), flat=True,
-            known=centre_known,
+            overall_known=centre_known,
         )  # fmt: skip
         checks += (
             at_most("grid edge mass", metric, drawn.edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
@@ -85,14 +85,21 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
 
 
 def _alone(
-    z: FloatArray, v: FloatArray, rng: np.random.Generator, *, draws: int, centre: float, scale: float, known: bool
+    z: FloatArray,
+    v: FloatArray,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    centre: float,
+    scale: float,
+    centre_known: bool,
 ) -> gaussian.GaussianDraws:
     """Draws of subgroups that are too few to have a population."""
     some = np.isfinite(z) & np.isfinite(v)
     noise = rng.standard_normal((draws, len(z)))
     error = np.sqrt(np.where(some, v, 0.0))
     theta = np.where(some, np.where(some, z, 0.0) + error * noise, centre + WEAK * scale * noise)
-    if known:
+    if centre_known:
         deviation = theta[:, some] - centre
         return gaussian.GaussianDraws(
             theta,

@@ -51,7 +51,7 @@ class _Factored(NamedTuple):
 class EffectSpace:
     """See `bayesgroups.inference.collapsed.crossed.predictor.Space`.
 
-    ``known`` is tau_own where it is the same in all draws, and then the only one; otherwise ``largest`` is the largest
+    ``residual_sd`` is tau_own where it is the same in all draws, and then the only one; otherwise ``largest`` is the largest
     tau_own that is told apart.
     """
 
@@ -59,9 +59,9 @@ class EffectSpace:
     y: FloatArray
     v: FloatArray
     largest: float
-    known: float | None = None
+    residual_sd: float | None = None
     columns: IntArray = field(init=False)
-    gone: slice = field(init=False)
+    eliminated: slice = field(init=False)
     finest: float = field(init=False)
     nodes: FloatArray = field(init=False)
     sums: _Sums = field(init=False)
@@ -74,14 +74,14 @@ class EffectSpace:
             int(starts[eliminated]), int(starts[eliminated] + (sizes[eliminated] if len(sizes) else 0))
         )
         object.__setattr__(self, "columns", self.predictor.cells[:-1] + starts[:-1, None])
-        object.__setattr__(self, "gone", eliminated_effects)
+        object.__setattr__(self, "eliminated", eliminated_effects)
         object.__setattr__(self, "finest", min(math.sqrt(float(self.v.min())), self.largest / 3))
         top = math.asinh(self.largest / self.finest)
         number = max(math.ceil(NODES_PER_UNIT * top), FEWEST_NODES)
         nodes = 0.5 * top * (1 + np.cos(np.pi * (np.arange(number) + 0.5) / number))
         object.__setattr__(self, "nodes", nodes)
-        if self.known is not None:
-            sums = self._sums(self.known)
+        if self.residual_sd is not None:
+            sums = self._sums(self.residual_sd)
         else:
             every = [self._sums(self.finest * math.sinh(w)) for w in nodes]
             sums = _Sums(*(np.stack(parts) for parts in zip(*every, strict=True)))
@@ -90,7 +90,7 @@ class EffectSpace:
     @property
     def size(self) -> int:
         """Numbers that a draw takes while it is worked on."""
-        length = int(self.gone.stop - self.gone.start)
+        length = int(self.eliminated.stop - self.eliminated.start)
         rest = self.predictor.effects - length + 1
         return rest**2 + 2 * rest * length
 
@@ -111,7 +111,7 @@ class EffectSpace:
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw the predictor given the data."""
         theta = np.empty((len(tau), self.predictor.effects))
-        number = self.predictor.effects - int(self.gone.stop - self.gone.start)
+        number = self.predictor.effects - int(self.eliminated.stop - self.eliminated.start)
         different, rows = alike(tau) if number >= LOOPED else (tau, None)
         for block in chunks(len(different), self.size):
             factored = self._factor(different[block])
@@ -153,7 +153,7 @@ class EffectSpace:
         for block in chunks(number, len(self.y), CHUNK):
             variance += (self._predict(self._whole(half[block], follows[block]) * scale) ** 2).sum(axis=0)
         alone = np.zeros(self.predictor.effects)
-        alone[self.gone] = scale[0, self.gone] ** 2 / factored.precision[0]
+        alone[self.eliminated] = scale[0, self.eliminated] ** 2 / factored.precision[0]
         variance += self._predict(alone[None])[0]
         residual_variance = tau[-1] ** 2
         with np.errstate(invalid="ignore"):
@@ -171,12 +171,12 @@ class EffectSpace:
 
     def _factor(self, tau: FloatArray) -> _Factored:
         scale, sums = self._scales(tau), self.sums
-        if self.known is None:
+        if self.residual_sd is None:
             at = np.arcsinh(np.minimum(tau[:, -1], self.largest) / self.finest)
             weight = _barycentric(self.nodes, at)
             sums = _Sums(*(np.tensordot(weight, part, axes=1) for part in sums))
-        eliminated_scale = scale[:, self.gone]
-        rest = np.column_stack([np.delete(scale, self.gone, axis=1), np.ones(len(tau))])
+        eliminated_scale = scale[:, self.eliminated]
+        rest = np.column_stack([np.delete(scale, self.eliminated, axis=1), np.ones(len(tau))])
         precision = 1 + eliminated_scale**2 * sums.largest
         across = sums.across * eliminated_scale[:, :, None]
         across *= rest[:, None, :]
@@ -194,7 +194,7 @@ class EffectSpace:
         return np.asarray(pull / factored.precision, dtype=np.float64)
 
     def _whole(self, rest: FloatArray, largest: FloatArray) -> FloatArray:
-        start = self.gone.start
+        start = self.eliminated.start
         return np.concatenate([rest[:, :start], largest, rest[:, start:]], axis=1)
 
     def _predict(self, theta: FloatArray) -> FloatArray:
@@ -220,7 +220,7 @@ class EffectSpace:
         seen = np.isfinite(self.v)
         weight = 1 / (self.v[seen] + residual_variance**2)
         x, ones = self.predictor.covariates[seen], np.ones(int(seen.sum()))
-        start, length = self.gone.start, self.gone.stop - self.gone.start
+        start, length = self.eliminated.start, self.eliminated.stop - self.eliminated.start
         number = self.predictor.effects - length
         # Every subgroup has an entry in each of these columns: overall, covariates, one cell per component, data.
         fixed = np.repeat(np.array([0, *range(1, 1 + x.shape[1]), number])[:, None], len(ones), axis=1)
@@ -242,7 +242,7 @@ class EffectSpace:
         return _Sums(rest, across, largest, np.asarray(-np.log(weight).sum()))
 
     def _goes(self, column: IntArray) -> bool:
-        return bool(self.gone.start <= column[0] < self.gone.stop)
+        return bool(self.eliminated.start <= column[0] < self.eliminated.stop)
 
 
 def _barycentric(nodes: FloatArray, at: FloatArray) -> FloatArray:

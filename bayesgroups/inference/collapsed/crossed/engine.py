@@ -84,7 +84,7 @@ def space(predictor: Design, y: FloatArray, v: FloatArray, prior: Spreads) -> Sp
         return FollowingSpace(predictor, y, v)
     remaining = predictor.effects - int(predictor.sizes.max(initial=0))
     if max(remaining, MAX_SUBGROUPS_IN_OWN_SPACE) < np.isfinite(v).sum():
-        return EffectSpace(predictor, y, v, prior.largest, prior.own)
+        return EffectSpace(predictor, y, v, prior.largest, prior.residual_sd)
     return SubgroupSpace(predictor, y, v)
 
 
@@ -126,10 +126,10 @@ def gaussian(
     weighed = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
     tau = prior.scales(weighed.u[importance.resample(weighed.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
-    residual_sd = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+    residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
     eta = np.empty((draws, len(y)))
     for block in chunks(draws, len(y), SMALL_CHUNK):
-        variance = (residual_sd if prior.own is not None else residual_sd[block]) ** 2 + extra
+        variance = (residual_sd if prior.residual_sd is not None else residual_sd[block]) ** 2 + extra
         with np.errstate(invalid="ignore"):
             shrink = np.where(np.isfinite(v), v / (v + variance), 1.0)
         part = drawn.shared(block)
@@ -201,10 +201,10 @@ def binomial(
         weighed = min(weighed, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
     kept = importance.resample(weighed.log_weight, draws, rng)
     tau, drawn = weighed.tau[kept], weighed.drawn
-    residual_sd = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+    residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
     eta = np.empty((draws, len(k)))
     for block in chunks(draws, len(k), CHUNK):
-        spread = np.sqrt((residual_sd if prior.own is not None else residual_sd[block]) ** 2 + extra)
+        spread = np.sqrt((residual_sd if prior.residual_sd is not None else residual_sd[block]) ** 2 + extra)
         eta[block] = logit_normal.draw(k, n, drawn.shared(kept[block]), spread, rng)
     return CrossedDraws(
         eta, drawn.overall[kept], drawn.beta[kept], tau, weighed.k_hat, weighed.ess, _at_bound(here, tau)
@@ -213,7 +213,7 @@ def binomial(
 
 def _at_bound(here: Space, tau: FloatArray) -> float:
     """Share of the draws whose last standard deviation is more than half of the largest one that is told apart."""
-    if not isinstance(here, EffectSpace) or here.known is not None:
+    if not isinstance(here, EffectSpace) or here.residual_sd is not None:
         return 0.0
     return float((tau[:, -1] > here.largest / 2).mean())
 
@@ -264,14 +264,14 @@ def _slope(here: Space, prior: Spreads) -> importance.Slope | None:
 
 
 def _moments(predictor: Design, prior: Spreads, tau: FloatArray, extra: FloatArray) -> sites.Moments:
-    def found(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def of_sites(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = space(predictor, y, v + extra, prior).moments(tau)
-        known = np.isfinite(v)
-        gain = extra / (np.where(known, v, 1.0) + extra) * known
-        left = np.where(known, gain * np.where(known, v, 1.0), extra)
+        seen = np.isfinite(v)
+        gain = extra / (np.where(seen, v, 1.0) + extra) * seen
+        left = np.where(seen, gain * np.where(seen, v, 1.0), extra)
         return mean + gain * (y - mean), (1 - gain) ** 2 * variance + left
 
-    return found
+    return of_sites
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
     eta_1g = overall_1 + sum over k of tau_1k effect_1k[cell_k(g)]                                    (rows 0 to G - 1)
     eta_2g = overall_2 + follow (eta_1g - overall_1) + x_g . beta + sum over k of tau_2k effect_2k[cell_k(g)]   (the rest)
 
-What sets a single subgroup apart is noise of known variance, which comes with that of the observations. Draws are made by
+The residual effect of a single subgroup is noise of known variance, which comes with that of the observations. Draws are made by
 Matheron's rule, as in `bayesgroups.inference.collapsed.crossed.subgroup_space`.
 """
 
@@ -48,14 +48,14 @@ class FollowingPrior:
     """Priors of both predictors' standard deviations, all learned, and a normal coefficient by which one follows the other.
 
     Draws are (draw, column): standard deviations of the first predictor, of the second, that coefficient, and 0 for a learned
-    own effect.
+    residual effect.
     """
 
     first: Prior
     second: Prior
     follow_mean: float
     follow_sd: float
-    own: float = 0.0
+    residual_sd: float = 0.0
 
     @property
     def dimension(self) -> int:

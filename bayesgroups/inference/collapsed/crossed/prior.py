@@ -37,22 +37,22 @@ RESOLVED = {"half_normal": 37.0, "half_t": 6.0, "r2d2": 6.0, "known": 0.0}
 class Prior:
     """Joint prior of standard deviations; ``scale`` (component,) is in units of the linear predictor.
 
-    With ``own`` the last one is known to be that, and the family is that of the others.
+    With ``residual_sd`` the last one is known to be that, and the family is that of the others.
     """
 
     family: Family
     scale: tuple[float, ...]
-    own: float | None = None
+    residual_sd: float | None = None
 
     @property
     def dimension(self) -> int:
         """Number of standard normal numbers that a point takes."""
-        return 1 if self.family == "known" else len(self.scale) - (self.own is not None)
+        return 1 if self.family == "known" else len(self.scale) - (self.residual_sd is not None)
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations (draw, component) from standard normal numbers (draw, dimension)."""
         learned = self._learned(u)
-        return learned if self.own is None else np.column_stack([learned, np.full(len(u), self.own)])
+        return learned if self.residual_sd is None else np.column_stack([learned, np.full(len(u), self.residual_sd)])
 
     def jacobian(self, u: FloatArray) -> FloatArray:
         """Derivatives of the standard deviations at one point, (component, dimension), by differences."""
