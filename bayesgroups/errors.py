@@ -30,15 +30,15 @@ class EngineError(BayesgroupsError, RuntimeError):
     """A dataframe engine gave up (a full disk, a killed worker); nothing was tallied, and the message says what it reported."""
 
 
-def near_misses(name: str, known: Iterable[str]) -> str:
-    """Say which known names come close to a name that is not known.
+def near_misses(name: str, choices: Iterable[str]) -> str:
+    """Name the choices that come close to a name that is none of them.
 
     Parameters
     ----------
     name : str
         The name as it was given.
-    known : iterable of str
-        The names there are.
+    choices : iterable of str
+        The names that exist.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def near_misses(name: str, known: Iterable[str]) -> str:
     >>> near_misses("zzz", ["fnr", "acc"])
     "known: 'acc', 'fnr'"
     """
-    names = list(known)
+    names = list(choices)
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(repr(match) for match in close)}?"
-    return f"known: {', '.join(repr(known_name) for known_name in sorted(names))}"
+    return f"known: {', '.join(repr(choice) for choice in sorted(names))}"

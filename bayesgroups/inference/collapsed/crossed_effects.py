@@ -60,8 +60,8 @@ def sample(
     order, covariates, prior, tau_scale, own_effects, tasks
         As in `bayesgroups.models.crossed_effects.build`.
     component_sd : sequence of float, optional
-        Standard deviations of all components, where they are known, in the place of their prior and of the known part of own
-        effects.
+        Standard deviations of all components, where they are known, in the place of their prior and of the known part of
+        residual effects.
 
     Returns
     -------

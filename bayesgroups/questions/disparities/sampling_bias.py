@@ -49,8 +49,8 @@ def under_equality(
     Returns
     -------
     Equality
-        By draws of `bayesgroups.questions.disparities.null_draws.if_equal`, the estimates counted among them, so that the p-value is
-        at least 1 / (draws + 1). NaN where the measure is not defined; draws where it is not are left out.
+        By draws of `bayesgroups.questions.disparities.null_draws.if_equal`, the estimates counted among them, so that the p-value
+        is at least 1 / (draws + 1). NaN where the measure is not defined; draws where it is not are left out.
 
     Examples
     --------

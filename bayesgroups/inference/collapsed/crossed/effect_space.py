@@ -21,7 +21,7 @@ from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, Drawn, Pre
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-NODES_PER_UNIT, FEWEST_NODES = 6.5, 20
+NODES_PER_UNIT, MIN_NODES = 6.5, 20
 """Chebyshev nodes for every unit of asinh(tau_own / finest), and at least: errors of a log density are then below 1e-5."""
 CHUNK = 32_000
 """Numbers of a block of draws over subgroups, so that it stays in the cache."""
@@ -77,7 +77,7 @@ class EffectSpace:
         object.__setattr__(self, "eliminated", eliminated_effects)
         object.__setattr__(self, "finest", min(math.sqrt(float(self.v.min())), self.largest / 3))
         top = math.asinh(self.largest / self.finest)
-        number = max(math.ceil(NODES_PER_UNIT * top), FEWEST_NODES)
+        number = max(math.ceil(NODES_PER_UNIT * top), MIN_NODES)
         nodes = 0.5 * top * (1 + np.cos(np.pi * (np.arange(number) + 0.5) / number))
         object.__setattr__(self, "nodes", nodes)
         if self.residual_sd is not None:

@@ -1,7 +1,7 @@
 """Marginal likelihoods of many counts at many draws, by interpolation.
 
-The log likelihood of a count, its subgroup's own effect integrated out, is a smooth function of the shared predictor and of the
-own effect's standard deviation. It is computed at a few Chebyshev nodes over the range that the draws span, subgroup by
+The log likelihood of a count, its subgroup's residual effect integrated out, is a smooth function of the shared predictor and of the
+residual effect's standard deviation. It is computed at a few Chebyshev nodes over the range that the draws span, subgroup by
 subgroup, and interpolated between them; a sample of draws is computed directly, to know the error.
 """
 
@@ -61,9 +61,9 @@ def log_likelihood(
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> k, n = np.array([3.0, 0.0]), np.array([10.0, 4.0])
-    >>> shared, own = rng.normal(-1, 0.3, (1000, 2)).__getitem__, rng.uniform(0.1, 0.5, 1000)
+    >>> shared, residual_sd = rng.normal(-1, 0.3, (1000, 2)).__getitem__, rng.uniform(0.1, 0.5, 1000)
     >>> extra = np.array([0.0, 0.1])
-    >>> gap = log_likelihood(k, n, shared, own, extra) - direct(k, n, shared, own, extra)
+    >>> gap = log_likelihood(k, n, shared, residual_sd, extra) - direct(k, n, shared, residual_sd, extra)
     >>> bool(np.ptp(gap) < 1e-3)
     True
     """
