@@ -50,7 +50,7 @@ class Metric:
     Parameters
     ----------
     name : str
-        The word under which the metric appears in every table.
+        The name under which the metric appears in every table.
     value : narwhals expression or str
         The value of a row, over the columns of the frame and the expressions ``Y_TRUE``, ``Y_PRED``, ``Y_SCORE``,
         ``LOSS`` and ``CORRECT`` of this module; a string names a column.

@@ -60,7 +60,7 @@ def assemble(
     reference : xr.Dataset
         Answer of the frequentist side.
     estimator : str
-        The word.
+        Name of the estimator.
     settings : mapping
         Settings of the estimator.
     seed : int

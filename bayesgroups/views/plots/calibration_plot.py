@@ -109,7 +109,7 @@ def coverage(
 ) -> Axes:
     """Draw how often intervals cover the truth, by how often they say they do.
 
-    Points on the diagonal keep their word; below it intervals are too short. Bars are two Monte Carlo standard errors.
+    Points on the diagonal keep their level; below it intervals are too short. Bars are two Monte Carlo standard errors.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Marginal likelihoods of many counts at many draws, by interpolation.
 
-The log likelihood of a count, its subgroup's residual effect integrated out, is a smooth function of the shared predictor and of the
-residual effect's standard deviation. It is computed at a few Chebyshev nodes over the range that the draws span, subgroup by
+The log likelihood of a count, its subgroup's residual effect integrated out, is a smooth function of the shared predictor and of
+the residual effect's standard deviation. It is computed at a few Chebyshev nodes over the range that the draws span, subgroup by
 subgroup, and interpolated between them; a sample of draws is computed directly, to know the error.
 """
 
