@@ -1,4 +1,4 @@
-"""How well an AI system works for each group of people.
+"""Disaggregated evaluation: the performance of an AI system for each group of people.
 
 Rows reduce once to a tally per intersectional subgroup; every estimator answers twice, as a Bayesian model and as a
 frequentist reference, in one report. Names load when they are first used, so importing the package is cheap.

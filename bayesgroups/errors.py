@@ -1,4 +1,4 @@
-"""What can go wrong, said in words: what was expected, what came, and how to mend it."""
+"""Errors of the package, each with a message that names what was expected, what came, and how to fix it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class BayesgroupsError(Exception):
 
 
 class InputError(BayesgroupsError, ValueError):
-    """The data or the settings cannot be used; the message names the culprit and the mend."""
+    """The data or the settings cannot be used; the message names the offending input and the fix."""
 
 
 class SchemaError(BayesgroupsError, ValueError):
@@ -30,15 +30,15 @@ class EngineError(BayesgroupsError, RuntimeError):
     """A dataframe engine gave up (a full disk, a killed worker); nothing was tallied, and the message says what it reported."""
 
 
-def near_misses(name: str, known: Iterable[str]) -> str:
-    """Say which known names come close to a name that is not known.
+def near_misses(name: str, choices: Iterable[str]) -> str:
+    """Name the choices that come close to a name that is none of them.
 
     Parameters
     ----------
     name : str
         The name as it was given.
-    known : iterable of str
-        The names there are.
+    choices : iterable of str
+        The names that exist.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def near_misses(name: str, known: Iterable[str]) -> str:
     >>> near_misses("zzz", ["fnr", "acc"])
     "known: 'acc', 'fnr'"
     """
-    names = list(known)
+    names = list(choices)
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(repr(match) for match in close)}?"
-    return f"known: {', '.join(repr(known_name) for known_name in sorted(names))}"
+    return f"known: {', '.join(repr(choice) for choice in sorted(names))}"

@@ -1,4 +1,4 @@
-"""What commands of studies have in common: their arguments, an executor with a progress bar, and a record to write."""
+"""Shared parts of the commands of studies: their arguments, an executor with a progress bar, and a record to write."""
 
 from __future__ import annotations
 

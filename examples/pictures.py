@@ -1,4 +1,4 @@
-"""How the pictures of the studies are drawn: as SVG, the same bytes for the same numbers."""
+"""Pictures of the studies as SVG, the same bytes for the same numbers."""
 
 from __future__ import annotations
 

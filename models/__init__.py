@@ -1,4 +1,4 @@
-"""PyMC builders, one file per word: ``build(tally, *, ...) -> pm.Model``.
+"""PyMC builders, one file per estimator: ``build(tally, *, ...) -> pm.Model``.
 
 Importing this package imports no builder and no PyMC; a builder is imported when it is first named. The modules of
 ``shared``, ``scales`` among them, need NumPy and xarray only.

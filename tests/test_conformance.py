@@ -1,4 +1,4 @@
-"""What every word promises: the same files in every room, and one form of report that ArviZ takes unchanged."""
+"""Contract of every estimator: the same files in every room, and one form of report that ArviZ takes unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every estimator answers where rows leave a variance of 0: a flag, no pretended interval, and a verdict with a reason."""
+"""Answers of every estimator where rows leave a variance of 0: a flag, no pretended interval, and a verdict with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is estimated, said in reports and in the first line of whatever shows them."""
+"""Estimand in reports and in the first line of whatever shows them."""
 
 from __future__ import annotations
 

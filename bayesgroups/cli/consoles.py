@@ -1,4 +1,4 @@
-"""Where the command line writes: tables on stdout, progress and errors on stderr."""
+"""Consoles of the command line: tables on stdout, progress and errors on stderr."""
 
 from __future__ import annotations
 

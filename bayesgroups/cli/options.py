@@ -17,7 +17,7 @@ Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
 @Parameter(name="*", group="Rows")
 @dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """What is in the rows.
+    """Columns and labels of the rows.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ ROWS = RowOptions()
 @Parameter(name="*", group="Answer")
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions:
-    """How the answer is shown and kept.
+    """Form in which the answer is shown and kept.
 
     Parameters
     ----------

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from bayesgroups.cli import inputs
-from bayesgroups.cli.estimate import Settings, Word
+from bayesgroups.cli.estimate import Settings
+from bayesgroups.cli.estimators import Word
 from bayesgroups.cli.options import ROWS, Names, RowOptions
 
 if TYPE_CHECKING:

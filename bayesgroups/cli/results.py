@@ -1,4 +1,4 @@
-"""What every question prints: a table per metric, or the one shape of JSON, and a file where one is asked for."""
+"""Output of every question: a table per metric, or the one shape of JSON, and a file where one is asked for."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Direction:
 
 
 def direction_of(name: str) -> bool | None:
-    """Whether larger values of a metric are better, by its name alone; ``None`` where the name does not say.
+    """Direction of a metric by its name alone: true if larger values are better, ``None`` where the name does not say.
 
     Examples
     --------

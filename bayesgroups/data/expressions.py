@@ -1,4 +1,4 @@
-"""What is added up over rows, as expressions for any dataframe engine, eager or lazy.
+"""Sums over rows, as expressions for any dataframe engine, eager or lazy.
 
 Every function returns the columns to compute and the sums to take of them: engines differ in what they can aggregate, and
 sums, extremes and counts of plain columns are what all of them can. Attributes, labels, scores, losses and weights have
@@ -32,7 +32,7 @@ def weight_of(weighted: bool) -> nw.Expr:
 
 
 def values(metric: Metric, i: int) -> list[nw.Expr]:
-    """Whether each row counts (``__c``), its value (``__v``, 0 where it does not) and the same masked (``__m``)."""
+    """Membership of each row (``__c``, 1 if it counts), its value (``__v``, 0 where it does not) and the same masked (``__m``)."""
     value = _value(metric)
     if metric.where is None:  # a mask that hides nothing costs engines a pass over the rows
         return [nw.lit(1.0).alias(f"__c{i}__"), value.alias(f"__v{i}__"), value.alias(f"__m{i}__")]

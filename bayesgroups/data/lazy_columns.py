@@ -117,7 +117,7 @@ def with_label_texts(frame: Frame, roles: Roles) -> Frame:
 
 
 def equals(column: str, dtype: Any, label: object) -> nw.Expr:
-    """Whether a column has a label; never, where label and column are of different types and engines would refuse."""
+    """Equality of a column and a label; false where their types differ and engines would refuse the comparison."""
     if dtype == nw.Boolean:
         return nw.col(column) == bool(label) if label in (0, 1) else nw.lit(False)
     if dtype in (nw.Object, nw.Categorical, nw.Enum):  # in memory, where any two values can be compared
@@ -128,13 +128,13 @@ def equals(column: str, dtype: Any, label: object) -> nw.Expr:
 
 
 def absent(frame: Frame, column: str) -> nw.Expr:
-    """Whether there is nothing: null in every engine, and NaN in a column of floats."""
+    """Missing values: null in every engine, and NaN in a column of floats."""
     found = nw.col(column)
     return found.is_null() | found.is_nan() if frame.collect_schema()[column].is_float() else found.is_null()
 
 
 def sums(column: str, *, complete: bool = False) -> list[nw.Expr]:
-    """What tells whether a column is complete, unless that is known, and finite: a sum is finite only of finite numbers."""
+    """Sums that tell if a column is complete, unless that is known, and finite: a sum is finite only of finite numbers."""
     total = nw.col(column).sum().alias(f"{column}sum")
     return [total] if complete else [nw.col(column).count().alias(f"{column}count"), total]
 

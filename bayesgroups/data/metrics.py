@@ -1,4 +1,4 @@
-"""What is measured: the value of a row, the rows that count, the range and the direction of each metric.
+"""Metrics: the value of a row, the rows that count, the range and the direction of each.
 
 A metric of a subgroup is a mean of row values over the rows that count, so its sufficient statistics
 are sums and can be taken by any dataframe engine. Three metrics are more than such a mean: ``auc`` is a mean
@@ -50,7 +50,7 @@ class Metric:
     Parameters
     ----------
     name : str
-        The word under which the metric appears in every table.
+        The name under which the metric appears in every table.
     value : narwhals expression or str
         The value of a row, over the columns of the frame and the expressions ``Y_TRUE``, ``Y_PRED``, ``Y_SCORE``,
         ``LOSS`` and ``CORRECT`` of this module; a string names a column.

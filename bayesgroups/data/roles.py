@@ -1,4 +1,4 @@
-"""Which column plays which part, and which arguments go together."""
+"""Column specification: the column of each part, and the arguments that go together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayesgroups.errors import InputError
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column plays which part; the arguments of `bayesgroups.tally` in one place."""
+    """Column of each part; the arguments of `bayesgroups.tally` in one place."""
 
     by: tuple[str, ...]
     y_true: str | None = None

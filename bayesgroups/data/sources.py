@@ -82,7 +82,7 @@ class Source:
             raise self.failure(problem) from problem
 
     def failure(self, problem: Exception) -> BayesgroupsError:
-        """What to say when the engine failed: which file cannot be read, or what the engine reported."""
+        """Message for a failure of the engine: the file that cannot be read, or the engine's own report."""
         for name in self.files:
             try:
                 self._try(name)
@@ -152,7 +152,7 @@ def open_source(source: object) -> Source:
 
 
 def is_stream(source: object) -> TypeGuard[Iterator[object]]:
-    """Whether a source gives frames one by one: a generator, or the reader of ``pandas.read_csv(chunksize=)``."""
+    """True if a source gives frames one by one: a generator, or the reader of ``pandas.read_csv(chunksize=)``."""
     return hasattr(source, "__next__")
 
 

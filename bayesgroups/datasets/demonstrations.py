@@ -191,8 +191,8 @@ def draw_rows(law: Binormal, sizes: NDArray[np.int64], rng: np.random.Generator)
 def _shared_normal(patient: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
     """Draw standard normals that rows of one patient share in part."""
     shared = rng.standard_normal(int(patient[-1]) + 1)[patient]
-    own = rng.standard_normal(len(patient))
-    together: FloatArray = np.sqrt(_PATIENT_CORRELATION) * shared + np.sqrt(1 - _PATIENT_CORRELATION) * own
+    noise = rng.standard_normal(len(patient))
+    together: FloatArray = np.sqrt(_PATIENT_CORRELATION) * shared + np.sqrt(1 - _PATIENT_CORRELATION) * noise
     return together
 
 

@@ -129,8 +129,8 @@ def _read(source: Path | IO[bytes], name: str) -> pd.DataFrame:
 def _recode(raw: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
-    known = (raw["race"] != "?") & (raw["gender"] != "Unknown/Invalid") & ~raw["age"].isin(["[0-10)", "[10-20)"])
-    raw = raw.loc[known.to_numpy()].reset_index(drop=True)
+    complete = (raw["race"] != "?") & (raw["gender"] != "Unknown/Invalid") & ~raw["age"].isin(["[0-10)", "[10-20)"])
+    raw = raw.loc[complete.to_numpy()].reset_index(drop=True)
     columns: dict[str, object] = {
         "race": _levels(raw, "race", _RACES),
         "gender": _levels(raw, "gender", _GENDERS),

@@ -46,15 +46,15 @@ def fetch_member(url: str, member: str, *, sha256: str, size: int) -> bytes:
         archive = pooch.retrieve(url, known_hash=None, path=pooch.os_cache("bayesgroups"))
     except OSError as error:
         raise InputError(f"could not download {url} ({error}); fetch it yourself and give its path") from error
-    mend = f"delete {archive!r} and try again"
+    fix = f"delete {archive!r} and try again"
     try:
         with zipfile.ZipFile(archive) as opened:
-            found = [info for info in opened.infolist() if info.filename.split("/")[-1] == member]
-            if not found:
-                raise InputError(f"the archive at {url} has no file {member!r}; {mend}")
-            content = opened.read(found[0]) if found[0].file_size == size else b""
+            members = [info for info in opened.infolist() if info.filename.split("/")[-1] == member]
+            if not members:
+                raise InputError(f"the archive at {url} has no file {member!r}; {fix}")
+            content = opened.read(members[0]) if members[0].file_size == size else b""
     except zipfile.BadZipFile as error:
-        raise InputError(f"the download from {url} is not a zip archive ({error}); {mend}") from error
+        raise InputError(f"the download from {url} is not a zip archive ({error}); {fix}") from error
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise InputError(f"file {member!r} in the archive at {url} is not the one expected (SHA-256 differs); {mend}")
+        raise InputError(f"file {member!r} in the archive at {url} is not the one expected (SHA-256 differs); {fix}")
     return content

@@ -126,8 +126,8 @@ def draw_evaluation(
         raise InputError("by= names no column; name at least one attribute, as by=['sex', 'age']")
     for name in attributes:
         if name not in frame.columns:
-            known = [str(column) for column in frame.columns]
-            raise InputError(f"column {name!r} (by=) is not in the frame; {near_misses(name, known)}")
+            columns = [str(column) for column in frame.columns]
+            raise InputError(f"column {name!r} (by=) is not in the frame; {near_misses(name, columns)}")
         if frame[name].isna().to_numpy().any():
             raise InputError(f"column {name!r} (by=) has missing values; drop those rows or name them as a level")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:

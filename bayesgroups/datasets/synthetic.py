@@ -97,8 +97,8 @@ def synthetic_metric(
         raise InputError(f"noise_sd must be at least 0; got {noise_sd}")
     for name in (*by, *_COLUMNS[model]):
         if name not in frame.columns:
-            known = [str(column) for column in frame.columns]
-            raise InputError(f"column {name!r} is not in the frame; {near_misses(name, known)}")
+            columns = [str(column) for column in frame.columns]
+            raise InputError(f"column {name!r} is not in the frame; {near_misses(name, columns)}")
         if frame[name].isna().to_numpy().any():
             raise InputError(f"column {name!r} has missing values; drop those rows")
     rng = generator(seed)

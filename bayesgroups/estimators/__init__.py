@@ -1,4 +1,4 @@
-"""One frozen leaf per word, each joining a frequentist reference and a Bayesian model."""
+"""One frozen class per estimator, each joining a frequentist reference and a Bayesian model."""
 
 from bayesgroups.estimators.base import Estimator as Estimator
 from bayesgroups.estimators.complete_pooling import CompletePooling as CompletePooling

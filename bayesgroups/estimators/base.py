@@ -1,4 +1,4 @@
-"""What an estimator is: one word, settings, and two sides to ask."""
+"""Estimator interface: a name, settings, and two sides to ask."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Likelihood = Literal["auto", "binomial", "normal"]
 
 
 class Estimator(ABC):
-    """A frozen bundle of settings under one word.
+    """Frozen settings of an estimator under its name.
 
-    A leaf joins a frequentist reference, a PyMC model and, where the model allows it, an exact engine; it holds settings and
-    nothing else. `bayesgroups.estimate` does the work.
+    An estimator class joins a frequentist reference, a PyMC model and, where the model allows it, an exact engine; it holds
+    settings and nothing else. `bayesgroups.estimate` does the work.
     """
 
     word: ClassVar[str]
@@ -38,7 +38,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
-        """Answer of the frequentist side, see `bayesgroups.frequentist`; ``seed`` is for words whose reference is random."""
+        """Answer of the frequentist side, see `bayesgroups.frequentist`; ``seed`` is for estimators whose reference is random."""
 
     @abstractmethod
     def model(self, tally: xr.Dataset) -> pm.Model:
@@ -53,7 +53,7 @@ class Estimator(ABC):
         return None
 
     def estimands(self, tally: xr.Dataset) -> NDArray[np.str_]:
-        """What either approach estimates, in words (approach, metric); by default the value behind the rows, on both sides."""
+        """Estimand of either approach in words, (approach, metric); by default the value behind the rows, on both sides."""
         import numpy as np
 
         from bayesgroups.tallies.estimands import superpopulation_values
@@ -61,7 +61,7 @@ class Estimator(ABC):
         return np.stack([superpopulation_values(tally)] * 2)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
-        """Whether the model fits what it was fitted to, whichever engine made the draws; by default nothing is checked."""
+        """Checks of the fit of the model to its data, whichever engine made the draws; by default nothing is checked."""
         return ()
 
     def describe_priors(self, tally: xr.Dataset) -> str:
@@ -87,17 +87,17 @@ class Estimator(ABC):
         return None
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
-        """Whether the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""
+        """True if the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""
         return False
 
     @property
     def only_sampled(self) -> str:
-        """Why NUTS alone answers these settings, and which others have an exact engine; empty where no setting asks for it."""
+        """Reason why NUTS alone answers these settings, and those with an exact engine; empty where none asks for it."""
         return ""
 
     @property
     def joint(self) -> bool:
-        """Whether all metrics are fitted together rather than one by one."""
+        """True if all metrics are fitted together rather than one by one."""
         return False
 
     def settings(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def check_logit_scale(word: str, name: str, value: float | None) -> None:
 
 
 def is_binomial(tally: xr.Dataset, likelihood: Likelihood) -> bool:
-    """Whether the one metric of a tally has a binomial likelihood.
+    """True if the one metric of a tally has a binomial likelihood.
 
     Raises
     ------

@@ -38,7 +38,7 @@ class ConfusionModel(Estimator):
         or a learned one; with one attribute it is always learned.
     follow_selection : bool
         Whether outcomes given the more frequent decision follow the selection rate of the attributes; with two classes, two
-        attributes or more, and fixed own effects.
+        attributes or more, and fixed residual effects.
     correlated : bool
         Whether effects are correlated across all factors of the model instead; sampled by NUTS.
     score_offsets : bool

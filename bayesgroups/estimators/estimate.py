@@ -122,7 +122,7 @@ def estimate(
 
 def _check_arguments(tally: object, estimator: object, seed: object, inference: str) -> None:
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     if isinstance(estimator, type) and issubclass(estimator, Estimator):
         raise InputError(f"estimator must be an instance: write {estimator.__name__}() with brackets")
     if not isinstance(estimator, Estimator):

@@ -97,16 +97,16 @@ def known_centres(word: str, centre: Centre, tally: xr.Dataset, *, whole: bool =
                     raise InputError(
                         f"{word}: centre names {name!r}, which is no metric of the tally; {near_misses(name, names)}"
                     )
-        found = np.array([centre.get(name, math.nan) for name in names], dtype=np.float64)
+        values = np.array([centre.get(name, math.nan) for name in names], dtype=np.float64)
     else:
-        found = np.full(len(names), centre, dtype=np.float64)
-    bounds = zip(names, found.tolist(), tally["range_lower"].values, tally["range_upper"].values, strict=True)
+        values = np.full(len(names), centre, dtype=np.float64)
+    bounds = zip(names, values.tolist(), tally["range_lower"].values, tally["range_upper"].values, strict=True)
     for name, value, low, high in bounds:
         if value < low or value > high:
             raise InputError(
                 f"{word}: centre={value:g} of metric {name!r} is outside of its range, from {low:g} to {high:g}"
             )
-    return None if np.isnan(found).all() else found
+    return None if np.isnan(values).all() else values
 
 
 def _number(word: str, what: str, value: object) -> float:

@@ -170,7 +170,7 @@ class ModelBasedMetrics(Estimator):
         return LogPrior(None, reason)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
-        """Whether the scores look as the model has them, and the metrics as they are observed."""
+        """Checks of the scores against the shape that the model assumes, and of the metrics against those observed."""
         from bayesgroups.inference.score_checks import checks
 
         return checks(tally, draws, residuals=self._residuals())

@@ -1,4 +1,4 @@
-"""The frequentist references: one file per word, ``estimate(tally, *, ...) -> xr.Dataset``.
+"""The frequentist references: one file per estimator, ``estimate(tally, *, ...) -> xr.Dataset``.
 
 Every answer has dims ``metric``, ``subgroup``, ``level`` and the variables described in
 `bayesgroups.frequentist.answer`. The arithmetic lies in `bayesgroups.frequentist.intervals`, as pure

@@ -1,4 +1,4 @@
-"""The answer of a frequentist word, as a Dataset.
+"""Answer of a frequentist reference, as a Dataset.
 
 =================================  ==========================================================================
 variable                           meaning
@@ -97,7 +97,7 @@ def assemble(
 
 
 def check_interval(word: str, interval: str, choices: Sequence[str]) -> None:
-    """Refuse an interval that the word does not have.
+    """Refuse an interval that the estimator does not have.
 
     Raises
     ------
@@ -105,5 +105,5 @@ def check_interval(word: str, interval: str, choices: Sequence[str]) -> None:
         The message lists what there is.
     """
     if interval not in choices:
-        mend = near_misses(str(interval), choices)
-        raise InputError(f"{word}: interval={interval!r} does not exist; {mend}")
+        fix = near_misses(str(interval), choices)
+        raise InputError(f"{word}: interval={interval!r} does not exist; {fix}")

@@ -78,7 +78,7 @@ def estimate(tally: xr.Dataset) -> xr.Dataset:
     intervals = []
     for level in LEVELS:
         each = [total.interval(level) for total in totals]
-        intervals.append(Interval(spread([one.lower for one in each]), spread([one.upper for one in each])))
+        intervals.append(Interval(spread([limits.lower for limits in each]), spread([limits.upper for limits in each])))
     value = spread([total.estimate for total in totals])
     return assemble(
         tally,
@@ -91,27 +91,27 @@ def estimate(tally: xr.Dataset) -> xr.Dataset:
     )
 
 
-def _total(one: xr.Dataset) -> _Total:
+def _total(metric_tally: xr.Dataset) -> _Total:
     """Pool one metric."""
-    kind, z = str(one["kind"].values), one["estimate"].values
+    kind, z = str(metric_tally["kind"].values), metric_tally["estimate"].values
     use = np.isfinite(z)
     nothing = np.full(1, np.nan)
     if not use.any():
         method = "wilson" if kind == "rate" else "pooled_normal"
         return _Total(nothing, nothing, nothing, nothing, np.nan, method)
     if kind == "estimate":
-        v = one["sampling_variance"].values[use]
+        v = metric_tally["sampling_variance"].values[use]
         least = v.min()
         # One that is known outweighs all others.
         weight = least / v if least > 0 else (v == 0).astype(np.float64)
         centre = np.atleast_1d((weight * z[use]).sum() / weight.sum())
         return _Total(centre, np.atleast_1d(least / weight.sum()), nothing, nothing, np.nan, "pooled_normal")
-    count = np.atleast_1d(one["count"].values[use].sum())
+    count = np.atleast_1d(metric_tally["count"].values[use].sum())
     if kind == "rate":
-        successes = np.atleast_1d(one["successes"].values[use].sum())
+        successes = np.atleast_1d(metric_tally["successes"].values[use].sum())
         rate = successes / count
         return _Total(rate, rate * (1 - rate) / count, successes, count, np.nan, "wilson")
-    centre = (one["count"].values[use] * z[use]).sum() / count
-    freedom = float(one["pooled_df"])
+    centre = (metric_tally["count"].values[use] * z[use]).sum() / count
+    freedom = float(metric_tally["pooled_df"])
     method = "pooled_t" if freedom > 0 else "pooled_normal"
-    return _Total(centre, float(one["pooled_variance"]) / count, nothing, count, freedom, method)
+    return _Total(centre, float(metric_tally["pooled_variance"]) / count, nothing, count, freedom, method)

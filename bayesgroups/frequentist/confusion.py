@@ -72,8 +72,8 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "delta", seed: int = 0) ->
     value = _ratio(cells, above, below)
     total = cells.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = above[:, None] - value[..., None] * below[:, None]
-        variance = (cells * away**2).sum(axis=-1) / (below @ cells.T) ** 2
+        deviation = above[:, None] - value[..., None] * below[:, None]
+        variance = (cells * deviation**2).sum(axis=-1) / (below @ cells.T) ** 2
     std_error = np.sqrt(np.where(total > 0, variance, np.nan))
     if interval == "delta":
         intervals = [around(value, NormalDist().inv_cdf((1 + level) / 2) * std_error) for level in LEVELS]
@@ -149,21 +149,21 @@ def _arrays(tally: xr.Dataset) -> tuple[FloatArray, FloatArray, FloatArray]:
 def _ratio(cells: FloatArray, above: FloatArray, below: FloatArray) -> FloatArray:
     """Metrics (..., metric, subgroup) of cells (..., subgroup, cell)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.swapaxes((cells @ above.T) / (cells @ below.T), -1, -2)
-    return found
+        ratio: FloatArray = np.swapaxes((cells @ above.T) / (cells @ below.T), -1, -2)
+    return ratio
 
 
 def _resample(cells: FloatArray, above: FloatArray, below: FloatArray, seed: int, draws: int) -> FloatArray:
     """Replicates (draw, metric, subgroup); effective rows are rounded."""
     rng = np.random.default_rng([seed, 0])
     new = np.zeros((draws, *cells.shape))
-    for g, own in enumerate(cells):
-        if own.sum() > 0:
-            new[:, g] = rng.multinomial(max(round(own.sum()), 1), own / own.sum(), size=draws)
+    for g, counts in enumerate(cells):
+        if counts.sum() > 0:
+            new[:, g] = rng.multinomial(max(round(counts.sum()), 1), counts / counts.sum(), size=draws)
     return _ratio(new, above, below)
 
 
-def _percentiles(drawn: FloatArray, level: float, known: NDArray[np.bool_]) -> Interval:
-    limits = np.full((2, *known.shape), np.nan)
-    limits[:, known] = np.nanquantile(drawn[:, known], [(1 - level) / 2, (1 + level) / 2], axis=0)
+def _percentiles(drawn: FloatArray, level: float, defined: NDArray[np.bool_]) -> Interval:
+    limits = np.full((2, *defined.shape), np.nan)
+    limits[:, defined] = np.nanquantile(drawn[:, defined], [(1 - level) / 2, (1 + level) / 2], axis=0)
     return Interval(limits[0], limits[1])

@@ -36,15 +36,15 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.crossed.families import family_of
-from bayesgroups.frequentist.crossed.joint_fit import FEWEST, Choice, Method, Tasks, fit
+from bayesgroups.frequentist.crossed.joint_fit import MIN_ESTIMATES_FOR_SHRINKAGE, Choice, Method, Tasks, fit
 from bayesgroups.frequentist.intervals import morris
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
 from bayesgroups.report.levels import LEVELS
 
 FloatArray = NDArray[np.float64]
 
-MOST = 1000
-"""Cells of task and subgroup above which their joint likelihood takes too long."""
+MAX_CELLS_FOR_JOINT_LIKELIHOOD = 1000
+"""Number of cells of task and subgroup above which their joint likelihood takes too long."""
 
 
 def estimate(
@@ -141,12 +141,12 @@ def estimate(
             continue
         shrunk[rows] = True
         raw[rows], variance[rows] = answer.estimate, answer.variance
-        components[rows], shared[rows], risk[rows] = answer.own, answer.centre, answer.risk
+        components[rows], shared[rows], risk[rows] = answer.specific, answer.centre, answer.risk
         overall[rows], effective[rows] = answer.overall, answer.effective
     std_error = np.sqrt(variance)
     for level, limits in zip(LEVELS, intervals, strict=True):
-        own = around(raw, normal_quantile(level) * std_error)
-        limits.lower[shrunk], limits.upper[shrunk] = own.lower[shrunk], own.upper[shrunk]
+        standard = around(raw, normal_quantile(level) * std_error)
+        limits.lower[shrunk], limits.upper[shrunk] = standard.lower[shrunk], standard.upper[shrunk]
     lowest, highest = (tally[f"range_{end}"].values[:, None] for end in ("lower", "upper"))
     extra = {
         "overall": (("metric",), overall),
@@ -157,7 +157,7 @@ def estimate(
     }
     if tasks is not None:
         extra["centre_sd"] = (("metric", "component"), np.sqrt(shared))
-    found = assemble(
+    dataset = assemble(
         tally,
         estimate=np.clip(raw, lowest, highest),
         std_error=std_error,
@@ -166,19 +166,19 @@ def estimate(
         imputed=~np.isfinite(z),
         extra=extra,
     )
-    return found.assign_coords(component=list(family.names))
+    return dataset.assign_coords(component=list(family.names))
 
 
 def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, list[Interval]]:
     """Estimates, variances, means and intervals of metrics with too few estimates to shrink any."""
-    few = (np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < FEWEST
+    few = (np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < MIN_ESTIMATES_FOR_SHRINKAGE
     plain = morris.fit(np.where(few, z, np.nan), np.where(few, v, np.nan))
     intervals = [morris.interval(plain, level) for level in LEVELS]
     return plain.estimate.copy(), plain.variance.copy(), plain.overall.copy(), intervals
 
 
 def _perfect(tally: xr.Dataset) -> FloatArray:
-    """What a perfect model has on each metric: the good end of its range, or 0 where that is infinite."""
+    """Value of a perfect model on each metric: the good end of its range, or 0 where that is infinite."""
     larger = tally["larger_is_better"].values.astype(bool)
     end: FloatArray = np.where(larger, tally["range_upper"].values, tally["range_lower"].values)
     return np.where(np.isfinite(end), end, 0.0)
@@ -192,20 +192,20 @@ def _check(setting: str, value: str, choices: tuple[str, ...]) -> None:
 def _check_tasks(tally: xr.Dataset, tasks: Tasks, method: Method) -> None:
     """Refuse metrics that cannot share their variances."""
     names = [str(name) for name in tally["metric"].values]
-    for said in ("kind", "larger_is_better", "range_lower", "range_upper"):
-        values = tally[said].values.tolist()
+    for field in ("kind", "larger_is_better", "range_lower", "range_upper"):
+        values = tally[field].values.tolist()
         if len(set(values)) > 1:
             pairs = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
             raise InputError(
                 f"crossed_effects: tasks={tasks!r} fits all metrics together, so they must be one metric of several systems; "
-                f"their {said} differs ({pairs}). Use tasks=None, or tally them apart"
+                f"their {field} differs ({pairs}). Use tasks=None, or tally them apart"
             )
     if tasks != "solve":
         cells = tally.sizes["metric"] * tally.sizes["subgroup"]
-        if method == "marginal_likelihood" and tally.sizes["metric"] > 1 and cells > MOST:
+        if method == "marginal_likelihood" and tally.sizes["metric"] > 1 and cells > MAX_CELLS_FOR_JOINT_LIKELIHOOD:
             raise InputError(
-                f"crossed_effects: the likelihood of {cells} cells of task and subgroup takes too long, at most {MOST} are "
-                "fitted; use method='suremap', or tasks=None"
+                f"crossed_effects: the likelihood of {cells} cells of task and subgroup takes too long, at most "
+                f"{MAX_CELLS_FOR_JOINT_LIKELIHOOD} are fitted; use method='suremap', or tasks=None"
             )
         return
     if method == "marginal_likelihood":

@@ -71,12 +71,16 @@ def estimate(
     for notion in NOTIONS:
         if notion not in notions:
             continue
-        found = confidence_sets(tally, notion, seed=seed, form=form, resample=resample, draws=draws)
+        sets = confidence_sets(tally, notion, seed=seed, form=form, resample=resample, draws=draws)
         at = np.flatnonzero(notions == notion)
-        own = found.sel(label=labels[at])
-        low[at], high[at], middle[at] = own["lower"].values, own["upper"].values, own["midpoint"].values
-        error[at] = np.fmax(own["lower_std_error"].values, own["upper_std_error"].values)
-        lower[at], upper[at] = own["confidence_lower"].values, own["confidence_upper"].values
+        label_sets = sets.sel(label=labels[at])
+        low[at], high[at], middle[at] = (
+            label_sets["lower"].values,
+            label_sets["upper"].values,
+            label_sets["midpoint"].values,
+        )
+        error[at] = np.fmax(label_sets["lower_std_error"].values, label_sets["upper_std_error"].values)
+        lower[at], upper[at] = label_sets["confidence_lower"].values, label_sets["confidence_upper"].values
     exact = _exactly_known(tally, form)
     methods = np.where(exact, "bootstrap_normal", "imbens_manski")
     if units_of(tally) == ("judgements",) or resample == "judgements":
@@ -95,6 +99,6 @@ def estimate(
 
 
 def _exactly_known(tally: xr.Dataset, form: Form) -> NDArray[np.bool_]:
-    """Which metrics have bounds that coincide, whatever the counts."""
+    """Metrics whose bounds coincide, whatever the counts."""
     definite = np.isin(tally["notion"].values.astype(str), sorted(DEFINITE))
     return definite | (form == "sharp" and tally.sizes["label"] == 2)

@@ -105,8 +105,10 @@ def estimate(
         variance, limits = _borrowed(z, v, interval, centre)
     intervals = []
     for level in LEVELS:
-        own, chosen = means.pooled_normal(fitted.estimate, np.where(alone, v, 0.0), level), limits(level)
-        intervals.append(Interval(np.where(alone, own.lower, chosen.lower), np.where(alone, own.upper, chosen.upper)))
+        standard, chosen = means.pooled_normal(fitted.estimate, np.where(alone, v, 0.0), level), limits(level)
+        intervals.append(
+            Interval(np.where(alone, standard.lower, chosen.lower), np.where(alone, standard.upper, chosen.upper))
+        )
     return assemble(
         tally,
         estimate=fitted.estimate,
@@ -128,19 +130,20 @@ def _resampled(
     positive_part: bool, centre: FloatArray | float | None,
 ) -> tuple[FloatArray, Callable[[float], Interval]]:  # fmt: skip
     """Mean squared bootstrap errors, and the interval by level; subgroups to impute are Morris's."""
-    found = []
+    drawn = []
     given = np.broadcast_to(np.nan if centre is None else centre, len(metrics))
     for i, metric in enumerate(metrics):
         # The random numbers of a metric do not depend on the others.
         rng = np.random.default_rng([seed, zlib.crc32(metric.encode())])
-        found.append(bock.errors(z[i], v[i], rng, positive_part=positive_part, centre=given[i]))
-    errors = np.stack(found, axis=1)
+        drawn.append(bock.errors(z[i], v[i], rng, positive_part=positive_part, centre=given[i]))
+    errors = np.stack(drawn, axis=1)
     variance, new = _borrowed(z, v, "morris", centre)
 
     def limits(level: float) -> Interval:
-        own, other = bock.interval(fitted, errors, level), new(level)
+        around_estimates, other = bock.interval(fitted, errors, level), new(level)
         return Interval(
-            np.where(fitted.imputed, other.lower, own.lower), np.where(fitted.imputed, other.upper, own.upper)
+            np.where(fitted.imputed, other.lower, around_estimates.lower),
+            np.where(fitted.imputed, other.upper, around_estimates.upper),
         )
 
     return np.where(fitted.imputed, variance, (errors**2).mean(axis=0)), limits

@@ -171,15 +171,15 @@ def _without_covariates(
     score, slope = apply_with_slope(warped, rows.arcsinh)
     spread = np.exp(2 * slope) * rows.within
     sample = score_regression.sums(rows.cell, rows.cells, score, rows.weight, spread)
-    found = score_regression.fit(kinds, sample)
+    fitted = score_regression.fit(kinds, sample)
     drawn = score_regression.resample(rows.cell, rows.cells, score, rows.weight, spread, replicates, rng)
     again = (
-        score_regression.one_step(kinds, sample, found, drawn)
+        score_regression.one_step(kinds, sample, fitted, drawn)
         if method == "fast"
         else score_regression.fit(kinds, drawn)
     )
     return (
-        _law(sample.number, *score_regression.laws(kinds, found)),
+        _law(sample.number, *score_regression.laws(kinds, fitted)),
         _law(drawn.number, *score_regression.laws(kinds, again)),
     )
 
@@ -193,15 +193,15 @@ def _with_covariates(
     parts = score_covariate_regression.products(packets, centre, unit)
     kind, size, number = 2 * packets.subgroup + packets.outcome, len(names), len(kinds.x)
     sample = score_covariate_regression.add_up(parts, kind, number)
-    found = score_covariate_regression.fit(kinds, size, sample)
+    fitted = score_covariate_regression.fit(kinds, size, sample)
     drawn = score_covariate_regression.resample(parts, kind, number, replicates, rng)
     again = (
-        score_covariate_regression.one_step(kinds, size, sample, found, drawn)
+        score_covariate_regression.one_step(kinds, size, sample, fitted, drawn)
         if method == "fast"
         else score_covariate_regression.fit(kinds, size, drawn)
     )
     return (
-        _law(sample.number, *score_covariate_regression.laws(kinds, size, found, sample)),
+        _law(sample.number, *score_covariate_regression.laws(kinds, size, fitted, sample)),
         _law(drawn.number, *score_covariate_regression.laws(kinds, size, again, drawn)),
     )
 
@@ -209,10 +209,10 @@ def _with_covariates(
 def _kinds(tally: xr.Dataset, covariates: Sequence[str]) -> Kinds:
     """Features of every subgroup and outcome: outcome, attributes (but their first level), covariates, and products."""
     attributes = [np.unique(tally[name].values, return_inverse=True)[1] for name in attributes_of(tally)]
-    own = [np.eye(int(level.max()) + 1)[level][:, 1:] for level in attributes]
+    indicators = [np.eye(int(level.max()) + 1)[level][:, 1:] for level in attributes]
     if covariates:
-        own.append(_features(tally, covariates))
-    plain = np.column_stack([np.ones(tally.sizes["subgroup"]), *own])
+        indicators.append(_features(tally, covariates))
+    plain = np.column_stack([np.ones(tally.sizes["subgroup"]), *indicators])
     x = np.zeros((2 * len(plain), 2 * plain.shape[1]))
     x[0::2, : plain.shape[1]] = x[1::2, : plain.shape[1]] = x[1::2, plain.shape[1] :] = plain
     z = np.column_stack([np.ones(len(x)), np.tile([0.0, 1.0], len(plain))])
@@ -221,20 +221,20 @@ def _kinds(tally: xr.Dataset, covariates: Sequence[str]) -> Kinds:
 
 def _features(tally: xr.Dataset, names: Sequence[str]) -> FloatArray:
     """Subgroup means of features, standardised over rows; a subgroup without rows has the mean."""
-    known = [str(name) for name in tally["feature"].values] if "feature_mean" in tally else []
+    feature_names = [str(name) for name in tally["feature"].values] if "feature_mean" in tally else []
     for name in names:
-        if name not in known:
+        if name not in feature_names:
             raise InputError(
                 f"model_based_metrics: covariate {name!r} is no feature of the tally, which has "
-                f"{', '.join(known) or 'none'}; name it in features= when tallying"
+                f"{', '.join(feature_names) or 'none'}; name it in features= when tallying"
             )
     values = tally["feature_mean"].sel(feature=list(names)).transpose("subgroup", "feature").values
     some = np.isfinite(values)
     weight = np.where(some, tally["rows"].values[:, None], 0.0)
-    away = np.where(some, values, 0.0) - np.average(np.where(some, values, 0.0), axis=0, weights=weight)
-    away = np.where(some, away, 0.0)
-    width = np.sqrt(np.average(away**2, axis=0, weights=weight))
-    return np.asarray(away / np.where(width > 0, width, 1.0), dtype=np.float64)
+    deviation = np.where(some, values, 0.0) - np.average(np.where(some, values, 0.0), axis=0, weights=weight)
+    deviation = np.where(some, deviation, 0.0)
+    width = np.sqrt(np.average(deviation**2, axis=0, weights=weight))
+    return np.asarray(deviation / np.where(width > 0, width, 1.0), dtype=np.float64)
 
 
 def _law(number: FloatArray, mean: FloatArray, sd: FloatArray) -> ScoreLaw:
@@ -256,9 +256,9 @@ def _answered(name: str, count: FloatArray) -> NDArray[np.bool_]:
 
 def _cut(tally: xr.Dataset, scale: Scale) -> float:
     """The threshold on the modelling scale, NaN without one; infinite where it selects all probabilities or none."""
-    found = json.loads(tally.attrs["settings"]).get("threshold")
-    if found is None:
+    threshold = json.loads(tally.attrs["settings"]).get("threshold")
+    if threshold is None:
         return float("nan")
-    if scale == "logit" and not 0 < found < 1:
-        return float("-inf") if found <= 0 else float("inf")
-    return float(to_scale(found, scale))
+    if scale == "logit" and not 0 < threshold < 1:
+        return float("-inf") if threshold <= 0 else float("inf")
+    return float(to_scale(threshold, scale))

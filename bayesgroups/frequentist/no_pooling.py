@@ -78,75 +78,84 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
     methods, std_error = [], np.empty((tally.sizes["metric"], tally.sizes["subgroup"]))
     by_level: list[list[Interval]] = [[] for _ in LEVELS]
     for i in range(tally.sizes["metric"]):
-        one = tally.isel(metric=i)
-        method = _method(one, interval)
-        for level, found in zip(LEVELS, by_level, strict=True):
-            found.append(_interval(one, method, level))
-        std_error[i] = _std_error(one, method)
+        metric_tally = tally.isel(metric=i)
+        method = _method(metric_tally, interval)
+        for level, limits in zip(LEVELS, by_level, strict=True):
+            limits.append(_interval(metric_tally, method, level))
+        std_error[i] = _std_error(metric_tally, method)
         methods.append(method)
     intervals = [
-        Interval(np.stack([each.lower for each in found]), np.stack([each.upper for each in found]))
-        for found in by_level
+        Interval(np.stack([each.lower for each in limits]), np.stack([each.upper for each in limits]))
+        for limits in by_level
     ]
     estimates = tally["estimate"].transpose("metric", "subgroup").values
     return assemble(tally, estimate=estimates, std_error=std_error, intervals=intervals, methods=methods)
 
 
-def _method(one: xr.Dataset, interval: Choice) -> str:
+def _method(metric_tally: xr.Dataset, interval: Choice) -> str:
     """The interval for one metric."""
-    name, kind = str(one["metric"].values), str(one["kind"].values)
+    name, kind = str(metric_tally["metric"].values), str(metric_tally["kind"].values)
     if interval == "auto":
         if kind == "rate":
             return "wilson"
-        return _pooled(one)
+        return _pooled(metric_tally)
     if interval == "cluster_robust":
-        _check_clusters(one)
+        _check_clusters(metric_tally)
         return interval
-    known = {"rate": RATES + ESTIMATES + ROWS, "estimate": ESTIMATES}.get(kind, ESTIMATES + ROWS)
-    if interval not in known:
+    choices = {"rate": RATES + ESTIMATES + ROWS, "estimate": ESTIMATES}.get(kind, ESTIMATES + ROWS)
+    if interval not in choices:
         raise InputError(
             f"metric {name!r} has no interval {interval!r}, because its kind is {kind!r}; "
-            f"use 'auto' or one of {', '.join(repr(choice) for choice in known)}"
+            f"use 'auto' or one of {', '.join(repr(choice) for choice in choices)}"
         )
     return interval
 
 
-def _pooled(one: xr.Dataset) -> Literal["pooled_t", "pooled_normal"]:
-    return "pooled_t" if float(one["pooled_df"]) > 0 else "pooled_normal"
+def _pooled(metric_tally: xr.Dataset) -> Literal["pooled_t", "pooled_normal"]:
+    return "pooled_t" if float(metric_tally["pooled_df"]) > 0 else "pooled_normal"
 
 
-def _check_clusters(one: xr.Dataset) -> None:
-    name = str(one["metric"].values)
-    if "cluster_analysis" not in one:
+def _check_clusters(metric_tally: xr.Dataset) -> None:
+    name = str(metric_tally["metric"].values)
+    if "cluster_analysis" not in metric_tally:
         raise InputError(
             f"metric {name!r} has no interval 'cluster_robust', because the tally has no clusters; "
             "name their column, as bg.tally(..., cluster='speaker')"
         )
-    if str(one["cluster_analysis"].values) == "ignore":
-        mend = "an AUC has no analysis by clusters" if str(one["kind"].values) == "auc" else "use 'robust' or 'mean'"
+    if str(metric_tally["cluster_analysis"].values) == "ignore":
+        fix = (
+            "an AUC has no analysis by clusters"
+            if str(metric_tally["kind"].values) == "auc"
+            else "use 'robust' or 'mean'"
+        )
         raise InputError(
-            f"metric {name!r} has no interval 'cluster_robust', because its cluster_analysis is 'ignore'; {mend}"
+            f"metric {name!r} has no interval 'cluster_robust', because its cluster_analysis is 'ignore'; {fix}"
         )
 
 
-def _interval(one: xr.Dataset, method: str, level: float) -> Interval:
+def _interval(metric_tally: xr.Dataset, method: str, level: float) -> Interval:
     """The interval of all subgroups of one metric."""
-    z = one["estimate"].values
+    z = metric_tally["estimate"].values
     match method:
         case "pooled_normal":
-            return means.pooled_normal(z, one["sampling_variance"].values, level)
+            return means.pooled_normal(z, metric_tally["sampling_variance"].values, level)
         case "pooled_t":
-            return means.pooled_t(z, one["sampling_variance"].values, float(one["pooled_df"]), level)
+            return means.pooled_t(z, metric_tally["sampling_variance"].values, float(metric_tally["pooled_df"]), level)
         case "separate_normal":
-            return means.separate_normal(z, one["bootstrap_variance"].values, level)
+            return means.separate_normal(z, metric_tally["bootstrap_variance"].values, level)
         case "t":
-            return means.t(z, one["row_variance"].values, one["count"].values, level)
+            return means.t(z, metric_tally["row_variance"].values, metric_tally["count"].values, level)
         case "cluster_robust":
-            clusters, variance = one["cluster_count"].values, one["cluster_robust_variance"].values
-            own, shared = means.t(z, variance * clusters, clusters, level), _interval(one, _pooled(one), level)
+            clusters, variance = metric_tally["cluster_count"].values, metric_tally["cluster_robust_variance"].values
+            separate, shared = (
+                means.t(z, variance * clusters, clusters, level),
+                _interval(metric_tally, _pooled(metric_tally), level),
+            )
             alone = np.isnan(variance)  # a single cluster does not show how far clusters lie apart
-            return Interval(np.where(alone, shared.lower, own.lower), np.where(alone, shared.upper, own.upper))
-    k, n = one["successes"].values, one["count"].values
+            return Interval(
+                np.where(alone, shared.lower, separate.lower), np.where(alone, shared.upper, separate.upper)
+            )
+    k, n = metric_tally["successes"].values, metric_tally["count"].values
     match method:
         case "jeffreys":
             return proportions.jeffreys(k, n, level)
@@ -158,19 +167,19 @@ def _interval(one: xr.Dataset, method: str, level: float) -> Interval:
             try:
                 return proportions.percentile(k, n, level)
             except InputError as problem:
-                raise InputError(f"metric {str(one['metric'].values)!r}: {problem}") from None
+                raise InputError(f"metric {str(metric_tally['metric'].values)!r}: {problem}") from None
     return proportions.wilson(k, n, level)
 
 
-def _std_error(one: xr.Dataset, method: str) -> FloatArray:
+def _std_error(metric_tally: xr.Dataset, method: str) -> FloatArray:
     if method == "separate_normal":
-        variance = one["bootstrap_variance"].values
+        variance = metric_tally["bootstrap_variance"].values
     elif method == "t":
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance = one["row_variance"].values / one["count"].values
+            variance = metric_tally["row_variance"].values / metric_tally["count"].values
     elif method == "cluster_robust":
-        own = one["cluster_robust_variance"].values
-        variance = np.where(np.isnan(own), one["sampling_variance"].values, own)
+        robust_variance = metric_tally["cluster_robust_variance"].values
+        variance = np.where(np.isnan(robust_variance), metric_tally["sampling_variance"].values, robust_variance)
     else:
-        variance = one["sampling_variance"].values
-    return np.where(np.isfinite(one["estimate"].values), np.sqrt(variance), np.nan)
+        variance = metric_tally["sampling_variance"].values
+    return np.where(np.isfinite(metric_tally["estimate"].values), np.sqrt(variance), np.nan)

@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 Choice = Literal["morris", "plug_in", "robust", "fab"]
 
-PLUG_IN_FEWEST = 2
+MIN_SUBGROUPS_FOR_PLUG_IN = 2
 """Subgroups below which there is no between-group variance to plug in."""
 
 
@@ -110,14 +110,14 @@ def _fit(z: FloatArray, v: FloatArray, interval: Choice) -> tuple[Shrunk, Callab
         from bayesgroups.frequentist.intervals import robust
 
         linear = robust.fit(z, v)
-        return linear.shrunk, lambda level: robust.interval(linear, level), PLUG_IN_FEWEST
+        return linear.shrunk, lambda level: robust.interval(linear, level), MIN_SUBGROUPS_FOR_PLUG_IN
     if interval == "fab":
         from bayesgroups.frequentist.intervals import fab
 
         guessed = fab.fit(z, v)
-        return guessed.shrunk, lambda level: fab.interval(guessed, level), fab.FEWEST
+        return guessed.shrunk, lambda level: fab.interval(guessed, level), fab.MIN_GROUPS
     if interval == "plug_in":
         plain = moments.fit(z, v)
-        return plain, lambda level: moments.interval(plain, level), PLUG_IN_FEWEST
+        return plain, lambda level: moments.interval(plain, level), MIN_SUBGROUPS_FOR_PLUG_IN
     corrected = morris.fit(z, v)
-    return corrected, lambda level: morris.interval(corrected, level), morris.FEWEST
+    return corrected, lambda level: morris.interval(corrected, level), morris.MIN_GROUPS_FOR_SHRINKAGE

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.frequentist.score_regression import (
     CONVERGED,
-    MOST_ITERATIONS,
+    MAX_ITERATIONS,
     RIDGE,
     SMALLEST_SD,
     Coefficients,
@@ -63,9 +63,9 @@ def add_up(parts: Products, kind: NDArray[np.int64], kinds: int) -> Products:
     """The sums of packets by kind."""
 
     def total(values: FloatArray) -> FloatArray:
-        found = np.zeros((kinds, *values.shape[1:]))
-        np.add.at(found, kind, values)
-        return found
+        totals = np.zeros((kinds, *values.shape[1:]))
+        np.add.at(totals, kind, values)
+        return totals
 
     return Products(total(parts.inner), total(parts.cross), total(parts.squares))
 
@@ -105,15 +105,15 @@ def resample(
     drawn = rng.multinomial(int(np.rint(number.sum())), number / number.sum(), size=replicates)
     size = parts.cross.shape[1]
     flat = np.concatenate([parts.inner.reshape(len(rows), -1), parts.cross, parts.squares[:, None]], axis=1)
-    found = np.zeros((replicates, kinds, flat.shape[1]))
+    resampled = np.zeros((replicates, kinds, flat.shape[1]))
     first = np.concatenate([[0], np.cumsum(packets)])
     for k in np.flatnonzero(packets):
         times = np.maximum(np.rint(drawn[:, k] * (packets[k] / number[k])), drawn[:, k] > 0).astype(np.int64)
         chosen = rng.multinomial(times, np.full(packets[k], 1 / packets[k])).astype(np.float64)
-        own = chosen @ flat[first[k] : first[k + 1]]
-        found[:, k] = own * (drawn[:, k] / np.where(own[:, 0] > 0, own[:, 0], 1.0))[:, None]
-    inner = found[..., : size * size].reshape(replicates, kinds, size, size)
-    return Products(inner, found[..., size * size : -1], found[..., -1])
+        group_sums = chosen @ flat[first[k] : first[k + 1]]
+        resampled[:, k] = group_sums * (drawn[:, k] / np.where(group_sums[:, 0] > 0, group_sums[:, 0], 1.0))[:, None]
+    inner = resampled[..., : size * size].reshape(replicates, kinds, size, size)
+    return Products(inner, resampled[..., size * size : -1], resampled[..., -1])
 
 
 def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
@@ -153,12 +153,12 @@ def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
     penalty = RIDGE * rows[..., None, None] * np.eye(design.shape[-1])
     ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
     beta = np.zeros((*n.shape[:-1], design.shape[-1]))
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         precision = np.exp(-2 * (gamma @ z.T))
         normal, right = _normal(design, sums, precision)
         new = np.linalg.solve(normal + penalty, right[..., None])[..., 0]
-        away = residual_squares(design, sums, new) * precision
-        step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, ((away - n) @ z)[..., None])[..., 0]
+        squares = residual_squares(design, sums, new) * precision
+        step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, ((squares - n) @ z)[..., None])[..., 0]
         change = max(float(np.abs(new - beta).max()), float(np.abs(step).max()))
         beta = new
         gamma = np.maximum(gamma + np.clip(step, -1.0, 1.0), 3 * np.log(SMALLEST_SD))
@@ -167,40 +167,42 @@ def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
     return Coefficients(beta, gamma)
 
 
-def one_step(kinds: Kinds, covariates: int, sums: Products, found: Coefficients, replicates: Products) -> Coefficients:
+def one_step(
+    kinds: Kinds, covariates: int, sums: Products, coefficients: Coefficients, replicates: Products
+) -> Coefficients:
     """The fast bootstrap, as `bayesgroups.frequentist.score_regression.one_step`."""
     design, z = _design(kinds, covariates), kinds.z
-    precision = np.exp(-2 * (z @ found.gamma))
+    precision = np.exp(-2 * (z @ coefficients.gamma))
     size = design.shape[-1]
     rows = sums.number.sum()
     top, right = _normal(design, sums, precision)
-    fitted = np.einsum("kpi,i->kp", design, found.beta)
+    fitted = np.einsum("kpi,i->kp", design, coefficients.beta)
     gap = np.einsum(
         "kpi,kp->ki", design, (sums.cross - np.einsum("kpq,kq->kp", sums.inner, fitted)) * precision[:, None]
     )
-    away = residual_squares(design, sums, found.beta) * precision
+    scaled_squares = residual_squares(design, sums, coefficients.beta) * precision
     corner = 2 * gap.T @ z
-    bottom = 2 * (z.T * away) @ z
+    bottom = 2 * (z.T * scaled_squares) @ z
     information = np.block([[top, corner], [corner.T, bottom]]) + RIDGE * rows * np.eye(size + z.shape[1])
-    own = np.concatenate([right - top @ found.beta, (away - sums.number) @ z])
+    score = np.concatenate([right - top @ coefficients.beta, (scaled_squares - sums.number) @ z])
     normal, right = _normal(design, replicates, np.broadcast_to(precision, replicates.squares.shape))
-    squares = residual_squares(design, replicates, found.beta) * precision
-    gradient = np.concatenate([right - normal @ found.beta, (squares - replicates.number) @ z], axis=-1) - own
+    squares = residual_squares(design, replicates, coefficients.beta) * precision
+    gradient = np.concatenate([right - normal @ coefficients.beta, (squares - replicates.number) @ z], axis=-1) - score
     step = np.linalg.solve(information, gradient.T).T
-    return Coefficients(found.beta + step[:, :size], found.gamma + step[:, size:])
+    return Coefficients(coefficients.beta + step[:, :size], coefficients.gamma + step[:, size:])
 
 
-def laws(kinds: Kinds, covariates: int, found: Coefficients, sums: Products) -> tuple[FloatArray, FloatArray]:
+def laws(kinds: Kinds, covariates: int, fitted: Coefficients, sums: Products) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation (..., kind) of scores over the rows of each kind, whose covariates count as normal."""
     design = _design(kinds, covariates)
-    coefficients = np.einsum("kpi,...i->...kp", design, found.beta)
+    coefficients = np.einsum("kpi,...i->...kp", design, fitted.beta)
     n = np.where(sums.number > 0, sums.number, 1.0)
     middle = sums.inner[..., 0, 1:] / n[..., None]
     covariance = sums.inner[..., 1:, 1:] / n[..., None, None] - middle[..., :, None] * middle[..., None, :]
     slope = coefficients[..., 1:]
     mean = coefficients[..., 0] + (middle * slope).sum(axis=-1)
     spread = np.einsum("...ki,...kij,...kj->...k", slope, covariance, slope)
-    return mean, np.sqrt(np.exp(2 * (found.gamma @ kinds.z.T)) + np.maximum(spread, 0.0))
+    return mean, np.sqrt(np.exp(2 * (fitted.gamma @ kinds.z.T)) + np.maximum(spread, 0.0))
 
 
 def residual_squares(design: FloatArray, sums: Products, beta: FloatArray) -> FloatArray:
@@ -212,13 +214,13 @@ def residual_squares(design: FloatArray, sums: Products, beta: FloatArray) -> Fl
 
 
 def _design(kinds: Kinds, covariates: int) -> FloatArray:
-    """What turns coefficients into those of (1, c) for rows of a kind, (kind, 1 + covariate, column)."""
+    """Linear map from coefficients to those of (1, c) for rows of a kind, (kind, 1 + covariate, column)."""
     number, plain = kinds.x.shape
-    found = np.zeros((number, 1 + covariates, plain + 2 * covariates))
-    found[:, 0, :plain] = kinds.x
-    found[:, 1:, plain : plain + covariates] = np.eye(covariates)
-    found[:, 1:, plain + covariates :] = kinds.z[:, 1, None, None] * np.eye(covariates)
-    return found
+    design = np.zeros((number, 1 + covariates, plain + 2 * covariates))
+    design[:, 0, :plain] = kinds.x
+    design[:, 1:, plain : plain + covariates] = np.eye(covariates)
+    design[:, 1:, plain + covariates :] = kinds.z[:, 1, None, None] * np.eye(covariates)
+    return design
 
 
 def _normal(design: FloatArray, sums: Products, precision: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 RIDGE = 1e-6
 """Penalty on the coefficients, per row: for features that no row of an outcome has."""
 CONVERGED = 1e-8
-MOST_ITERATIONS = 200
+MAX_ITERATIONS = 200
 SMALLEST_SD = 1e-3
 
 
@@ -84,13 +84,13 @@ def fit(kinds: Kinds, totals: Totals) -> Coefficients:
     penalty = RIDGE * rows[..., None, None] * np.eye(x.shape[1])
     ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
     beta = np.zeros((*n.shape[:-1], x.shape[1]))
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         precision = np.exp(-2 * (gamma @ z.T))
         normal = (x.T * (n * precision)[..., None, :]) @ x + penalty
         right = (totals.score * precision) @ x
         new = np.linalg.solve(normal, right[..., None])[..., 0]
-        away = _squares(totals, new @ x.T) * precision
-        score = (away - n) @ z
+        squares = _squares(totals, new @ x.T) * precision
+        score = (squares - n) @ z
         step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, score[..., None])[..., 0]
         change = max(float(np.abs(new - beta).max()), float(np.abs(step).max()))
         beta = new
@@ -100,14 +100,14 @@ def fit(kinds: Kinds, totals: Totals) -> Coefficients:
     return Coefficients(beta, gamma)
 
 
-def one_step(kinds: Kinds, totals: Totals, found: Coefficients, replicates: Totals) -> Coefficients:
+def one_step(kinds: Kinds, totals: Totals, coefficients: Coefficients, replicates: Totals) -> Coefficients:
     """The fast bootstrap: coefficients of replicates by one Newton step from those of the sample.
 
     Parameters
     ----------
     kinds : Kinds
         Features.
-    totals, found : Totals, Coefficients
+    totals, coefficients : Totals, Coefficients
         The sample and its fit.
     replicates : Totals
         Sums (replicate, kind) over the rows of each replicate.
@@ -123,23 +123,23 @@ def one_step(kinds: Kinds, totals: Totals, found: Coefficients, replicates: Tota
     replicate. As the gradients of the sample sum to 0, only those of the replicate are needed.
     """
     x, z = kinds.x, kinds.z
-    precision, centre = np.exp(-2 * (z @ found.gamma)), x @ found.beta
+    precision, centre = np.exp(-2 * (z @ coefficients.gamma)), x @ coefficients.beta
     gap = (totals.score - totals.number * centre) * precision
-    away = _squares(totals, centre) * precision
+    scaled_squares = _squares(totals, centre) * precision
     top = (x.T * (totals.number * precision)) @ x + RIDGE * totals.number.sum() * np.eye(x.shape[1])
     corner = 2 * (x.T * gap) @ z
-    bottom = 2 * (z.T * away) @ z + RIDGE * totals.number.sum() * np.eye(z.shape[1])
+    bottom = 2 * (z.T * scaled_squares) @ z + RIDGE * totals.number.sum() * np.eye(z.shape[1])
     information = np.block([[top, corner], [corner.T, bottom]])
-    own = np.concatenate([gap @ x, (away - totals.number) @ z])
+    score = np.concatenate([gap @ x, (scaled_squares - totals.number) @ z])
     gaps = (replicates.score - replicates.number * centre) * precision
     squares = _squares(replicates, centre) * precision
-    gradient = np.concatenate([gaps @ x, (squares - replicates.number) @ z], axis=-1) - own
+    gradient = np.concatenate([gaps @ x, (squares - replicates.number) @ z], axis=-1) - score
     step = np.linalg.solve(information, gradient.T).T
     size = x.shape[1]
-    return Coefficients(found.beta + step[:, :size], found.gamma + step[:, size:])
+    return Coefficients(coefficients.beta + step[:, :size], coefficients.gamma + step[:, size:])
 
 
-def laws(kinds: Kinds, found: Coefficients) -> tuple[FloatArray, FloatArray]:
+def laws(kinds: Kinds, coefficients: Coefficients) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation (..., kind) of the scores of each kind.
 
     Examples
@@ -149,7 +149,7 @@ def laws(kinds: Kinds, found: Coefficients) -> tuple[FloatArray, FloatArray]:
     >>> laws(Kinds(np.eye(2), np.ones((2, 1))), Coefficients(np.array([1.0, 3.0]), np.zeros(1)))
     (array([1., 3.]), array([1., 1.]))
     """
-    return found.beta @ kinds.x.T, np.exp(found.gamma @ kinds.z.T)
+    return coefficients.beta @ kinds.x.T, np.exp(coefficients.gamma @ kinds.z.T)
 
 
 def resample(
@@ -178,15 +178,15 @@ def resample(
     """
     rows = int(np.rint(weight.sum()))
     start = np.flatnonzero(np.diff(kind, prepend=-1))
-    found = np.zeros((3, replicates, kinds))
+    resampled = np.zeros((3, replicates, kinds))
     size = max(1, 4_000_000 // max(len(kind), 1))
     values = np.stack([np.ones_like(score), score, score**2 + within])
     for first in range(0, replicates, size):
         block = slice(first, min(first + size, replicates))
         times = rng.multinomial(rows, weight / weight.sum(), size=block.stop - first).astype(np.float64)
         for i, value in enumerate(values):
-            found[i, block, kind[start]] = np.add.reduceat(times * value, start, axis=1).T
-    return Totals(*found)
+            resampled[i, block, kind[start]] = np.add.reduceat(times * value, start, axis=1).T
+    return Totals(*resampled)
 
 
 def sums(kind: NDArray[np.int64], kinds: int, score: FloatArray, weight: FloatArray, within: FloatArray) -> Totals:

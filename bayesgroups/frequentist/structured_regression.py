@@ -32,7 +32,7 @@ from bayesgroups.tallies.folds import stream
 
 FloatArray = NDArray[np.float64]
 
-FEWEST = 5
+MIN_SUBGROUPS_FOR_BOOTSTRAP = 5
 """Subgroups with an estimate below which nothing is bootstrapped."""
 
 
@@ -151,7 +151,7 @@ def estimate(
     coefficient = np.stack([answer.coefficient for answer in answers])
     selected = np.where(np.isfinite(coefficient).all(axis=1), (coefficient != 0).sum(axis=1), np.nan)
     number = np.array([float((metric.w > 0).sum()) for metric in metrics])
-    found = assemble(
+    dataset = assemble(
         tally,
         estimate=np.stack([answer.estimate for answer in answers]),
         std_error=np.stack([answer.std_error for answer in answers]),
@@ -172,7 +172,7 @@ def estimate(
             "coefficient": (("metric", "column"), coefficient),
         },
     )
-    return found.assign_coords(column=np.array(features.names, dtype=str))
+    return dataset.assign_coords(column=np.array(features.names, dtype=str))
 
 
 def _check(penalty: object, rule: str, errors: str, scale: str, replicates: object) -> None:
@@ -223,8 +223,8 @@ def _fit(
         chosen = float(penalty) * largest
     line = lasso.fit(x, z, w, chosen)
     fitted = line.at(features)
-    known = use & (metric.v == 0)
-    if use.sum() < FEWEST or (known[use]).all():
+    exact = use & (metric.v == 0)
+    if use.sum() < MIN_SUBGROUPS_FOR_BOOTSTRAP or (exact[use]).all():
         std_error, intervals = _pooled_normal(metric, fitted)
         method = "pooled_normal"
     else:
@@ -245,14 +245,15 @@ def _fit(
             unseen = left_out.unseen(z - predicted, metric.v[use])
             std_error = np.where(use, std_error, unseen.std_error)
             intervals = [
-                Interval(np.where(use, own.lower, new.lower), np.where(use, own.upper, new.upper))
-                for own, new in zip(intervals, [unseen.interval(fitted, level) for level in LEVELS], strict=True)
+                Interval(np.where(use, observed.lower, new.lower), np.where(use, observed.upper, new.upper))
+                for observed, new in zip(intervals, [unseen.interval(fitted, level) for level in LEVELS], strict=True)
             ]
         method = f"rblpr_{errors}"
-    fitted = np.where(known, metric.z, fitted)
-    std_error = np.where(known, 0.0, std_error)
+    fitted = np.where(exact, metric.z, fitted)
+    std_error = np.where(exact, 0.0, std_error)
     intervals = [
-        Interval(np.where(known, metric.z, one.lower), np.where(known, metric.z, one.upper)) for one in intervals
+        Interval(np.where(exact, metric.z, limits.lower), np.where(exact, metric.z, limits.upper))
+        for limits in intervals
     ]
     return _Answer(fitted, std_error, intervals, method, line.coefficient, chosen, largest)
 

@@ -1,1 +1,1 @@
-"""How posteriors are drawn and judged: exact engines, NUTS, the bootstrap, and the verdicts on each."""
+"""Engines that draw posteriors, and the checks on each: exact engines, NUTS, the bootstrap, diagnostics."""

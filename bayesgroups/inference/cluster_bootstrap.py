@@ -65,11 +65,11 @@ def resample(
         total = np.divide(total, weight, out=np.zeros(len(total)), where=counts)
         total, weight = (2 * total / (1 + total) if kind == "f1" else total), counts.astype(np.float64)
         kind = "mean"
-    found = np.full((draws, metric.sizes["subgroup"]), np.nan)
+    replicates = np.full((draws, metric.sizes["subgroup"]), np.nan)
     for block, position, sums in _blocks(metric, subgroup, np.stack([weight, total], axis=1), rng, draws, scheme):
         some = sums[:, 0] > 0
-        np.divide(sums[:, 1], sums[:, 0], out=found[block, position], where=some)
-    return 2 * found / (1 + found) if kind == "f1" else found
+        np.divide(sums[:, 1], sums[:, 0], out=replicates[block, position], where=some)
+    return 2 * replicates / (1 + replicates) if kind == "f1" else replicates
 
 
 def _blocks(

@@ -48,7 +48,7 @@ def variance_check(tally: xr.Dataset) -> Check:
 
 
 def reason(tally: xr.Dataset) -> str:
-    """Why a metric has no variance, in words, for a tally of that metric alone.
+    """Reason why a metric has no variance, in words, for a tally of that metric alone.
 
     Examples
     --------

@@ -40,8 +40,8 @@ Prior = Literal["horseshoe", "laplace"]
 
 SWAPS = 2
 """Swaps of two local scales proposed after each transition."""
-FAR = 0.3
-"""Where the last chain begins: a global scale of a third of the metric's scale, or of the prior if that is larger."""
+LAST_CHAIN_SCALE = 0.3
+"""Global scale from which the last chain begins: a third of the metric's scale, or of the prior if that is larger."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def sample(
     Returns
     -------
     CoefficientDraws
-        In the units of ``z``. Chains begin apart, from the scale of the prior to `FAR`.
+        In the units of ``z``. Chains begin apart, from the scale of the prior to `LAST_CHAIN_SCALE`.
 
     Examples
     --------
@@ -219,7 +219,9 @@ def log_posterior(data: Design, prior: CoefficientPrior, point: FloatArray) -> t
 
 def _beginning(prior: CoefficientPrior, chains: int, columns: int, rng: np.random.Generator) -> FloatArray:
     point = 0.5 * rng.standard_normal((chains, 1 + columns))
-    point[:, 0] = max(np.log(FAR / prior.tau_scale), 1.0) * (np.arange(chains) + rng.random(chains)) / chains
+    point[:, 0] = (
+        max(np.log(LAST_CHAIN_SCALE / prior.tau_scale), 1.0) * (np.arange(chains) + rng.random(chains)) / chains
+    )
     return point
 
 

@@ -22,7 +22,7 @@ Move = Callable[["State"], "State"]
 TARGET_ACCEPTANCE = 0.75
 MEAN_LENGTH = 1.4
 """Mean length of a trajectory in standard deviations; a quarter turn of a normal density is pi / 2."""
-MOST_STEPS = 24
+MAX_STEPS = 24
 FIRST_STEP = 0.2
 WINDOWS = (0.15, 0.5, 0.9)
 """Shares of the warm-up after which the scales of the coordinates are estimated anew, from the draws since the last."""
@@ -30,7 +30,7 @@ WINDOWS = (0.15, 0.5, 0.9)
 
 @dataclass(frozen=True)
 class State:
-    """Where the chains are: ``point`` (chain, coordinate), ``value`` (chain,) and ``gradient`` (chain, coordinate)."""
+    """State of the chains: ``point`` (chain, coordinate), ``value`` (chain,) and ``gradient`` (chain, coordinate)."""
 
     point: FloatArray
     value: FloatArray
@@ -39,7 +39,7 @@ class State:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the warm-up found: a step size per chain, and a standard deviation per coordinate."""
+    """Result of the warm-up: a step size per chain, and a standard deviation per coordinate."""
 
     step: FloatArray
     spread: FloatArray
@@ -88,7 +88,7 @@ def step(log_density: LogDensity, state: State, tuning: Tuning, rng: np.random.G
     """
     chains = len(state.value)
     length = 2 * MEAN_LENGTH * rng.random()
-    steps = int(np.clip(np.ceil(length / np.median(tuning.step)), 1, MOST_STEPS))
+    steps = int(np.clip(np.ceil(length / np.median(tuning.step)), 1, MAX_STEPS))
     size = (tuning.step * rng.uniform(0.8, 1.2, chains))[:, None] * tuning.spread
     momentum = rng.standard_normal(state.point.shape)
     point, value, gradient = state.point, state.value, state.gradient

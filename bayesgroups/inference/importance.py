@@ -27,7 +27,7 @@ DEFENCE = 0.15
 COMPONENTS = 3
 DEGREES = 7.0
 """Degrees of freedom of the t distributions, at least; there are as many as dimensions."""
-FEW = 6
+MAX_DIMENSIONS_FOR_WIDE_PROPOSALS = 6
 """Dimensions up to which the first proposals are up to four times as wide as the curvature says, and fits stand alone."""
 INFLATION = 1.1
 """Factor on the covariances of a fit, for proposals must be wider than their targets."""
@@ -36,7 +36,7 @@ MORE_ROUNDS = 4
 """Rounds that are added while the weights are not good."""
 GOOD = 0.5
 """Pareto k-hat at which no round is added."""
-FAR = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0, 35.0, 60.0)
+START_DISTANCES = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0, 35.0, 60.0)
 """Distances from the middle of the prior at which a mode is looked for, beside the middle itself."""
 REACH, MOVES = 4.0, 40
 """Half the side of the box in which a mode is searched for, and the times that the box can move."""
@@ -106,7 +106,7 @@ def sample(
     proposal = _first_proposal(log_likelihood, dimension, start, slope)
     u, likelihood, densities = np.empty((0, dimension)), np.empty(0), np.empty((0, 0))
     proposals: list[_Mixture] = []
-    found: Weighted | None = None
+    weighted: Weighted | None = None
     for done in range(ROUNDS + MORE_ROUNDS):
         fresh = _propose(proposal, size, dimension, rng)
         proposals.append(proposal)
@@ -115,14 +115,14 @@ def sample(
         densities = np.concatenate([densities, rows]) if len(u) else rows
         u, likelihood = np.concatenate([u, fresh]), np.concatenate([likelihood, log_likelihood(fresh)])
         log_weight = likelihood + _log_normal(u) - _log_mean_exp(densities)
-        found = Weighted(u, log_weight, pareto_k(log_weight), effective(log_weight))
-        if done + 1 >= ROUNDS and found.k_hat <= GOOD:
+        weighted = Weighted(u, log_weight, pareto_k(log_weight), effective(log_weight))
+        if done + 1 >= ROUNDS and weighted.k_hat <= GOOD:
             break
         proposal = _fit(u, log_weight, proposal)
         if done + 1 >= ROUNDS:
             proposal = _with_mode(proposal, log_likelihood, u[np.argmax(log_weight)], slope)
-    assert found is not None
-    return found
+    assert weighted is not None
+    return weighted
 
 
 def _with_mode(mixture: _Mixture, log_likelihood: LogLikelihood, heaviest: FloatArray, slope: Slope | None) -> _Mixture:
@@ -147,14 +147,14 @@ def _first_proposal(
     centres: list[FloatArray] = []
     for position in np.argsort(-height, kind="stable"):
         each = modes[position]
-        known = any(np.abs(each - other).max() < APART for other in centres)
-        if height[position] > height.max() - NEGLIGIBLE and not known:
+        duplicate = any(np.abs(each - other).max() < APART for other in centres)
+        if height[position] > height.max() - NEGLIGIBLE and not duplicate:
             centres.append(each)
     covariances = [
         _curvature(log_likelihood, each) if slope is None else _curvature_of(slope, each) for each in centres
     ]
     # In many dimensions twice the variance is far away, and so is a heavy tail.
-    wider = 2.0 ** min(1.0, FEW / dimension)
+    wider = 2.0 ** min(1.0, MAX_DIMENSIONS_FOR_WIDE_PROPOSALS / dimension)
     number = COMPONENTS * len(centres)
     return _Mixture(
         np.full(number, 1 / number),
@@ -179,7 +179,7 @@ def starts(log_likelihood: LogLikelihood, dimension: int, start: FloatArray | No
     """
     middle = np.zeros(dimension) if start is None else start
     lines = np.concatenate([np.ones((1, dimension)), np.eye(dimension)]) if dimension > 1 else np.ones((1, 1))
-    far = np.concatenate([distance * lines for distance in FAR])
+    far = np.concatenate([distance * lines for distance in START_DISTANCES])
     at = np.concatenate([middle[None], far])
     with np.errstate(over="ignore", invalid="ignore"):
         height = np.nan_to_num(log_likelihood(at) - 0.5 * (at**2).sum(axis=1), nan=-np.inf)
@@ -188,7 +188,7 @@ def starts(log_likelihood: LogLikelihood, dimension: int, start: FloatArray | No
         return [middle]
     order = np.argsort(-height, kind="stable")
     along = {int((position - 1) % len(lines)): at[position] for position in order[::-1] if position > 0}
-    top = {line: height[[1 + line + len(lines) * i for i in range(len(FAR))]].max() for line in along}
+    top = {line: height[[1 + line + len(lines) * i for i in range(len(START_DISTANCES))]].max() for line in along}
     return [along[line] for line in sorted(along, key=lambda line: -top[line]) if top[line] > height[best] - COMPARABLE]
 
 
@@ -308,8 +308,8 @@ def _propose(mixture: _Mixture, size: int, dimension: int, rng: np.random.Genera
 def _log_proposal(mixture: _Mixture, u: FloatArray) -> FloatArray:
     terms = np.column_stack([np.log(mixture.weight) + _log_t(mixture, u)[0] + math.log1p(-DEFENCE),
                              _log_normal(u) + math.log(DEFENCE)])  # fmt: skip
-    found: FloatArray = np.logaddexp.reduce(terms, axis=1)
-    return found
+    log_density: FloatArray = np.logaddexp.reduce(terms, axis=1)
+    return log_density
 
 
 def _log_t(mixture: _Mixture, u: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -317,8 +317,8 @@ def _log_t(mixture: _Mixture, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     dimension = u.shape[1]
     factor = np.linalg.cholesky(mixture.covariance)
     log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-    away = np.linalg.solve(factor, np.moveaxis(u[:, None] - mixture.location, 0, -1))
-    distance = (away**2).sum(axis=1).T
+    standardised = np.linalg.solve(factor, np.moveaxis(u[:, None] - mixture.location, 0, -1))
+    distance = (standardised**2).sum(axis=1).T
     degrees = mixture.degrees
     constant = (
         math.lgamma((degrees + dimension) / 2)
@@ -351,7 +351,11 @@ def _fit(u: FloatArray, log_weight: FloatArray, mixture: _Mixture) -> _Mixture:
             around = u - location
             fitted = (latent[:, j, None] * around).T @ around / total[j] + ridge
             # Few draws do not know a large matrix: what was before stands in for as many draws as there are dimensions.
-            kept = dimension / (dimension + effective_number * total[j]) if dimension > FEW else 0.0
+            kept = (
+                dimension / (dimension + effective_number * total[j])
+                if dimension > MAX_DIMENSIONS_FOR_WIDE_PROPOSALS
+                else 0.0
+            )
             covariances.append((1 - kept) * fitted + kept * before[j])
             locations.append(location)
         share_of = np.maximum(total, 0.02)
@@ -380,8 +384,8 @@ def mode(log_likelihood: LogLikelihood, start: FloatArray, slope: Slope | None =
             at = np.concatenate([u[None], u + step, u - step])
             values = 0.5 * (at**2).sum(axis=1) - log_likelihood(at)
             value, gradient = float(values[0]), (values[1 : len(u) + 1] - values[len(u) + 1 :]) / 2e-3
-        known = np.isfinite(value) and np.isfinite(gradient).all()
-        return (value, gradient) if known else (UNKNOWN, np.zeros_like(u))
+        finite = np.isfinite(value) and np.isfinite(gradient).all()
+        return (value, gradient) if finite else (UNKNOWN, np.zeros_like(u))
 
     # A box that moves: a first step that overshoots ends where standard deviations are beyond what doubles can factor.
     at = np.asarray(start, dtype=np.float64)
@@ -419,10 +423,10 @@ def _covariance_of(curvature: FloatArray) -> FloatArray:
 
 
 def _log_normal(u: FloatArray) -> FloatArray:
-    found: FloatArray = -0.5 * (u**2).sum(axis=1) - 0.5 * u.shape[1] * math.log(2 * math.pi)
-    return found
+    log_density: FloatArray = -0.5 * (u**2).sum(axis=1) - 0.5 * u.shape[1] * math.log(2 * math.pi)
+    return log_density
 
 
 def _log_mean_exp(values: FloatArray) -> FloatArray:
-    found: FloatArray = np.logaddexp.reduce(values, axis=1) - math.log(values.shape[1])
-    return found
+    log_mean: FloatArray = np.logaddexp.reduce(values, axis=1) - math.log(values.shape[1])
+    return log_mean

@@ -146,7 +146,7 @@ def _check(backend: str) -> None:
 
 
 def _latent(model: pm.Model, name: str) -> bool:
-    """Whether a variable only serves the parametrisation."""
+    """True if a variable only serves the parametrisation."""
     along = model.named_vars_to_dims.get(name, ())
     assembled = {"binomial_metric", "normal_metric", "subgroup"}
     return name not in ("mu", "cell_share") and (

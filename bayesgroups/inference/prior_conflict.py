@@ -163,20 +163,20 @@ def factor_conflict(
     fixed: bool,
 ) -> tuple[Check, ...]:
     """The check of every metric of the confusion model, settings as in `bayesgroups.models.confusion.build`, over all factors."""
-    found, components = tree(tally), subsets(tally, order)
+    confusion_tree, components = tree(tally), subsets(tally, order)
     fixed = fixed and len(components.names) > 1
-    followed = follower(found, own_fixed=fixed) if follow_selection else None
-    scales = factor_scales(found, tau_scale, followed=followed)
-    own = own_spreads(found, tau_scale, followed=followed)
+    followed = follower(confusion_tree, own_fixed=fixed) if follow_selection else None
+    scales = factor_scales(confusion_tree, tau_scale, followed=followed)
+    residual_scales = own_spreads(confusion_tree, tau_scale, followed=followed)
     stacked = draws["cell_share"].stack(sample=("chain", "draw"), create_index=False)
     share = stacked.transpose("sample", "subgroup", "outcome", "decision").values
     predictors, priors = [], []
-    for factor, count in enumerate(found.count):
-        passed, succeeded = (_mass(share, found.paths, factor, successes) for successes in (None, True))
+    for factor, count in enumerate(confusion_tree.count):
+        passed, succeeded = (_mass(share, confusion_tree.paths, factor, successes) for successes in (None, True))
         some = count > 0
         predictors.append(logit(succeeded[:, some] / passed[:, some]))
-        # The known own effects are part of what is expected.
-        scale = math.hypot(scales[factor], own[factor] if fixed else 0.0)
+        # The known residual effects are part of what is expected.
+        scale = math.hypot(scales[factor], residual_scales[factor] if fixed else 0.0)
         priors.append(SpreadPrior("half_normal", (scale,) * len(components.names), components.sizes))
     return tuple(
         worst_conflict(str(metric), predictors, priors, unit=" logits", setting="tau_scale")

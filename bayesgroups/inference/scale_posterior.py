@@ -23,7 +23,7 @@ class Design:
     """Data and columns, taken apart.
 
     ``z`` and ``v`` (observed subgroup,) with the ``rows`` they come from; ``shared`` (observed subgroup, 1 + column)
-    holds the intercept and the columns at ``shared_at`` of the features; ``own`` (column,) holds the one entry of each
+    holds the intercept and the columns at ``shared_at`` of the features; ``residual`` (column,) holds the one entry of each
     of the columns at ``own_at``, and ``own_row`` the observed subgroup it belongs to. Columns that are zero in every
     observed subgroup are in neither.
     """
@@ -33,7 +33,7 @@ class Design:
     v: FloatArray
     shared: FloatArray
     shared_at: IntArray
-    own: FloatArray
+    residual: FloatArray
     own_at: IntArray
     own_row: IntArray
 
@@ -122,7 +122,7 @@ def log_likelihood(data: Design, scales: FloatArray) -> tuple[FloatArray, FloatA
     second_moment = solved.mean**2 + (solved.root**2).sum(axis=2)
     gradient[:, data.shared_at] = second_moment[:, 1:] - 1
     score = (solved.residual**2 - (1 - (solved.hat_root**2).sum(axis=2))) / solved.variance
-    gradient[:, data.own_at] = score[:, data.own_row] * (data.own * scales[:, data.own_at]) ** 2
+    gradient[:, data.own_at] = score[:, data.own_row] * (data.residual * scales[:, data.own_at]) ** 2
     return value, gradient
 
 
@@ -157,10 +157,10 @@ def draw_coefficients(data: Design, scales: FloatArray, rng: np.random.Generator
     beta[:, data.shared_at] = scales[:, data.shared_at] * standard[:, 1:]
     chains = np.arange(len(scales))[:, None]
     simulated = np.sqrt(data.v) * rng.standard_normal((len(scales), len(data.v)))
-    np.add.at(simulated, (chains, data.own_row), data.own * beta[:, data.own_at])
+    np.add.at(simulated, (chains, data.own_row), data.residual * beta[:, data.own_at])
     fitted = standard[:, :1] + beta[:, data.shared_at] @ data.shared[:, 1:].T
     missing = (data.z - fitted - simulated) / solved.variance
-    beta[:, data.own_at] += scales[:, data.own_at] ** 2 * data.own * missing[:, data.own_row]
+    beta[:, data.own_at] += scales[:, data.own_at] ** 2 * data.residual * missing[:, data.own_row]
     return standard[:, 0], beta
 
 
@@ -173,7 +173,7 @@ def _solve(data: Design, scales: FloatArray) -> _Solved:
     chains, rows = len(scales), len(data.v)
     variance = np.repeat(data.v[None], chains, axis=0)
     if len(data.own_at):
-        np.add.at(variance, (np.arange(chains)[:, None], data.own_row), (data.own * scales[:, data.own_at]) ** 2)
+        np.add.at(variance, (np.arange(chains)[:, None], data.own_row), (data.residual * scales[:, data.own_at]) ** 2)
     deviation = np.sqrt(variance)
     size = data.shared.shape[1]
     stacked = np.empty((chains, rows + size, size))

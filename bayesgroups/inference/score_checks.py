@@ -1,4 +1,4 @@
-"""Whether a model of scores fits: the shape of their distribution, and the metrics that rest on it.
+"""Checks of a model of scores: the shape of their distribution, and the metrics that rest on it.
 
 Two checks per metric, the same whichever engine made the draws. `shape`: the probability integral transform of the rows, each
 cell with the mean and standard deviation of its own, may not be visibly far from uniform. `misfit`: what the model says of the
@@ -75,37 +75,39 @@ def checks(tally: xr.Dataset, draws: xr.Dataset, *, residuals: Residuals) -> tup
         f"{words[1]} ones)"
     )
     fits = other <= bound
-    mend = f"Scores look {words[1]}; say residuals={words[1]!r}" if fits else f"Scores follow neither law; {ELSEWHERE}"
-    found: list[Check] = []
+    advice = (
+        f"Scores look {words[1]}; say residuals={words[1]!r}" if fits else f"Scores follow neither law; {ELSEWHERE}"
+    )
+    results: list[Check] = []
     for i, name in enumerate(str(metric) for metric in tally["metric"].values):
         if not np.isfinite(tally["estimate"].values[i]).any():
             continue
         if size > 0:
-            found.append(_mended(at_most("score shape", name, used, float(bound), remark), mend))
+            results.append(_with_advice(at_most("score shape", name, used, float(bound), remark), advice))
         mu = draws["mu"].sel(metric=name).transpose("chain", "draw", "subgroup").values
         value = misfit(tally.isel(metric=i), mu.reshape(-1, mu.shape[-1]))
         quantity = "what the model is off over all subgroups beyond chance, in posterior standard deviations of one,"
         where = "The law of scores is wrong where this metric looks; " + ELSEWHERE
-        found.append(_mended(at_most("misfit", name, value, LARGEST_MISFIT, quantity), where))
-    return tuple(found)
+        results.append(_with_advice(at_most("misfit", name, value, LARGEST_MISFIT, quantity), where))
+    return tuple(results)
 
 
-def _mended(check: Check, mend: str) -> Check:
+def _with_advice(check: Check, advice: str) -> Check:
     """The check, saying what to do if it failed."""
-    return check if check.passed else replace(check, sentence=f"{check.sentence} {mend}.")
+    return check if check.passed else replace(check, sentence=f"{check.sentence} {advice}.")
 
 
-def misfit(one: xr.Dataset, mu: FloatArray) -> float:
-    """How far the model is off over all subgroups, beyond two standard errors, in posterior standard deviations of a subgroup.
+def misfit(metric_tally: xr.Dataset, mu: FloatArray) -> float:
+    """Misfit of the model over all subgroups beyond two standard errors, in posterior standard deviations of a subgroup.
 
     Parameters
     ----------
-    one : xr.Dataset
+    metric_tally : xr.Dataset
         A tally without the dim ``metric``.
     mu : array (draw, subgroup)
         Draws of the metric.
     """
-    estimate, count, variance = (one[name].values for name in ("estimate", "count", "sampling_variance"))
+    estimate, count, variance = (metric_tally[name].values for name in ("estimate", "count", "sampling_variance"))
     some = np.isfinite(estimate) & (count > 0) & np.isfinite(variance)
     if not some.any():
         return 0.0

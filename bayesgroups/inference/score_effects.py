@@ -45,7 +45,7 @@ class Design:
 
     @property
     def member(self) -> FloatArray:
-        """Which columns belong to which component, (column, component)."""
+        """Columns of each component, as a 0/1 matrix (column, component)."""
         return np.asarray(self.owner[:, None] == np.arange(self.components), dtype=np.float64)
 
 
@@ -67,7 +67,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Aside:
-    """What is known of the coefficients besides the means of cells: a normal log likelihood.
+    """Normal log likelihood of the coefficients from data other than the means of cells.
 
     ``precision`` (chain, column, column), and precision times mean, ``pull`` (chain, column).
     """
@@ -160,13 +160,13 @@ def draw(
     linear = (design.x.reshape(-1, size) @ theta[..., None]).reshape(chains, *design.x.shape[:2])
     sigma = np.exp(log_scale[:, -2:])
     # Matheron's rule: a draw from the prior, corrected by what the data say of it.
-    own = sigma[:, None, :] * rng.standard_normal((chains, design.x.shape[0], 2))
+    residual = sigma[:, None, :] * rng.standard_normal((chains, design.x.shape[0], 2))
     basis = np.stack([np.ones(2), CONTRAST], axis=1)  # (outcome, effect)
     some = precision > 0
     error = np.where(some, rng.standard_normal(precision.shape) / np.sqrt(np.where(some, precision, 1.0)), 0.0)
-    gap = mean - linear - own @ basis.T - error
+    gap = mean - linear - residual @ basis.T - error
     pull = np.einsum("...ij,...j->...i", solved.weight, gap) @ basis
-    effects = own + sigma[:, None, :] ** 2 * pull
+    effects = residual + sigma[:, None, :] ** 2 * pull
     return linear + effects @ basis.T, theta
 
 

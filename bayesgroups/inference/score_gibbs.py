@@ -37,11 +37,11 @@ INNER = 2
 """Draws of means and variances per draw of the scales of effects, which cost most."""
 DEGREES = 6.0
 INFLATION = 1.3
-"""Of the t distribution that proposes warps, and of its covariance over that of the fit."""
-LEAST_RATIO = 1e-6
-"""Of the pooled variance of warped scores to the one before, in a proposal that is looked at."""
-LARGEST_LOG = 8.0
-"""Logarithms of scales farther out than this are refused: they are not worth the rounding."""
+"""Degrees of freedom of the t distribution that proposes warps, and the ratio of its covariance to that of the fit."""
+MIN_VARIANCE_RATIO = 1e-6
+"""Smallest ratio of the pooled variance of warped scores to the one before in an admissible proposal."""
+MAX_LOG_SCALE = 8.0
+"""Largest logarithm of a scale; larger ones are refused, as rounding would dominate."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def sample(
 
 
 class _Kernel:
-    """Where all chains are, and how they move."""
+    """State of all chains, and the transition of each."""
 
     def __init__(
         self, design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,
@@ -202,7 +202,7 @@ class _Kernel:
 
     def effect_density(self, log_scale: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log density of the log scales given the variances."""
-        inside = np.clip(log_scale, -4 * LARGEST_LOG, LARGEST_LOG)
+        inside = np.clip(log_scale, -4 * MAX_LOG_SCALE, MAX_LOG_SCALE)
         solved = score_effects.solve(self.design, inside, self.observed, self._precision(), self._aside())
         ratio = (np.exp(inside) / self.prior.effect) ** 2
         value = np.where((inside == log_scale).all(axis=1), solved.value + self._scale_prior(inside), -np.inf)
@@ -224,15 +224,15 @@ class _Kernel:
         """Propose a warp; variances and sigma keep their ratio to the pooled variance of warped scores."""
         assert self.warped is not None, "called with a warp only"
         start = self.warped.start
-        away = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
-        heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(away)))[:, None]
-        proposal = np.array([start.epsilon, start.log_delta]) + away * heavy
+        step = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
+        heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(step)))[:, None]
+        proposal = np.array([start.epsilon, start.log_delta]) + step * heavy
         with np.errstate(all="ignore"):
             observed, scatter, slope = self._moments(proposal)
             ratio = scatter.sum(axis=(1, 2)) / self.scatter.sum(axis=(1, 2))
             # Scores of a few values only can be warped to next to nothing, which no likelihood is worth.
             finite = np.isfinite(ratio) & np.isfinite(slope) & np.isfinite(observed).all(axis=(1, 2))
-            finite &= (ratio > LEAST_RATIO) & (ratio < 1 / LEAST_RATIO)
+            finite &= (ratio > MIN_VARIANCE_RATIO) & (ratio < 1 / MIN_VARIANCE_RATIO)
         ratio, cell = np.where(finite, ratio, 1.0), finite[:, None, None]
         observed, scatter = np.where(cell, observed, self.observed), np.where(cell, scatter, self.scatter)
         variance = ratio[:, None, None] * self.variance

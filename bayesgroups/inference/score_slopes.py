@@ -33,7 +33,7 @@ class Slopes:
 
     @cached_property
     def _sums(self) -> tuple[FloatArray, FloatArray]:
-        """What a cell of variance 1 adds to precision (cell, 2 covariate, 2 covariate) and pull (cell, 2 covariate)."""
+        """Contributions of a cell of variance 1 to precision (cell, 2 covariate, 2 covariate) and pull (cell, 2 covariate)."""
         turn = np.stack([np.ones(2), CONTRAST], axis=1)  # (outcome, shared or difference)
         size = self.cross.shape[-1]
         precision = np.einsum("ya,gyij,yb->gyaibj", turn, self.product, turn)
@@ -41,11 +41,11 @@ class Slopes:
         return precision.reshape(-1, 2 * size, 2 * size), pull.reshape(-1, 2 * size)
 
     def aside(self, variance: FloatArray, columns: int) -> Aside:
-        """What rows say of the coefficients given variances (chain, subgroup, outcome)."""
-        own, pulled = self._sums
-        size, weight = own.shape[-1], 1 / variance.reshape(len(variance), -1)
+        """Normal log likelihood of the coefficients given variances (chain, subgroup, outcome)."""
+        own_precision, pulled = self._sums
+        size, weight = own_precision.shape[-1], 1 / variance.reshape(len(variance), -1)
         precision, pull = np.zeros((len(variance), columns, columns)), np.zeros((len(variance), columns))
-        precision[:, -size:, -size:] = (weight @ own.reshape(len(own), -1)).reshape(-1, size, size)
+        precision[:, -size:, -size:] = (weight @ own_precision.reshape(len(own_precision), -1)).reshape(-1, size, size)
         pull[:, -size:] = weight @ pulled
         return Aside(precision, pull)
 
@@ -56,10 +56,10 @@ class Slopes:
         return np.asarray(shared[..., None, :] + CONTRAST[:, None] * difference[..., None, :], dtype=np.float64)
 
     def explained(self, theta: FloatArray) -> FloatArray:
-        """What the regression takes from the scatter of scores, (chain, subgroup, outcome)."""
-        found = np.empty((len(theta), *self.cross.shape[:2]))
+        """Part of the scatter of scores that the regression explains, (chain, subgroup, outcome)."""
+        scatter = np.empty((len(theta), *self.cross.shape[:2]))
         for outcome in range(2):
             slope, product = self.of(theta)[:, outcome], self.product[:, outcome]
             pairs = (slope[:, :, None] * slope[:, None, :]).reshape(len(slope), -1)
-            found[..., outcome] = 2 * slope @ self.cross[:, outcome].T - pairs @ product.reshape(len(product), -1).T
-        return found
+            scatter[..., outcome] = 2 * slope @ self.cross[:, outcome].T - pairs @ product.reshape(len(product), -1).T
+        return scatter

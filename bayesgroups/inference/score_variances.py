@@ -60,8 +60,8 @@ def draw(hyper: FloatArray, count: FloatArray, scatter: FloatArray, rng: np.rand
     """Draw the variances (chain, subgroup, outcome) given the hyper-parameters."""
     df = 0.5 * np.exp(-2 * hyper[:, 2])[:, None, None]
     rate = 0.5 * (df * np.exp(2 * hyper[:, None, :2]) + scatter)
-    found = rate / rng.standard_gamma(np.broadcast_to(0.5 * (df + count), rate.shape))
-    return np.asarray(np.maximum(found, SMALLEST_SD**2), dtype=np.float64)
+    variance = rate / rng.standard_gamma(np.broadcast_to(0.5 * (df + count), rate.shape))
+    return np.asarray(np.maximum(variance, SMALLEST_SD**2), dtype=np.float64)
 
 
 def redraw_sigma(hyper: FloatArray, variance: FloatArray, log_sd: float, rng: np.random.Generator) -> FloatArray:

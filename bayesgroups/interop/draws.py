@@ -85,7 +85,7 @@ def report_from_draws(
     from bayesgroups.estimators.no_pooling import NoPooling
 
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     posterior, stats = _groups(draws, variable)
     mu = _laid_out(tally, posterior[variable], dim)
     _check_range(tally, mu)
@@ -118,9 +118,9 @@ def _groups(draws: object, variable: str) -> tuple[xr.Dataset, xr.Dataset | None
         if "posterior" not in draws.children:
             raise InputError(f"draws= has no group 'posterior'; it has {sorted(draws.children)}")
         if "sample_stats" in draws.children:
-            own = draws["sample_stats"].to_dataset()
-            names = [name for name in ("diverging", "energy") if name in own]
-            stats = own[names] if len(names) == 2 else None
+            sample_stats = draws["sample_stats"].to_dataset()
+            names = [name for name in ("diverging", "energy") if name in sample_stats]
+            stats = sample_stats[names] if len(names) == 2 else None
         draws = draws["posterior"].to_dataset()
     if not isinstance(draws, xr.Dataset):
         raise InputError(f"draws must be a DataArray, a Dataset or a DataTree of xarray; got {type(draws).__name__}")
@@ -135,18 +135,18 @@ def _laid_out(tally: xr.Dataset, values: xr.DataArray, dim: str | None) -> xr.Da
     """Draws along (chain, draw, metric, subgroup), with the labels of the tally."""
     for name in SAMPLES:
         if name not in values.dims:
-            raise InputError(f"the draws have the dims {[str(one) for one in values.dims]} and lack {name!r}")
-    own = [str(name) for name in values.dims if name not in (*SAMPLES, "metric")]
-    place = dim or ("subgroup" if "subgroup" in own else own[0] if len(own) == 1 else None)
-    if place is None or own != [place]:
+            raise InputError(f"the draws have the dims {[str(dim_name) for dim_name in values.dims]} and lack {name!r}")
+    dims = [str(name) for name in values.dims if name not in (*SAMPLES, "metric")]
+    place = dim or ("subgroup" if "subgroup" in dims else dims[0] if len(dims) == 1 else None)
+    if place is None or dims != [place]:
         raise InputError(
-            f"the draws must have one dim of subgroups beside chain, draw and metric; got {own}; name it, as dim='subgroup'"
+            f"the draws must have one dim of subgroups beside chain, draw and metric; got {dims}; name it, as dim='subgroup'"
         )
     metrics, labels = tally["metric"].values, tally["subgroup"].values
     if "metric" not in values.dims:
         if len(metrics) > 1:
             raise InputError(
-                f"the tally has the metrics {[str(one) for one in metrics]}, the draws have no dim 'metric'; select one"
+                f"the tally has the metrics {[str(dim_name) for dim_name in metrics]}, the draws have no dim 'metric'; select one"
             )
         values = values.expand_dims(metric=metrics)
     laid = values.rename({place: "subgroup"}) if place != "subgroup" else values
@@ -191,11 +191,11 @@ def _hyper(values: xr.DataArray, metrics: list[str]) -> xr.DataArray:
 def _check_range(tally: xr.Dataset, mu: xr.DataArray) -> None:
     for i, metric in enumerate(tally["metric"].values):
         low, high = float(tally["range_lower"].values[i]), float(tally["range_upper"].values[i])
-        one = mu.values[:, :, i]
-        outside = (one < low) | (one > high)
+        draws = mu.values[:, :, i]
+        outside = (draws < low) | (draws > high)
         if outside.any():
             place = int(np.argmax(outside.any(axis=(0, 1))))
             raise InputError(
-                f"metric {str(metric)!r}, subgroup {str(mu['subgroup'].values[place])!r}: a draw is {one[outside][0]:.4g}, outside "
-                f"[{low:g}, {high:g}]; give draws on the metric's own scale, not of a logit"
+                f"metric {str(metric)!r}, subgroup {str(mu['subgroup'].values[place])!r}: a draw is {draws[outside][0]:.4g}, "
+                f"outside [{low:g}, {high:g}]; give draws on the metric's own scale, not of a logit"
             )

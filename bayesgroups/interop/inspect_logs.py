@@ -97,9 +97,9 @@ def _row(source: Path, about: dict[str, Any], sample: dict[str, Any]) -> dict[st
     for scorer, score in (sample.get("scores") or {}).items():
         value = score.get("value") if isinstance(score, dict) else score
         each = value.items() if isinstance(value, dict) else [(None, value)]
-        for key, one in each:
+        for key, item in each:
             name = f"score_{scorer}" if key is None else f"score_{scorer}_{key}"
-            row[name] = _number(source, row["item"], name, one)
+            row[name] = _number(source, row["item"], name, item)
     return row | {f"metadata_{key}": _scalar(value) for key, value in (sample.get("metadata") or {}).items()}
 
 

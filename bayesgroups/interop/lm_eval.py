@@ -68,8 +68,8 @@ def read_lm_eval(path: str | Path, *, filter: str | None = None) -> pd.DataFrame
     if filter is not None and filter not in filters:
         raise InputError(f"file {str(source)!r} has no filter {filter!r}; {near_misses(filter, filters)}")
     chosen = [sample for sample in samples if filter in (None, str(sample.get("filter", "none")))]
-    found = _NAME.match(source.stem)
-    about = {"task": found["task"] if found else source.stem, "system": source.parent.name}
+    match = _NAME.match(source.stem)
+    about = {"task": match["task"] if match else source.stem, "system": source.parent.name}
     metrics = _metrics(source, chosen)
     return pd.DataFrame([_row(sample, about, metrics) for sample in chosen])
 
@@ -110,10 +110,10 @@ def _metrics(source: Path, samples: list[dict[str, Any]]) -> list[str]:
         if isinstance(named, list)
         else [name for name in samples[0] if name.startswith(("acc", "exact_match", "f1"))]
     )
-    found = [name for name in names if all(isinstance(sample.get(name), int | float) for sample in samples)]
-    if not found:
+    graded = [name for name in names if all(isinstance(sample.get(name), int | float) for sample in samples)]
+    if not graded:
         raise SchemaError(f"file {str(source)!r}: none of the metrics {names} is a number in every sample")
-    return found
+    return graded
 
 
 def _scalar(value: object) -> object:

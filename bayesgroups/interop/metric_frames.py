@@ -89,8 +89,8 @@ def tally_from_metric_frame(
     rates = [name for name in columns if name != count and name not in behind.values()]
     successes, trials = {}, {}
     for name in rates:
-        own = NAMES.get(name, name)
-        total = behind.get(name) or (count if own in OF_ALL_ROWS and count in columns else None)
+        metric = NAMES.get(name, name)
+        total = behind.get(name) or (count if metric in OF_ALL_ROWS and count in columns else None)
         if total is None:
             raise InputError(
                 f"metric {name!r} has no denominator; add the count to the MetricFrame and name it, as "
@@ -105,7 +105,7 @@ def tally_from_metric_frame(
             raise InputError(
                 f"metric {name!r}, group {label!r}: the rate times {total!r} is {hits[off][0]:g}, no whole number"
             )
-        successes[own], trials[own] = np.round(hits), size
+        successes[metric], trials[metric] = np.round(hits), size
     if not rates:
         raise InputError("the MetricFrame has counts and no rate; add one, such as selection_rate")
     groups = table.index.to_frame(index=False)
@@ -162,12 +162,12 @@ def metric_frame(report: xr.DataTree, *, using: Using = "auto") -> Any:
     for name in names:
         reading = read(report, name)
         side = reading.bayesian if approach == "bayesian" else reading.frequentist
-        known = np.isfinite(side.estimate)
-        weight = np.where(known, np.nan_to_num(reading.count), 0.0)
-        weight = weight if weight.sum() > 0 else known.astype(float)
+        finite = np.isfinite(side.estimate)
+        weight = np.where(finite, np.nan_to_num(reading.count), 0.0)
+        weight = weight if weight.sum() > 0 else finite.astype(float)
         values[name] = side.estimate
         totals[name] = (
-            float(np.sum(weight * np.where(known, side.estimate, 0.0)) / weight.sum()) if known.any() else np.nan
+            float(np.sum(weight * np.where(finite, side.estimate, 0.0)) / weight.sum()) if finite.any() else np.nan
         )
     table = report["estimates"].to_dataset()
     features = pd.DataFrame({name: table[name].values.astype(str) for name in attributes_of(table)})

@@ -169,7 +169,9 @@ def scores(model: Any, X: Any, positive: object) -> FloatArray:
     """
     classes = list(getattr(model, "classes_", []))
     if positive not in classes:
-        raise InputError(f"positive={positive!r} is no class of the model; it has {[_plain(one) for one in classes]}")
+        raise InputError(
+            f"positive={positive!r} is no class of the model; it has {[_plain(label) for label in classes]}"
+        )
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)[:, classes.index(positive)]
     if not hasattr(model, "decision_function"):
@@ -204,8 +206,8 @@ def _second_class(model: Any, kinds: set[str]) -> object:
 def _response(model: Any, name: str) -> Callable[[Any], Any]:
     if not hasattr(model, name):
         raise InputError(f"{type(model).__name__} has no {name}(); give a fitted scikit-learn estimator")
-    found: Callable[[Any], Any] = getattr(model, name)
-    return found
+    response: Callable[[Any], Any] = getattr(model, name)
+    return response
 
 
 def _free(name: str, frame: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ from bayesgroups.tallies import tally_from_estimates
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 5
+MIN_ROWS_FOR_BOOTSTRAP = 5
 """Rows below which the bootstrap of a score says nothing; the subgroup then has no estimate."""
 
 
@@ -97,11 +97,11 @@ def tally_from_scorer(
         warnings.simplefilter("ignore")  # scorers warn of scores that are undefined; here they are NaN
         for rows in groups.values():
             estimate, variance = np.nan, np.nan
-            if len(rows) >= FEWEST:
+            if len(rows) >= MIN_ROWS_FOR_BOOTSTRAP:
                 estimate = _score(scorer, model, X, truth, rows)
                 drawn = [_score(scorer, model, X, truth, random.choice(rows, len(rows))) for _ in range(replicates)]
-                known = np.array(drawn)[np.isfinite(drawn)]
-                variance = float(np.var(known, ddof=1)) if len(known) > 1 and np.isfinite(estimate) else np.nan
+                finite = np.array(drawn)[np.isfinite(drawn)]
+                variance = float(np.var(finite, ddof=1)) if len(finite) > 1 and np.isfinite(estimate) else np.nan
             estimates.append(estimate if np.isfinite(variance) else np.nan)
             variances.append(variance)
     import pandas as pd
@@ -122,8 +122,8 @@ def _scorer(scoring: str | Callable[[Any, Any, Any], float]) -> tuple[str, Calla
         return getattr(scoring, "__name__", "score"), scoring
     if scoring not in get_scorer_names():
         raise InputError(f"scoring={scoring!r} does not exist; {near_misses(scoring, get_scorer_names())}")
-    found: Callable[[Any, Any, Any], float] = get_scorer(scoring)
-    return scoring, found
+    scorer: Callable[[Any, Any, Any], float] = get_scorer(scoring)
+    return scoring, scorer
 
 
 def _score(scorer: Callable[[Any, Any, Any], float], model: Any, X: Any, y: Any, rows: Any) -> float:

@@ -63,7 +63,7 @@ def check_tally(tally: object) -> None:
         If it is not.
     """
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
 
 
 def read_estimates(tally: xr.Dataset, position: int) -> Estimates:

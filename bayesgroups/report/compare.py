@@ -65,10 +65,10 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
         check(report)
         table = report["estimates"].to_dataset()
         for dim in ("metric", "subgroup"):
-            mine, others = first_table[dim].values.tolist(), table[dim].values.tolist()
-            if mine != others:
+            mine, other_values = first_table[dim].values.tolist(), table[dim].values.tolist()
+            if mine != other_values:
                 raise InputError(
-                    f"reports {first_name!r} and {name!r} are not about the same {dim}s: {mine[:3]} and {others[:3]} ..."
+                    f"reports {first_name!r} and {name!r} are not about the same {dim}s: {mine[:3]} and {other_values[:3]} ..."
                 )
         if "estimand" not in table:  # reports of old do not say
             table = table.assign(estimand=xr.full_like(table["interval_kind"], ""))
@@ -101,8 +101,8 @@ def _noted(estimands: xr.DataArray) -> dict[str, str]:
     sentences = []
     for approach in estimands["approach"].values:
         for metric in estimands["metric"].values:
-            said = estimands.sel(approach=approach, metric=metric)
-            names = {str(name): str(said.sel(estimator=name).values) for name in said["estimator"].values}
+            named = estimands.sel(approach=approach, metric=metric)
+            names = {str(name): str(named.sel(estimator=name).values) for name in named["estimator"].values}
             if len({estimand for estimand in names.values() if estimand}) > 1:
                 each = "; ".join(f"{name!r}: {estimand or 'not said'}" for name, estimand in names.items())
                 sentences.append(f"{metric}, {approach}: the reports answer for different estimands ({each})")

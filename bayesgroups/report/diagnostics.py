@@ -236,7 +236,7 @@ def checks_dataset(checks: Sequence[Check]) -> xr.Dataset:
 
 
 def usable(checks: Sequence[Check]) -> bool:
-    """Whether every check passed.
+    """True if every check passed.
 
     Parameters
     ----------
@@ -258,12 +258,12 @@ def usable(checks: Sequence[Check]) -> bool:
 def _check(name: str, metric: str, value: float, threshold: float, passed: bool, quantity: str, relation: str) -> Check:
     """Assemble a check with its sentence."""
     if math.isnan(value):
-        found = f"could not be computed, but must be {relation} {threshold:g}"
+        reading = f"could not be computed, but must be {relation} {threshold:g}"
     elif passed:
-        found = f"is {value:.4g}, {relation} {threshold:g} as required"
+        reading = f"is {value:.4g}, {relation} {threshold:g} as required"
     else:
-        found = f"is {value:.4g}, but {'may' if relation == 'at most' else 'must'} be {relation} {threshold:g}"
-    return Check(name, metric, float(value), float(threshold), passed, f"{metric}: {quantity} {found}.")
+        reading = f"is {value:.4g}, but {'may' if relation == 'at most' else 'must'} be {relation} {threshold:g}"
+    return Check(name, metric, float(value), float(threshold), passed, f"{metric}: {quantity} {reading}.")
 
 
 def _quantities(posterior: xr.Dataset, metric: str) -> FloatArray:

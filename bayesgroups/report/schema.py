@@ -61,7 +61,7 @@ def assemble(
     reference : xr.Dataset
         Answer of the frequentist side.
     estimator : str
-        The word.
+        Name of the estimator.
     settings : mapping
         Settings of the estimator.
     seed : int
@@ -93,8 +93,10 @@ def assemble(
         groups["sample_stats"] = posterior.sample_stats.assign_attrs(made_by)
     if bootstrap is not None:
         groups["bootstrap"] = bootstrap.assign_attrs({**bootstrap.attrs, **made_by})
-    said = np.stack([superpopulation_values(tally)] * 2) if estimands is None else estimands
-    groups["estimates"] = estimates(tally, posterior.draws, reference).assign(estimand=(("approach", "metric"), said))
+    described = np.stack([superpopulation_values(tally)] * 2) if estimands is None else estimands
+    groups["estimates"] = estimates(tally, posterior.draws, reference).assign(
+        estimand=(("approach", "metric"), described)
+    )
     groups["diagnostics"] = checks_dataset(posterior.checks)
     groups["constant_data"] = tally
     tree = xr.DataTree.from_dict(groups)
@@ -206,7 +208,7 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
 def _summaries(mu: np.ndarray, tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray, CredibleLimits]:
     """Mean and standard deviation (metric, subgroup) of draws (draw, metric, subgroup), and their credible limits."""
     flat, shape = mu.reshape(len(mu), -1), mu.shape[1:]
-    no_success, all_success = (one.ravel() for one in _saturated(tally))
+    no_success, all_success = (mask.ravel() for mask in _saturated(tally))
     ends = [np.repeat(tally[name].values, shape[1]) for name in ("range_lower", "range_upper")]
     parts = max(1, -(-flat.size // BLOCK))
     mean, error, limits = [], [], []
@@ -227,7 +229,7 @@ def _summaries(mu: np.ndarray, tally: xr.Dataset) -> tuple[np.ndarray, np.ndarra
 
 
 def _saturated(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Where no row of a rate is a success, and where every row is one; (metric, subgroup)."""
+    """Mask of rates of which no row is a success, and of those of which every row is one; (metric, subgroup)."""
     count = tally["count"].transpose("metric", "subgroup").values
     successes = tally["successes"].transpose("metric", "subgroup").values
     with_rows = (tally["kind"].values == "rate")[:, None] & (count > 0)
@@ -354,10 +356,10 @@ def _part(report: xr.DataTree, include: set[str]) -> xr.DataTree:
 
 def _versions(engine: str) -> dict[str, str]:
     """Versions of what took part: the sampler's packages only where it ran."""
-    found = {"bayesgroups": version("bayesgroups"), "numpy": np.__version__, "xarray": xr.__version__}
+    versions = {"bayesgroups": version("bayesgroups"), "numpy": np.__version__, "xarray": xr.__version__}
     for package in SAMPLERS.get(engine, ()):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

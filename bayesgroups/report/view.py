@@ -1,4 +1,4 @@
-"""What a person reads of a report: one metric, both approaches, one level, as plain arrays.
+"""View of a report for a reader: one metric, both approaches, one level, as plain arrays.
 
 Tables, plots and pages all start here, so they show the same numbers in the same order.
 """
@@ -37,7 +37,7 @@ _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 @dataclass(frozen=True)
 class Side:
-    """What one approach answers for every subgroup.
+    """Answer of one approach for every subgroup.
 
     ``estimate``, ``lower``, ``upper`` and ``inner_lower``, ``inner_upper`` (50 %) have shape (subgroup,), on
     the metric's own scale; those of the frequentist side are clipped to its range. ``status`` and ``interval_method`` have one
@@ -85,7 +85,7 @@ class Reading:
         """The estimand and the intervals of both approaches, in a sentence."""
         sides = (self.bayesian, self.frequentist)
         return headline(
-            self.metric, self.level, [(one.estimand, one.interval_kind, one.interval_method) for one in sides]
+            self.metric, self.level, [(side.estimand, side.interval_kind, side.interval_method) for side in sides]
         )
 
     def order(self, by: Order) -> IntArray:
@@ -96,12 +96,12 @@ class Reading:
         return np.argsort(-np.nan_to_num(key, nan=-np.inf), kind="stable").astype(np.intp)
 
     def inside(self, side: Side) -> BoolArray:
-        """Whether the truth lies in the interval of each subgroup; false where either is missing."""
+        """True where the truth lies in the interval of the subgroup; false where either is missing."""
         truth = np.full(len(self.subgroups), np.nan) if self.truth is None else self.truth
         return (side.lower <= truth) & (truth <= side.upper)
 
     def remarks(self) -> list[str]:
-        """What is special about each subgroup, in words; empty where nothing is."""
+        """Remarks on each subgroup, in words; empty where there is none."""
         return [self._remark(i) for i in range(len(self.subgroups))]
 
     def _remark(self, i: int) -> str:
@@ -114,7 +114,7 @@ class Reading:
         return "; ".join(parts)
 
     def decimals(self) -> int:
-        """How many decimals keep the numbers of this metric apart: 3 on [0, 1], three figures otherwise."""
+        """Decimals that keep the numbers of this metric apart: 3 on [0, 1], three figures otherwise."""
         if np.isfinite(self.bounds).all() and max(map(abs, self.bounds)) <= 1:
             return 3
         sides = (self.bayesian, self.frequentist)
@@ -166,7 +166,7 @@ def read(
     if name not in names:
         raise InputError(f"the report has no metric {name!r}; {near_misses(name, names)}")
     check_level(level)
-    one, facts = table.sel(metric=name), tally.sel(metric=name)
+    estimates, facts = table.sel(metric=name), tally.sel(metric=name)
     labels = [str(label) for label in table["subgroup"].values]
     overall, overall_is = _overall(report, name, facts)
     return Reading(
@@ -175,8 +175,8 @@ def read(
         subgroups=tuple(plain(label) for label in labels),
         count=_floats(facts["count"]),
         reason=tuple(str(reason) for reason in facts["reason"].values),
-        bayesian=_side(one, "bayesian", level),
-        frequentist=_side(one, "frequentist", level),
+        bayesian=_side(estimates, "bayesian", level),
+        frequentist=_side(estimates, "frequentist", level),
         overall=overall,
         overall_is=overall_is,
         bounds=(float(facts["range_lower"]), float(facts["range_upper"])),
@@ -257,11 +257,11 @@ def metrics_of(report: xr.DataTree) -> list[str]:
 def failures(report: xr.DataTree) -> list[str]:
     """Sentences of the checks that a report failed; empty for one that is usable."""
     checks = report["diagnostics"].to_dataset()
-    return [plain(str(said)) for said in checks["sentence"].values[checks["passed"].values == 0]]
+    return [plain(str(sentence)) for sentence in checks["sentence"].values[checks["passed"].values == 0]]
 
 
 def usable(report: xr.DataTree) -> bool:
-    """Whether a report says of itself that it can be used."""
+    """True if a report says of itself that it can be used."""
     return bool(int(report.attrs.get("usable", 0)))
 
 
@@ -360,21 +360,21 @@ def _shown(char: str) -> bool:
     return char not in _DIRECTIONS and unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp")
 
 
-def _side(one: xr.Dataset, approach: str, level: float) -> Side:
-    own = one.sel(approach=approach)
+def _side(estimates: xr.Dataset, approach: str, level: float) -> Side:
+    answer = estimates.sel(approach=approach)
     return Side(
         approach=approach,
-        estimate=_floats(own["estimate"]),
-        lower=_floats(own["lower"].sel(level=level)),
-        upper=_floats(own["upper"].sel(level=level)),
-        inner_lower=_floats(own["lower"].sel(level=LEVELS[0])),
-        inner_upper=_floats(own["upper"].sel(level=LEVELS[0])),
-        status=tuple(str(status) for status in own["status"].values),
-        interval_kind=str(own["interval_kind"].values),
+        estimate=_floats(answer["estimate"]),
+        lower=_floats(answer["lower"].sel(level=level)),
+        upper=_floats(answer["upper"].sel(level=level)),
+        inner_lower=_floats(answer["lower"].sel(level=LEVELS[0])),
+        inner_upper=_floats(answer["upper"].sel(level=LEVELS[0])),
+        status=tuple(str(status) for status in answer["status"].values),
+        interval_kind=str(answer["interval_kind"].values),
         interval_method=tuple(
-            str(method) for method in own["interval_method"].broadcast_like(own["lower"]).sel(level=level).values
+            str(method) for method in answer["interval_method"].broadcast_like(answer["lower"]).sel(level=level).values
         ),
-        estimand=str(own["estimand"].values) if "estimand" in own else "",
+        estimand=str(answer["estimand"].values) if "estimand" in answer else "",
     )
 
 
@@ -402,11 +402,11 @@ def _truth(truth: xr.DataArray, metric: str, labels: Iterable[str]) -> FloatArra
         truth = truth.sel(metric=metric)
     if truth.ndim != 1:
         raise InputError(f"truth must have dims 'metric' and 'subgroup' alone; got {truth.dims}")
-    known = {str(label): float(value) for label, value in zip(truth["subgroup"].values, truth.values, strict=True)}
+    values = {str(label): float(value) for label, value in zip(truth["subgroup"].values, truth.values, strict=True)}
     wanted = list(labels)
-    if not set(known) & set(wanted):
-        raise InputError(f"truth knows none of the subgroups of the report; it has {list(known)[:3]} ...")
-    return np.array([known.get(label, math.nan) for label in wanted])
+    if not set(values) & set(wanted):
+        raise InputError(f"truth knows none of the subgroups of the report; it has {list(values)[:3]} ...")
+    return np.array([values.get(label, math.nan) for label in wanted])
 
 
 def _floats(values: xr.DataArray) -> FloatArray:

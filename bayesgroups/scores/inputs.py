@@ -1,4 +1,4 @@
-"""What model-based metrics need of a tally, or what is missing."""
+"""Inputs of model-based metrics in a tally, and a message for each that is missing."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def rows_of(tally: xr.Dataset) -> BinnedScores:
 
 
 def is_skewed(tally: xr.Dataset, residuals: Residuals) -> bool:
-    """Whether a setting of the residuals means a warp, for a tally from `with_scores`."""
+    """True if a setting of the residuals means a warp, for a tally from `with_scores`."""
     return residuals == "skewed" or (residuals == "auto" and fit(rows_of(tally)).worth)
 
 

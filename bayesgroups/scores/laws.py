@@ -30,7 +30,7 @@ SCORES = ("auc", "brier", "calibration")
 """Metrics of the score itself; the last two need the score as a probability."""
 NAMES = (*DECISIONS, *SCORES)
 NODES = 40
-"""Of the quadrature over the score; errors are below 1e-9 for standard deviations up to 1.5 on the logit scale."""
+"""Nodes of the quadrature over the score; errors are below 1e-9 for standard deviations up to 1.5 on the logit scale."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which shape the scores of a cell have: normal, or skewed by a common warp; and how well it fits.
+"""Shape of the scores of a cell: normal, or skewed by a common warp; and its goodness of fit.
 
 Rows of one subgroup and outcome are taken to be normal after a warp, with a mean and a standard deviation of their own. The
 warp that makes the rows most likely has two parameters more than none; the Bayesian information criterion says whether they
@@ -22,13 +22,13 @@ FloatArray = NDArray[np.float64]
 
 Residuals = Literal["auto", "normal", "skewed"]
 
-FEWEST = 5
+MIN_ROWS_FOR_SHAPE = 5
 """Rows of a cell below which it says nothing of shapes."""
 PRIOR_SD = 0.5
 """Standard deviation of the normal priors of both parameters of the warp."""
-LEAST_VARIANCE = 1e-6
+MIN_VARIANCE = 1e-6
 LARGEST_DISTANCE = 0.02
-"""Distance of a visible misfit in endless data; with n rows, 1.36 / sqrt(n) is added for chance."""
+"""Distance of a visible misfit in the limit of many rows; with n rows, 1.36 / sqrt(n) is added for chance."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,14 @@ def binned(bins: ScoreBins, subgroups: int, centre: float, unit: float) -> Binne
     return BinnedScores((bins.mean - centre) / unit, bins.weight * worth, within, cell, 2 * subgroups)
 
 
-def warped_moments(rows: BinnedScores, one: Warp) -> tuple[FloatArray, FloatArray, FloatArray]:
+def warped_moments(rows: BinnedScores, parameters: Warp) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean and scatter of warped scores, (..., cell), and the sum of log derivatives, (...)."""
-    value, slope = apply_with_slope(one, rows.arcsinh)
+    value, slope = apply_with_slope(parameters, rows.arcsinh)
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
     safe = np.where(count > 0, count, 1.0)
     mean = _by_cell(rows, rows.weight * value) / safe
-    away = value - mean[..., rows.cell]
-    scatter = _by_cell(rows, rows.weight * (away**2 + np.exp(2 * slope) * rows.within))
+    deviation = value - mean[..., rows.cell]
+    scatter = _by_cell(rows, rows.weight * (deviation**2 + np.exp(2 * slope) * rows.within))
     return mean, scatter, slope @ rows.weight
 
 
@@ -120,7 +120,7 @@ def fit(rows: BinnedScores) -> Shape:
     (True, True)
     """
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
-    large = count >= FEWEST
+    large = count >= MIN_ROWS_FOR_SHAPE
     flat = np.eye(2) / PRIOR_SD**2
     if not large.any():
         return Shape(0.0, 0.0, flat, 0.0, worth=False)
@@ -128,7 +128,7 @@ def fit(rows: BinnedScores) -> Shape:
     def log_posterior(point: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
             _, scatter, slope = warped_moments(rows, warp(point[..., 0], point[..., 1]))
-            variance = np.maximum(scatter / np.maximum(count, 1.0), LEAST_VARIANCE)
+            variance = np.maximum(scatter / np.maximum(count, 1.0), MIN_VARIANCE)
             # Small cells have too few rows to fit a variance of their own; the jacobian must count the same rows.
             value = -0.5 * (count * np.log(variance))[..., large].sum(axis=-1) + slope
             value = value - 0.5 * (point**2).sum(axis=-1) / PRIOR_SD**2
@@ -165,9 +165,9 @@ def chosen(rows: BinnedScores, residuals: Residuals) -> Warp:
     """The warp that is asked for: none, the best one, or whichever the information criterion prefers."""
     if residuals == "normal":
         return warp(0.0, 0.0)
-    found = fit(rows)
-    skewed = residuals == "skewed" or found.worth
-    return warp(found.epsilon, found.log_delta) if skewed else warp(0.0, 0.0)
+    fitted = fit(rows)
+    skewed = residuals == "skewed" or fitted.worth
+    return warp(fitted.epsilon, fitted.log_delta) if skewed else warp(0.0, 0.0)
 
 
 def distance(rows: BinnedScores, epsilon: float, log_delta: float) -> tuple[float, float]:
@@ -177,14 +177,14 @@ def distance(rows: BinnedScores, epsilon: float, log_delta: float) -> tuple[floa
     distance is NaN if there are no others. Only edges between bins are looked at, where the rows on either side are known.
     """
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
-    large = count >= FEWEST
+    large = count >= MIN_ROWS_FOR_SHAPE
     if not large.any():
         return float("nan"), 0.0
     some = _of_cells(rows, large)
-    one = warp(epsilon, log_delta)
-    mean, scatter, _ = warped_moments(some, one)
-    sd = np.sqrt(np.maximum(scatter / np.maximum(count - 1, 1.0), LEAST_VARIANCE))
-    transform = ndtr((apply_with_slope(one, some.arcsinh)[0] - mean[some.cell]) / sd[some.cell])
+    parameters = warp(epsilon, log_delta)
+    mean, scatter, _ = warped_moments(some, parameters)
+    sd = np.sqrt(np.maximum(scatter / np.maximum(count - 1, 1.0), MIN_VARIANCE))
+    transform = ndtr((apply_with_slope(parameters, some.arcsinh)[0] - mean[some.cell]) / sd[some.cell])
     order = np.argsort(transform, kind="stable")
     below = (np.cumsum(some.weight[order]) - 0.5 * some.weight[order]) / some.weight.sum()
     return float(np.abs(below - transform[order]).max()), float(some.weight.sum())
@@ -197,7 +197,7 @@ def _of_cells(rows: BinnedScores, wanted: NDArray[np.bool_]) -> BinnedScores:
 
 def _by_cell(rows: BinnedScores, values: FloatArray) -> FloatArray:
     """Sums (..., cell) of values (..., bin); the bins are sorted by cell."""
-    found = np.zeros((*values.shape[:-1], rows.cells))
+    sums = np.zeros((*values.shape[:-1], rows.cells))
     start = np.flatnonzero(np.diff(rows.cell, prepend=-1))
-    found[..., rows.cell[start]] = np.add.reduceat(values, start, axis=-1)
-    return found
+    sums[..., rows.cell[start]] = np.add.reduceat(values, start, axis=-1)
+    return sums

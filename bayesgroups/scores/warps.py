@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 NODES = 61
-"""Of the quadrature for the mean and the variance of a warped normal variable."""
+"""Nodes of the quadrature for the mean and the variance of a warped normal variable."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def warp(epsilon: FloatArray | float, log_delta: FloatArray | float) -> Warp:
     return Warp(skew, tail, shift, np.sqrt(((values - shift[..., None]) ** 2) @ weights))
 
 
-def apply(one: Warp, x: FloatArray) -> FloatArray:
+def apply(parameters: Warp, x: FloatArray) -> FloatArray:
     """Warp scores; the last axis of ``x`` is added to the shape of the warps. Infinite ones stay what they are.
 
     Examples
@@ -64,10 +64,10 @@ def apply(one: Warp, x: FloatArray) -> FloatArray:
     [-inf, inf]
     """
     finite = np.isfinite(x)
-    return np.where(finite, apply_with_slope(one, np.arcsinh(np.where(finite, x, 0.0)))[0], x)
+    return np.where(finite, apply_with_slope(parameters, np.arcsinh(np.where(finite, x, 0.0)))[0], x)
 
 
-def apply_with_slope(one: Warp, arcsinh: FloatArray) -> tuple[FloatArray, FloatArray]:
+def apply_with_slope(parameters: Warp, arcsinh: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Warped scores and the log of the derivative of the warp, from the inverse hyperbolic sines of scores.
 
     Examples
@@ -77,17 +77,17 @@ def apply_with_slope(one: Warp, arcsinh: FloatArray) -> tuple[FloatArray, FloatA
     >>> [part.round(9).tolist() for part in apply_with_slope(warp(0.0, 0.0), np.arcsinh(np.array([-1.0, 2.0])))]
     [[-1.0, 2.0], [0.0, 0.0]]
     """
-    delta = np.exp(one.log_delta)[..., None]
+    delta = np.exp(parameters.log_delta)[..., None]
     with np.errstate(over="ignore"):
-        up = np.exp(delta * arcsinh - one.epsilon[..., None])
+        up = np.exp(delta * arcsinh - parameters.epsilon[..., None])
         down = 1 / up
-        value = (0.5 * (up - down) - one.shift[..., None]) / one.scale[..., None]
+        value = (0.5 * (up - down) - parameters.shift[..., None]) / parameters.scale[..., None]
         # d arcsinh(x) / dx = 1 / cosh(arcsinh(x)), which depends on the scores alone.
-        slope = np.log(0.5 * (up + down)) + np.log(delta / one.scale[..., None]) - np.log(np.cosh(arcsinh))
+        slope = np.log(0.5 * (up + down)) + np.log(delta / parameters.scale[..., None]) - np.log(np.cosh(arcsinh))
     return np.asarray(value, dtype=np.float64), np.asarray(slope, dtype=np.float64)
 
 
-def undo(one: Warp, value: FloatArray) -> FloatArray:
+def undo(parameters: Warp, value: FloatArray) -> FloatArray:
     """From warped scores back to scores.
 
     Examples
@@ -98,5 +98,7 @@ def undo(one: Warp, value: FloatArray) -> FloatArray:
     >>> undo(skewed, apply(skewed, np.array([-1.0, 2.0]))).round(9).tolist()
     [-1.0, 2.0]
     """
-    raw = value * one.scale[..., None] + one.shift[..., None]
-    return np.asarray(np.sinh((np.arcsinh(raw) + one.epsilon[..., None]) / np.exp(one.log_delta)[..., None]))
+    raw = value * parameters.scale[..., None] + parameters.shift[..., None]
+    return np.asarray(
+        np.sinh((np.arcsinh(raw) + parameters.epsilon[..., None]) / np.exp(parameters.log_delta)[..., None])
+    )

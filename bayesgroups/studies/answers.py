@@ -1,4 +1,4 @@
-"""What an estimator said about one evaluation set, and the file that keeps it."""
+"""Answers of an estimator for one evaluation set, and the file that keeps them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Answers = dict[str, Answer]
 
 @dataclass(frozen=True)
 class Identity:
-    """What a record is about: population, seed, draw and estimator with its settings."""
+    """Key of a record: population, seed, draw and estimator with its settings."""
 
     population: str
     seed: int

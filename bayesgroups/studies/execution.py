@@ -31,7 +31,7 @@ FRUITLESS = 2
 
 @dataclass(frozen=True)
 class Executor:
-    """Where the pieces of a study are computed, where their answers are kept, and who is told.
+    """Place where the pieces of a study are computed, where their answers are kept, and the listener to its progress.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class Executor:
 
     def __post_init__(self) -> None:
         count = self.workers if isinstance(self.workers, int) else 1
-        known = isinstance(self.workers, int) or hasattr(self.workers, "scheduler_info")
-        if isinstance(self.workers, bool) or not known or count < 1:
+        valid = isinstance(self.workers, int) or hasattr(self.workers, "scheduler_info")
+        if isinstance(self.workers, bool) or not valid or count < 1:
             raise InputError(
                 f"workers={self.workers!r} must be a whole number, 1 or larger, or a dask.distributed.Client"
             )
@@ -105,8 +105,8 @@ class Executor:
         journal = None
         if self.folder is not None:
             journal = Journal(self.folder / file_name(name), as_json({"name": name, **(settings or {})}))
-        known = {} if journal is None else journal.read()
-        answers: dict[int, Any] = {piece: answer for piece, answer in known.items() if piece < pieces}
+        stored = {} if journal is None else journal.read()
+        answers: dict[int, Any] = {piece: answer for piece, answer in stored.items() if piece < pieces}
         tell = None if self.progress is None else partial(self.progress, name)
         if tell is not None and answers:
             tell(len(answers), pieces)
@@ -136,7 +136,7 @@ HERE = Executor()
 def _on_processes[Answer](
     work: Callable[[int], Answer], pieces: list[int], workers: int, finished: Callable[[int, Answer], None]
 ) -> None:
-    """Where a process dies, those pieces that may have killed it get one of their own each, which tells which it was."""
+    """Pieces on processes; where a process dies, each that may have killed it gets one of its own, which tells which it was."""
     left, deadly, fruitless = list(pieces), list[int](), 0
 
     def done(piece: int, answer: Answer) -> None:

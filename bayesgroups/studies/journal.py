@@ -51,9 +51,9 @@ class Journal:
             return {}
         try:
             lines = self.path.read_bytes().split(b"\n")[:-1]
-            known = [json.loads(line) for line in lines]
-            found = {int(line["piece"]): line["answer"] for line in known[1:]}
-            identity = known[0]["journal"] if known else self.identity
+            records = [json.loads(line) for line in lines]
+            answers = {int(line["piece"]): line["answer"] for line in records[1:]}
+            identity = records[0]["journal"] if records else self.identity
         except (OSError, ValueError, TypeError, KeyError) as problem:
             raise InputError(
                 f"journal {str(self.path)!r} cannot be read ({problem}); delete it, and it is made again"
@@ -63,7 +63,7 @@ class Journal:
                 f"journal {str(self.path)!r} is of another study ({identity}, and not {self.identity}); "
                 "choose another folder, or delete it"
             )
-        return found
+        return answers
 
     def add(self, piece: int, answer: Any) -> None:
         """Write one answer at the end.
@@ -105,8 +105,8 @@ def _whole(file: Any) -> int:
     while at > 0:
         start = max(at - 4096, 0)
         file.seek(start)
-        found = file.read(at - start).rfind(b"\n")
-        if found >= 0:
-            return start + int(found) + 1
+        newline = file.read(at - start).rfind(b"\n")
+        if newline >= 0:
+            return start + int(newline) + 1
         at = start
     return 0

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Design = Literal["stratified", "independent"]
-SMALL = 25
-"""Most rows of a small subgroup of an evaluation set."""
+MAX_ROWS_OF_SMALL_SUBGROUP = 25
+"""Rows of a small subgroup of an evaluation set, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +90,12 @@ class Population:
 
     def __post_init__(self) -> None:
         columns = [*self.by, *self._outcomes()]
-        known = [str(column) for column in self.frame.columns]
+        frame_columns = [str(column) for column in self.frame.columns]
         for column in columns:
-            if column not in known:
-                raise InputError(f"population {self.name!r} has no column {column!r}; {near_misses(column, known)}")
+            if column not in frame_columns:
+                raise InputError(
+                    f"population {self.name!r} has no column {column!r}; {near_misses(column, frame_columns)}"
+                )
         for column, levels in self.by.items():
             strange = sorted(set(self.frame[column]) - set(levels))
             if strange:
@@ -118,14 +120,14 @@ class Population:
     def truth(self) -> xr.DataArray:
         """The value of every subgroup in the population, (metric, subgroup); NaN where it has too few rows."""
         whole = self.tally(self.frame)
-        known = whole["estimate"].where(whole["rows"] >= self.fewest)
+        values = whole["estimate"].where(whole["rows"] >= self.fewest)
         if self.no_differences:
             everyone = tallies.tally(
                 self.frame.assign(everyone="everyone"), by=["everyone"], metrics=self.metrics,
                 y_true=self.y_true, y_score=self.y_score, threshold=self.threshold,
             )  # fmt: skip
-            known = everyone["estimate"].isel(subgroup=0, drop=True).where(known.notnull())  # noqa: PD004
-        return known.transpose("metric", "subgroup").rename("truth")
+            values = everyone["estimate"].isel(subgroup=0, drop=True).where(values.notnull())  # noqa: PD004
+        return values.transpose("metric", "subgroup").rename("truth")
 
     def covers(self) -> xr.DataArray:
         """Subgroups whose value in the population stands for the superpopulation's, (metric, subgroup)."""
@@ -135,8 +137,8 @@ class Population:
 
     def sample(self, draw: int, *, seed: int) -> pd.DataFrame:
         """The rows of one evaluation set, a function of the name, the draw and the seed."""
-        own = hashlib.sha256(self.name.encode()).digest()
-        key = np.random.SeedSequence([int(seed), int.from_bytes(own[:8], "big"), int(draw)])
+        digest = hashlib.sha256(self.name.encode()).digest()
+        key = np.random.SeedSequence([int(seed), int.from_bytes(digest[:8], "big"), int(draw)])
         first, second = (int(number) for number in key.generate_state(2))
         frame = self.frame
         if self.no_differences:
@@ -204,15 +206,15 @@ class Drawn:
     @property
     def rows(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Rows drawn of each subgroup, (subgroup,)."""
-        found: np.ndarray[tuple[int], np.dtype[np.float64]] = self.tally["rows"].values
-        return found
+        counts: np.ndarray[tuple[int], np.dtype[np.float64]] = self.tally["rows"].values
+        return counts
 
     @property
     def scored(self) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-        """Where the standard estimate is defined and the truth known, (metric, subgroup)."""
+        """Mask of the defined standard estimates whose truth is known, (metric, subgroup)."""
         both = np.isfinite(self.truth.values) & np.isfinite(self.tally["estimate"].values)
-        found: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = both
-        return found
+        mask: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = both
+        return mask
 
 
 def share_of(population_rows: int, share: float) -> int:

@@ -61,7 +61,7 @@ def cell_ratios(sums: Sums, *, measure: Measure, size_class: str, reference: str
     import pandas as pd
 
     names = _estimators(sums, reference)
-    totals = [_arrays(one, measure, size_class).sum(axis=0) for one in sums.values()]
+    totals = [_arrays(population_sums, measure, size_class).sum(axis=0) for population_sums in sums.values()]
     table = np.concatenate([_ratios(total, names.index(reference)) for total in totals])
     return pd.DataFrame(table, index=pd.Index(_cells(sums), name="cell"), columns=pd.Index(names, name="estimator"))
 
@@ -94,7 +94,8 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
     at = names.index(reference)
     parts = ("pairs", *RATIOS, "coverage", "covers")
     blocks = [
-        {(part, size): _arrays(one, part, size) for part in parts for size in SIZE_CLASSES} for one in sums.values()
+        {(part, size): _arrays(population_sums, part, size) for part in parts for size in SIZE_CLASSES}
+        for population_sums in sums.values()
     ]
 
     def statistic(kept: list[IntArray]) -> FloatArray:
@@ -102,21 +103,21 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
             {key: values[draws].sum(axis=0) for key, values in block.items()}
             for block, draws in zip(blocks, kept, strict=True)
         ]
-        found = []
+        resampled = []
         with np.errstate(divide="ignore", invalid="ignore"):
             for size_class in SIZE_CLASSES:
                 for measure in RATIOS:
                     ratios = np.concatenate([_ratios(total[measure, size_class], at) for total in totals])
-                    found.append(np.exp(np.log(ratios).mean(axis=0)))
+                    resampled.append(np.exp(np.log(ratios).mean(axis=0)))
                 shares = np.concatenate(
                     [total["coverage", size_class] / total["covers", size_class] for total in totals]
                 )
                 # Cells without a subgroup that is large enough in the population say nothing of coverage.
                 scored = np.concatenate([total["covers", size_class] for total in totals]) > 0
-                found.append(np.where(scored, shares, 0.0).sum(axis=0) / scored.sum(axis=0))
-        return np.stack(found)
+                resampled.append(np.where(scored, shares, 0.0).sum(axis=0) / scored.sum(axis=0))
+        return np.stack(resampled)
 
-    value, se = jackknife(statistic, [one.sizes["draw"] for one in sums.values()])
+    value, se = jackknife(statistic, [population_sums.sizes["draw"] for population_sums in sums.values()])
     labels = [f"{measure}_{size_class}" for size_class in SIZE_CLASSES for measure in (*RATIOS, "coverage")]
     columns: dict[str, FloatArray] = {}
     for label, numbers, errors in zip(labels, value, se, strict=True):
@@ -174,8 +175,8 @@ def _estimators(sums: Sums, reference: str) -> list[str]:
     if not sums:
         raise InputError("there is no population to score")
     names = [str(name) for name in next(iter(sums.values()))["estimator"].values]
-    for population, one in sums.items():
-        if [str(name) for name in one["estimator"].values] != names:
+    for population, population_sums in sums.items():
+        if [str(name) for name in population_sums["estimator"].values] != names:
             raise InputError(f"population {population!r} was studied with other estimators than the first: {names}")
     if reference not in names:
         raise InputError(f"reference={reference!r} is not in the study; {near_misses(reference, names)}")
@@ -184,19 +185,21 @@ def _estimators(sums: Sums, reference: str) -> list[str]:
 
 def _cells(sums: Sums) -> list[str]:
     return [
-        cell_name(population, str(metric), one.sizes["metric"])
-        for population, one in sums.items()
-        for metric in one["metric"].values
+        cell_name(population, str(metric), population_sums.sizes["metric"])
+        for population, population_sums in sums.items()
+        for metric in population_sums["metric"].values
     ]
 
 
-def _arrays(one: xr.Dataset, part: str, size_class: str) -> FloatArray:
+def _arrays(population_sums: xr.Dataset, part: str, size_class: str) -> FloatArray:
     """Sums (draw, metric, estimator)."""
-    found: FloatArray = one[part].sel(size_class=size_class).transpose("draw", "metric", "estimator").values
-    return found
+    totals: FloatArray = (
+        population_sums[part].sel(size_class=size_class).transpose("draw", "metric", "estimator").values
+    )
+    return totals
 
 
 def _ratios(total: FloatArray, at: int) -> FloatArray:
-    """Of totals (metric, estimator) to those of one estimator; NaN where both are 0."""
+    """Ratio of totals (metric, estimator) to those of one estimator; NaN where both are 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(total / total[:, at][:, None], dtype=np.float64)

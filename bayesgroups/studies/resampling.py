@@ -121,25 +121,25 @@ class _Job:
     def run(self, draw: int, truth: xr.DataArray) -> tuple[xr.Dataset, Answers]:
         """Answers to one draw by name; those on the disk are read, the others are computed and written."""
         drawn = self.population.draw(draw, seed=self.seed, truth=truth)
-        found: Answers = {}
+        answers: Answers = {}
         for name, entry in self.estimators.items():
             identity = Identity(self.fingerprint, self.seed, draw, name, describe(entry))
             place = None if self.folder is None else place_of(self.folder, identity)
-            known = None if place is None else read_answers(place, identity)
-            if known is None:
+            stored = None if place is None else read_answers(place, identity)
+            if stored is None:
                 try:
-                    known = answers_of(name, entry, drawn, self.seed)
+                    stored = answers_of(name, entry, drawn, self.seed)
                 except Exception as problem:
                     problem.add_note(f"estimator {name!r}, draw {draw} of population {self.population.name!r}")
                     raise
                 if place is not None:
-                    write_answers(place, known, identity)
-            found |= known
-        return drawn.tally[["estimate", "count", "rows", "range_lower", "range_upper"]], found
+                    write_answers(place, stored, identity)
+            answers |= stored
+        return drawn.tally[["estimate", "count", "rows", "range_lower", "range_upper"]], answers
 
 
 def describe(entry: Entry) -> str:
-    """What an entry is, as text: its word and settings, or the place of a function."""
+    """Text of an entry: its estimator and settings, or the place of a function."""
     if isinstance(entry, Estimator):
         return as_json({"word": entry.word, **entry.settings()})
     if isinstance(entry, partial):
@@ -159,25 +159,27 @@ def answers_of(name: str, entry: Entry, drawn: Drawn, seed: int) -> Answers:
     if isinstance(entry, Estimator):
         report = estimate(tally, entry, seed=seed)
         table, usable = report["estimates"].to_dataset(), bool(report.attrs["usable"])
-        found = {}
+        answers = {}
         for side in SIDES:
-            one = table.sel(approach=side)
-            found[f"{name} ({side})"] = Answer(
+            approach_table = table.sel(approach=side)
+            answers[f"{name} ({side})"] = Answer(
                 # Studies score absolute errors, and of a posterior that is asked of its median.
-                one["median" if side == "bayesian" else "estimate"].transpose("metric", "subgroup").values,
-                one["lower_unclipped"].transpose("metric", "subgroup", "level").values,
-                one["upper_unclipped"].transpose("metric", "subgroup", "level").values,
+                approach_table["median" if side == "bayesian" else "estimate"].transpose("metric", "subgroup").values,
+                approach_table["lower_unclipped"].transpose("metric", "subgroup", "level").values,
+                approach_table["upper_unclipped"].transpose("metric", "subgroup", "level").values,
                 usable or side == "frequentist",
             )
-        return found
-    said = entry(tally)
-    if not isinstance(said, xr.Dataset) or not {"estimate", "lower", "upper"} <= set(said.data_vars):
-        raise InputError(f"estimator {name!r} must return a Dataset with estimate, lower and upper; got {said!r:.200}")
+        return answers
+    result = entry(tally)
+    if not isinstance(result, xr.Dataset) or not {"estimate", "lower", "upper"} <= set(result.data_vars):
+        raise InputError(
+            f"estimator {name!r} must return a Dataset with estimate, lower and upper; got {result!r:.200}"
+        )
     try:
         bounds = [
-            said[side].sel(level=list(LEVELS)).transpose("metric", "subgroup", "level") for side in ("lower", "upper")
+            result[side].sel(level=list(LEVELS)).transpose("metric", "subgroup", "level") for side in ("lower", "upper")
         ]
-        point = said["estimate"].transpose("metric", "subgroup")
+        point = result["estimate"].transpose("metric", "subgroup")
     except (KeyError, ValueError) as problem:
         raise InputError(
             f"estimator {name!r}: dims must be metric, subgroup and level {LEVELS} ({problem})"
@@ -193,7 +195,7 @@ def _join(collected: list[tuple[xr.Dataset, Answers]], truth: xr.DataArray) -> x
     names = list(collected[0][1])
 
     def stack(part: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        return np.array([[getattr(found[name], part) for _, found in collected] for name in names])
+        return np.array([[getattr(answers[name], part) for _, answers in collected] for name in names])
 
     first = collected[0][0]
     cell = ("metric", "subgroup")

@@ -1,4 +1,4 @@
-"""How close estimates are to the truth and how honest intervals: measures of a study, with Monte Carlo errors."""
+"""Scores of a study: errors of estimates and coverage of intervals, with Monte Carlo errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.studies.populations import SMALL
+from bayesgroups.studies.populations import MAX_ROWS_OF_SMALL_SUBGROUP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,16 +107,16 @@ def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[
     return whole, np.asarray(error, dtype=np.float64)
 
 
-def compared(found: xr.Dataset) -> xr.DataArray:
-    """Where estimators are compared, (draw, metric, subgroup): all of them and the truth are defined.
+def compared(answers: xr.Dataset) -> xr.DataArray:
+    """Mask of the comparable cells, (draw, metric, subgroup): all estimators and the truth are defined.
 
     An estimator that imputes is thus not held to subgroups where another has nothing to say.
     """
-    answered = found["estimate"].notnull().all("estimator")  # noqa: PD004 (xarray)
-    return (answered & found["truth"].notnull()).transpose("draw", "metric", "subgroup")  # noqa: PD004
+    answered = answers["estimate"].notnull().all("estimator")  # noqa: PD004 (xarray)
+    return (answered & answers["truth"].notnull()).transpose("draw", "metric", "subgroup")  # noqa: PD004
 
 
-def share_lost(found: xr.Dataset) -> pd.DataFrame:
+def share_lost(answers: xr.Dataset) -> pd.DataFrame:
     """Share of the pairs of draw and subgroup with a truth that do not enter, by metric.
 
     Returns
@@ -127,21 +127,21 @@ def share_lost(found: xr.Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
-    known = found["truth"].notnull()  # noqa: PD004 (xarray)
-    total = (known.sum("subgroup") * found.sizes["draw"]).values
-    lost = {"compared": 1 - compared(found).sum(["draw", "subgroup"]).values / total}
-    for name in found["estimator"].values.tolist():
-        answered = found["estimate"].sel(estimator=name).notnull() & known  # noqa: PD004
+    has_truth = answers["truth"].notnull()  # noqa: PD004 (xarray)
+    total = (has_truth.sum("subgroup") * answers.sizes["draw"]).values
+    lost = {"compared": 1 - compared(answers).sum(["draw", "subgroup"]).values / total}
+    for name in answers["estimator"].values.tolist():
+        answered = answers["estimate"].sel(estimator=name).notnull() & has_truth  # noqa: PD004
         lost[name] = 1 - answered.sum(["draw", "subgroup"]).values / total
-    return pd.DataFrame(lost, index=pd.Index(found["metric"].values.tolist(), name="metric"))
+    return pd.DataFrame(lost, index=pd.Index(answers["metric"].values.tolist(), name="metric"))
 
 
-def cell_sums(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> xr.Dataset:
+def cell_sums(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> xr.Dataset:
     """Sums over the compared subgroups of every draw, from which all measures but bias and variance follow.
 
     Parameters
     ----------
-    found : xr.Dataset
+    answers : xr.Dataset
         From `bayesgroups.studies.resampling.study`.
     reference : str
         Name of the estimator that widths are relative to.
@@ -163,19 +163,19 @@ def cell_sums(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: b
     InputError
         If the reference or the level is not in the study.
     """
-    names = [str(name) for name in found["estimator"].values]
+    names = [str(name) for name in answers["estimator"].values]
     if reference not in names:
         raise InputError(f"reference={reference!r} is not in the study; {near_misses(reference, names)}")
-    if not np.isclose(found["level"].values, level).any():
-        raise InputError(f"level={level} is not in the study; it has {found['level'].values.tolist()}")
-    truth = found["truth"].values
-    error, (lower, upper) = _errors(found), _bounds(found, level, clip)
+    if not np.isclose(answers["level"].values, level).any():
+        raise InputError(f"level={level} is not in the study; it has {answers['level'].values.tolist()}")
+    truth = answers["truth"].values
+    error, (lower, upper) = _errors(answers), _bounds(answers, level, clip)
     width = upper - lower
     with np.errstate(invalid="ignore", divide="ignore"):
         relative = width / width[names.index(reference)]
     # A metric without any scatter has intervals of no width; equal ones are equally wide.
     relative = np.where((width == 0) & (width[names.index(reference)] == 0), 1.0, relative)
-    covers = found["covers"].transpose("metric", "subgroup").values if "covers" in found else np.ones_like(truth)
+    covers = answers["covers"].transpose("metric", "subgroup").values if "covers" in answers else np.ones_like(truth)
     held = np.where(covers, (lower <= truth) & (truth <= upper), 0.0)
     per_pair = {
         "pairs": np.ones_like(error),
@@ -187,17 +187,17 @@ def cell_sums(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: b
         "relative_width": relative,
         "interval_score": interval_score(lower, upper, truth, level),
     }
-    members = np.stack([_members(found)[size_class] for size_class in SIZE_CLASSES], axis=-1)
+    members = np.stack([_members(answers)[size_class] for size_class in SIZE_CLASSES], axis=-1)
     dims = ("estimator", "draw", "metric", "size_class")
     data = {name: (dims, np.where(members, values[..., None], 0.0).sum(axis=-2)) for name, values in per_pair.items()}
     coordinates = {
-        "estimator": np.array(names), "draw": found["draw"].values, "metric": found["metric"].values,
+        "estimator": np.array(names), "draw": answers["draw"].values, "metric": answers["metric"].values,
         "size_class": np.array(SIZE_CLASSES),
     }  # fmt: skip
     return xr.Dataset(data, coords=coordinates, attrs={"reference": reference, "level": level, "clip": int(clip)})
 
 
-def measures(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> pd.DataFrame:
+def measures(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> pd.DataFrame:
     """Every measure of every estimator, per metric and size class, with Monte Carlo standard errors.
 
     Parameters
@@ -225,11 +225,11 @@ def measures(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bo
     import pandas as pd
 
     sums, error, members = (
-        cell_sums(found, reference=reference, level=level, clip=clip),
-        _errors(found),
-        _members(found),
+        cell_sums(answers, reference=reference, level=level, clip=clip),
+        _errors(answers),
+        _members(answers),
     )
-    names, metrics = found["estimator"].values.tolist(), found["metric"].values.tolist()
+    names, metrics = answers["estimator"].values.tolist(), answers["metric"].values.tolist()
 
     def statistic(kept: list[IntArray]) -> FloatArray:
         total = sums.isel(draw=kept[0]).sum("draw", skipna=False)
@@ -246,7 +246,7 @@ def measures(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bo
         mean["variance"] = np.stack([part[1] for part in parts], axis=-1)
         return np.stack([mean[measure] for measure in MEASURES])
 
-    value, se = jackknife(statistic, [found.sizes["draw"]])
+    value, se = jackknife(statistic, [answers.sizes["draw"]])
     index = pd.MultiIndex.from_product([metrics, names, SIZE_CLASSES], names=["metric", "estimator", "size_class"])
     columns = {}
     for i, measure in enumerate(MEASURES):
@@ -255,28 +255,28 @@ def measures(found: xr.Dataset, *, reference: str, level: float = 0.95, clip: bo
     return pd.DataFrame(columns, index=index)
 
 
-def _errors(found: xr.Dataset) -> FloatArray:
+def _errors(answers: xr.Dataset) -> FloatArray:
     """Estimate minus truth, (estimator, draw, metric, subgroup)."""
-    values = found["estimate"].transpose("estimator", "draw", "metric", "subgroup").values
-    return np.asarray(values - found["truth"].transpose("metric", "subgroup").values, dtype=np.float64)
+    values = answers["estimate"].transpose("estimator", "draw", "metric", "subgroup").values
+    return np.asarray(values - answers["truth"].transpose("metric", "subgroup").values, dtype=np.float64)
 
 
-def _bounds(found: xr.Dataset, level: float, clip: bool) -> tuple[FloatArray, FloatArray]:
-    at = int(np.argmin(np.abs(found["level"].values - level)))
+def _bounds(answers: xr.Dataset, level: float, clip: bool) -> tuple[FloatArray, FloatArray]:
+    at = int(np.argmin(np.abs(answers["level"].values - level)))
     lower, upper = (
-        found[side].transpose("estimator", "draw", "metric", "subgroup", "level").values[..., at]
+        answers[side].transpose("estimator", "draw", "metric", "subgroup", "level").values[..., at]
         for side in ("lower", "upper")
     )
     if clip:
-        least, most = found["range_lower"].values[:, None], found["range_upper"].values[:, None]
+        least, most = answers["range_lower"].values[:, None], answers["range_upper"].values[:, None]
         return np.clip(lower, least, most), np.clip(upper, least, most)
     return lower, upper
 
 
-def _members(found: xr.Dataset) -> dict[str, BoolArray]:
-    """Which compared pairs (draw, metric, subgroup) are of which size."""
-    both = compared(found).values
-    small = (found["rows"].transpose("draw", "subgroup").values <= SMALL)[:, None, :]
+def _members(answers: xr.Dataset) -> dict[str, BoolArray]:
+    """Mask of the compared pairs (draw, metric, subgroup) of each size."""
+    both = compared(answers).values
+    small = (answers["rows"].transpose("draw", "subgroup").values <= MAX_ROWS_OF_SMALL_SUBGROUP)[:, None, :]
     return {"all": both, "small": both & small, "large": both & ~small}
 
 

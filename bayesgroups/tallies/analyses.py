@@ -68,7 +68,7 @@ class Analysed:
 
 @dataclass(frozen=True)
 class ClusterFacts:
-    """What the clusters of one metric say.
+    """Facts about the clusters of one metric.
 
     ``number`` of clusters that count and ``robust_variance`` of the estimate of the analysis, both (subgroup,), and the
     intraclass ``correlation`` of rows.
@@ -124,7 +124,7 @@ def analyse(sums: Sums, kinds: Sequence[str], analysis: ClusterAnalysis) -> Anal
 
 
 def describe_clusters(sums: Sums, seen: Analysed, i: int, kind: str) -> ClusterFacts:
-    """What the clusters of metric i, of this kind by rows, say; not for an AUC, whose sums are scores."""
+    """Facts about the clusters of metric i, of this kind by rows; not for an AUC, whose sums are scores."""
     cells, moments = cells_of(sums, i), sums.moments
     correlation = clusters.intraclass_correlation(cells, moments.mean[i], moments.scatter[i])
     mean, scatter = seen.moments.mean[i], seen.moments.scatter[i]

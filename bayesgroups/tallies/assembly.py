@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Description:
-    """What a tally says of one metric besides its numbers."""
+    """Description of one metric of a tally besides its numbers."""
 
     name: str
     kind: str
@@ -156,7 +156,7 @@ def describe(metrics: Sequence[Description]) -> dict[str, Any]:
 
 
 def descriptions(tally: xr.Dataset) -> list[Description]:
-    """What a tally says of its metrics, the inverse of `describe`."""
+    """Descriptions of the metrics of a tally, the inverse of `describe`."""
     return [
         Description(
             str(one["metric"].values), str(one.get("row_kind", one["kind"]).values),

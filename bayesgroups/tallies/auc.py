@@ -135,7 +135,7 @@ def statistics(cells: ScoreCells, subgroups: int, *, ties: float = 0.5) -> AucSt
 
 
 def error_bound(cells: ScoreCells, subgroups: int) -> FloatArray:
-    """How far the AUC of scores that were rounded can be from that of the scores, (subgroup,).
+    """Bound on the difference between the AUC of rounded scores and that of the scores, (subgroup,).
 
     Pairs of different cells keep their order; those of one cell count one half and may have been won or lost: half the share
     of pairs in one cell. NaN where a class is empty.

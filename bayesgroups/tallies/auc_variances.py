@@ -1,4 +1,4 @@
-"""Which sampling variance an AUC has: the one place where it is chosen, and the AUC as a rate of effective pairs.
+"""Sampling variance of an AUC: the one place where it is chosen, and the AUC as a rate of effective pairs.
 
 With n1 positives and n0 negatives, the variance of Hanley and McNeil at the AUC A is
 
@@ -42,7 +42,7 @@ OfRates = Literal["hanley_mcneil_pooled", "calibrated"]
 
 @dataclass(frozen=True)
 class PooledAuc:
-    """What subgroups share: ``auc``, strictly inside (0, 1), and the ratio of DeLong's variance to the formula's."""
+    """Parameters that subgroups share: ``auc``, strictly inside (0, 1), and the ratio of DeLong's variance to the formula's."""
 
     auc: float
     dispersion: float
@@ -109,7 +109,7 @@ def class_sizes(cells: ScoreCells, subgroups: int) -> tuple[FloatArray, FloatArr
 
 
 def pool(auc: FloatArray, delong: FloatArray, positives: FloatArray, negatives: FloatArray) -> PooledAuc:
-    """What subgroups share of their AUCs and variances.
+    """Pooled parameters of the subgroups' AUCs and variances.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What rows of one cluster have in common: intraclass correlation, effective counts, cluster-robust variances.
+"""Clustered rows: intraclass correlation, effective counts, cluster-robust variances.
 
 Within one subgroup cluster c has rows of total weight w_c (their number n_c, when rows are not weighted), weighted sum t_c
 and mean m_c = t_c / w_c. All functions here handle one metric.

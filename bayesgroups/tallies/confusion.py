@@ -107,7 +107,7 @@ def with_cells(
 def weights_of(
     metrics: Sequence[Metric], labels: Sequence[str], texts: Sequence[str] | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """What every metric makes of the cells: numerators and denominators (metric, outcome, decision).
+    """Weights of the confusion cells in every metric: numerators and denominators (metric, outcome, decision).
 
     Parameters
     ----------

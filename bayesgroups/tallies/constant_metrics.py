@@ -45,7 +45,7 @@ def without_variance(tally: xr.Dataset) -> BoolArray:
 
 
 def _constant(estimates: FloatArray, variances: FloatArray) -> bool:
-    """Whether the estimates (subgroup,) of one metric agree and have no sampling variance."""
+    """True if the estimates (subgroup,) of one metric agree and have no sampling variance."""
     observed = np.isfinite(estimates)
     if not observed.any():
         return False

@@ -152,7 +152,7 @@ def _deal_again(first: Packets, second: Packets, subgroups: int) -> Packets:
 
 
 def _dealt(part: Packets, rows: IntArray, share: IntArray) -> FloatArray:
-    """What the packets of a part bring to those of the whole, so many rows to each; (cell and packet, sum)."""
+    """Contribution of the packets of a part to those of the whole, so many rows to each; (cell and packet, sum)."""
     cell = _cell(part)
     flat = np.column_stack(
         [part.rows, part.score, part.squares, part.covariate, part.cross, part.product.reshape(len(cell), -1)]

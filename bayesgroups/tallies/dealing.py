@@ -16,7 +16,7 @@ IntArray = NDArray[np.int64]
 
 
 def shares(size: IntArray, folds: int, rng: np.random.Generator) -> IntArray:
-    """How many of each stratum go to each fold when they are dealt in turn from a random fold on.
+    """Rows of each stratum in each fold when they are dealt in turn from a random fold on.
 
     With no more in all than there are folds, dealing goes on where the last stratum ended, so that no fold gets two.
 

@@ -53,7 +53,7 @@ ERRATA: Mapping[Notion, str] = {
 
 
 def check_notion(notion: str) -> Notion:
-    """Take a notion, or refuse a word that is none.
+    """Take a notion, or refuse a name that is none.
 
     Raises
     ------

@@ -309,7 +309,7 @@ def _lay_out(part: xr.Dataset, whole: xr.Dataset) -> xr.Dataset:
 
 
 def _nothing(name: str, variable: xr.DataArray) -> Any:
-    """What a variable holds for a subgroup without rows."""
+    """Value of a variable for a subgroup without rows."""
     if variable.dtype.kind == "U":
         return "undefined" if name == "status" else "no rows"
     return 0.0 if name in SUMS else np.nan

@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Moments:
-    """What is known of the row values of each metric in each subgroup.
+    """Moments of the row values of each metric in each subgroup.
 
     Attributes
     ----------

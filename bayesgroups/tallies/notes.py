@@ -31,7 +31,7 @@ def direction_settings(names: Sequence[str], directions: Sequence[Direction]) ->
 
 
 def is_binary(moments: Moments, i: int, lowest: float, highest: float) -> bool:
-    """Whether the values behind a mean are 0 and 1 alone, by their extremes and their scatter in every subgroup.
+    """True if the values behind a mean are 0 and 1 alone, by their extremes and their scatter in every subgroup.
 
     Values in [0, 1] have at most the scatter ``weight * mean * (1 - mean)``, and reach it only at the ends.
     """
@@ -59,7 +59,7 @@ def assumed_directions(tally: xr.Dataset) -> list[str]:
 
 
 def direction_note(tally: xr.Dataset) -> str:
-    """What a reader of better and worse subgroups must know of assumed directions; empty where none was assumed.
+    """Note on assumed directions for a reader of better and worse subgroups; empty where none was assumed.
 
     Examples
     --------

@@ -39,7 +39,7 @@ OWN_MIDDLES = 32
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of the rows; ``of_rows`` are the positions of the metrics that need more than labels."""
+    """Sums asked of the rows; ``of_rows`` are the positions of the metrics that need more than labels."""
 
     roles: Roles
     metrics: Sequence[Metric]
@@ -51,12 +51,12 @@ class Request:
 
     @property
     def weighted(self) -> bool:
-        """Whether rows have weights."""
+        """True if rows have weights."""
         return self.roles.weights is not None
 
     @property
     def thresholded(self) -> bool:
-        """Whether decisions come from scores."""
+        """True if decisions come from scores."""
         return self.threshold is not None
 
     @property
@@ -69,7 +69,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reduced:
-    """What is left of one source: sums by labels, by score and by cluster, and the frame of rows that were summed.
+    """Reduction of one source: sums by labels, by score and by cluster, and the frame of rows that were summed.
 
     ``grid`` is the width to which scores were rounded down, if they were.
     """
@@ -342,7 +342,7 @@ _NOTHING = Metric("nothing", value="", kind="auc")
 
 
 def _checks(request: Request, losses: bool) -> expressions.Parts:
-    """What tells whether the values of metrics of rows are there and as promised; ``losses`` if they are known to be there."""
+    """Evidence that values of metrics of rows are present and in range; ``losses`` if they are known to be present."""
     found = expressions.Parts([], [])
     for i in request.of_rows:
         counts, value, masked = nw.col(f"__c{i}__"), nw.col(f"__v{i}__"), nw.col(f"__m{i}__")

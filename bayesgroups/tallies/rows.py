@@ -106,7 +106,7 @@ def tally(
     Raises
     ------
     InputError
-        If columns, labels, values or arguments cannot be used; the message names the culprit and the mend.
+        If columns, labels, values or arguments cannot be used; the message names the offending input and the fix.
     EngineError
         If the engine of a lazy frame gives up, as on a full disk.
 
@@ -223,7 +223,7 @@ def _resolve(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
 
 
 def _decides(metric: Metric) -> bool:
-    """Whether a metric needs one of two labels to be the positive one."""
+    """True if a metric needs one of two labels to be the positive one."""
     return bool({"y_true", "y_pred"} & metric.needs) and class_of(metric) is None and metric.name != "acc"
 
 
@@ -236,13 +236,13 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
             plain = role == "y_pred" and class_of(metric) is None
             hint = " (or y_score= with threshold= or selection_rate=)" if plain else ""
             hint = " (the column of answers graded 1 or 0)" if role == "correct" else hint
-            mend = ""
+            fix = ""
             if metric.kind == "auc" and role == "y_score" and "y_pred" in given:
-                mend = (
+                fix = (
                     "; y_pred= holds classes, which do not order the rows: give the column of scores or probabilities that "
                     "they come from, or take metrics of classes, such as acc, tpr and fpr"
                 )
-            raise InputError(f"metric {metric.name!r} needs {role}={hint}, which is not given{mend}")
+            raise InputError(f"metric {metric.name!r} needs {role}={hint}, which is not given{fix}")
         if class_of(metric) is not None and roles.y_pred is None:
             raise InputError(
                 f"metric {metric.name!r} is about one class of a decision and needs y_pred=, which is not given; for decisions "

@@ -106,7 +106,7 @@ def bin_scores(tally: xr.Dataset, edges: ArrayLike) -> xr.Dataset:
 
 
 def auc_error_bound(tally: xr.Dataset) -> xr.DataArray:
-    """How far the AUC of binned scores can lie from that of the scores themselves.
+    """Bound on the difference between the AUC of binned scores and that of the scores themselves.
 
     Parameters
     ----------

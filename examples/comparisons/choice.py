@@ -1,4 +1,4 @@
-"""Which word for how many subgroups and rows: errors and coverage on a grid, in two worlds.
+"""Method map: errors and coverage of estimators by number of subgroups and rows, in two worlds.
 
     python -m examples.comparisons.choice --output docs/choice.csv
 

@@ -71,7 +71,7 @@ def choices(lines: Sequence[Row], world: str) -> dict[tuple[int, int], Choice]:
 
 
 def _covers(line: Row) -> bool:
-    """Whether coverage is not below what is asked for by more than two standard errors."""
+    """True if coverage is not below its level by more than two standard errors."""
     error = math.sqrt(COVERS * (1 - COVERS) / int(line["pairs"]))
     return float(line["coverage"]) + 2 * error >= COVERS
 

@@ -1,4 +1,4 @@
-"""How time and memory grow: rows of a tally, subgroups, attributes and levels of the exact engines.
+"""Scaling of time and memory: rows of a tally, subgroups, attributes and levels of the exact engines.
 
     python -m examples.comparisons.scaling --output docs/scaling.csv
 

@@ -146,7 +146,7 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
 
 
 def draws_of(population: Population) -> int:
-    """How often the study draws from a population: 20 times from diabetes, 40 from the others."""
+    """Number of draws of the study from a population: 20 from diabetes, 40 from the others."""
     return DIABETES_DRAWS if population.design == "stratified" else OTHER_DRAWS
 
 

@@ -32,7 +32,7 @@ _HEADINGS = ("MAE all", "MAE small", "interval score all", "small", "coverage al
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What the study found.
+    """Results of the study.
 
     Parameters
     ----------

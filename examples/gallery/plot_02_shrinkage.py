@@ -1,6 +1,6 @@
 """
-What pooling does
-=================
+Shrinkage
+=========
 
 Raw estimates across, estimates upwards. Subgroups far from the diagonal were pulled most; the area is their number of rows.
 """

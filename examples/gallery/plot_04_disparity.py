@@ -1,6 +1,6 @@
 """
-How unequal
-===========
+Disparity
+=========
 
 The posterior of the gap between the largest and the smallest value, beside the gap of the raw estimates and what raw
 estimates would show if all subgroups were the same: most of a raw gap can be chance.

@@ -1,6 +1,6 @@
 """
-What disagreement says
-======================
+Bounds from disagreement
+========================
 
 Critics say whether a decision looks wrong, not what would be right. A line joins the bounds between which a rate lies for
 certain; where it is a point the rate is known.

@@ -1,4 +1,4 @@
-"""Which cells of a tally are observed, and with which likelihood.
+"""Observed cells of a tally, and the likelihood of each.
 
 A cell is one metric of one subgroup. Only observed cells enter a likelihood, as flat arrays, so that every entry of a
 pointwise log likelihood carries information; the other subgroups are answered from the population. No PyMC here.

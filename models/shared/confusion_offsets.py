@@ -1,4 +1,4 @@
-"""What the scores of a subgroup say about its outcomes, as offsets of the confusion model. No PyMC here.
+"""Offsets of the confusion model from the scores of a subgroup. No PyMC here.
 
 The score is recalibrated by the linear discriminant of the two classes over all rows,
 

@@ -1,4 +1,4 @@
-"""Where each metric lives on its own scale: the centre and the widths that weak priors take from it.
+"""Scale of each metric: the centre and the widths that weak priors take from it.
 
 One rule for the normal likelihoods of every model and for the exact engines, without PyMC:
 

@@ -1,4 +1,4 @@
-"""How small coefficients are expected to be: the scale of a global scale, from what the data can tell of each.
+"""Expected sparsity: the scale of a global scale, from the information of the data about each coefficient.
 
 No PyMC here, and one rule for the model and for the sampler.
 """

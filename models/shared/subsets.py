@@ -1,4 +1,4 @@
-"""Which subgroups agree on which attributes: the components of a crossed-effects model.
+"""Components of a crossed-effects model: agreement of subgroups on each subset of attributes.
 
 Every subset of the attributes (race; age; race and age; ...) cuts the subgroups into cells that agree on it. A component is
 one such cut; a model gives every cell of it an effect. The set of all attributes is the last component: its cells are the

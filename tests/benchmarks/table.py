@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "pandas", "polars", "duckdb", "xarray", "pymc", "nutpie", "
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured in every run, in the unit of the bar; ``larger`` if the bar is to be reached and not kept below."""
+    """Measurements of every run, in the unit of the bar; ``larger`` if the bar is to be reached and not kept below."""
 
     what: str
     peer: str
@@ -31,7 +31,7 @@ class Row:
 
     @property
     def met(self) -> str:
-        """Whether the median meets the bar, with a mark where not every run does."""
+        """Comparison of the median with the bar, with a mark where not every run meets it."""
         if self.bar is None or not self.values:
             return "-"
         passed = [

@@ -133,14 +133,14 @@ def test_weighted_corrected_variance_is_unbiased() -> None:
 def test_correction_takes_off_most_of_the_bias() -> None:
     rng = np.random.default_rng(2)
     mu = np.linspace(0.6, 0.8, 30)
-    naive, mended = [], []
+    naive, corrected = [], []
     for i in range(25):
         tally = bg.tally_from_counts(rng.binomial(60, mu), [60] * 30, sites(30))
         chosen: tuple[MeasureName, ...] = ("max_min_difference", "mean_absolute_deviation", "gini")
         naive.append(bg.disparity(tally, chosen, draws=2)["value"].values[:, 0])
-        mended.append(bg.disparity(tally, chosen, corrected=True, draws=300, seed=i)["value"].values[:, 0])
+        corrected.append(bg.disparity(tally, chosen, corrected=True, draws=300, seed=i)["value"].values[:, 0])
     truth = np.array([float(measure(name, mu, Settings())) for name in chosen])
-    assert (np.abs(np.mean(mended, axis=0) - truth) < 0.5 * np.abs(np.mean(naive, axis=0) - truth)).all()
+    assert (np.abs(np.mean(corrected, axis=0) - truth) < 0.5 * np.abs(np.mean(naive, axis=0) - truth)).all()
 
 
 def test_posterior(report: xr.DataTree) -> None:

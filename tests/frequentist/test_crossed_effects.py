@@ -239,7 +239,7 @@ def test_tasks_must_be_alike() -> None:
 
 
 def test_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crossed_effects, "MOST", 20)
+    monkeypatch.setattr(crossed_effects, "MAX_CELLS_FOR_JOINT_LIKELIHOOD", 20)
     tally = counts(metrics=("one", "two"))
     with pytest.raises(InputError, match="the likelihood of 24 cells of task and subgroup takes too long"):
         crossed_effects.estimate(tally, method="marginal_likelihood", tasks="metamap")

@@ -13,7 +13,7 @@ from bayesgroups.inference.collapsed import binomial
 FloatArray = NDArray[np.float64]
 
 DRAWS = 40_000
-MOST_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyond it once in 150,000
+MAX_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyond it once in 150,000
 
 
 def sample(
@@ -75,7 +75,7 @@ def test_integrals_by_brute_force(k: list[float], n: list[float], overall_scale:
     found = sample(k, n, overall_scale=overall_scale, tau_scale=tau_scale)
     draws = {"overall": found.overall, "tau": found.tau} | {f"mu{a}": found.mu[:, a] for a in range(len(k))}
     for name, (mean, sd) in integrated(k, n, overall_scale, tau_scale).items():
-        assert max(standard_errors_off(draws[name], mean, sd)) < MOST_STANDARD_ERRORS, name
+        assert max(standard_errors_off(draws[name], mean, sd)) < MAX_STANDARD_ERRORS, name
     assert found.surface.edge_mass < 1e-9
     assert found.surface.interpolation_error < 1e-4
     assert found.quadrature_error < 1e-3
@@ -90,7 +90,7 @@ def test_without_spread_it_is_complete_pooling() -> None:
     mass /= mass.sum()
     mean = float((mass * expit(alpha)).sum())
     sd = float(np.sqrt((mass * (expit(alpha) - mean) ** 2).sum()))
-    assert max(standard_errors_off(found.overall, mean, sd)) < MOST_STANDARD_ERRORS
+    assert max(standard_errors_off(found.overall, mean, sd)) < MAX_STANDARD_ERRORS
 
 
 def test_with_boundless_spread_it_is_no_pooling() -> None:
@@ -99,7 +99,7 @@ def test_with_boundless_spread_it_is_no_pooling() -> None:
     found = sample(k, n, tau_scale=50.0, overall_scale=50.0)
     for a in range(3):
         exact = stats.beta(k[a], n[a] - k[a])
-        assert max(standard_errors_off(found.mu[:, a], exact.mean(), exact.std())) < MOST_STANDARD_ERRORS
+        assert max(standard_errors_off(found.mu[:, a], exact.mean(), exact.std())) < MAX_STANDARD_ERRORS
 
 
 def test_nothing_seen_is_the_prior() -> None:
@@ -130,7 +130,7 @@ def test_success_and_failure_mirror_each_other() -> None:
     found, mirrored = sample(k, n), sample(n - k, n, seed=2)
     for one, other in ((found.mu, 1 - mirrored.mu), (found.overall[:, None], 1 - mirrored.overall[:, None])):
         error = np.sqrt((one.var(axis=0) + other.var(axis=0)) / DRAWS)
-        assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < MOST_STANDARD_ERRORS * error).all()
+        assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < MAX_STANDARD_ERRORS * error).all()
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:

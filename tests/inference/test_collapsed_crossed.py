@@ -258,11 +258,11 @@ def test_wider_sites_are_tried_where_the_weights_are_not_good(
         return around(*arguments, few=few, widest=widest)
 
     monkeypatch.setattr(engine._Sites, "around", counted)
-    monkeypatch.setattr(engine, "MANY", 5)
-    monkeypatch.setattr(engine, "MORE", more)
+    monkeypatch.setattr(engine, "MAX_SUBGROUPS_WITH_WIDE_SITES", 5)
+    monkeypatch.setattr(engine, "MAX_SUBGROUPS_WITH_RETRY", more)
     monkeypatch.setattr("bayesgroups.inference.importance.USABLE", -1.0)
     predictor = Predictor(cells, np.empty((30, 0)), 1.5, 1.0)
-    found = engine.binomial(predictor, k, n, Prior("half_normal", (0.4,) * 3, own=0.3), rng, draws=1000)
+    found = engine.binomial(predictor, k, n, Prior("half_normal", (0.4,) * 3, residual_sd=0.3), rng, draws=1000)
     assert tried == tries
     assert found.eta.shape == (1000, 30)
 
@@ -271,10 +271,10 @@ def test_a_known_own_effect_is_the_same_in_both_spaces(monkeypatch: pytest.Monke
     rng = np.random.default_rng(9)
     cells, n = crossed(5, 6)[[0, 1, -1]], rng.integers(0, 60, 30).astype(np.float64)
     k = rng.binomial(n.astype(np.int64), 0.3).astype(np.float64)
-    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3, own=0.3)
+    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3, residual_sd=0.3)
     one = engine.binomial(predictor, k, n, prior, rng, draws=8000)
-    monkeypatch.setattr(engine, "FEW", 5)
-    monkeypatch.setattr(engine, "MANY", 5)
+    monkeypatch.setattr(engine, "MAX_SUBGROUPS_IN_OWN_SPACE", 5)
+    monkeypatch.setattr(engine, "MAX_SUBGROUPS_WITH_WIDE_SITES", 5)
     two = engine.binomial(predictor, k, n, prior, rng, draws=8000)
     assert (two.tau[:, -1] == 0.3).all()
     assert np.abs(z_of_means(one.eta, two.eta, min(one.ess, two.ess) / 2)).max() < 4.5

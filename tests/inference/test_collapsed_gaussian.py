@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 Z = np.array([0.20, 0.25, 0.40, 0.10, 0.75])
 V = 0.16 / np.array([50.0, 30, 15, 8, 4])
 DRAWS = 100_000
-MOST_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyond it once in 150,000
+MAX_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyond it once in 150,000
 
 
 def sample(
@@ -30,20 +30,20 @@ def sample(
 
 def assert_mean(draws: FloatArray, expected: float, digits: float = 0.0) -> None:
     error = draws.std() / np.sqrt(len(draws))
-    assert abs(draws.mean() - expected) < MOST_STANDARD_ERRORS * error + digits
+    assert abs(draws.mean() - expected) < MAX_STANDARD_ERRORS * error + digits
 
 
 def assert_sd(draws: FloatArray, expected: float, digits: float = 0.0) -> None:
     square = (draws - draws.mean()) ** 2
     error = square.std() / np.sqrt(len(draws)) / (2 * expected)
-    assert abs(draws.std() - expected) < MOST_STANDARD_ERRORS * error + digits
+    assert abs(draws.std() - expected) < MAX_STANDARD_ERRORS * error + digits
 
 
 def test_the_printed_grid_answer() -> None:
     found = sample(Z, V)
     assert_mean(found.overall, 0.29938, 5e-6)
     assert_mean(found.tau, 0.15087, 5e-6)
-    assert (found.tau < 0.13426).mean() == pytest.approx(0.5, abs=MOST_STANDARD_ERRORS * 0.5 / np.sqrt(DRAWS))
+    assert (found.tau < 0.13426).mean() == pytest.approx(0.5, abs=MAX_STANDARD_ERRORS * 0.5 / np.sqrt(DRAWS))
     means, sds = (0.22041, 0.25972, 0.34827, 0.20241, 0.44318), (0.05387, 0.06351, 0.09284, 0.10967, 0.17553)
     for a in range(5):
         assert_mean(found.mu[:, a], means[a], 5e-6)
@@ -138,7 +138,7 @@ def test_order_does_not_matter() -> None:
     np.testing.assert_allclose(moved.tau, found.tau, rtol=1e-9)
     np.testing.assert_allclose(moved.overall, found.overall, rtol=1e-9)
     gap = found.mu[:, order] - moved.mu  # the noise of each subgroup is another's
-    assert (np.abs(gap.mean(axis=0)) < MOST_STANDARD_ERRORS * gap.std(axis=0) / np.sqrt(4000)).all()
+    assert (np.abs(gap.mean(axis=0)) < MAX_STANDARD_ERRORS * gap.std(axis=0) / np.sqrt(4000)).all()
 
 
 @pytest.mark.parametrize("unit", [1e-120, 1e-6, 1e12])

@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 Z = np.array([0.20, 0.25, 0.40, 0.10, 0.75])
 V = 0.16 / np.array([50.0, 30, 15, 8, 4])
 DRAWS = 100_000
-MOST_STANDARD_ERRORS = 4.5
+MAX_STANDARD_ERRORS = 4.5
 
 
 def flat(z: FloatArray, v: FloatArray, *, draws: int = DRAWS, centre: float = 0.5) -> gaussian.GaussianDraws:
@@ -44,10 +44,10 @@ def test_equal_variances_have_a_closed_form(size: int, spread: float) -> None:
     found = flat(z, np.ones(size), draws=40_000, centre=0.0)
     expected = z + share(q, size) * (z.mean() - z)
     error = found.mu.std(axis=0) / np.sqrt(len(found.mu))
-    assert (np.abs(found.mu.mean(axis=0) - expected) < MOST_STANDARD_ERRORS * error).all()
+    assert (np.abs(found.mu.mean(axis=0) - expected) < MAX_STANDARD_ERRORS * error).all()
     shrink = 1 / (1 + found.tau**2)
     error = shrink.std() / np.sqrt(len(shrink))
-    assert abs(shrink.mean() - share(q, size)) < MOST_STANDARD_ERRORS * error
+    assert abs(shrink.mean() - share(q, size)) < MAX_STANDARD_ERRORS * error
 
 
 def test_many_subgroups_have_the_factor_of_james_and_stein() -> None:
@@ -58,14 +58,14 @@ def test_many_subgroups_have_the_factor_of_james_and_stein() -> None:
     assert 1 - share(float(frequentist.q), 200) == pytest.approx(float(frequentist.factor), abs=1e-3)
     mu = found.draws["mu"].values.reshape(-1, 200)
     error = mu.std(axis=0) / np.sqrt(len(mu))
-    assert (np.abs(mu.mean(axis=0) - frequentist.estimate) < MOST_STANDARD_ERRORS * error + 1e-3).all()
+    assert (np.abs(mu.mean(axis=0) - frequentist.estimate) < MAX_STANDARD_ERRORS * error + 1e-3).all()
 
 
 def test_the_share_never_reaches_one() -> None:
     """Where James and Stein cut off, the posterior mean stops at (K - 3) / (K - 1)."""
     found = flat(np.full(9, 0.3), np.full(9, 0.01), draws=40_000)
     shrink = 0.01 / (0.01 + found.tau**2)
-    assert shrink.mean() == pytest.approx(6 / 8, abs=MOST_STANDARD_ERRORS * shrink.std() / 200)
+    assert shrink.mean() == pytest.approx(6 / 8, abs=MAX_STANDARD_ERRORS * shrink.std() / 200)
 
 
 def test_sums_done_another_way() -> None:
@@ -82,13 +82,11 @@ def test_sums_done_another_way() -> None:
         own = tau**2 / (tau**2 + V[a])
         first = float((mass * (overall + own * (Z[a] - overall))).sum())
         second = float((mass * (own * V[a] + (overall + own * (Z[a] - overall) - first) ** 2)).sum())
-        assert abs(found.mu[:, a].mean() - first) < MOST_STANDARD_ERRORS * np.sqrt(second / DRAWS) + 1e-4
+        assert abs(found.mu[:, a].mean() - first) < MAX_STANDARD_ERRORS * np.sqrt(second / DRAWS) + 1e-4
         assert found.mu[:, a].std() == pytest.approx(np.sqrt(second), rel=0.02)
     for bound in (0.05, 0.2, 0.5, 2.0):
         below = float((mass * (tau < bound)).sum())
-        assert (found.tau < bound).mean() == pytest.approx(
-            below, abs=MOST_STANDARD_ERRORS * 0.5 / np.sqrt(DRAWS) + 2e-3
-        )
+        assert (found.tau < bound).mean() == pytest.approx(below, abs=MAX_STANDARD_ERRORS * 0.5 / np.sqrt(DRAWS) + 2e-3)
     assert found.edge_mass < 1e-12
     assert found.grid_error < 1e-5
 

@@ -23,7 +23,7 @@ Z = np.array([0.20, 0.25, 0.40, 0.10, 0.75])
 V = 0.16 / np.array([50.0, 30, 15, 8, 4])
 CENTRE = 0.3
 DRAWS = 100_000
-MOST_STANDARD_ERRORS = 4.5
+MAX_STANDARD_ERRORS = 4.5
 
 
 class Even(np.random.Generator):
@@ -43,7 +43,7 @@ def around(
 ) -> gaussian.GaussianDraws:  # fmt: skip
     return gaussian.sample(
         z, v, rng or np.random.default_rng(1), draws=draws, centre=centre, overall_scale=unit, tau_scale=unit / 4, flat=True,
-        known=True,
+        overall_known=True,
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def test_equal_variances_have_a_closed_form(size: int, spread: float) -> None:
     found = around(z, np.ones(size), Even(np.random.PCG64(1)), centre=2.0, draws=20_000)
     assert (1 / (1 + found.tau**2)).mean() == pytest.approx(expected, abs=3e-4)
     error = found.mu.std(axis=0) / np.sqrt(20_000)
-    assert (np.abs(found.mu.mean(axis=0) - (z + expected * (2 - z))) < MOST_STANDARD_ERRORS * error).all()
+    assert (np.abs(found.mu.mean(axis=0) - (z + expected * (2 - z))) < MAX_STANDARD_ERRORS * error).all()
 
 
 def test_the_share_never_reaches_one() -> None:
@@ -106,7 +106,7 @@ def test_many_subgroups_have_the_factor_of_james_and_stein() -> None:
     found = james_stein.sample(published(z, np.ones(200)), seed=1, centre=2.5)
     mu = found.draws["mu"].values.reshape(-1, 200)
     error = mu.std(axis=0) / np.sqrt(len(mu))
-    assert (np.abs(mu.mean(axis=0) - frequentist.estimate) < MOST_STANDARD_ERRORS * error + 1e-3).all()
+    assert (np.abs(mu.mean(axis=0) - frequentist.estimate) < MAX_STANDARD_ERRORS * error + 1e-3).all()
 
 
 # --- unequal variances ------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_quadrature_agrees() -> None:
         first = CENTRE + own * (Z[a] - CENTRE)
         second = own * V[a] + (square - own**2) * (Z[a] - CENTRE) ** 2
         assert (even.tau**2 / (even.tau**2 + V[a])).mean() == pytest.approx(own, abs=1e-4)
-        assert abs(found.mu[:, a].mean() - first) < MOST_STANDARD_ERRORS * np.sqrt(second / DRAWS)
+        assert abs(found.mu[:, a].mean() - first) < MAX_STANDARD_ERRORS * np.sqrt(second / DRAWS)
         assert found.mu[:, a].var() == pytest.approx(second, rel=0.03)
     for bound in (0.05, 0.2, 0.5, 2.0):
         below = mean_over_tau(lambda tau, bound=bound: float(tau < bound), Z, V, CENTRE)

@@ -16,7 +16,7 @@ import bayesgroups as bg
 from bayesgroups.estimators import ESTIMATORS, Estimator
 
 FloatArray = NDArray[np.float64]
-MOST_STANDARD_ERRORS = 4.5
+MAX_STANDARD_ERRORS = 4.5
 OF_COUNTS = [word for word in ESTIMATORS if word not in (bg.ConfusionModel, bg.DisagreementModel, bg.ModelBasedMetrics)]
 """Words that a table of counts is enough for."""
 
@@ -86,7 +86,7 @@ def test_order_does_not_matter() -> None:
     for word in OF_COUNTS:
         found, moved = (draws(counts(k[at].tolist(), n[at].tolist()), word()) for at in (np.arange(5), order))
         error = np.sqrt((found.var(axis=0)[order] + moved.var(axis=0)) / len(found))
-        assert (np.abs(found.mean(axis=0)[order] - moved.mean(axis=0)) <= MOST_STANDARD_ERRORS * error).all()
+        assert (np.abs(found.mean(axis=0)[order] - moved.mean(axis=0)) <= MAX_STANDARD_ERRORS * error).all()
 
 
 @pytest.mark.parametrize("word", OF_COUNTS)

@@ -1,4 +1,4 @@
-"""Which cells are observed, and with which likelihood."""
+"""Observed cells, and the likelihood of each."""
 
 from __future__ import annotations
 

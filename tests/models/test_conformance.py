@@ -1,4 +1,4 @@
-"""What every builder promises: one public function, names, dims, coordinates, a finite density and gradient."""
+"""Contract of every builder: one public function, names, dims, coordinates, a finite density and gradient."""
 
 from __future__ import annotations
 

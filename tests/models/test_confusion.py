@@ -109,7 +109,7 @@ def test_the_model_is_what_its_docstring_says(
 
 
 def test_outcomes_given_the_more_frequent_decision_follow() -> None:
-    """Which they are is the same question whichever class is called positive."""
+    """The same outcomes are asked for whichever class is called positive."""
     given = tally()
     flipped = given.assign(cell_count=given["cell_count"][:, ::-1, ::-1].assign_coords(given["cell_count"].coords))
     names = [tree(one).names[follower(tree(one), own_fixed=True) or 0] for one in (given, flipped)]

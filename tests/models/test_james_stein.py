@@ -11,7 +11,7 @@ import xarray as xr
 from pytensor.compile.mode import Mode
 from scipy import stats
 
-from bayesgroups.inference.collapsed.gaussian import FEWEST_FLAT
+from bayesgroups.inference.collapsed.gaussian import MIN_ESTIMATES_FOR_FLAT_PRIORS
 from bayesgroups.models import james_stein
 
 RTOL = 1e-7
@@ -123,7 +123,7 @@ def test_names_dims_and_gradient(name: str, request: pytest.FixtureRequest) -> N
 
 
 def test_both_engines_need_as_many_estimates() -> None:
-    assert james_stein.FEWEST == FEWEST_FLAT
+    assert james_stein.FEWEST == MIN_ESTIMATES_FOR_FLAT_PRIORS
 
 
 # --- a known centre ---------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ Form = Callable[..., tuple[np.ndarray, float]]
 
 
 def pseudo(tally: xr.Dataset) -> PseudoData:
-    """What the builder takes the counts of one rate for."""
+    """Pseudo-counts in place of the counts of one rate."""
     whole = np.zeros(0, dtype=np.intp)
     nothing = NormalCells(whole, whole, [], np.zeros(0), np.zeros(0))
     return pseudo_data((1, 3), binomial_cells(tally, np.array([True])), nothing, np.array([0.5]))

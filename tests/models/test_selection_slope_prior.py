@@ -1,4 +1,4 @@
-"""What the prior of the slope says, from normal scores that subgroups have in different places."""
+"""Prior of the slope, from normal scores that subgroups have in different places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not change a tally: names of levels, order of rows, splitting the table in parts."""
+"""Invariance of a tally to names of levels, order of rows, and splits of the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What records of simulation-based calibration have in common: how they are read, and what they are held to."""
+"""Records of simulation-based calibration: reading, and the bars they are held to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which word for how many subgroups and rows: the study runs, its record and its figure say the same."""
+"""Method map: the study of estimators by number of subgroups and rows runs, its record and its figure agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way a table can be wrong, and the message that names the culprit and the mend."""
+"""Every way a table can be wrong, and the message that names the offending input and the fix."""
 
 from __future__ import annotations
 

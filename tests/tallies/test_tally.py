@@ -1,4 +1,4 @@
-"""What a tally holds: counts, variances, statuses, empty intersections, features, weights, clusters."""
+"""Contents of a tally: counts, variances, statuses, empty intersections, features, weights, clusters."""
 
 from __future__ import annotations
 

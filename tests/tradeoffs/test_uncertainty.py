@@ -83,7 +83,7 @@ def test_ties_are_shared(methods: dict[str, xr.Dataset]) -> None:
 
 
 def test_the_frontier_of_noisy_candidates_lies_too_high() -> None:
-    """What the notes of `compare_auc_pfc` warn of: equal candidates, and the more of them, the higher."""
+    """Warning in the notes of `compare_auc_pfc`: equal candidates, and the more of them, the higher."""
     compared = bg.compare_auc_pfc(
         {"2": near([0.6] * 2, [0.6] * 2, 1), "40": near([0.6] * 40, [0.6] * 40, 2)}, anchor=0.3
     )

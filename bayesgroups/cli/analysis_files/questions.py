@@ -66,7 +66,7 @@ def question_named(name: str) -> Question:
 
 
 def kind_of(question: Question) -> Kind:
-    """Whether a question is put to a tally, a report or either.
+    """Input of a question: a tally, a report or either.
 
     Examples
     --------

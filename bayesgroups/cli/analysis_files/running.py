@@ -32,7 +32,7 @@ UNDATED = "not recorded"
 
 @dataclass(frozen=True)
 class Finished:
-    """What an analysis gave.
+    """Results of a finished analysis.
 
     Attributes
     ----------

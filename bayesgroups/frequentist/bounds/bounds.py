@@ -1,4 +1,4 @@
-"""What disagreement says of a notion of fairness: bounds per label and subgroup, and of the difference between subgroups."""
+"""Bounds from disagreement on a notion of fairness, per label and subgroup, and on the difference between subgroups."""
 
 from __future__ import annotations
 
@@ -98,20 +98,20 @@ def disagreement_bounds(
         along = {name: ("subgroup", tally[name].values) for name in ("subgroup", *attributes_of(tally))}
         return _labelled(rate, (*dims, "label", "subgroup"), coordinates | along, attrs)
     by_label = differences(rate, form)
-    found = _labelled(over_labels(by_label), dims, coordinates, attrs | {"across": "subgroups"})
+    labelled = _labelled(over_labels(by_label), dims, coordinates, attrs | {"across": "subgroups"})
     each = (*dims, "label")
-    found = found.assign(
+    labelled = labelled.assign(
         label_lower=(each, by_label.lower),
         label_upper=(each, by_label.upper),
         left_out=(each, _left_out(rate, tally["subgroup"].values)),
     )
     if dims:
-        return found
+        return labelled
     above, below = by_label.above, by_label.below
     if form == "published" and notion in DEFINITE:
         above, below = below, above  # the printed differences have the sign reversed
     names = np.append(tally["subgroup"].values.astype(str), "")
-    return found.assign(above=("label", names[above]), below=("label", names[below]))
+    return labelled.assign(above=("label", names[above]), below=("label", names[below]))
 
 
 def _labelled(rate: Bounds, dims: tuple[str, ...], coordinates: dict[str, Any], attrs: dict[str, str]) -> xr.Dataset:
@@ -121,10 +121,10 @@ def _labelled(rate: Bounds, dims: tuple[str, ...], coordinates: dict[str, Any], 
 
 def _left_out(rate: Bounds, subgroups: NDArray[np.str_]) -> NDArray[np.str_]:
     """Labels of the subgroups without bounds (..., label), joined by "; "."""
-    known = np.isfinite(rate.lower)
-    names = np.empty(known.shape[:-1], dtype=object)
+    defined = np.isfinite(rate.lower)
+    names = np.empty(defined.shape[:-1], dtype=object)
     for place in np.ndindex(*names.shape):
-        names[place] = "; ".join(f"{name} (nothing to judge by)" for name in subgroups[~known[place]])
+        names[place] = "; ".join(f"{name} (nothing to judge by)" for name in subgroups[~defined[place]])
     return names.astype(str)
 
 

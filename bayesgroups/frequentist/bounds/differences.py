@@ -1,4 +1,4 @@
-"""How far apart subgroups can be: bounds of the largest difference of a rate between two of them.
+"""Bounds on the largest difference of a rate between two subgroups.
 
     GF = max over labels k and subgroups m, m' of (R[k, m] - R[k, m'])
 
@@ -66,12 +66,12 @@ def differences(rate: Bounds, form: Form = "sharp") -> Differences:
     return Differences(np.maximum(lower, 0.0) if form == "sharp" else lower, upper, above, below)
 
 
-def over_labels(found: Differences) -> Bounds:
+def over_labels(differences: Differences) -> Bounds:
     """Bounds of the largest difference over all labels, arrays (...); labels where it is NaN take no part.
 
     The lower end is sharp for each label by itself; labels share their disagreement, so jointly it can be larger.
     """
-    return Bounds(_nanmax(found.lower), _nanmax(found.upper))
+    return Bounds(_nanmax(differences.lower), _nanmax(differences.upper))
 
 
 def _furthest(high: FloatArray, low: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:

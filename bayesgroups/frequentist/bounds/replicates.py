@@ -24,9 +24,9 @@ BLOCK = 2_000_000
 
 
 def units_of(tally: xr.Dataset) -> tuple[Unit, ...]:
-    """What can be resampled: judgements always, critics and items where the tally was made with them."""
-    there = (True, "critic_agreements" in tally, "item_agreements" in tally)
-    return tuple(unit for unit, kept in zip(UNITS, there, strict=True) if kept)
+    """Units that can be resampled: judgements always, critics and items where the tally was made with them."""
+    available = (True, "critic_agreements" in tally, "item_agreements" in tally)
+    return tuple(unit for unit, kept in zip(UNITS, available, strict=True) if kept)
 
 
 def replicates(tally: xr.Dataset, unit: Unit, rng: np.random.Generator, *, draws: int) -> tuple[FloatArray, FloatArray]:
@@ -96,11 +96,11 @@ def _resampled(
 ) -> tuple[FloatArray, FloatArray]:
     """Sums of the rows of ``table`` (unit, cell), drawn with replacement."""
     units = len(table)
-    found = np.empty((draws, table.shape[1]))
+    resampled = np.empty((draws, table.shape[1]))
     step = max(1, BLOCK // units)
     for start in range(0, draws, step):
         number = min(step, draws - start)
         times = rng.multinomial(units, np.full(units, 1 / units), size=number)
-        found[start : start + number] = times.astype(np.float64) @ table
-    both = found.reshape(draws, *shape)
+        resampled[start : start + number] = times.astype(np.float64) @ table
+    both = resampled.reshape(draws, *shape)
     return both[:, 0], both[:, 1]

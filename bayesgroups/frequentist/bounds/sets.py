@@ -101,21 +101,21 @@ def confidence_sets(
         raise InputError(f"resample={resample!r} is not one of {', '.join(map(repr, choices))}")
     if draws < 2:
         raise InputError(f"draws={draws}: a spread needs at least 2 replicates")
-    found = disagreement_bounds(tally, notion, form=form, across=across)
+    bounds = disagreement_bounds(tally, notion, form=form, across=across)
     units = units_of(tally) if resample == "all" else (resample,)
     errors = _errors(tally, notion, form, across, units, seed, draws)
-    ends = Bounds(found["lower"].values, found["upper"].values)
+    ends = Bounds(bounds["lower"].values, bounds["upper"].values)
     data: dict[str, Any] = {
-        "lower_std_error": (found["lower"].dims, errors.lower),
-        "upper_std_error": (found["lower"].dims, errors.upper),
+        "lower_std_error": (bounds["lower"].dims, errors.lower),
+        "upper_std_error": (bounds["lower"].dims, errors.upper),
     }
-    dims = (*found["lower"].dims, "level")
+    dims = (*bounds["lower"].dims, "level")
     critical = np.stack([critical_value(ends, errors, level) for level in LEVELS], axis=-1)
     data["confidence_lower"] = (dims, ends.lower[..., None] - critical * errors.lower[..., None])
     data["confidence_upper"] = (dims, ends.upper[..., None] + critical * errors.upper[..., None])
     data["critical_value"] = (dims, critical)
     attrs = {"interval_kind": "bound", "interval_method": "imbens_manski", "resampled": ", ".join(units)}
-    return found.assign(data).assign_coords(level=np.array(LEVELS)).assign_attrs(attrs)
+    return bounds.assign(data).assign_coords(level=np.array(LEVELS)).assign_attrs(attrs)
 
 
 def critical_value(ends: Bounds, errors: Bounds, level: float) -> FloatArray:
@@ -170,7 +170,10 @@ def _errors(
         ends = rate if across is None else over_labels(differences(rate, form))
         variance[unit] = Bounds(_variance(ends.lower), _variance(ends.upper))
     return Bounds(
-        *(np.sqrt(joined({unit: getattr(own, side) for unit, own in variance.items()})) for side in ("lower", "upper"))
+        *(
+            np.sqrt(joined({unit: getattr(ends, side) for unit, ends in variance.items()}))
+            for side in ("lower", "upper")
+        )
     )
 
 

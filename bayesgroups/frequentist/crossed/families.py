@@ -1,4 +1,4 @@
-"""Which subgroups agree on which attributes: the family of covariances of crossed effects.
+"""Family of covariances of crossed effects: agreement of subgroups on each subset of attributes.
 
     mu ~ Normal(centre, sum_S var_S C_S),   C_S[g, h] = 1 where g and h agree on every attribute of S
 
@@ -43,12 +43,12 @@ class Family:
 
     def agreement(self) -> FloatArray:
         """Matrices C_S, array (component, group, group), 1 where two groups agree."""
-        found: FloatArray = (self.cells[:, :, None] == self.cells[:, None, :]).astype(np.float64)
-        return found
+        agreement: FloatArray = (self.cells[:, :, None] == self.cells[:, None, :]).astype(np.float64)
+        return agreement
 
     def without(self, name: str) -> Family:
         """The family less one component."""
-        keep = [position for position, own in enumerate(self.names) if own != name]
+        keep = [position for position, other in enumerate(self.names) if other != name]
         return Family(tuple(self.names[position] for position in keep), self.cells[keep])
 
 
@@ -136,8 +136,8 @@ def family_of(tally: xr.Dataset, order: int | None = None) -> Family:
     >>> family_of(bg.tally_from_counts([9, 0, 0], [10, 5, 0], site, metric="acc")).names
     ('shared', 'identity')
     """
-    said = json.loads(tally.attrs.get("by", "[]"))
-    by: list[str] = said["by"] if isinstance(said, dict) else said
+    columns = json.loads(tally.attrs.get("by", "[]"))
+    by: list[str] = columns["by"] if isinstance(columns, dict) else columns
     if not by:
         raise InputError(
             "crossed_effects needs the attributes of the subgroups, and the tally names none in attrs['by']"
@@ -153,5 +153,5 @@ def _cells(codes: IntArray) -> IntArray:
     _, first, cell = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    found: IntArray = rank[cell.ravel()]
-    return found
+    renumbered: IntArray = rank[cell.ravel()]
+    return renumbered

@@ -20,7 +20,7 @@ Method = Literal["suremap", "marginal_likelihood"]
 Choice = Literal["corrected", "plug_in"]
 Tasks = multi_task.Variant
 
-FEWEST = 4
+MIN_ESTIMATES_FOR_SHRINKAGE = 4
 """Estimates below which nothing is shrunk, as in `bayesgroups.frequentist.intervals.morris`."""
 TOGETHER = 300
 """Cells of task and group whose likelihood is looked at together, where it only serves the intervals."""
@@ -36,7 +36,7 @@ class JointFit:
     ----------
     estimate, variance : arrays (task, group)
         Not clipped; the variance is that of the interval.
-    own, centre : arrays (component,)
+    specific, centre : arrays (component,)
         Variances of the components within a task, and of the centre that tasks share; NaN where there is none.
     overall : array (task,)
         Generalised least-squares means.
@@ -48,7 +48,7 @@ class JointFit:
 
     estimate: FloatArray
     variance: FloatArray
-    own: FloatArray
+    specific: FloatArray
     centre: FloatArray
     overall: FloatArray
     risk: float
@@ -97,35 +97,35 @@ def fit(
     """
     used = np.isfinite(z) & np.isfinite(v)
     positive = used & (v > 0)
-    if positive.sum() < FEWEST:
+    if positive.sum() < MIN_ESTIMATES_FOR_SHRINKAGE:
         return None
     unit = float(np.sqrt(np.median(v[positive])))
-    known = used & ~positive
-    noise = np.where(known, KNOWN * v[positive].min(), np.where(positive, v, 1.0)) / unit**2
+    exact = used & ~positive
+    noise = np.where(exact, KNOWN * v[positive].min(), np.where(positive, v, 1.0)) / unit**2
     y, u = np.where(used, z, 0.0) / unit, np.where(used, 1 / noise, 0.0)
     risk = effective = np.nan
     if method == "suremap":
-        found, own, shared, risk = _suremap(y, u, agreement, centre / unit, tasks)
+        estimate, specific, shared, risk = _suremap(y, u, agreement, centre / unit, tasks)
         if interval == "plug_in":
-            variance = _variance_at(u, agreement, own, shared)
+            variance = _variance_at(u, agreement, specific, shared)
         else:
             law, effective = _split_mixture(y, u, agreement, seed)
-            variance = law.variance + (found - law.estimate) ** 2
+            variance = law.variance + (estimate - law.estimate) ** 2
     else:
         cells = stack(agreement, len(y), shares_centre=tasks != "zero")
         variances = marginal_likelihood.fit(y.ravel(), u.ravel(), cells.agreement)
-        own, shared = cells.split(variances)
+        specific, shared = cells.split(variances)
         if interval == "plug_in":
             law = marginal_likelihood.at(y.ravel(), u.ravel(), combine(variances, cells.agreement))
-            found, variance = law.estimate.reshape(y.shape), law.variance.reshape(y.shape)
+            estimate, variance = law.estimate.reshape(y.shape), law.variance.reshape(y.shape)
         else:
             law, effective = _mixture(y, u, cells.agreement, seed)
-            found, variance = law.estimate, law.variance
-    covariance = combine(np.nan_to_num(own), agreement)
+            estimate, variance = law.estimate, law.variance
+    covariance = combine(np.nan_to_num(specific), agreement)
     return JointFit(
-        np.where(known, z, found * unit),
-        np.where(known, 0.0, variance * unit**2),
-        own * unit**2,
+        np.where(exact, z, estimate * unit),
+        np.where(exact, 0.0, variance * unit**2),
+        specific * unit**2,
         shared * unit**2,
         np.array([_overall(*each, covariance) for each in zip(y, u, strict=True)]) * unit,
         risk / np.count_nonzero(used),
@@ -148,9 +148,9 @@ def _suremap(
 
 def _mixture(y: FloatArray, u: FloatArray, agreement: FloatArray, seed: int) -> tuple[Posterior, float]:
     """Posterior of every cell over the uncertainty of the variances."""
-    found = mix(y.ravel(), u.ravel(), agreement, seed=seed)
-    estimate, variance = (part.reshape(y.shape) for part in (found.posterior.estimate, found.posterior.variance))
-    return Posterior(estimate, variance), found.effective
+    mixture = mix(y.ravel(), u.ravel(), agreement, seed=seed)
+    estimate, variance = (part.reshape(y.shape) for part in (mixture.posterior.estimate, mixture.posterior.variance))
+    return Posterior(estimate, variance), mixture.effective
 
 
 def _split_mixture(y: FloatArray, u: FloatArray, agreement: FloatArray, seed: int) -> tuple[Posterior, float]:
@@ -166,16 +166,16 @@ def _split_mixture(y: FloatArray, u: FloatArray, agreement: FloatArray, seed: in
     return Posterior(estimate, variance), effective
 
 
-def _variance_at(u: FloatArray, agreement: FloatArray, own: FloatArray, shared: FloatArray) -> FloatArray:
+def _variance_at(u: FloatArray, agreement: FloatArray, specific: FloatArray, shared: FloatArray) -> FloatArray:
     """Posterior variance of every cell at known variances, a centre without variance being known."""
-    covariance, gamma = combine(own, agreement), combine(np.nan_to_num(shared), agreement)
+    covariance, gamma = combine(specific, agreement), combine(np.nan_to_num(shared), agreement)
     weights = weigh(u, covariance)
     gain = covariance @ weights
     left = np.eye(u.shape[-1]) - gain
     centre = np.linalg.solve(np.eye(u.shape[-1]) + gamma @ weights.sum(axis=0), gamma)
     within = np.diagonal(covariance) - (gain * covariance).sum(axis=-1)
-    found: FloatArray = np.maximum(within, 0.0) + np.maximum((left @ centre * left).sum(axis=-1), 0.0)
-    return found
+    variance: FloatArray = np.maximum(within, 0.0) + np.maximum((left @ centre * left).sum(axis=-1), 0.0)
+    return variance
 
 
 def _overall(y: FloatArray, u: FloatArray, covariance: FloatArray) -> float:

@@ -143,8 +143,8 @@ def information(u: FloatArray, agreement: FloatArray, variances: FloatArray) -> 
     projection, _, _ = project(weigh(u, combine(variances, agreement)))
     pc = projection @ agreement
     number = len(agreement)
-    found: FloatArray = pc.reshape(number, -1) @ np.swapaxes(pc, -1, -2).reshape(number, -1).T / 2
-    return found
+    matrix: FloatArray = pc.reshape(number, -1) @ np.swapaxes(pc, -1, -2).reshape(number, -1).T / 2
+    return matrix
 
 
 def at(z: FloatArray, u: FloatArray, covariance: FloatArray) -> Posterior:
@@ -195,5 +195,5 @@ def at_weights(z: FloatArray, covariance: FloatArray, weights: FloatArray) -> Po
     projection, mean, total = project(weights)
     estimate = (mean @ z)[..., None] + (covariance @ (projection @ z)[..., None])[..., 0]
     gain = covariance @ weights
-    known = np.diagonal(covariance, axis1=-2, axis2=-1) - (gain * covariance).sum(axis=-1)
-    return Posterior(estimate, np.maximum(known, 0.0) + (1 - gain.sum(axis=-1)) ** 2 / total[..., None])
+    conditional_variance = np.diagonal(covariance, axis1=-2, axis2=-1) - (gain * covariance).sum(axis=-1)
+    return Posterior(estimate, np.maximum(conditional_variance, 0.0) + (1 - gain.sum(axis=-1)) ** 2 / total[..., None])

@@ -28,17 +28,17 @@ CHUNK = 4_000_000
 """Points, and the numbers that the matrices of a chunk of them may hold."""
 FREEDOM = 5
 """Degrees of freedom of the law that points are drawn from: its tails must reach further than those of what is summed."""
-ROUNDS, ENOUGH = 4, 0.2
-"""Points are drawn anew, from the moments of those before, until they are worth this share of as many equal ones."""
-LEAST = 0.05
+ROUNDS, MIN_EFFECTIVE_SHARE = 4, 0.2
+"""Rounds of points, each from the moments of the last, and the effective share of equal weights that ends them."""
+MIN_POINT_VARIANCE = 0.05
 """Variance that the law of the points keeps in every direction."""
-FURTHEST = 20.0
-"""Most that a variance may differ from its reference, in logarithms."""
+MAX_LOG_RATIO = 20.0
+"""Largest difference of a variance from its reference, in logarithms."""
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """What is known of every group, and how well the sum over points does.
+    """Posterior of every group, with the accuracy of the sum over points.
 
     Attributes
     ----------
@@ -90,10 +90,10 @@ def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, d
 
     reference = REFERENCE / len(agreement) * typical_noise(u, agreement)
     centre, root = _mode(z, u, agreement, reference)
-    found, best = None, -1.0
+    selected, best = None, -1.0
     for turn in range(ROUNDS):
         t, log_density = _even_t(draws, len(agreement), seed + turn)
-        points = np.clip(centre + t @ root.T, -FURTHEST, FURTHEST)
+        points = np.clip(centre + t @ root.T, -MAX_LOG_RATIO, MAX_LOG_RATIO)
         likelihood, each = _posteriors(z, u, agreement, reference * np.exp(points))
         log_weight = likelihood + np.log(expit(points) * expit(-points)).sum(axis=-1) - log_density
         weight = np.exp(log_weight - log_weight.max())
@@ -103,14 +103,14 @@ def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, d
         if effective > best:
             estimate = weight @ each.estimate
             variance = weight @ (each.variance + (each.estimate - estimate) ** 2)
-            found, best = Posterior(estimate, variance), effective
-        if effective >= ENOUGH * draws:
+            selected, best = Posterior(estimate, variance), effective
+        if effective >= MIN_EFFECTIVE_SHARE * draws:
             break
         centre = weight @ points
-        away = (points - centre) * np.sqrt(weight)[:, None]
-        root = np.linalg.cholesky(away.T @ away + LEAST * np.eye(len(centre)))
-    assert found is not None  # the first round beats -1
-    return Mixture(found, best)
+        deviations = (points - centre) * np.sqrt(weight)[:, None]
+        root = np.linalg.cholesky(deviations.T @ deviations + MIN_POINT_VARIANCE * np.eye(len(centre)))
+    assert selected is not None  # the first round beats -1
+    return Mixture(selected, best)
 
 
 def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
@@ -135,8 +135,8 @@ def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
     size = agreement.sum(axis=-1)  # a cell of many groups counts once, not once for each
     some = cells > 0
     logs = np.where(some, np.log(np.where(some, cells, 1.0)), 0.0)
-    found: FloatArray = np.exp(-(logs / size).sum(axis=-1) / (some / size).sum(axis=-1))
-    return found
+    noise: FloatArray = np.exp(-(logs / size).sum(axis=-1) / (some / size).sum(axis=-1))
+    return noise
 
 
 def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -149,7 +149,7 @@ def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatA
         value, slope = deviance(z, u, agreement, variances)
         return value / 2 - float(np.log(expit(x) * expit(-x)).sum()), slope / 2 * variances + np.tanh(x / 2)
 
-    bounds = [(-FURTHEST, FURTHEST)] * len(reference)
+    bounds = [(-MAX_LOG_RATIO, MAX_LOG_RATIO)] * len(reference)
     mode = minimize(objective, np.full(len(reference), -1.0), method="L-BFGS-B", jac=True, bounds=bounds).x
     variances = reference * np.exp(mode)
     curvature = information(u, agreement, variances) * np.outer(variances, variances)

@@ -60,7 +60,7 @@ class MultiTaskFit:
 
 @dataclass(frozen=True)
 class Smoothed:
-    """What variances make of the data.
+    """Data after smoothing with known variances.
 
     ``weights`` (task, group, group) are W_t, ``sensitivity`` (task, group, group) is M_t = d theta / d z_t.
     """
@@ -108,9 +108,11 @@ def fit(
     components = len(agreement)
     begin, unit = _starts(z - centre, u, components, variant)
     variances, value = minimise(lambda x: risk(z, u, agreement, x, variant=variant, centre=centre), begin, unit)
-    found = smooth(z, u, agreement, variances, variant=variant, centre=centre)
-    own, shared = variances[:components], variances[components:]
-    return MultiTaskFit(own, shared if shared.size else np.zeros(components), found.theta, found.estimate, value)
+    smoothed = smooth(z, u, agreement, variances, variant=variant, centre=centre)
+    specific, shared = variances[:components], variances[components:]
+    return MultiTaskFit(
+        specific, shared if shared.size else np.zeros(components), smoothed.theta, smoothed.estimate, value
+    )
 
 
 def smooth(
@@ -217,14 +219,14 @@ def risk(
         return value, against(slope, agreement)
     if variant == "metamap":
         total, h = w.sum(axis=0), np.einsum("tgh,th->g", w, residual)
-        joint, own = _posterior_of_centre(combine(variances[components:], agreement), total)
+        joint, own_inverse = _posterior_of_centre(combine(variances[components:], agreement), total)
         value, q, p, slope = rest(joint @ h)
         value += 2 * float((wide * joint).sum())
         pull = p.sum(axis=0)
         slope = slope + 2 * np.einsum("tgh,h,tk->gk", w, joint @ pull, q, optimize=True)
         slope += 2 * (w @ (joint @ wide @ joint) @ w).sum(axis=0) - 4 * (w @ joint @ x).sum(axis=0)
-        back, forth = own.T @ pull, own.T @ h
-        of_centre = 2 * (own.T @ wide @ own - back[:, None] * forth)
+        back, forth = own_inverse.T @ pull, own_inverse.T @ h
+        of_centre = 2 * (own_inverse.T @ wide @ own_inverse - back[:, None] * forth)
         return value, np.concatenate([against(slope, agreement), against(of_centre, agreement)])
     inverse = _inverse(wide)
     y = (x * v[:, None, :]) @ w
@@ -239,15 +241,15 @@ def risk(
 
 def _posterior_of_centre(covariance: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(Gamma^-1 + sum W)^-1, and (I + Gamma sum W)^-1, without an inverse of Gamma."""
-    own = np.linalg.inv(np.eye(len(weights)) + covariance @ weights)
-    joint = own @ covariance
-    return (joint + joint.T) / 2, own
+    inverse = np.linalg.inv(np.eye(len(weights)) + covariance @ weights)
+    joint = inverse @ covariance
+    return (joint + joint.T) / 2, inverse
 
 
 def _inverse(x: FloatArray) -> FloatArray:
     """Pseudo-inverse: groups without data in any task have no say."""
-    found: FloatArray = np.linalg.pinv(x, rcond=RANK, hermitian=True)
-    return found
+    inverse: FloatArray = np.linalg.pinv(x, rcond=RANK, hermitian=True)
+    return inverse
 
 
 def _starts(residual: FloatArray, u: FloatArray, components: int, variant: Variant) -> tuple[FloatArray, FloatArray]:

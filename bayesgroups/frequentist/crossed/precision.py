@@ -1,4 +1,4 @@
-"""What the data of a group weigh when groups help each other: the matrix that every fit here is made of.
+"""Precision matrix of the data of a group when groups borrow from each other, on which every fit here rests.
 
 With K the covariance between groups and v the sampling variances, W = (K + diag(v))^-1 over the groups that have data and
 0 elsewhere. From it follow, without another inverse and with u = 1/v (0 where there are no data),
@@ -40,8 +40,8 @@ def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
     root = np.sqrt(u)
     scale = root[..., :, None] * root[..., None, :]
     inverse = scale * np.linalg.inv(np.eye(u.shape[-1]) + scale * covariance)
-    found: FloatArray = (inverse + np.swapaxes(inverse, -1, -2)) / 2
-    return found
+    precision: FloatArray = (inverse + np.swapaxes(inverse, -1, -2)) / 2
+    return precision
 
 
 def noise(u: FloatArray) -> FloatArray:
@@ -67,8 +67,8 @@ def combine(variances: FloatArray, agreement: FloatArray) -> FloatArray:
     [[1.5, 0.5], [0.5, 1.5]]
     """
     number, groups, _ = agreement.shape
-    found: FloatArray = (variances @ agreement.reshape(number, -1)).reshape(groups, groups)
-    return found
+    covariance: FloatArray = (variances @ agreement.reshape(number, -1)).reshape(groups, groups)
+    return covariance
 
 
 def against(matrix: FloatArray, agreement: FloatArray) -> FloatArray:
@@ -80,5 +80,5 @@ def against(matrix: FloatArray, agreement: FloatArray) -> FloatArray:
     >>> against(np.array([[1.0, 2.0], [3.0, 4.0]]), np.stack([np.ones((2, 2)), np.eye(2)])).tolist()
     [10.0, 5.0]
     """
-    found: FloatArray = agreement.reshape(len(agreement), -1) @ matrix.ravel()
-    return found
+    products: FloatArray = agreement.reshape(len(agreement), -1) @ matrix.ravel()
+    return products

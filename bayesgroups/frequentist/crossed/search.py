@@ -11,11 +11,11 @@ FloatArray = NDArray[np.float64]
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 """Value and gradient at variances (component,)."""
 
-LARGEST = 1e8
-"""Most that a variance may be, in units of the search."""
+MAX_VARIANCE = 1e8
+"""Upper bound on a variance, in units of the search."""
 ROUGH = {"maxiter": 60, "ftol": 1e-5, "gtol": 1e-4}
 FINE = {"maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
-"""When a descent from a start ends, and when that from the best end does."""
+"""Stopping rules of a descent from each start, and of the last one from the best end."""
 
 
 def minimise(objective: Objective, starts: FloatArray, unit: FloatArray) -> tuple[FloatArray, float]:
@@ -60,7 +60,7 @@ def minimise(objective: Objective, starts: FloatArray, unit: FloatArray) -> tupl
         end = minimize(scaled, begin, method="L-BFGS-B", jac=True, bounds=bounds, options=options).x
         return min(((x, scaled(x)[0]) for x in (begin, end)), key=lambda met: met[1])
 
-    bounds = [(0.0, LARGEST)] * starts.shape[1]
-    rough = [descend(np.clip(start / unit, 0.0, LARGEST), ROUGH) for start in starts]
+    bounds = [(0.0, MAX_VARIANCE)] * starts.shape[1]
+    rough = [descend(np.clip(start / unit, 0.0, MAX_VARIANCE), ROUGH) for start in starts]
     best, value = descend(min(rough, key=lambda met: met[1])[0], FINE)
     return best * unit, value

@@ -23,21 +23,21 @@ class Stack:
     Attributes
     ----------
     agreement : array (component, cell, cell)
-        First those of the own family, then those of the centre; components that are missing are left out.
-    own, centre : bool arrays (component of the family,)
+        First those of the task-specific family, then those of the centre; components that are missing are left out.
+    specific, centre : bool arrays (component of the family,)
         Which of the family are there.
     """
 
     agreement: FloatArray
-    own: BoolArray
+    specific: BoolArray
     centre: BoolArray
 
     def split(self, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Variances of the own and of the centre family, NaN where a component is missing."""
-        own, centre = np.full(len(self.own), np.nan), np.full(len(self.centre), np.nan)
-        number = int(self.own.sum())
-        own[self.own], centre[self.centre] = variances[:number], variances[number:]
-        return own, centre
+        """Variances of the task-specific and of the centre family, NaN where a component is missing."""
+        specific, centre = np.full(len(self.specific), np.nan), np.full(len(self.centre), np.nan)
+        number = int(self.specific.sum())
+        specific[self.specific], centre[self.centre] = variances[:number], variances[number:]
+        return specific, centre
 
 
 def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
@@ -61,17 +61,19 @@ def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
     >>> import numpy as np
     >>> family = np.stack([np.ones((2, 2)), np.eye(2)])
     >>> found = stack(family, 2, shares_centre=True)
-    >>> found.agreement.shape, found.own.tolist(), found.centre.tolist()
+    >>> found.agreement.shape, found.specific.tolist(), found.centre.tolist()
     ((3, 4, 4), [True, True], [False, True])
     >>> found.agreement[2].tolist()[0]
     [1.0, 0.0, 1.0, 0.0]
     """
     number = len(agreement)
-    own, centre = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
+    specific, centre = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
     if tasks == 1:
-        own[0] = False
+        specific[0] = False
     else:
         centre[1:] = shares_centre
     alone, together = np.eye(tasks), np.ones((tasks, tasks))
-    parts = [np.kron(alone, each) for each in agreement[own]] + [np.kron(together, each) for each in agreement[centre]]
-    return Stack(np.stack(parts), own, centre)
+    parts = [np.kron(alone, each) for each in agreement[specific]] + [
+        np.kron(together, each) for each in agreement[centre]
+    ]
+    return Stack(np.stack(parts), specific, centre)

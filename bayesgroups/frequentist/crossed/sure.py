@@ -136,8 +136,8 @@ def posterior_mean(z: FloatArray, u: FloatArray, covariance: FloatArray, *, cent
     >>> posterior_mean(np.array([0.3, 0.1, 0.0]), np.array([10.0, 10.0, 0.0]), 1e9 * np.ones((3, 3))).round(6).tolist()
     [0.2, 0.2, 0.2]
     """
-    found: FloatArray = centre + covariance @ (weigh(u, covariance) @ (z - centre))
-    return found
+    mean: FloatArray = centre + covariance @ (weigh(u, covariance) @ (z - centre))
+    return mean
 
 
 def starts(residual: FloatArray, u: FloatArray, components: int) -> FloatArray:
@@ -166,10 +166,10 @@ def starts(residual: FloatArray, u: FloatArray, components: int) -> FloatArray:
     spread = float(share @ (residual - level) ** 2)
     smallest = 1e-6 / float(u.max())
     total, between, square = max(spread + level**2, smallest), max(spread, smallest), max(level**2, smallest)
-    found = np.zeros((4, components))
-    found[0, -1] = total
-    found[1, 0] = square
-    found[2], found[3] = between / max(components - 1, 1), between / max(components - 1, 1) / 100
+    start_points = np.zeros((4, components))
+    start_points[0, -1] = total
+    start_points[1, 0] = square
+    start_points[2], start_points[3] = between / max(components - 1, 1), between / max(components - 1, 1) / 100
     if components > 1:
-        found[2:, 0] = square
-    return found
+        start_points[2:, 0] = square
+    return start_points

@@ -88,9 +88,9 @@ def logit(auc: FloatArray, pairs: FloatArray, variance: FloatArray, level: float
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = np.where((auc > EDGE) & (auc < 1 - EDGE), auc, (auc * pairs + 0.5) / (pairs + 1))
         usable = (variance > 0) & (inside == auc)
-        own = np.where(usable, variance, inside * (1 - inside) / pairs)
+        sampling_variance = np.where(usable, variance, inside * (1 - inside) / pairs)
         centre = np.log(inside / (1 - inside))
-        half = z * np.sqrt(own) / (inside * (1 - inside))
+        half = z * np.sqrt(sampling_variance) / (inside * (1 - inside))
         lower, upper = 0.5 * (1 + np.tanh((centre - half) / 2)), 0.5 * (1 + np.tanh((centre + half) / 2))
     some = np.isfinite(auc) & (pairs > 0)
     return Interval(np.where(some, lower, np.nan), np.where(some, upper, np.nan))

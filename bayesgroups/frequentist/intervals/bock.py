@@ -19,7 +19,7 @@ from bayesgroups.frequentist.intervals.shrunk import in_units
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-FEWEST = 4
+MIN_GROUPS_FOR_SHRINKAGE = 4
 """Groups below which nothing is shrunk: K - 3 must be positive; one less where the centre is known."""
 REPLICATES = 2000
 """Bootstrap samples of an interval."""
@@ -118,18 +118,18 @@ def fit(
         mean = (w * y).sum(axis=-1, keepdims=True) / w.sum(axis=-1, keepdims=True)
         m = units.around(mean)
         q = (w * (y - m) ** 2).sum(axis=-1, keepdims=True) / least
-        few = free < FEWEST - 1
+        few = free < MIN_GROUPS_FOR_SHRINKAGE - 1
         factor = np.where(few | (q == 0), 1.0, 1 - (free - 2) / q)
         if positive_part:
             factor = np.maximum(factor, 0.0)
         overall = np.where(k > 0, m, mean) * units.unit + units.centre  # not a number where there is none
         shrunk = (m + factor * (y - m)) * units.unit + units.centre
-        own = units.use & (factor != 1)  # what is not shrunk stays as it came, to the last digit
+        changed = units.use & (factor != 1)  # what is not shrunk stays as it came, to the last digit
         imputed = ~np.isfinite(z) | np.isposinf(v)
-        known = np.where(v >= 0, z, np.nan)
-        shrinkage = np.where(own, 1 - factor, np.where(imputed | ~(v >= 0), np.nan, 0.0))
+        observed = np.where(v >= 0, z, np.nan)
+        shrinkage = np.where(changed, 1 - factor, np.where(imputed | ~(v >= 0), np.nan, 0.0))
     return BockFit(
-        estimate=np.where(imputed, overall, np.where(own, shrunk, known)),
+        estimate=np.where(imputed, overall, np.where(changed, shrunk, observed)),
         shrinkage=shrinkage,
         overall=overall[..., 0],
         q=np.where(k > 0, q, np.nan)[..., 0],
@@ -189,24 +189,24 @@ def errors(
     """
     use = in_units(z, v).use
     spread = np.sqrt(np.where(use, v, 0.0))
-    found = np.empty((replicates, *z.shape))
+    resampled = np.empty((replicates, *z.shape))
     size = max(CHUNK // max(z.size, 1), 1)
     for start in range(0, replicates, size):
-        part = found[start : start + size]
+        part = resampled[start : start + size]
         again = np.where(use, z + spread * rng.standard_normal(part.shape), np.nan)
         estimate = fit(again, np.broadcast_to(v, part.shape), positive_part=positive_part, centre=centre).estimate
         part[:] = np.where(use, np.abs(estimate - z), np.nan)
-    return found
+    return resampled
 
 
-def interval(fitted: BockFit, found: FloatArray, level: float) -> Interval:
+def interval(fitted: BockFit, resampled: FloatArray, level: float) -> Interval:
     """Estimate -+ the size that a share ``level`` of the bootstrap errors stays below.
 
     Parameters
     ----------
     fitted : BockFit
         From `fit`.
-    found : array (replicate, ..., group)
+    resampled : array (replicate, ..., group)
         From `errors`.
     level : float
         Nominal coverage, on average over groups.
@@ -229,5 +229,5 @@ def interval(fitted: BockFit, found: FloatArray, level: float) -> Interval:
     >>> found.upper.round(1).tolist()
     [0.3, 0.4, 0.6, 0.4, 1.1]
     """
-    half = np.quantile(found, 1 - tail(level), axis=0)
+    half = np.quantile(resampled, 1 - tail(level), axis=0)
     return around(fitted.estimate, half)

@@ -18,7 +18,7 @@ from bayesgroups.frequentist.intervals.interval import tail
 
 FloatArray = NDArray[np.float64]
 
-FAR = 1e10
+MAX_MEAN_SQUARED_BIAS = 1e10
 """Mean squared bias beyond which the normal error hardly counts, and bounds by moments alone are taken."""
 COARSE, FINE = 32, 6
 """Nodes of the first search for the worst two-point law, and of every closer one."""
@@ -65,13 +65,13 @@ def critical_value(m2: ArrayLike, kappa: ArrayLike = np.inf, *, level: float = 0
         raise InputError(f"m2={float(m[m < 0].ravel()[0]):g} is a mean square and cannot be negative")
     if (k < 1).any():
         raise InputError(f"kappa={float(k[k < 1].ravel()[0]):g} is a kurtosis and cannot be less than 1")
-    found = np.full(m.size, np.nan)
+    critical = np.full(m.size, np.nan)
     flat_m, flat_k = m.ravel(), k.ravel()
-    far, near = flat_m > FAR, flat_m <= FAR
-    found[far] = _moment_bound(flat_m[far], flat_k[far], alpha)
-    found[near] = _search(flat_m[near], flat_k[near], alpha)
-    found[np.isnan(flat_k)] = np.nan
-    return found.reshape(m.shape)
+    far, near = flat_m > MAX_MEAN_SQUARED_BIAS, flat_m <= MAX_MEAN_SQUARED_BIAS
+    critical[far] = _moment_bound(flat_m[far], flat_k[far], alpha)
+    critical[near] = _search(flat_m[near], flat_k[near], alpha)
+    critical[np.isnan(flat_k)] = np.nan
+    return critical.reshape(m.shape)
 
 
 def bias_bound(kappa: ArrayLike, *, level: float = 0.95) -> FloatArray:

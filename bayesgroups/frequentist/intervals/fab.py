@@ -17,7 +17,7 @@ from bayesgroups.frequentist.intervals.shrunk import Shrunk, in_units
 
 FloatArray = NDArray[np.float64]
 
-FEWEST = 3
+MIN_GROUPS = 3
 """Groups below which the others cannot make a guess: two are needed for a variance, or one around a known centre."""
 HALVINGS = 64
 
@@ -84,13 +84,13 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
     units = in_units(z, v, centre)
     whole = moments.fit(z, v, centre=centre)
     y, s2 = units.y, units.v
-    enough = units.use & (units.number - units.spent >= FEWEST - 1)
+    enough = units.use & (units.number - units.spent >= MIN_GROUPS - 1)
     middle, between = np.full(z.shape, np.nan), np.full(z.shape, np.nan)
     for a in range(z.shape[-1]):
-        others = units.use.copy()
-        others[..., a] = False
-        found = moments.between(y, s2, others, units.spent)
-        middle[..., a], between[..., a] = found.overall[..., 0], found.tau_squared[..., 0]
+        rest = units.use.copy()
+        rest[..., a] = False
+        population = moments.between(y, s2, rest, units.spent)
+        middle[..., a], between[..., a] = population.overall[..., 0], population.tau_squared[..., 0]
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         guess = np.where(enough, middle * units.unit + units.centre, np.nan)
         variance = np.where(enough, between * units.unit * units.unit, np.inf)
@@ -133,9 +133,9 @@ def interval(fitted: FabFit, level: float) -> Interval:
     >>> found.lower.round(3).tolist(), found.upper.round(3).tolist()
     ([-0.066, 0.025, 0.15, -inf], [0.31, 0.392, 0.764, inf])
     """
-    found = assisted(fitted.z, fitted.v, fitted.guess, fitted.guess_variance, level)
+    limits = assisted(fitted.z, fitted.v, fitted.guess, fitted.guess_variance, level)
     imputed, line = fitted.shrunk.imputed, np.where(np.isfinite(fitted.shrunk.estimate), np.inf, np.nan)
-    return Interval(np.where(imputed, -line, found.lower), np.where(imputed, line, found.upper))
+    return Interval(np.where(imputed, -line, limits.lower), np.where(imputed, line, limits.upper))
 
 
 def assisted(
@@ -187,24 +187,24 @@ def assisted(
         s = np.sqrt(v)
         # Share of the guess in the equation, 0 for an exact one and 1 for none.
         trust = np.where(np.isinf(guess_variance), 1.0, guess_variance / (guess_variance + 2 * v))
-        away = np.where(trust == 1, 0.0, (z - guess) / s)
-        upper = z - s * _share(away, trust, alpha)
-        lower = z + s * _share(-away, trust, alpha)
+        distance = np.where(trust == 1, 0.0, (z - guess) / s)
+        upper = z - s * _share(distance, trust, alpha)
+        lower = z + s * _share(-distance, trust, alpha)
     # No sampling error: the estimate is known.
     return Interval(np.where(v == 0, z, lower), np.where(v == 0, z, upper))
 
 
-def _share(away: FloatArray, trust: FloatArray, alpha: float) -> FloatArray:
+def _share(distance: FloatArray, trust: FloatArray, alpha: float) -> FloatArray:
     """Root u of (1 - trust) (u - away) + trust (u - q(alpha - Phi(u))) on (-inf, q(alpha))."""
     from scipy.special import ndtr, ndtri
 
     top = float(ndtri(alpha))
-    low = np.minimum(float(ndtri(alpha / 2)), away) - 1
-    high = np.full(away.shape, top)
+    low = np.minimum(float(ndtri(alpha / 2)), distance) - 1
+    high = np.full(distance.shape, top)
     for _ in range(HALVINGS):
         u = (low + high) / 2
         rest = np.maximum(alpha - ndtr(u), 0.0)
-        above = (1 - trust) * (u - away) + np.where(trust > 0, trust * (u - ndtri(rest)), 0.0) > 0
+        above = (1 - trust) * (u - distance) + np.where(trust > 0, trust * (u - ndtri(rest)), 0.0) > 0
         low, high = np.where(above, low, u), np.where(above, u, high)
     root: FloatArray = (low + high) / 2
     return root

@@ -77,15 +77,15 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
     """
     units = in_units(z, v, centre)
     y, s2 = units.y, units.v
-    found = between(y, s2, units.use, units.spent)
-    tau2, overall = found.tau_squared, found.overall
+    population = between(y, s2, units.use, units.spent)
+    tau2, overall = population.tau_squared, population.overall
     with np.errstate(invalid="ignore", under="ignore"):
-        own = tau2 / (s2 + tau2)
+        weight = tau2 / (s2 + tau2)
         return finish(
             units, z, v,
-            shrinkage=s2 / (s2 + tau2), estimate=overall + own * (y - overall), variance=own * s2,
-            overall=overall, tau_squared=tau2, tau_squared_raw=found.raw,
-            new_variance=tau2 + found.overall_variance,
+            shrinkage=s2 / (s2 + tau2), estimate=overall + weight * (y - overall), variance=weight * s2,
+            overall=overall, tau_squared=tau2, tau_squared_raw=population.raw,
+            new_variance=tau2 + population.overall_variance,
         )  # fmt: skip
 
 
@@ -153,14 +153,14 @@ def between(y: FloatArray, v: FloatArray, use: BoolArray, spent: FloatArray | No
         number = use.sum(axis=-1, keepdims=True)
         raw = (scatter - (number - 1) * least) * total / (2 * _pairs(w))
         raw = np.where(number > 1, raw, np.nan)
-        known = np.zeros(number.shape, dtype=np.bool_) if spent is None else spent == 0
+        fixed_centre = np.zeros(number.shape, dtype=np.bool_) if spent is None else spent == 0
         around = ((w * y * y).sum(axis=-1, keepdims=True) - number * least) / total
-        raw = np.where(known, np.where(number > 0, around, np.nan), raw)
+        raw = np.where(fixed_centre, np.where(number > 0, around, np.nan), raw)
         tau2 = np.maximum(raw, 0.0)
         w = use / (v + tau2)
         total = w.sum(axis=-1, keepdims=True)
-        overall = np.where(known, 0.0, (w * y).sum(axis=-1, keepdims=True) / total)
-        return Between(raw, tau2, overall, np.where(known, 0.0, 1 / total))
+        overall = np.where(fixed_centre, 0.0, (w * y).sum(axis=-1, keepdims=True) / total)
+        return Between(raw, tau2, overall, np.where(fixed_centre, 0.0, 1 / total))
 
 
 def _pairs(w: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from bayesgroups.frequentist.intervals.shrunk import Shrunk, Units, finish, in_u
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-FEWEST = 4
+MIN_GROUPS_FOR_SHRINKAGE = 4
 """Groups below which nothing is shrunk: K - 3 must be positive; one less where the centre is known."""
 STEPS = 5000
 DAMPED_AFTER = 200
@@ -91,7 +91,7 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
         scatter = np.maximum(
             _scatter(y, units.use, k, spent), np.where(units.use, s2, 0.0).sum(axis=-1, keepdims=True) / k
         )
-        few = free < FEWEST - 1
+        few = free < MIN_GROUPS_FOR_SHRINKAGE - 1
         return finish(
             units, z, v,
             shrinkage=np.where(few, 0.0, b),
@@ -131,7 +131,7 @@ def interval(shrunk: Shrunk, level: float) -> Interval:
     """
     quantile: float | FloatArray = normal_quantile(level)
     free = shrunk.number - shrunk.spent
-    guessed = shrunk.imputed & (free < FEWEST - 1)[..., None]
+    guessed = shrunk.imputed & (free < MIN_GROUPS_FOR_SHRINKAGE - 1)[..., None]
     if guessed.any():
         quantile = np.where(guessed, t_quantile(level, free)[..., None], quantile)
     return around(shrunk.estimate, quantile * np.sqrt(shrunk.variance))

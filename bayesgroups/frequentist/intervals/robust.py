@@ -94,10 +94,10 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
         tau2 = np.maximum(second, floor2)
         kurtosis = np.maximum(fourth / tau2**2, 1 + floor4 / tau2**2)
         kurtosis = np.where(np.isnan(kurtosis), np.inf, kurtosis)  # overflow: no bound
-        own = tau2 / (s2 + tau2)
+        weight = tau2 / (s2 + tau2)
         shrunk = finish(
             units, z, v,
-            shrinkage=s2 / (s2 + tau2), estimate=m + own * (y - m), variance=own * s2, overall=m,
+            shrinkage=s2 / (s2 + tau2), estimate=m + weight * (y - m), variance=weight * s2, overall=m,
             tau_squared=tau2, tau_squared_raw=second, new_variance=tau2 + spent / total,
         )  # fmt: skip
         bias = np.where(units.use & (k > spent), s2 / tau2, np.nan)
@@ -136,9 +136,9 @@ def interval(fitted: RobustFit, level: float) -> Interval:
     """
     shrunk, kurtosis = fitted.shrunk, fitted.kurtosis[..., None]
     factor = np.full(shrunk.estimate.shape, normal_quantile(level))
-    own = np.isfinite(fitted.bias)
-    where = np.broadcast_to(np.maximum(kurtosis, 1.0), own.shape)[own]
+    has_bias = np.isfinite(fitted.bias)
+    where = np.broadcast_to(np.maximum(kurtosis, 1.0), has_bias.shape)[has_bias]
     # cva x w sigma, with sqrt(w) sigma the parametric standard deviation and w = 1 / (1 + bias)
-    factor[own] = critical_value(fitted.bias[own], where, level=level) / np.sqrt(1 + fitted.bias[own])
+    factor[has_bias] = critical_value(fitted.bias[has_bias], where, level=level) / np.sqrt(1 + fitted.bias[has_bias])
     factor = np.where(shrunk.imputed, np.sqrt(bias_bound(np.maximum(kurtosis, 1.0), level=level)), factor)
     return around(shrunk.estimate, factor * np.sqrt(shrunk.variance))

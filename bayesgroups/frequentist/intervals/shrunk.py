@@ -1,4 +1,4 @@
-"""What every empirical-Bayes fit returns, and the units it is computed in."""
+"""Result of an empirical-Bayes fit, and the units it is computed in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayesgroups.errors import InputError
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-SMALLEST, LARGEST = 1e-300, 1e300
+MIN_VARIANCE, MAX_VARIANCE = 1e-300, 1e300
 """Bounds of a sampling variance in the units of the fit, so that it and its inverse are numbers."""
 
 
@@ -73,8 +73,8 @@ class Units:
 
     def around(self, mean: FloatArray) -> FloatArray:
         """The centre in these units, (..., 1): 0 where it is known, the mean elsewhere."""
-        found: FloatArray = np.where(self.spent == 0, 0.0, mean)
-        return found
+        centre: FloatArray = np.where(self.spent == 0, 0.0, mean)
+        return centre
 
 
 def in_units(z: FloatArray, v: FloatArray, centre: FloatArray | float | None = None) -> Units:
@@ -111,20 +111,20 @@ def in_units(z: FloatArray, v: FloatArray, centre: FloatArray | float | None = N
         use = np.isfinite(z) & np.isfinite(v) & (v > 0)
     number = use.sum(axis=-1, keepdims=True).astype(np.float64)
     given = np.broadcast_to(np.asarray(np.nan if centre is None else centre, dtype=np.float64), z.shape[:-1])[..., None]
-    known = np.isfinite(given)
-    spent = np.where(known, 0.0, 1.0)
+    is_known = np.isfinite(given)
+    spent = np.where(is_known, 0.0, 1.0)
     if z.shape[-1] == 0:
         return Units(z, v, use, np.zeros_like(number), np.ones_like(number), number, spent)
     # Around the most precise estimate nothing that matters is lost to rounding.
     sharpest = np.argmin(np.where(use, v, np.inf), axis=-1)[..., None]
-    zero = np.where(known, given, np.take_along_axis(np.where(use, z, 0.0), sharpest, axis=-1))
-    away = np.where(use, np.where(use, z, 0.0) - zero, 0.0)
-    spread = np.abs(away).max(axis=-1, keepdims=True)
+    zero = np.where(is_known, given, np.take_along_axis(np.where(use, z, 0.0), sharpest, axis=-1))
+    deviation = np.where(use, np.where(use, z, 0.0) - zero, 0.0)
+    spread = np.abs(deviation).max(axis=-1, keepdims=True)
     least = np.where(use, v, np.inf).min(axis=-1, keepdims=True)
     unit = np.where(number > 0, np.maximum(spread, np.sqrt(least)), 1.0)
     with np.errstate(over="ignore", under="ignore"):
-        scaled = np.clip(np.where(use, v, 1.0) / unit / unit, SMALLEST, LARGEST)
-    return Units(away / unit, np.where(use, scaled, 1.0), use, zero, unit, number, spent)
+        scaled = np.clip(np.where(use, v, 1.0) / unit / unit, MIN_VARIANCE, MAX_VARIANCE)
+    return Units(deviation / unit, np.where(use, scaled, 1.0), use, zero, unit, number, spent)
 
 
 def finish(
@@ -151,21 +151,21 @@ def finish(
     -------
     Shrunk
     """
-    one, none = (units.number == 1) & (units.spent == 1), units.number == 0
+    single, none = (units.number == 1) & (units.spent == 1), units.number == 0
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        square = np.where(one | none, np.nan, units.unit) * units.unit
-        centre = np.where(none, np.nan, np.where(one, 0.0, overall) * units.unit + units.centre)
-        own = units.use & ~one & (shrinkage != 0)  # what is not shrunk stays as it came, to the last digit
-        shown = np.where(own, estimate * units.unit + units.centre, z)
-        spread = np.where(own, variance / units.v * v, v)  # right also where v was bounded
+        square = np.where(single | none, np.nan, units.unit) * units.unit
+        centre = np.where(none, np.nan, np.where(single, 0.0, overall) * units.unit + units.centre)
+        pooled = units.use & ~single & (shrinkage != 0)  # what is not shrunk stays as it came, to the last digit
+        shown = np.where(pooled, estimate * units.unit + units.centre, z)
+        spread = np.where(pooled, variance / units.v * v, v)  # right also where v was bounded
         # Neither known nor unknown: an estimate whose own variance is missing stays as it is.
         imputed = ~np.isfinite(z) | np.isposinf(v)
-        known = np.isfinite(z) & ~imputed
-        spread = np.where(known & (v >= 0), spread, np.nan)
+        observed = np.isfinite(z) & ~imputed
+        spread = np.where(observed & (v >= 0), spread, np.nan)
         return Shrunk(
             estimate=np.where(imputed, centre, shown),
             variance=np.where(imputed, new_variance * square, spread),
-            shrinkage=np.where(own, shrinkage, np.where(known & (v >= 0), 0.0, np.nan)),
+            shrinkage=np.where(pooled, shrinkage, np.where(observed & (v >= 0), 0.0, np.nan)),
             overall=centre[..., 0],
             tau_squared=(tau_squared * square)[..., 0],
             tau_squared_raw=(tau_squared_raw * square)[..., 0],

@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 Rule = Literal["minimum", "one_standard_error"]
 
 GRID = 60
-SMALLEST = 1e-3
+MIN_PENALTY_RATIO = 1e-3
 """Size of the grid of penalties, and its last value as a share of the first."""
 TOLERANCE = 1e-7
 """Accuracy of the fits that are compared; finer ones cost several times as long and choose the same."""
@@ -44,7 +44,7 @@ class Split:
     w_left: FloatArray
 
 
-def grid(largest: float, size: int = GRID, smallest: float = SMALLEST) -> FloatArray:
+def grid(largest: float, size: int = GRID, smallest: float = MIN_PENALTY_RATIO) -> FloatArray:
     """Penalties from the largest downwards, equally spaced in their logarithm.
 
     Parameters
@@ -107,7 +107,7 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
     >>> losses([split], np.array([0.0]), total=4.0).round(6).tolist()
     [[0.111111]]
     """
-    found = np.zeros((len(splits), len(penalties)))
+    loss = np.zeros((len(splits), len(penalties)))
     for i, split in enumerate(splits):
         use = np.isfinite(split.z) & (split.w > 0)
         left = np.isfinite(split.z_left) & (split.w_left > 0)
@@ -115,9 +115,9 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
             continue
         scaled = penalties * (split.w[use].sum() / total)
         fits = lasso.path(split.x[use], split.z[use], split.w[use], scaled, TOLERANCE)
-        predicted = np.stack([one.at(split.x[left]) for one in fits])
-        found[i] = ((split.z_left[left] - predicted) ** 2) @ split.w_left[left]
-    return found
+        predicted = np.stack([fitted.at(split.x[left]) for fitted in fits])
+        loss[i] = ((split.z_left[left] - predicted) ** 2) @ split.w_left[left]
+    return loss
 
 
 def choose(loss: FloatArray, rule: Rule = "minimum") -> int:

@@ -169,16 +169,16 @@ def solve(of: Centred, y: FloatArray, penalties: FloatArray, tolerance: float = 
         raise InputError("a penalty must be finite and not negative")
     if (np.diff(penalties) > 0).any():
         raise InputError("penalties must not increase; sort them from the largest to the smallest")
-    found = np.zeros((len(penalties), of.x.shape[1]))
+    coefficients = np.zeros((len(penalties), of.x.shape[1]))
     largest = largest_penalty(of, y)
     rounding = ROUNDING * largest
     none, free = penalties >= largest - rounding, penalties <= rounding
     if largest > 0 and free.any():
-        found[free] = least_squares(of, y)
+        coefficients[free] = least_squares(of, y)
     some = ~(none | free)
     if some.any():
-        found[some] = _descend(of.x, y, penalties[some] / of.total, tolerance)
-    return found
+        coefficients[some] = _descend(of.x, y, penalties[some] / of.total, tolerance)
+    return coefficients
 
 
 def largest_penalty(of: Centred, y: FloatArray) -> float:
@@ -198,5 +198,5 @@ def _descend(x: FloatArray, y: FloatArray, penalties: FloatArray, tolerance: flo
         _, coefficient, _ = solver(
             np.asfortranarray(x), y, alphas=penalties / (2 * len(y)), precompute=x.T @ x, tol=tolerance, max_iter=SWEEPS
         )
-    found: FloatArray = coefficient.T + 0.0  # no -0.0
-    return found
+    solution: FloatArray = coefficient.T + 0.0  # no -0.0
+    return solution

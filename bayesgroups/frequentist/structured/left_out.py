@@ -1,4 +1,4 @@
-"""How far subgroups are from what others predict of them: the interval of a subgroup without data.
+"""Leave-one-out prediction errors of subgroups, and the interval of a subgroup without data.
 
 The lasso at its penalty is fitted without some subgroups, and predicts them. The error of subgroup a is
 
@@ -29,7 +29,7 @@ FloatArray = NDArray[np.float64]
 
 PARTS = 20
 """Parts that subgroups are left out in, at most; with as many subgroups or fewer each is left out by itself."""
-FEWEST = 3
+MIN_ERRORS = 3
 """Errors below which nothing is known of A: its law has no integral."""
 NODES = 2000
 LOWEST, HIGHEST = 1e-8, 1e10
@@ -153,9 +153,9 @@ def unseen(errors: FloatArray, v: FloatArray) -> Unseen:
     >>> found.upper.round(3).tolist(), t_interval.round(3).tolist()
     ([0.735], [0.735])
     """
-    unit = max(float((errors**2).mean()), float(v.mean())) if len(errors) >= FEWEST else 0.0
+    unit = max(float((errors**2).mean()), float(v.mean())) if len(errors) >= MIN_ERRORS else 0.0
     if not unit > 0:
-        raise InputError(f"{len(errors)} errors of prediction must be {FEWEST} or more, and not all known to be 0")
+        raise InputError(f"{len(errors)} errors of prediction must be {MIN_ERRORS} or more, and not all known to be 0")
     variances = np.geomspace(LOWEST, HIGHEST, NODES)
     total = v / unit + variances[:, None]
     log_mass = np.log(variances) - 0.5 * (np.log(total) + errors**2 / unit / total).sum(axis=1)

@@ -104,8 +104,8 @@ def centred(x: FloatArray, w: FloatArray) -> Centred:
     total = float((w / largest).sum())
     share = w / largest / total
     mean = share @ x
-    away = np.where(np.ptp(x, axis=0) > 0, x - mean, 0.0)
-    return Centred(mean, share, total * float(largest), np.sqrt(share)[:, None] * away)
+    deviations = np.where(np.ptp(x, axis=0) > 0, x - mean, 0.0)
+    return Centred(mean, share, total * float(largest), np.sqrt(share)[:, None] * deviations)
 
 
 def line(of: Centred, mean: float, coefficient: FloatArray) -> Line:

@@ -1,4 +1,4 @@
-"""What follows a lasso: least squares on the columns it selected, and partial ridge on all columns.
+"""Refit after a lasso: least squares on the columns it selected, and partial ridge on all columns.
 
 Least squares undoes the shrinkage of the selected columns and leaves the others at 0. Partial ridge does not
 penalise the selected columns and shrinks the others a little, so that small coefficients are not lost.
@@ -119,7 +119,7 @@ def ridge_map(of: Centred, selected: BoolArray, scale: Scale = "variance") -> Fl
     size = len(of.share)
     length = scales(of, scale)
     free, held = selected & (length > 0), ~selected & (length > 0)
-    found = np.zeros((of.x.shape[1], size))
+    linear_map = np.zeros((of.x.shape[1], size))
     left, strength, right = np.linalg.svd(of.x[:, free], full_matrices=False)
     rank = int((strength > RANK * strength.max(initial=0.0)).sum())
     left, strength, right = left[:, :rank], strength[:rank], right[:rank]
@@ -128,13 +128,13 @@ def ridge_map(of: Centred, selected: BoolArray, scale: Scale = "variance") -> Fl
     penalised = of.x[:, held] * (np.sqrt(size) / length[held])
     rest = penalised - left @ (left.T @ penalised)
     ridge = rest.T @ np.linalg.inv(rest @ rest.T + np.eye(size))
-    found[held] = ridge * (np.sqrt(size) / length[held])[:, None]
-    found[free] = inverse - inverse @ of.x[:, held] @ found[held]
-    return found
+    linear_map[held] = ridge * (np.sqrt(size) / length[held])[:, None]
+    linear_map[free] = inverse - inverse @ of.x[:, held] @ linear_map[held]
+    return linear_map
 
 
 def scales(of: Centred, scale: Scale) -> FloatArray:
-    """What each column is divided by in the penalty, (column,); 0 where a column does not vary.
+    """Divisor of each column in the penalty, (column,); 0 where a column does not vary.
 
     Raises
     ------

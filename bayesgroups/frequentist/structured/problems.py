@@ -21,7 +21,7 @@ CELL = ("metric", "subgroup")
 
 @dataclass(frozen=True)
 class MetricArrays:
-    """What is known of one metric.
+    """Estimates, variances and design of one metric.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ def metrics_of(tally: xr.Dataset) -> list[MetricArrays]:
     [43.902, 43.902, 0.0]
     """
     z, d, v = (tally[name].transpose(*CELL).values for name in ("estimate", "count", "sampling_variance"))
-    found = []
+    metrics = []
     for i, name in enumerate(tally["metric"].values):
         w = _weights(tally, i, d[i], _positive(v[i]))
-        found.append(MetricArrays(str(name), z[i], v[i], np.where(np.isfinite(z[i]) & np.isfinite(v[i]), w, 0.0)))
-    return found
+        metrics.append(MetricArrays(str(name), z[i], v[i], np.where(np.isfinite(z[i]) & np.isfinite(v[i]), w, 0.0)))
+    return metrics
 
 
 def _positive(v: FloatArray) -> FloatArray:
@@ -94,7 +94,7 @@ def splits_of(
     folds : int or sequence of xr.Dataset
         A number, or tallies of the parts.
     seed : int
-        Of the dealing.
+        Of the split into folds.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def splits_of(
         sides = deal(tally.assign(sampling_variance=(CELL, kept)), int(folds), seed)
     else:
         sides = [_align(fold, tally) for fold in fold_tallies(folds)]
-    found: list[list[Split]] = [[] for _ in metrics]
+    splits: list[list[Split]] = [[] for _ in metrics]
     for fold in sides:
         x = features.values
         if not dealt and "feature_mean" in tally:
@@ -135,11 +135,14 @@ def splits_of(
         for i in range(len(metrics)):
             z, w, z_left, w_left = (
                 part
-                for one, count, v in arrays
-                for part in (one[i], np.where(np.isfinite(one[i]), _weights(tally, i, count[i], v[i]), 0.0))
+                for metric_arrays, count, v in arrays
+                for part in (
+                    metric_arrays[i],
+                    np.where(np.isfinite(metric_arrays[i]), _weights(tally, i, count[i], v[i]), 0.0),
+                )
             )
-            found[i].append(Split(x, z, w, z_left, w_left))
-    return found
+            splits[i].append(Split(x, z, w, z_left, w_left))
+    return splits
 
 
 def _align(fold: Fold, tally: xr.Dataset) -> Fold:

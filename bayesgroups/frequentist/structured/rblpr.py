@@ -51,7 +51,7 @@ class Bootstrap:
 
 
 def saturated(selected: BoolArray, subgroups: int) -> bool:
-    """Whether a selection leaves no degree of freedom for residuals.
+    """True if a selection leaves no degree of freedom for residuals.
 
     With an indicator for every subgroup a small penalty lets least squares reproduce every estimate; residuals
     are then 0 and a bootstrap of them claims certainty.

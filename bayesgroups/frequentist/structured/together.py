@@ -65,15 +65,15 @@ def solve_together(of: Centred, y: FloatArray, penalty: float) -> FloatArray:
         raise InputError("a penalty must be finite and not negative")
     length = np.sqrt((of.x**2).sum(axis=0))
     varying = length > 0
-    found = np.zeros((len(y), len(length)))
+    solutions = np.zeros((len(y), len(length)))
     if not varying.any() or len(y) == 0:
-        return found
-    if penalty <= ROUNDING * max(largest_penalty(of, one) for one in y):
+        return solutions
+    if penalty <= ROUNDING * max(largest_penalty(of, response) for response in y):
         return least_squares(of, y)
     columns = of.x[:, varying] / length[varying]
     threshold = penalty / of.total / 2 / length[varying] / STEP
-    found[:, varying] = _split(columns, y, threshold) / length[varying]
-    return found
+    solutions[:, varying] = _split(columns, y, threshold) / length[varying]
+    return solutions
 
 
 def _split(columns: FloatArray, y: FloatArray, threshold: FloatArray) -> FloatArray:

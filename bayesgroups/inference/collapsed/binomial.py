@@ -21,9 +21,9 @@ FloatArray = NDArray[np.float64]
 
 CHUNK = 32_000
 """Numbers handled at once: few enough for the cache, so that memory does not grow with subgroups times draws."""
-SOME = 64
+CHECKED_DRAWS = 64
 """Draws at which the quadrature is checked."""
-ENOUGH = 1e-3
+MAX_QUADRATURE_ERROR = 1e-3
 """Quadrature error (spread of the log likelihood) at which no more nodes are tried."""
 
 
@@ -99,13 +99,13 @@ def sample(
 
     def attempt(quadrature: int) -> tuple[grid.Surface, float]:
         rng.bit_generator.state = state
-        found = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
-        t, w = found.x[:SOME], found.y[:SOME]
-        return found, float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
+        drawn = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
+        t, w = drawn.x[:CHECKED_DRAWS], drawn.y[:CHECKED_DRAWS]
+        return drawn, float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
 
     surface, gap = attempt(logit_normal.NODES[0])
     for quadrature in logit_normal.NODES[1:]:
-        if gap < ENOUGH:
+        if gap < MAX_QUADRATURE_ERROR:
             break
         surface, gap = attempt(quadrature)
     alpha, tau = place(surface.x, surface.y)

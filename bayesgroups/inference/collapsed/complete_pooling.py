@@ -42,15 +42,18 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "complete_pooling")
-    one = tally.isel(metric=0)
+    metric_tally = tally.isel(metric=0)
     if binomial_likelihood:
-        total = np.nan_to_num(one["successes"].values).sum(keepdims=True), one["count"].values.sum(keepdims=True)
+        total = (
+            np.nan_to_num(metric_tally["successes"].values).sum(keepdims=True),
+            metric_tally["count"].values.sum(keepdims=True),
+        )
         overall = conjugate.beta(*total, rng, draws=draws, prior=JEFFREYS)
     else:
-        own = natural_scale(tally).isel(metric=0)
-        z, v = conjugate.precision_weighted(one["estimate"].values, one["sampling_variance"].values)
+        natural = natural_scale(tally).isel(metric=0)
+        z, v = conjugate.precision_weighted(metric_tally["estimate"].values, metric_tally["sampling_variance"].values)
         overall = conjugate.normal(
-            z, v, rng, draws=draws, prior_mean=float(own["centre"]), prior_sd=WEAK * float(own["scale"])
+            z, v, rng, draws=draws, prior_mean=float(natural["centre"]), prior_sd=WEAK * float(natural["scale"])
         )
     mu = np.repeat(overall, tally.sizes["subgroup"], axis=1)
     checks = (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)

@@ -84,43 +84,50 @@ def sample(
     >>> found.draws["cell_share"].dims, [check.passed for check in found.checks]
     (('chain', 'draw', 'subgroup', 'outcome', 'decision'), [True, True, True])
     """
-    found, components = tree(tally), subsets(tally, order)
+    confusion_tree, components = tree(tally), subsets(tally, order)
     fixed = own_effects == "fixed" and len(components.names) > 1
     x = offsets(tally, components) if score_offsets else {}
-    followed = follower(found, own_fixed=fixed) if follow_selection else None
-    scales, own = (scale_of(found, tau_scale, followed=followed) for scale_of in (factor_scales, own_spreads))
+    followed = follower(confusion_tree, own_fixed=fixed) if follow_selection else None
+    scales, residual_scales = (
+        scale_of(confusion_tree, tau_scale, followed=followed) for scale_of in (factor_scales, own_spreads)
+    )
     without = np.empty((tally.sizes["subgroup"], 0))
-    covariates = [x[name][:, None] if name in x else without for name in found.names]
+    covariates = [x[name][:, None] if name in x else without for name in confusion_tree.names]
     drawn: dict[int, CrossedDraws] = {}
     selection_slope: FloatArray | None = None
     if followed is not None:
-        pair = [found.names.index("sel"), followed]
-        rng = generator(seed, f"sel and {found.names[followed]}", "confusion")
+        pair = [confusion_tree.names.index("sel"), followed]
+        rng = generator(seed, f"sel and {confusion_tree.names[followed]}", "confusion")
         first, second, selection_slope = _following(
-            found, pair, components, covariates[followed], scales[pair], own[pair], rng, draws
+            confusion_tree, pair, components, covariates[followed], scales[pair], residual_scales[pair], rng, draws
         )
         drawn = {pair[0]: first, pair[1]: second}
-    for i, name in enumerate(found.names):
+    for i, name in enumerate(confusion_tree.names):
         if i not in drawn:
-            spread = Prior("half_normal", (float(scales[i]),) * len(components.names), float(own[i]) if fixed else None)
+            spread = Prior(
+                "half_normal", (float(scales[i]),) * len(components.names), float(residual_scales[i]) if fixed else None
+            )
             predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SCALE)
             rng = generator(seed, name, "confusion")
-            drawn[i] = _factor(predictor, found.successes[i], found.count[i], spread, rng, draws)
-    factors = [drawn[i] for i in range(len(found.names))]
-    p, middle = _expit(np.stack([one.eta for one in factors])), _expit(np.stack([one.overall for one in factors]))
-    cells = shares(p, found.paths)
+            drawn[i] = _factor(predictor, confusion_tree.successes[i], confusion_tree.count[i], spread, rng, draws)
+    factors = [drawn[i] for i in range(len(confusion_tree.names))]
+    p, middle = (
+        _expit(np.stack([factor.eta for factor in factors])),
+        _expit(np.stack([factor.overall for factor in factors])),
+    )
+    cells = shares(p, confusion_tree.paths)
     learned = components.names[:-1] if fixed else components.names
-    spreads = np.stack([one.tau[:, : len(learned)] for one in factors], axis=1)
+    spreads = np.stack([factor.tau[:, : len(learned)] for factor in factors], axis=1)
     chains = (CHAINS, draws // CHAINS)
     data = {
         "mu": ("metric subgroup", np.swapaxes(metrics_of(tally, cells), 1, 2)),
-        "overall": ("metric", metrics_of(tally, shares(middle, found.paths))),
+        "overall": ("metric", metrics_of(tally, shares(middle, confusion_tree.paths))),
         "cell_share": ("subgroup outcome decision", cells),
         "factor_overall": ("factor", middle.T),
         "factor_sd": ("factor component", spreads),
     }
     if x:
-        data["slope"] = ("factor_with_score", np.concatenate([one.beta for one in factors], axis=1))
+        data["slope"] = ("factor_with_score", np.concatenate([factor.beta for factor in factors], axis=1))
     if selection_slope is not None:
         data["selection_slope"] = ("follower", selection_slope[:, None])
     laid_out = xr.Dataset(
@@ -130,14 +137,14 @@ def sample(
         },
         coords={
             "chain": np.arange(chains[0]), "draw": np.arange(chains[1]), "metric": tally["metric"].values,
-            "subgroup": tally["subgroup"].values, "outcome": list(found.labels), "decision": list(found.labels),
-            "factor": list(found.names), "component": list(learned),
-            **({"factor_with_score": [name for name in found.names if name in x]} if x else {}),
-            **({"follower": [found.names[followed]]} if followed is not None else {}),
+            "subgroup": tally["subgroup"].values, "outcome": list(confusion_tree.labels), "decision": list(confusion_tree.labels),
+            "factor": list(confusion_tree.names), "component": list(learned),
+            **({"factor_with_score": [name for name in confusion_tree.names if name in x]} if x else {}),
+            **({"follower": [confusion_tree.names[followed]]} if followed is not None else {}),
         },
     )  # fmt: skip
-    k_hat, ess = max(one.k_hat for one in factors), min(one.ess for one in factors)
-    at_bound = max(one.at_bound for one in factors)
+    k_hat, ess = max(factor.k_hat for factor in factors), min(factor.ess for factor in factors)
+    at_bound = max(factor.at_bound for factor in factors)
     checks = [
         check
         for name in tally["metric"].values
@@ -171,9 +178,9 @@ def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
     flat = cells.reshape(*cells.shape[:-2], -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         # One by one, so that the digits of a metric do not depend on which others there are.
-        each = [(flat @ one) / (flat @ other) for one, other in zip(above, below, strict=True)]
-    found: FloatArray = np.stack(each, axis=-1)
-    return found
+        each = [(flat @ numerator) / (flat @ denominator) for numerator, denominator in zip(above, below, strict=True)]
+    values: FloatArray = np.stack(each, axis=-1)
+    return values
 
 
 def _factor(
@@ -192,17 +199,17 @@ def _factor(
         if best.k_hat <= K_HAT and best.ess >= IS_ESS:
             break
         again = engine.binomial(predictor, k, n, spread, rng, draws=draws, known=known)
-        best = min(best, again, key=lambda one: one.k_hat)
+        best = min(best, again, key=lambda candidate: candidate.k_hat)
     return best
 
 
 def _following(
-    found: Tree,
+    confusion_tree: Tree,
     pair: list[int],
     components: Subsets,
     covariate: FloatArray,
     scales: FloatArray,
-    own: FloatArray,
+    residual_scales: FloatArray,
     rng: np.random.Generator,
     draws: int,
 ) -> tuple[CrossedDraws, CrossedDraws, FloatArray]:
@@ -211,15 +218,17 @@ def _following(
     predictor = FollowingPredictor(components.cells[:-1], covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
     first, second = (Prior("half_normal", (float(scale),) * number) for scale in scales)
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
-    k, n = (np.concatenate(values[pair]) for values in (found.successes, found.count))
-    both = _factor(predictor, k, n, prior, rng, draws, known=np.repeat(own**2, found.count.shape[1]))
+    k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
+    both = _factor(
+        predictor, k, n, prior, rng, draws, known=np.repeat(residual_scales**2, confusion_tree.count.shape[1])
+    )
     eta = np.split(both.eta, 2, axis=1)
     tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)
-    one, other = (
+    leading, other = (
         CrossedDraws(eta[i], both.overall[:, i], beta, tau[i], both.k_hat, both.ess)
         for i, beta in enumerate((both.beta[:, :0], both.beta))
     )
-    return one, other, tau[2][:, 0]
+    return leading, other, tau[2][:, 0]
 
 
 def _expit(eta: FloatArray) -> FloatArray:

@@ -60,8 +60,8 @@ def sample(
     order, covariates, prior, tau_scale, own_effects, tasks
         As in `bayesgroups.models.crossed_effects.build`.
     component_sd : sequence of float, optional
-        Standard deviations of all components, where they are known, in the place of their prior and of the known part of own
-        effects.
+        Standard deviations of all components, where they are known, in the place of their prior and of the known part of
+        residual effects.
 
     Returns
     -------
@@ -99,31 +99,31 @@ def sample(
         spread = Prior("known", tuple(component_sd))
     names = ", ".join(str(metric) for metric in tally["metric"].values)
     rng = generator(seed, names, "crossed_effects")
-    known = np.zeros(source.sizes["subgroup"])
+    known_variance = np.zeros(source.sizes["subgroup"])
     if own_effects == "floored" and len(components.names) > 1 and component_sd is None:
-        known += (OWN_EFFECT * scale) ** 2
+        known_variance += (OWN_EFFECT * scale) ** 2
     if binomial_likelihood:
         count = np.asarray(source["count"].values[0], dtype=np.float64)
         successes = np.where(count > 0, source["successes"].values[0], 0.0)
-        found = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=known)
-        for row in found.eta:  # in place: with many subgroups a copy is most of the memory
+        drawn = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=known_variance)
+        for row in drawn.eta:  # in place: with many subgroups a copy is most of the memory
             row[:] = _expit(row)
-        mu, overall = found.eta, _expit(found.overall)
+        mu, overall = drawn.eta, _expit(drawn.overall)
     else:
         z, v = source["estimate"].values[0], source["sampling_variance"].values[0]
-        there = np.isfinite(z) & np.isfinite(v)
+        present = np.isfinite(z) & np.isfinite(v)
         least = (SMALLEST_STD_ERROR * float(natural["scale"])) ** 2
-        error = np.where(there, np.maximum(np.where(there, v, 1.0), least), np.inf)
+        error = np.where(present, np.maximum(np.where(present, v, 1.0), least), np.inf)
         centre = float(natural["centre"])
-        away = np.where(there, z, centre) - centre
-        found = engine.gaussian(predictor, away, error, spread, rng, draws=draws, known=known)
-        found.eta[:] += centre
-        mu, overall = found.eta, centre + found.overall
-    laid_out = _lay_out(tally, mu, overall, found, components.names[:-1] if fixed else components.names, covariates)
+        deviation = np.where(present, z, centre) - centre
+        drawn = engine.gaussian(predictor, deviation, error, spread, rng, draws=draws, known=known_variance)
+        drawn.eta[:] += centre
+        mu, overall = drawn.eta, centre + drawn.overall
+    laid_out = _lay_out(tally, mu, overall, drawn, components.names[:-1] if fixed else components.names, covariates)
     checks = (
-        at_most("Pareto k-hat", names, found.k_hat, K_HAT, "the largest k-hat of the importance weights"),
-        at_least("importance ESS", names, found.ess, IS_ESS, "the smallest effective number of weighted draws"),
-        at_most("mass at a bound", names, found.at_bound, AT_BOUND, "the share of draws near a numerical bound"),
+        at_most("Pareto k-hat", names, drawn.k_hat, K_HAT, "the largest k-hat of the importance weights"),
+        at_least("importance ESS", names, drawn.ess, IS_ESS, "the smallest effective number of weighted draws"),
+        at_most("mass at a bound", names, drawn.at_bound, AT_BOUND, "the share of draws near a numerical bound"),
     )
     return Posterior(laid_out, checks, "collapsed")
 
@@ -132,7 +132,7 @@ def _lay_out(
     tally: xr.Dataset,
     mu: FloatArray,
     overall: FloatArray,
-    found: engine.CrossedDraws,
+    drawn: engine.CrossedDraws,
     components: Sequence[str],
     covariates: Sequence[str],
 ) -> xr.Dataset:
@@ -143,12 +143,12 @@ def _lay_out(
         shape = (*chains, 1, *values.shape[1:])
         return np.repeat(values.reshape(shape), metrics, axis=2)
 
-    tau = np.sqrt((found.tau**2).sum(axis=1))
+    tau = np.sqrt((drawn.tau**2).sum(axis=1))
     data = {
         "mu": (("chain", "draw", "metric", "subgroup"), mu.reshape(*chains, metrics, subgroups)),
         "overall": (("chain", "draw", "metric"), along(overall)),
         "tau": (("chain", "draw", "metric"), along(tau)),
-        "component_sd": (("chain", "draw", "metric", "component"), along(found.tau[:, : len(components)])),
+        "component_sd": (("chain", "draw", "metric", "component"), along(drawn.tau[:, : len(components)])),
     }
     coordinates = {
         "chain": np.arange(chains[0]),
@@ -158,7 +158,7 @@ def _lay_out(
         "component": list(components),
     }
     if covariates:
-        data["beta"] = (("chain", "draw", "metric", "covariate"), along(found.beta))
+        data["beta"] = (("chain", "draw", "metric", "covariate"), along(drawn.beta))
         coordinates["covariate"] = list(covariates)
     return xr.Dataset(data, coords=coordinates)
 

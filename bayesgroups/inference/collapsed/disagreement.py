@@ -63,14 +63,14 @@ def sample(
     disagree = tally["disagreements"].values
     total = disagree + tally["agreements"].values
     size, subgroups = total.shape
-    rate, found = np.empty((draws, size, subgroups)), []
+    rate, fits = np.empty((draws, size, subgroups)), []
     for label, name in enumerate(tally["label"].values):
-        one = binomial.sample(
+        fit = binomial.sample(
             disagree[label], total[label], generator(seed, str(name), "disagreement rate"), draws=draws,
             overall_scale=overall_scale or LOGIT_OVERALL_SCALE, tau_scale=tau_scale or LOGIT_TAU_SCALE,
         )  # fmt: skip
-        rate[:, label] = one.mu
-        found.append(one)
+        rate[:, label] = fit.mu
+        fits.append(fit)
     rng = generator(seed, "", "disagreement shares")
     shares = _dirichlet(rng, np.broadcast_to(JEFFREYS + total, (draws, size, subgroups)), axis=1)
     sent = destinations(size, subgroups, destination, generator(seed, "", "disagreement destinations"), draws)
@@ -82,7 +82,7 @@ def sample(
         "subgroup": tally["subgroup"].values,
     }
     laid_out = xr.Dataset({"mu": (("chain", "draw", "metric", "subgroup"), mu)}, coords=coordinates)
-    checks = [check for name in tally["metric"].values for check in _checks(str(name), draws, found)]
+    checks = [check for name in tally["metric"].values for check in _checks(str(name), draws, fits)]
     return Posterior(laid_out, tuple(checks), "collapsed")
 
 
@@ -101,12 +101,12 @@ def destinations(size: int, subgroups: int, concentration: float, rng: np.random
     >>> destinations(2, 1, 1.0, np.random.default_rng(1), 1)[0, :, :, 0].tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    found = np.zeros((draws, size, size, subgroups))
+    shares = np.zeros((draws, size, size, subgroups))
     for label in range(size):
-        others = [to for to in range(size) if to != label]
+        targets = [to for to in range(size) if to != label]
         law = np.full((draws, size - 1, subgroups), concentration)
-        found[:, label, others] = _dirichlet(rng, law, axis=1)
-    return found
+        shares[:, label, targets] = _dirichlet(rng, law, axis=1)
+    return shares
 
 
 def metrics(tally: xr.Dataset, rate: FloatArray, shares: FloatArray, sent: FloatArray) -> FloatArray:
@@ -136,11 +136,13 @@ def metrics(tally: xr.Dataset, rate: FloatArray, shares: FloatArray, sent: Float
         "predictive_equality": disagree / (disagree + stays),
     }
     labels = tally["label"].values.tolist()
-    found = np.empty((len(rate), tally.sizes["metric"], rate.shape[-1]))
+    draws_of_metrics = np.empty((len(rate), tally.sizes["metric"], rate.shape[-1]))
     for i, (notion, label) in enumerate(zip(tally["notion"].values, tally["metric_label"].values, strict=True)):
-        own = str(notion)
-        found[:, i] = agree.sum(axis=1) if own == "accuracy_equality" else values[own][:, labels.index(label)]
-    return found
+        name = str(notion)
+        draws_of_metrics[:, i] = (
+            agree.sum(axis=1) if name == "accuracy_equality" else values[name][:, labels.index(label)]
+        )
+    return draws_of_metrics
 
 
 def _dirichlet(rng: np.random.Generator, law: FloatArray, *, axis: int) -> FloatArray:
@@ -148,11 +150,11 @@ def _dirichlet(rng: np.random.Generator, law: FloatArray, *, axis: int) -> Float
     return np.asarray(mass / mass.sum(axis=axis, keepdims=True), dtype=np.float64)
 
 
-def _checks(metric: str, draws: int, found: list[binomial.BinomialDraws]) -> list[Check]:
+def _checks(metric: str, draws: int, fits: list[binomial.BinomialDraws]) -> list[Check]:
     """The checks of the disagreement rates, the worst over labels; shares and destinations are exact."""
-    edge = max(one.surface.edge_mass for one in found)
-    grid = max(one.surface.interpolation_error for one in found)
-    error = max(one.quadrature_error for one in found)
+    edge = max(fit.surface.edge_mass for fit in fits)
+    grid = max(fit.surface.interpolation_error for fit in fits)
+    error = max(fit.quadrature_error for fit in fits)
     return [
         at_most("grid edge mass", metric, edge, EDGE_MASS, "the posterior mass at the edge of the grid"),
         at_most("grid error", metric, grid, GRID_ERROR, "the numerical error of the grid"),

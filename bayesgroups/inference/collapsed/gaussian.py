@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 LogDensity = Callable[[NDArray[np.floating]], FloatArray]
 
-FEWEST_FLAT = 4
+MIN_ESTIMATES_FOR_FLAT_PRIORS = 4
 """Estimates below which flat priors leave no posterior; one less where overall is known."""
 CHUNK = 64_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
@@ -50,7 +50,7 @@ class GaussianDraws:
 def sample(
     z: FloatArray, v: FloatArray, rng: np.random.Generator, *, centre: float, overall_scale: float, tau_scale: float,
     draws: int = 4000, nodes: int = 1024, flat: bool = False,
-    known: bool = False,
+    overall_known: bool = False,
 ) -> GaussianDraws:  # fmt: skip
     """Independent draws from the posterior.
 
@@ -67,7 +67,7 @@ def sample(
     flat : bool
         Flat priors of overall and of tau^2, on the whole line and half-line. The centre and the scales are then no
         priors, only the units of the computation.
-    known : bool
+    overall_known : bool
         Overall is known: it is the centre, in every draw, and ``overall_scale`` is not used.
 
     Returns
@@ -100,7 +100,7 @@ def sample(
     # An estimate without any sampling variance would put infinite density on tau = 0; a millionth of the prior
     # scale is no uncertainty to anybody.
     y, s2 = z[some] - centre, np.maximum(v[some], (1e-6 * tau_scale) ** 2)
-    fewest = FEWEST_FLAT - known
+    fewest = MIN_ESTIMATES_FOR_FLAT_PRIORS - overall_known
     if flat and len(y) < fewest:
         raise InputError(f"flat priors need {fewest} estimates or more to have a posterior; there are {len(y)}")
 
@@ -115,7 +115,7 @@ def sample(
         for start in range(0, len(w), size):
             block = slice(start, start + size)
             weight = 1 / (s2 + tau[block, None] ** 2)
-            if known:
+            if overall_known:
                 value[block] += 0.5 * (np.log(weight).sum(axis=1) - weight @ (y * y))
                 continue
             total = weight.sum(axis=1)
@@ -131,8 +131,8 @@ def sample(
     low, high = _locate(log_posterior, float(np.arcsinh(8 * tau_scale / finest)))
     w, edge_mass, grid_error = _draw(log_posterior, low, high, draws, nodes, rng)
     tau = finest * np.sinh(w)
-    precision = 0.0 if flat or known else overall_scale**-2
-    overall = np.full(draws, float(centre)) if known else _overall(y, s2, tau, centre, precision, rng)
+    precision = 0.0 if flat or overall_known else overall_scale**-2
+    overall = np.full(draws, float(centre)) if overall_known else _overall(y, s2, tau, centre, precision, rng)
     mu = _effects(np.where(some, z, 0.0), np.where(some, v, np.inf), overall, tau, rng)
     return GaussianDraws(mu, overall, tau, edge_mass, grid_error)
 
@@ -187,12 +187,12 @@ def _effects(
 ) -> FloatArray:
     """Draws of the subgroup means; an infinite ``v`` means that nothing is known of a subgroup but the population."""
     mu = np.empty((len(tau), len(z)))
-    known = np.isfinite(v)
-    variance = np.where(known, v, 1.0)
+    observed = np.isfinite(v)
+    variance = np.where(observed, v, 1.0)
     size = max(CHUNK // len(z), 1)
     for start in range(0, len(tau), size):
         block = slice(start, start + size)
         t2 = tau[block, None] ** 2
-        shrink = np.where(known, variance / (variance + t2), 1.0)
+        shrink = np.where(observed, variance / (variance + t2), 1.0)
         mu[block] = z + shrink * (overall[block, None] - z) + np.sqrt(shrink * t2) * rng.standard_normal(shrink.shape)
     return mu

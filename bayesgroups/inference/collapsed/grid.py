@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 DROP = 34.0
-"""How far below its top a log density is followed: beyond lies less than 1e-13 of the mass."""
+"""Depth below its top to which a log density is followed: beyond lies less than 1e-13 of the mass."""
 
 NODES = (21, 31, 45, 65)
 """Chebyshev nodes per side, tried in turn."""
-ENOUGH = 1e-4
+MAX_INTERPOLATION_ERROR = 1e-4
 """Interpolation error (total variation) at which no more nodes are tried."""
 
 Box = tuple[tuple[float, float], tuple[float, float]]
@@ -132,7 +132,7 @@ def draw(log_density: LogDensity, box: Box, draws: int, rng: np.random.Generator
     for nodes in NODES[1:]:
         coarse, mass = mass, _normalise(_interpolated(log_density, box, nodes, middle))
         error = float(0.5 * np.abs(mass - coarse).sum())
-        if error < ENOUGH:
+        if error < MAX_INTERPOLATION_ERROR:
             break
     edges = [mass[0].sum(), mass[-1].sum(), mass[:, -1].sum()]
     if y_low > 0:

@@ -62,40 +62,51 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "james_stein")
-    one, own = tally.isel(metric=0), natural_scale(tally).isel(metric=0)
-    z, v = one["estimate"].values, one["sampling_variance"].values
-    known, scale = centre is not None, float(own["scale"])
-    middle = float(own["centre"]) if centre is None else centre
+    metric_tally, natural = tally.isel(metric=0), natural_scale(tally).isel(metric=0)
+    z, v = metric_tally["estimate"].values, metric_tally["sampling_variance"].values
+    centre_known, scale = centre is not None, float(natural["scale"])
+    middle = float(natural["centre"]) if centre is None else centre
     checks: tuple[Check, ...] = ()
-    if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.FEWEST_FLAT - known:
-        found = _alone(z, v, rng, draws=draws, centre=middle, scale=scale, known=known)
+    if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.MIN_ESTIMATES_FOR_FLAT_PRIORS - centre_known:
+        drawn = _alone(z, v, rng, draws=draws, centre=middle, scale=scale, centre_known=centre_known)
     else:
-        found = gaussian.sample(
-            z, v, rng, draws=draws, centre=middle, overall_scale=scale, tau_scale=float(own["tau_scale"]), flat=True,
-            known=known,
+        drawn = gaussian.sample(
+            z, v, rng, draws=draws, centre=middle, overall_scale=scale, tau_scale=float(natural["tau_scale"]), flat=True,
+            overall_known=centre_known,
         )  # fmt: skip
         checks += (
-            at_most("grid edge mass", metric, found.edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
-            at_most("grid error", metric, found.grid_error, GRID_ERROR, "the change when the grid gets finer"),
+            at_most("grid edge mass", metric, drawn.edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
+            at_most("grid error", metric, drawn.grid_error, GRID_ERROR, "the change when the grid gets finer"),
         )
     checks += (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
-    low, high = float(one["range_lower"]), float(one["range_upper"])
-    scalars = {"overall": np.clip(found.overall, low, high), "tau": found.tau}
-    return Posterior(lay_out(tally, np.clip(found.mu, low, high), scalars), checks, "collapsed")
+    low, high = float(metric_tally["range_lower"]), float(metric_tally["range_upper"])
+    scalars = {"overall": np.clip(drawn.overall, low, high), "tau": drawn.tau}
+    return Posterior(lay_out(tally, np.clip(drawn.mu, low, high), scalars), checks, "collapsed")
 
 
 def _alone(
-    z: FloatArray, v: FloatArray, rng: np.random.Generator, *, draws: int, centre: float, scale: float, known: bool
+    z: FloatArray,
+    v: FloatArray,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    centre: float,
+    scale: float,
+    centre_known: bool,
 ) -> gaussian.GaussianDraws:
     """Draws of subgroups that are too few to have a population."""
     some = np.isfinite(z) & np.isfinite(v)
     noise = rng.standard_normal((draws, len(z)))
     error = np.sqrt(np.where(some, v, 0.0))
     theta = np.where(some, np.where(some, z, 0.0) + error * noise, centre + WEAK * scale * noise)
-    if known:
-        away = theta[:, some] - centre
+    if centre_known:
+        deviation = theta[:, some] - centre
         return gaussian.GaussianDraws(
-            theta, np.full(draws, centre), np.sqrt((away**2).mean(axis=1)) if some.any() else np.zeros(draws), 0.0, 0.0
+            theta,
+            np.full(draws, centre),
+            np.sqrt((deviation**2).mean(axis=1)) if some.any() else np.zeros(draws),
+            0.0,
+            0.0,
         )
     # As in the model, an estimate that is known exactly still has a standard error here.
     precise = np.maximum(error[some], SMALLEST_STD_ERROR * scale)

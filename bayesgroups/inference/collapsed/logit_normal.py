@@ -23,12 +23,12 @@ NODES = (11, 21, 41)
 """Gauss-Hermite nodes, tried in turn until twice as many change nothing."""
 ROUGH = 7
 """Nodes that suffice to find where the mass lies."""
-NEAR = 0.1
-"""Newton steps end when one is this many standard deviations long; quadrature and tangents need no better mode."""
+NEWTON_TOLERANCE = 0.1
+"""Length of the last Newton step, in standard deviations; quadrature and tangents need no better mode."""
 INFORMED = 2.0
 """Information of a count, in units of the prior's, from which its draws are not proposed from the prior."""
-NEARBY = 0.3
-"""The same for draws: a tangent may touch so far from the mode."""
+TANGENT_TOLERANCE = 0.3
+"""Distance from the mode at which a tangent may touch, in standard deviations, for draws."""
 BLOCK = 8_000
 """Numbers handled at once, so that they stay in the cache."""
 NEWTON_STEPS = 100
@@ -169,11 +169,11 @@ def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: 
         return _draw_near_prior(count, alpha, tau, rng).reshape(shape)
     if informed.all():
         return _draw_informed(count, alpha, tau, rng).reshape(shape)
-    found = np.empty(np.broadcast_shapes(count.k.shape, alpha.shape, tau.shape))
+    eta = np.empty(np.broadcast_shapes(count.k.shape, alpha.shape, tau.shape))
     for columns, drawn in ((np.flatnonzero(~informed), _draw_near_prior), (np.flatnonzero(informed), _draw_informed)):
-        *own, centre, spread = (part if part.shape[1] == 1 else part[:, columns] for part in (*count, alpha, tau))
-        found[:, columns] = drawn(_Count(*own), centre, spread, rng)
-    return found.reshape(shape)
+        *parts, centre, spread = (part if part.shape[1] == 1 else part[:, columns] for part in (*count, alpha, tau))
+        eta[:, columns] = drawn(_Count(*parts), centre, spread, rng)
+    return eta.reshape(shape)
 
 
 def _rows(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -190,37 +190,37 @@ def _part(values: FloatArray, rows: slice) -> FloatArray:
 def _draw_near_prior(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draws from the prior moved by the tangent of the log likelihood at the mode, (row, column)."""
     shape = np.broadcast_shapes(count.k.shape, alpha.shape, tau.shape)
-    found = np.empty(shape)
-    flat, refused = found.reshape(-1), []
+    drawn = np.empty(shape)
+    flat, refused = drawn.reshape(-1), []
     size = max(BLOCK // max(shape[1], 1), 1)
     for start in range(0, shape[0], size):
         rows = slice(start, start + size)
         part, centre, spread = _Count(*(_part(each, rows) for each in count)), _part(alpha, rows), _part(tau, rows)
-        block = found[rows]
+        block = drawn[rows]
         near, _ = _near_mode(part, centre, spread)
         moved = _residual(part.k, part.n, near)
         moved *= spread**2
         moved += centre
         moved -= near
-        away = rng.standard_normal(block.shape)
-        away *= spread
-        away += moved
-        no = np.nonzero(_loss(away, near, part.n) >= rng.standard_exponential(block.shape))
-        np.add(away, near, out=block)
+        normals = rng.standard_normal(block.shape)
+        normals *= spread
+        normals += moved
+        no = np.nonzero(_loss(normals, near, part.n) >= rng.standard_exponential(block.shape))
+        np.add(normals, near, out=block)
         n, tau_there = (np.broadcast_to(each, block.shape)[no] for each in (part.n, spread))
         place = start * shape[1] + np.ravel_multi_index(no, block.shape)
         refused.append((place, moved[no], near[no], n, tau_there))
     place, moved, near, n, spread = (np.concatenate(each) for each in zip(*refused, strict=True))
     for _ in range(ROUNDS):
         if not len(place):
-            return found
-        away = moved + spread * rng.standard_normal(len(place))
-        flat[place] = away + near
-        again = _loss(away, near, n) >= rng.standard_exponential(len(place))
+            return drawn
+        normals = moved + spread * rng.standard_normal(len(place))
+        flat[place] = normals + near
+        again = _loss(normals, near, n) >= rng.standard_exponential(len(place))
         place, moved, near, n, spread = (each[again] for each in (place, moved, near, n, spread))
     k, centre = (np.broadcast_to(each, shape).ravel()[place] for each in (count.k, alpha))
     flat[place] = tangents.draw(k, n, centre, spread, rng)
-    return found
+    return drawn
 
 
 def _draw_informed(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -240,37 +240,37 @@ def _draw_informed(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.ra
     # Mass of the far distribution relative to the near one's, both centred where the slope moves them.
     far = np.exp(0.5 * slope**2 * curvature * narrow - level) / np.sqrt(narrow)
     far_share = far / (1 + far)
-    found = np.empty(len(near))
+    drawn = np.empty(len(near))
     todo = np.arange(len(near))
     for _ in range(ROUNDS):
         if not len(todo):
             break
         wide = rng.random(len(todo)) < far_share[todo]
         shrink = np.where(wide, 1.0, narrow[todo])
-        away = slope[todo] * shrink + tau[todo] * np.sqrt(shrink) * rng.standard_normal(len(todo))
-        envelope = np.logaddexp(-0.5 * curvature[todo] * away**2, -level[todo])
-        accept = _loss(away, near[todo], count.n[todo]) + envelope < rng.standard_exponential(len(todo))
-        found[todo[accept]] = away[accept] + near[todo[accept]]
+        deviation = slope[todo] * shrink + tau[todo] * np.sqrt(shrink) * rng.standard_normal(len(todo))
+        envelope = np.logaddexp(-0.5 * curvature[todo] * deviation**2, -level[todo])
+        accept = _loss(deviation, near[todo], count.n[todo]) + envelope < rng.standard_exponential(len(todo))
+        drawn[todo[accept]] = deviation[accept] + near[todo[accept]]
         todo = todo[~accept]
     if len(todo):
-        found[todo] = tangents.draw(count.k[todo], count.n[todo], alpha[todo], tau[todo], rng)
-    return found.reshape(shape)
+        drawn[todo] = tangents.draw(count.k[todo], count.n[todo], alpha[todo], tau[todo], rng)
+    return drawn.reshape(shape)
 
 
-def _loss(away: FloatArray, near: FloatArray, n: FloatArray) -> FloatArray:
-    """Fall of the log likelihood below its tangent at ``near``, ``away`` from there: n log(1 - p + p e^away) - n p away.
+def _loss(deviation: FloatArray, near: FloatArray, n: FloatArray) -> FloatArray:
+    """Fall of the log likelihood below its tangent at ``near``, at a distance d (``deviation``): n log(1 - p + p e^d) - n p d.
 
     By symmetry p is the smaller of the two shares, so that neither it nor the difference from 1 is lost to rounding.
     """
-    smaller, mirrored = _share(-np.abs(near)), np.where(near < 0, away, -away)
+    smaller, mirrored = _share(-np.abs(near)), np.where(near < 0, deviation, -deviation)
     with np.errstate(over="ignore"):
-        found = np.expm1(mirrored)
-        found *= smaller
-        np.log1p(found, out=found)
+        loss = np.expm1(mirrored)
+        loss *= smaller
+        np.log1p(loss, out=loss)
         smaller *= mirrored
-        found -= smaller
-        found *= n
-    return np.asarray(found, dtype=np.float64)
+        loss -= smaller
+        loss *= n
+    return np.asarray(loss, dtype=np.float64)
 
 
 def _residual(k: FloatArray, n: FloatArray, eta: FloatArray) -> FloatArray:
@@ -289,31 +289,31 @@ def _least_information(reach: FloatArray) -> FloatArray:
 def _near_mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A point near the mode of eta, and the share there; any point makes exact draws, this one makes them fast."""
     variance = tau**2
-    weight, known = variance * count.n, variance * count.k
+    weight, weighted_successes = variance * count.n, variance * count.k
     information = weight * (count.share * (1 - count.share))
     eta = (count.logit - alpha) * (information / (1 + information))
     eta += alpha
-    step, gain = _newton(eta, alpha, tau, weight, known)
+    step, gain = _newton(eta, alpha, tau, weight, weighted_successes)
     eta += step
     step *= step
     step *= gain
     p = _share(eta)
-    far = np.nonzero(step > NEARBY**2 * variance)
+    far = np.nonzero(step > TANGENT_TOLERANCE**2 * variance)
     if len(far[0]):
-        some, *rest = (np.broadcast_to(each, eta.shape)[far] for each in (eta, alpha, tau, weight, known))
+        some, *rest = (np.broadcast_to(each, eta.shape)[far] for each in (eta, alpha, tau, weight, weighted_successes))
         for _ in range(NEWTON_STEPS):
             step, gain = _newton(some, *rest)
             some = some + step
-            if np.all(step**2 * gain <= NEARBY**2 * rest[1] ** 2):
+            if np.all(step**2 * gain <= TANGENT_TOLERANCE**2 * rest[1] ** 2):
                 break
         eta[far], p[far] = some, _share(some)
     return eta, p
 
 
 def _newton(
-    eta: FloatArray, alpha: FloatArray, tau: FloatArray, weight: FloatArray, known: FloatArray
+    eta: FloatArray, alpha: FloatArray, tau: FloatArray, weight: FloatArray, weighted_successes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """A step towards the mode, and minus the second derivative times tau^2; ``weight`` and ``known`` are tau^2 n and tau^2 k."""
+    """A step towards the mode, and minus the second derivative times tau^2; ``weight`` is tau^2 n, the last is tau^2 k."""
     step = _share(eta)
     curvature = 1 - step
     curvature *= step
@@ -321,7 +321,7 @@ def _newton(
     curvature += 1
     step *= weight
     step += eta
-    np.subtract(known, step, out=step)
+    np.subtract(weighted_successes, step, out=step)
     step += alpha
     step /= curvature
     # A long step into the flat part of the logistic overshoots.
@@ -331,11 +331,11 @@ def _newton(
 
 def _share(eta: FloatArray) -> FloatArray:
     """The logistic function, which may not be 1 - 1e-17 where it is 1: none that needs such a share calls this."""
-    found = np.negative(eta)
+    share = np.negative(eta)
     with np.errstate(over="ignore"):
-        np.exp(found, out=found)
-    found += 1
-    return np.asarray(np.reciprocal(found, out=found), dtype=np.float64)
+        np.exp(share, out=share)
+    share += 1
+    return np.asarray(np.reciprocal(share, out=share), dtype=np.float64)
 
 
 def _count(k: FloatArray, n: FloatArray) -> _Count:
@@ -345,13 +345,13 @@ def _count(k: FloatArray, n: FloatArray) -> _Count:
 
 
 def _log_density(z: FloatArray, count: _Count, alpha: FloatArray, tau: FloatArray) -> FloatArray:
-    away = alpha + tau * z - count.logit
+    deviation = alpha + tau * z - count.logit
     # The same expression from either side, so that the exponential never overflows.
-    below = away < 0
+    below = deviation < 0
     share = np.where(below, count.share, 1 - count.share)
     weight = np.where(below, count.k, count.k - count.n)
     return np.asarray(
-        weight * away - count.n * np.log1p(share * np.expm1(-np.abs(away))) - 0.5 * z * z, dtype=np.float64
+        weight * deviation - count.n * np.log1p(share * np.expm1(-np.abs(deviation))) - 0.5 * z * z, dtype=np.float64
     )
 
 
@@ -371,7 +371,7 @@ def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray
         curvature = 1 + tau**2 * count.n * p * (1 - p)
         step = np.clip((tau * (count.k - count.n * p) - z) / curvature, -limit, limit)
         z = z + step
-        if np.max(step * step * curvature, initial=0.0) < NEAR**2:
+        if np.max(step * step * curvature, initial=0.0) < NEWTON_TOLERANCE**2:
             break
     p = _expit(alpha + tau * z)
     return np.asarray(z, dtype=np.float64), np.asarray(1 + tau**2 * count.n * p * (1 - p), dtype=np.float64)

@@ -98,29 +98,29 @@ def sample(
     scores = score_cells(source)
 
     def attempt(tune: int, thin: int) -> Posterior:
-        found = laws(
+        score_laws = laws(
             source, scores, seed=seed, order=order, covariates=covariates, row_covariates=row_covariates,
             effect_scale=effect_scale, residuals=residuals, population=population, tune=tune, thin=thin,
         )  # fmt: skip
-        return _posterior(tally, found)
+        return _posterior(tally, score_laws)
 
     first = attempt(*FIRST)
     return first if usable(first.checks) else attempt(*LONGER)
 
 
-def _posterior(tally: xr.Dataset, found: ScoreLaws) -> Posterior:
+def _posterior(tally: xr.Dataset, score_laws: ScoreLaws) -> Posterior:
     """Draws of every metric of the tally, and whether the chains can be trusted."""
-    known = np.isfinite(tally["estimate"].values).any(axis=1)
+    defined = np.isfinite(tally["estimate"].values).any(axis=1)
     draws, checks = [], []
     for i, name in enumerate(str(metric) for metric in tally["metric"].values):
-        mu, overall = found.metric(name, found.scores.cut)
-        if not known[i]:  # never a prior in disguise
+        mu, overall = score_laws.metric(name, score_laws.scores.cut)
+        if not defined[i]:  # never a prior in disguise
             mu, overall = np.full_like(mu, np.nan), np.full_like(overall, np.nan)
         laid_out = lay_out(tally.isel(metric=[i]), mu.reshape(-1, mu.shape[-1]), {"overall": overall.ravel()})
         draws.append(laid_out)
         # Among rows, a subgroup without any has no prevalence, and so nothing to check.
         answered = np.isfinite(mu).all(axis=(0, 1))
-        checks += chain_checks(laid_out.isel(subgroup=answered), name) if known[i] else []
+        checks += chain_checks(laid_out.isel(subgroup=answered), name) if defined[i] else []
     joined = xr.concat(draws, dim="metric", join="exact", data_vars="all", coords="minimal", combine_attrs="drop")
     return Posterior(joined.transpose("chain", "draw", "metric", ...), tuple(checks), "gibbs")
 
@@ -186,14 +186,14 @@ def laws(
         If the tally keeps no such covariates of rows, or residuals are to be skewed as well.
     """
     design = columns(tally, order, covariates, effect_scale)
-    own = Design(design.x, design.owner, design.fixed, len(design.names))
+    plain = Design(design.x, design.owner, design.fixed, len(design.names))
     rows = None
     if row_covariates:
         if residuals == "skewed":
             raise InputError(NO_WARP)
         packets_of(tally, row_covariates)  # says what to do where the tally keeps none
         rows = covariate_cells(tally, scores, row_covariates)
-        own = Design(
+        plain = Design(
             np.concatenate([design.x, slope_columns(rows)], axis=2),
             np.concatenate([design.owner, np.full(2 * rows.mean.shape[-1], -1)]),
             np.concatenate([design.fixed, slope_scales(rows)]),
@@ -203,28 +203,28 @@ def laws(
     shape = shape_of(tally, scores) if rows is None else None
     skewed = shape is not None and (residuals == "skewed" or (residuals == "auto" and shape.start.worth))
     rng = generator(seed, "scores", "model_based_metrics")
-    found = score_gibbs.sample(
-        own, scores.count, scores.mean, scores.scatter, prior, rng, warped=shape if skewed else None,
+    drawn = score_gibbs.sample(
+        plain, scores.count, scores.mean, scores.scatter, prior, rng, warped=shape if skewed else None,
         slopes=None if rows is None else Slopes(rows.product, rows.cross), chains=CHAINS, draws=DRAWS, tune=tune, thin=thin,
     )  # fmt: skip
     share, typical = _prevalence(scores, seed, population)
-    mean, variance = found.mean, found.sd**2
-    centre, spread = found.theta[..., :2], np.exp(2 * found.hyper[..., :2])
+    mean, variance = drawn.mean, drawn.sd**2
+    centre, spread = drawn.theta[..., :2], np.exp(2 * drawn.hyper[..., :2])
     if rows is not None:
         mean, variance, centre, spread = _over_covariates(
-            rows, found, centre, spread, seed, finite=population == "finite"
+            rows, drawn, centre, spread, seed, finite=population == "finite"
         )
     sd, spread = np.sqrt(variance), np.sqrt(spread)
     return ScoreLaws(
         ScoreLaw(share, mean[..., 0], mean[..., 1], sd[..., 0], sd[..., 1]),
         ScoreLaw(typical[..., None], centre[..., :1], centre[..., 1:], spread[..., :1], spread[..., 1:]),
-        warp(found.shape[..., 0], found.shape[..., 1]),
+        warp(drawn.shape[..., 0], drawn.shape[..., 1]),
         scores,
     )
 
 
 def _over_covariates(
-    rows: CovariateCells, found: ScoreDraws, centre: FloatArray, spread: FloatArray, seed: int, *, finite: bool
+    rows: CovariateCells, drawn: ScoreDraws, centre: FloatArray, spread: FloatArray, seed: int, *, finite: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Means and variances of scores over the covariates, of every subgroup and of a typical one.
 
@@ -234,10 +234,10 @@ def _over_covariates(
     rng = generator(seed, "covariates", "model_based_metrics")
     nu, middle = score_covariates.sample(rows, rng, finite=finite, draws=CHAINS * DRAWS)
     nu, middle = (part.reshape(CHAINS, DRAWS, *part.shape[1:]) for part in (nu, middle))
-    slope = Slopes(rows.product, rows.cross).of(found.theta)
-    mean = found.mean + np.einsum("cdgyk,cdyk->cdgy", nu - rows.mean, slope)
+    slope = Slopes(rows.product, rows.cross).of(drawn.theta)
+    mean = drawn.mean + np.einsum("cdgyk,cdyk->cdgy", nu - rows.mean, slope)
     covariance = rows.covariance(finite=finite)
-    variance = found.sd**2 + np.einsum("cdyi,gyij,cdyj->cdgy", slope, covariance, slope, optimize=True)
+    variance = drawn.sd**2 + np.einsum("cdyi,gyij,cdyj->cdgy", slope, covariance, slope, optimize=True)
     return mean, variance, centre + (middle * slope).sum(axis=-1), spread + (slope**2).sum(axis=-1)
 
 
@@ -256,7 +256,7 @@ def _prevalence(scores: ScoreCells, seed: int, population: Estimand) -> tuple[Fl
             share = np.where(rows > 0, positives / rows, np.nan)
         return share, np.asarray(positives.sum() / rows.sum())
     rng = generator(seed, "prevalence", "model_based_metrics")
-    found = binomial.sample(
+    drawn = binomial.sample(
         positives, rows, rng, draws=CHAINS * DRAWS, overall_scale=LOGIT_OVERALL_SCALE, tau_scale=LOGIT_TAU_SCALE
     )
-    return found.mu.reshape(CHAINS, DRAWS, -1), found.overall.reshape(CHAINS, DRAWS)
+    return drawn.mu.reshape(CHAINS, DRAWS, -1), drawn.overall.reshape(CHAINS, DRAWS)

@@ -43,16 +43,20 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "no_pooling")
-    one = tally.isel(metric=0)
+    metric_tally = tally.isel(metric=0)
     if binomial_likelihood:
         mu = conjugate.beta(
-            np.nan_to_num(one["successes"].values), one["count"].values, rng, draws=draws, prior=JEFFREYS
+            np.nan_to_num(metric_tally["successes"].values),
+            metric_tally["count"].values,
+            rng,
+            draws=draws,
+            prior=JEFFREYS,
         )
     else:
-        own = natural_scale(tally).isel(metric=0)
+        natural = natural_scale(tally).isel(metric=0)
         mu = conjugate.normal(
-            one["estimate"].values, one["sampling_variance"].values, rng, draws=draws,
-            prior_mean=float(own["centre"]), prior_sd=WEAK * float(own["scale"]),
+            metric_tally["estimate"].values, metric_tally["sampling_variance"].values, rng, draws=draws,
+            prior_mean=float(natural["centre"]), prior_sd=WEAK * float(natural["scale"]),
         )  # fmt: skip
     checks = (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
     return Posterior(lay_out(tally, mu, {}), checks, "collapsed")

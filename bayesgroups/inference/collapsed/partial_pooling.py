@@ -67,7 +67,7 @@ def sample(
     if binomial_likelihood:
         counts = tally.isel(metric=0)
         k, n = np.nan_to_num(counts["successes"].values), counts["count"].values
-        found = binomial.sample(
+        drawn = binomial.sample(
             k,
             n,
             rng,
@@ -75,26 +75,26 @@ def sample(
             overall_scale=overall_scale or LOGIT_OVERALL_SCALE,
             tau_scale=tau_scale or LOGIT_TAU_SCALE,
         )
-        checks = _grid_checks(metric, draws, found.surface.edge_mass, found.surface.interpolation_error)
+        checks = _grid_checks(metric, draws, drawn.surface.edge_mass, drawn.surface.interpolation_error)
         checks += (
             at_most(
                 "quadrature error",
                 metric,
-                found.quadrature_error,
+                drawn.quadrature_error,
                 QUADRATURE_ERROR,
                 "the error of the integrals over subgroup effects",
             ),
         )
-        return Posterior(lay_out(tally, found.mu, {"overall": found.overall, "tau": found.tau}), checks, "collapsed")
-    own = natural_scale(tally).isel(metric=0)
+        return Posterior(lay_out(tally, drawn.mu, {"overall": drawn.overall, "tau": drawn.tau}), checks, "collapsed")
+    natural = natural_scale(tally).isel(metric=0)
     normal = gaussian.sample(
         tally["estimate"].values[0],
         tally["sampling_variance"].values[0],
         rng,
         draws=draws,
-        centre=float(own["centre"]),
-        overall_scale=overall_scale or float(own["scale"]),
-        tau_scale=tau_scale or float(own["tau_scale"]),
+        centre=float(natural["centre"]),
+        overall_scale=overall_scale or float(natural["scale"]),
+        tau_scale=tau_scale or float(natural["tau_scale"]),
     )
     checks = _grid_checks(metric, draws, normal.edge_mass, normal.grid_error)
     return Posterior(lay_out(tally, normal.mu, {"overall": normal.overall, "tau": normal.tau}), checks, "collapsed")

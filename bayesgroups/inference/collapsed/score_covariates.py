@@ -4,8 +4,9 @@
     nu[g, y] = centre[y] + common[g] + h[y] differing[g],   h = (-1/2, 1/2)
     centre ~ Normal(0, 3),  common, differing ~ Normal(0, scales),  scales ~ HalfNormal(1), HalfNormal(0.3)
 
-for each of the uncorrelated covariates of `bayesgroups.models.shared.score_covariates`, independently. Of covariates the score model
-says nothing, so that they are sampled apart from it: both scales on a grid that closes in on their mass, all else exactly.
+for each of the uncorrelated covariates of `bayesgroups.models.shared.score_covariates`, independently. The score
+model says nothing of covariates, so that they are sampled apart from it: both scales on a grid that closes in on their mass, all
+else exactly.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from bayesgroups.models.shared.score_covariates import CENTRE_SCALE, TAU_SCALES,
 FloatArray = NDArray[np.float64]
 
 NODES = 32
-"""Of the grid, for each scale."""
+"""Nodes of the grid, for each scale."""
 PASSES = 5
 WIDEST = (-10.0, 3.0)
-"""Logarithms of scales beyond these are not looked at."""
+"""Range of the logarithms of scales that is searched."""
 DROP = 12.0
 """Nodes whose log density is that much below the largest are left outside the next grid."""
 CHUNK = 256_000
@@ -64,7 +65,7 @@ def sample(
     """
     count = covariates.count
     design = Design(np.broadcast_to(np.eye(2), (len(count), 2, 2)), np.array([-1, -1]), np.full(2, CENTRE_SCALE), 0)
-    found, centre = np.empty((draws, *covariates.mean.shape)), np.empty((draws, 2, covariates.mean.shape[-1]))
+    drawn, centre = np.empty((draws, *covariates.mean.shape)), np.empty((draws, 2, covariates.mean.shape[-1]))
     for k in range(covariates.mean.shape[-1]):
         mean = covariates.mean[None, ..., k]
         log_scale = _scales(design, mean, count, rng, draws)
@@ -72,9 +73,9 @@ def sample(
             precision = np.broadcast_to(count, (len(log_scale[block]), *count.shape))
             solved = score_effects.solve(design, log_scale[block], mean, precision)
             nu, theta = score_effects.draw(design, solved, log_scale[block], mean, precision, rng)
-            found[block, :, :, k] = np.where(count > 0, mean[0], nu) if finite else nu
+            drawn[block, :, :, k] = np.where(count > 0, mean[0], nu) if finite else nu
             centre[block, :, k] = theta
-    return found, centre
+    return drawn, centre
 
 
 def _scales(design: Design, mean: FloatArray, count: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray:

@@ -89,19 +89,21 @@ def sample(
     x = np.asarray(features.transpose("subgroup", "coefficient").values, dtype=np.float64)
     if prior == "horseshoe":
         slab = 1.0 if slab_scale is None else slab_scale / scale
-        own = CoefficientPrior(global_scale(x, std_error, expected_effects), "horseshoe", slab, local_df)
+        coefficient_prior = CoefficientPrior(global_scale(x, std_error, expected_effects), "horseshoe", slab, local_df)
     else:
-        own = CoefficientPrior(float(natural["tau_scale"]) / scale / np.sqrt(2), "laplace")
+        coefficient_prior = CoefficientPrior(float(natural["tau_scale"]) / scale / np.sqrt(2), "laplace")
     low, high = float(tally["range_lower"].values[0]), float(tally["range_upper"].values[0])
     rng = generator(seed, metric, "structured_regression")
 
     def attempt(tune: int, thin: int) -> Posterior:
-        found = gibbs.sample(x, z, std_error**2, own, rng, chains=CHAINS, draws=draws, tune=tune, thin=thin)
-        intercept, beta = centre + scale * found.intercept, scale * found.beta
+        drawn = gibbs.sample(
+            x, z, std_error**2, coefficient_prior, rng, chains=CHAINS, draws=draws, tune=tune, thin=thin
+        )
+        intercept, beta = centre + scale * drawn.intercept, scale * drawn.beta
         mu = np.clip(intercept[..., None] + beta @ x.T, low, high)
         overall = np.clip(intercept, low, high)
         laid_out = lay_out(
-            tally, mu.reshape(-1, len(z)), {"overall": overall.ravel(), "tau": scale * found.tau.ravel()}
+            tally, mu.reshape(-1, len(z)), {"overall": overall.ravel(), "tau": scale * drawn.tau.ravel()}
         )
         if x.shape[1]:
             columns = np.array([str(name) for name in features["coefficient"].values])

@@ -65,7 +65,7 @@ def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: 
     log_mass = _log_mass(left, right, points, height, slope)
     share = np.exp(log_mass - log_mass.max(axis=0))
     cumulative = np.cumsum(share, axis=0) / share.sum(axis=0)
-    found = top.copy()
+    drawn = top.copy()
     todo = np.arange(len(top))
     for _ in range(ROUNDS):
         if not len(todo):
@@ -76,9 +76,9 @@ def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: 
         envelope = height[at] + slope[at] * (proposed - points[at])
         density = _relative(proposed, k[todo], n[todo], alpha[todo], tau[todo], top[todo])
         accept = envelope - density < rng.standard_exponential(len(todo))
-        found[todo[accept]] = proposed[accept]
+        drawn[todo[accept]] = proposed[accept]
         todo = todo[~accept]
-    return found
+    return drawn
 
 
 def _mode(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray) -> FloatArray:
@@ -119,12 +119,12 @@ def _relative(
 ) -> FloatArray:
     """Log density relative to that at ``top``, in differences, so that large counts keep their digits."""
     # With p, the share at the top, or 1 - p as the smaller of the two, and what cancels left out.
-    away = eta - top
-    smaller, mirrored = np.exp(-np.logaddexp(0, np.abs(top))), np.where(top < 0, away, -away)
+    deviation = eta - top
+    smaller, mirrored = np.exp(-np.logaddexp(0, np.abs(top))), np.where(top < 0, deviation, -deviation)
     with np.errstate(over="ignore"):
         curved = n * np.log1p(smaller * np.expm1(mirrored))
-    linear = np.where(top < 0, k, k - n) * away
-    return np.asarray(linear - curved - away * (0.5 * away + top - alpha) / tau**2, dtype=np.float64)
+    linear = np.where(top < 0, k, k - n) * deviation
+    return np.asarray(linear - curved - deviation * (0.5 * deviation + top - alpha) / tau**2, dtype=np.float64)
 
 
 def _log_mass(
@@ -152,6 +152,6 @@ def _within(left: FloatArray, right: FloatArray, point: FloatArray, slope: Float
         anchor = np.where(from_right, right, left)
         length = np.where(np.isfinite(left) & np.isfinite(right), right - left, np.inf)
         steep = np.abs(slope)
-        away = -np.log1p(u * np.expm1(-steep * length)) / np.where(steep > 0, steep, 1.0)
-        away = np.where(steep * length < 1e-6, u * np.where(np.isfinite(length), length, 0.0), away)
-        return np.asarray(np.where(from_right, anchor - away, anchor + away), dtype=np.float64)
+        distance = -np.log1p(u * np.expm1(-steep * length)) / np.where(steep > 0, steep, 1.0)
+        distance = np.where(steep * length < 1e-6, u * np.where(np.isfinite(length), length, 0.0), distance)
+        return np.asarray(np.where(from_right, anchor - distance, anchor + distance), dtype=np.float64)

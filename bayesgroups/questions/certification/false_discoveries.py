@@ -1,4 +1,4 @@
-"""Which subgroups fall behind, with the expected share of false alarms under control."""
+"""Discovery of subgroups that fall behind, with the expected share of false discoveries under control."""
 
 from __future__ import annotations
 

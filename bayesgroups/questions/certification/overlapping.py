@@ -53,7 +53,7 @@ def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
         Variables of a tally along ``metric`` and ``subgroup``, margins of fewest attributes first and the intersections
         last, with the level ``(all)`` where a margin does not look; ``attributes_crossed(subgroup)`` counts those that it
         does; ``members(subgroup, cell)`` is 1 where an intersection (``cell``) is in a subgroup. Subgroups overlap, so
-        this is for `bayesgroups.certify` and its kin; an estimator refuses it. ``sampling_variance`` pools the row
+        this is for `bayesgroups.certify` and related functions; an estimator refuses it. ``sampling_variance`` pools the row
         variance over the margins of the same attributes; ``pooled_variance`` and ``pooled_df`` are those of the
         intersections.
 
@@ -165,7 +165,7 @@ def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) 
 
 
 def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, members: BoolArray) -> FloatArray:
-    """How sampling errors of margins share their rows, as a factor of their covariance.
+    """Factor of the covariance of sampling errors of margins, which share rows.
 
     Parameters
     ----------
@@ -265,7 +265,9 @@ def shared_errors(values: Values) -> FloatArray | None:
 
 def _check(tally: xr.Dataset, order: int | None) -> list[str]:
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"margins are taken of a tally from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(
+            f"margins are taken of a tally from bg.tally() or a related function; got {type(tally).__name__}"
+        )
     if order is not None and order < 1:
         raise InputError(f"order={order!r} must be 1 or larger: the most attributes that a margin looks at")
     by = attributes_of(tally)

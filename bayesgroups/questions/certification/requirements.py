@@ -1,4 +1,4 @@
-"""What may be required of a definition of fairness across subgroups, as checks of any definition on any table."""
+"""Desiderata of a definition of fairness across subgroups, as checks of any definition on any table."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Judge = Callable[[FloatArray, FloatArray, float], float]
 """Unfairness from values (subgroup,), sizes (subgroup,) and the value over everyone."""
 
 CHECKS = ("minimal_justice", "consistent_conceptualisation", "data_not_punished", "errors_not_rewarded")
-LARGE = 1e9
-"""Sizes are multiplied by this where a definition is to be seen without sampling error."""
+SIZE_FACTOR = 1e9
+"""Factor on sizes at which a definition is seen without sampling error."""
 MORE_DATA = (2.0, 10.0, 100.0)
 """Factors by which a subgroup grows."""
 NEGLIGIBLE = 1e-4
-"""Changes up to here are none: limits still move that little at `LARGE` sizes."""
+"""Largest change that counts as none: limits still move that little at sizes times `SIZE_FACTOR`."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
     definition : Definition
         One of `definitions`, or one's own.
     tally : xr.Dataset
-        A tally of rates; where larger is worse, one less the rate is judged.
+        A tally of rates; where larger is worse, 1 - rate is judged.
 
     Returns
     -------
@@ -175,7 +175,9 @@ def _table(
         telling = [(False, -1.0)] * len(some)
         for one in trial(definition, value, size) if len(value) else ():
             at = place[one.subgroup]
-            change = 0.0 if one.before == one.after else float(np.nan_to_num(abs(one.after - one.before), nan=LARGE))
+            change = (
+                0.0 if one.before == one.after else float(np.nan_to_num(abs(one.after - one.before), nan=SIZE_FACTOR))
+            )
             if (one.failed, change) > telling[at]:
                 telling[at] = (one.failed, change)
                 fails[i, at], before[i, at], after[i, at] = one.failed, one.before, one.after
@@ -206,17 +208,17 @@ def _same_standard(definition: Definition, value: FloatArray, size: FloatArray) 
         for own in (size.min(), size.max()):
             sizes = size.copy()
             sizes[group] = own
-            found.append(definition.unfairness(tested, sizes * LARGE, overall))
+            found.append(definition.unfairness(tested, sizes * SIZE_FACTOR, overall))
         yield _Trial(group, found[0], found[1], _differs(found[0], found[1]))
 
 
 def _no_exception(definition: Definition, value: FloatArray, size: FloatArray) -> Iterator[_Trial]:
     overall = float((value * size).sum() / size.sum())
-    everyone = definition.unfairness(np.full(len(value), overall), size * LARGE, overall)
+    everyone = definition.unfairness(np.full(len(value), overall), size * SIZE_FACTOR, overall)
     for group in range(len(value)):
         tested = np.full(len(value), overall)
         tested[group] = 0.0
-        found = definition.unfairness(tested, size * LARGE, overall)
+        found = definition.unfairness(tested, size * SIZE_FACTOR, overall)
         yield _Trial(group, everyone, found, not found > definition.tolerance)
 
 
@@ -244,7 +246,7 @@ def _more_errors(definition: Definition, value: FloatArray, size: FloatArray) ->
 
 
 def _limit(side: str, interval: str, z: float, *, clipped: bool) -> Judge:
-    """How far the optimist's or pessimist's value falls short of 1."""
+    """Distance of the optimist's or pessimist's value from 1."""
 
     def unfairness(values: FloatArray, sizes: FloatArray, overall: float) -> float:
         nothing = np.full(values.shape, np.nan)

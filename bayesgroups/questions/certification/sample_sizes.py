@@ -1,4 +1,4 @@
-"""How many rows a statement about every subgroup needs, before they are collected."""
+"""Sample sizes for statements about every subgroup, before rows are collected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GRID = 4_001
 def rows_to_certify(
     tally: xr.Dataset, standard: float, *, truth: xr.DataArray | None = None, power: float = 0.8, level: float = 0.95
 ) -> xr.Dataset:
-    """How many more rows each subgroup needs for the pessimist to certify a standard.
+    """Plan the further rows that each subgroup needs for the pessimist to certify a standard.
 
     Estimand: the smallest denominators with which, if values are as assumed, all lower limits exceed the standard with
     probability ``power``.
@@ -96,7 +96,7 @@ def rows_to_certify(
 
 
 def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArray | None = None) -> xr.Dataset:
-    """How many more rows, and where, make the widest interval of the table so much narrower.
+    """Plan the further rows, and their subgroups, that make the widest interval of the table so much narrower.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def minimum_detectable_gap(
 def probability_of_finding_worst(
     tally: xr.Dataset, *, truth: xr.DataArray | None = None, factors: Sequence[float] = (1.0, 2.0, 5.0, 10.0)
 ) -> xr.Dataset:
-    """How probably the subgroup with the worst estimate is the worst, as the table grows.
+    """Compute the probability that the subgroup with the worst estimate is the worst, as the table grows.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What subgroups share: ``kappa`` (draw,) and ``base`` q (draw, family, cell)."""
+    """Parameters that subgroups share: ``kappa`` (draw,) and ``base`` q (draw, family, cell)."""
 
     kappa: FloatArray
     base: FloatArray

@@ -52,7 +52,7 @@ def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
 
 
 def at_least(counts: FloatArray) -> FloatArray:
-    """How many lie at or above each threshold, from counts per bin along the last axis.
+    """Number of scores at or above each threshold, from counts per bin along the last axis.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def members(counts: FloatArray, score: FloatArray, rng: np.random.Generator, dra
 def fit(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | None:
     """Fit shift and slope of all subgroups and draw their spread; ``None`` with fewer than two that have rows."""
     rows = counts.sum(axis=-1)
-    if (rows.sum(axis=0) > 0).sum() < tilts.FEWEST:
+    if (rows.sum(axis=0) > 0).sum() < tilts.MIN_SUBGROUPS:
         return None
     q, weight = _share(counts), rows.sum(axis=1)
     inside = np.clip(score, EDGE, 1 - EDGE)
@@ -124,7 +124,9 @@ def _moved(share: FloatArray, by: FloatArray) -> FloatArray:
 def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
     rows = own.sum(axis=1)
     p = _moved(q, theta @ basis)
-    return basis @ (own[:, 1] - rows * p), (basis * (rows * p * (1 - p))) @ basis.T + tilts.LEAST * np.eye(len(basis))
+    return basis @ (own[:, 1] - rows * p), (basis * (rows * p * (1 - p))) @ basis.T + tilts.MIN_INFORMATION * np.eye(
+        len(basis)
+    )
 
 
 def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:

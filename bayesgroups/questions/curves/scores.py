@@ -1,4 +1,4 @@
-"""Where a curve gets its scores: the score cells of a tally, which are all that any curve needs of the rows."""
+"""Scores of a curve: the score cells of a tally, which are all that any curve needs of the rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Scores:
         return {"subgroup": self.names, **{name: ("subgroup", values) for name, values in self.attributes.items()}}
 
     def status(self) -> NDArray[np.str_]:
-        """What is missing in each subgroup: ``ok``, ``no rows``, ``no positives`` or ``no negatives``."""
+        """Status of each subgroup: ``ok``, ``no rows``, ``no positives`` or ``no negatives``."""
         ones, zeros = self.totals()
         words = np.where(zeros == 0, "no negatives", "ok")
         words = np.where(ones == 0, "no positives", words)

@@ -157,7 +157,7 @@ def posterior(
     known = {name: rates.counts(name, confusion(found))[1].sum(axis=0) > 0 for name in metrics}
     for g, label in enumerate(scores.names):
         own = generator(seed, str(label), "threshold posterior")
-        share = np.maximum(hierarchy.members(prevalence, totals[None, g], own)[:, 0], trees.LEAST)
+        share = np.maximum(hierarchy.members(prevalence, totals[None, g], own)[:, 0], trees.MIN_SHARE)
         ones, zeros = (
             trees.members(base, counts, g, own) * share[:, [side]]
             for side, (base, counts) in enumerate(zip(classes, (found.positives, found.negatives), strict=True))

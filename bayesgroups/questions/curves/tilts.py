@@ -28,8 +28,8 @@ FloatArray = NDArray[np.float64]
 DEGREE = 3
 """Polynomials: location, spread, skewness."""
 SCALE = 0.5
-"""Of the half-normal prior of tau."""
-FEWEST = 2
+"""Scale of the half-normal prior of tau."""
+MIN_SUBGROUPS = 2
 """Subgroups with rows below which none differ."""
 STEPS = 30
 """Newton steps towards each penalised maximum."""
@@ -37,7 +37,7 @@ FOLLOWING = 2
 """Newton steps of a subgroup's tilts from their best value to that for a draw of the shared distribution."""
 TAUS = np.exp(np.linspace(np.log(2e-3), np.log(4.0), 80))
 """Grid of tau."""
-LEAST = 1e-9
+MIN_INFORMATION = 1e-9
 """Information about a direction that the bins cannot show, so that it can be inverted."""
 
 
@@ -138,7 +138,7 @@ def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | Non
     >>> [bool(np.median(fit(counts * 1.0, rng, 500).tau[:, 0]) > 0.1) for counts in (apart, alike)]
     [True, False]
     """
-    if ((counts.sum(axis=1) > 0).sum() < FEWEST) or counts.shape[1] < 3:
+    if ((counts.sum(axis=1) > 0).sum() < MIN_SUBGROUPS) or counts.shape[1] < 3:
         return None
     q = centre(counts)
     basis = polynomials(q)
@@ -192,7 +192,7 @@ def members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np
         p = tilted(q, found.basis, theta)
         mean = p @ found.basis.T
         spread = (p @ squares.T).reshape(-1, size, size) - mean[:, :, None] * mean[:, None]
-        precision = own.sum() * spread + LEAST * np.eye(size) + prior
+        precision = own.sum() * spread + MIN_INFORMATION * np.eye(size) + prior
         gradient = found.basis @ own - own.sum() * mean - theta / found.tau**2
         step = np.linalg.solve(precision, gradient[..., None])[..., 0]
         theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
@@ -205,7 +205,7 @@ def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: Float
     p = tilted(q, basis, theta)
     mean = basis @ p
     spread = (basis * p) @ basis.T - np.outer(mean, mean)
-    return basis @ own - own.sum() * mean, own.sum() * spread + LEAST * np.eye(len(basis))
+    return basis @ own - own.sum() * mean, own.sum() * spread + MIN_INFORMATION * np.eye(len(basis))
 
 
 def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:

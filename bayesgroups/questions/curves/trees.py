@@ -1,8 +1,8 @@
 """Distributions of scores in subgroups, shrunk towards a shared one: smooth differences first, then any other.
 
-A subgroup differs from the shared distribution by location, spread and skewness (`bayesgroups.questions.curves.tilts`), and from what
-these say by whatever its rows say. For the latter, scores in bins are a sequence of splits: into a lower and an upper half, each
-half into halves, down to single bins. The share of a subgroup that goes up at a node is a binomial rate, shrunk towards
+A subgroup differs from the shared distribution by location, spread and skewness (`bayesgroups.questions.curves.tilts`), and from
+what these say by whatever its rows say. For the latter, scores in bins are a sequence of splits: into a lower and an upper half,
+each half into halves, down to single bins. The share of a subgroup that goes up at a node is a binomial rate, shrunk towards
 the expected one with concentrations by depth (`bayesgroups.questions.curves.hierarchy`). A subgroup with many rows keeps its own
 distribution, one with few has the shared one, tilted as far as its rows say, and one without rows is any subgroup.
 
@@ -30,8 +30,8 @@ DEEPEST = 8
 """Nodes at this depth and below share one concentration."""
 COARSE = 4
 """So do nodes above this depth: the first splits are fitted by the smooth differences, and have little left to learn from."""
-LEAST = 1e-100
-"""Of the share of a bin: a ratio of two that are nothing is then what the rest of the model says, not 0 / 0."""
+MIN_SHARE = 1e-100
+"""Floor of the share of a bin: the ratio of two empty ones is then that of the rest of the model, not 0 / 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def _put_together(levels: Sequence[Level], shares: Sequence[FloatArray], bins: i
         for node in range(len(level.start)):
             found[:, level.start[node] : level.middle[node]] *= share[:, node, :1]
             found[:, level.middle[node] : level.end[node]] *= share[:, node, 1:]
-    return np.maximum(found, LEAST)
+    return np.maximum(found, MIN_SHARE)
 
 
 def _shares(distribution: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:
@@ -179,7 +179,7 @@ def _shares(distribution: FloatArray, levels: Sequence[Level]) -> list[FloatArra
 
 
 def _splits(counts: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:
-    """What goes down and up at every node of each depth, (node, subgroup, 2) from (subgroup, bin)."""
+    """Counts that go down and up at every node of each depth, (node, subgroup, 2) from (subgroup, bin)."""
     reached = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1).T
     return [
         np.stack(

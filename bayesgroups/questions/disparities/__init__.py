@@ -1,3 +1,3 @@
-"""How unequal subgroups are: one number per metric from the values of the subgroups, with or without draws."""
+"""Disparity of subgroups: one number per metric from the values of the subgroups, with or without draws."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much the true values of a metric vary between subgroups, beyond what sampling makes of them."""
+"""Variance of the true values of a metric between subgroups, beyond that of sampling."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _check(method: str, interval: str, form: str, variances: str, draws: int) ->
 
 
 def _why_not(estimates: Estimates, positive: FloatArray, method: Method) -> str:
-    """Why there is no answer, if so."""
+    """Reason why there is no answer, if so."""
     if len(estimates.y) < 2:
         return "fewer than two subgroups with an estimate"
     return "" if method in OF_THESE or (positive > 0).all() else FLAT
@@ -221,7 +221,7 @@ def _of_these(
 
 
 def _note(estimates: Estimates, method: Method) -> str:
-    """What a reader must know besides the numbers."""
+    """Remark that belongs beside the numbers."""
     notes, few = [], estimates.count <= 2
     if method != "uncorrected" and len(few) and 2 * few.sum() > len(few):
         notes.append(

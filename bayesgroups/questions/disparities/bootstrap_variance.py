@@ -62,7 +62,7 @@ def resample(tally: xr.Dataset, position: int, estimates: Estimates, *, seed: in
 
 
 def noise(y: FloatArray, estimates: Estimates, correction: Correction, form: Form) -> FloatArray:
-    """What sampling, and resampling, add to the variance of each subgroup's replicate.
+    """Variance that sampling, and resampling, add to each subgroup's replicate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How unequal subgroups are in every metric: one number per measure, with what is known of its error."""
+"""Disparity of subgroups in every metric: one number per measure, with an estimate of its error."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ FloatArray = NDArray[np.float64]
 BISECTIONS = 50
 DOUBLINGS = 60
 LARGEST_SHAPE = 1e8
-"""Of the gamma law; beyond it is normal to all digits that matter."""
+"""Largest shape of the gamma law; beyond it is normal to all digits that matter."""
 BORROWED = 2.0
 """Rows with everybody's rate that are lent to a subgroup to say how exact its own rate is."""
 
@@ -249,7 +249,7 @@ def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interv
         return np.asarray(tested, dtype=np.float64)
 
     def edge(low: FloatArray, high: FloatArray, *, upper: bool) -> FloatArray:
-        """Where the lower limit begins, with ``upper``, or where the upper limit ends."""
+        """Start of the lower limit, with ``upper``, or end of the upper limit."""
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             onwards = probability(middle, upper=upper) < 0 if upper else probability(middle, upper=upper) >= 0

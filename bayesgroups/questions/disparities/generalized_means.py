@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-_NEAR_ZERO = 0.5
+_MAX_POWER_SPREAD = 0.5
 """Below this |power| times spread of the logarithms the mean is taken as a factor on the geometric mean."""
 
 
@@ -80,7 +80,7 @@ def _power_mean(v: FloatArray, power: float, share: FloatArray) -> FloatArray:
         far = np.exp((largest[..., 0] + np.where(np.isfinite(largest[..., 0]), rest, 0.0)) / power)
         # Near 0: 1/p magnifies rounding, so that the mean is a factor on the geometric one.
         shifted = np.where(share > 0, logs - inner, 0.0)
-        near = np.abs(power) * np.abs(shifted).max(axis=-1, initial=0.0) < _NEAR_ZERO
+        near = np.abs(power) * np.abs(shifted).max(axis=-1, initial=0.0) < _MAX_POWER_SPREAD
         excess = (share * np.expm1(np.where(near[..., None], power * shifted, 0.0))).sum(axis=-1)
         close = np.exp(inner[..., 0] + np.log1p(excess) / power)
     return np.where(near, close, far)

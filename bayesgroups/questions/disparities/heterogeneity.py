@@ -129,14 +129,14 @@ def solve_q(y: FloatArray, v: FloatArray, target: Callable[[FloatArray], FloatAr
         high = np.where(squares > 0, squares / target(np.where(squares > 0, squares, 1.0)), 0.0)
         bound = np.where(squares > 0, squares / target(low), 0.0)
     high = np.minimum(np.maximum(high, squares), bound)
-    endless = np.isinf(high)
-    high = np.where(endless, 0.0, high)
+    unbounded = np.isinf(high)
+    high = np.where(unbounded, 0.0, high)
     inside = q_statistic(y, v, low) > target(low)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         above = q_statistic(y, v, middle) > target(middle)
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(endless, np.inf, np.where(inside, (low + high) / 2, 0.0))
+    return np.where(unbounded, np.inf, np.where(inside, (low + high) / 2, 0.0))
 
 
 def dersimonian_laird_error(y: FloatArray, v: FloatArray, t: FloatArray) -> FloatArray:

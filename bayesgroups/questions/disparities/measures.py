@@ -1,4 +1,4 @@
-"""How unequal numbers per subgroup are: the meta-metrics of Lum et al., the Gini coefficient, and the gap of the worst.
+"""Measures of disparity of numbers per subgroup: the meta-metrics of Lum et al., the Gini coefficient, the gap of the worst.
 
 Pure functions of arrays (..., subgroup) of at least one value and, where a mean is taken, of weights (subgroup,), positive
 or 0, of any sum; without them every subgroup counts the same. NaN in, NaN out: leave undefined subgroups out beforehand.
@@ -215,7 +215,7 @@ def gini(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
 
 
 def worst_group_gap(y: FloatArray, *, larger_is_better: bool, weights: FloatArray | None = None) -> FloatArray:
-    """How much worse than the mean the worst subgroup does, in the units of y; never negative.
+    """Difference between the mean and the worst subgroup, in the units of y; never negative.
 
     Parameters
     ----------

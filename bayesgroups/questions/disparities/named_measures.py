@@ -21,7 +21,7 @@ MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
 
 @dataclass(frozen=True)
 class Settings:
-    """What measures need besides the values: weights (subgroup,), the metric's direction, and two numbers."""
+    """Inputs of measures besides the values: weights (subgroup,), the metric's direction, and two numbers."""
 
     weights: FloatArray | None = None
     larger_is_better: bool = True

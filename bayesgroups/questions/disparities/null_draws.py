@@ -1,4 +1,4 @@
-"""What estimates would be if the true values were known: draws that tell the noise in a measure of disparity."""
+"""Draws of estimates given true values, for the noise in a measure of disparity."""
 
 from __future__ import annotations
 

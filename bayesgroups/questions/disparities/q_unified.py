@@ -62,7 +62,7 @@ def interval(y: FloatArray, v: FloatArray, level: float) -> Interval:
     squares = ((y - y.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
 
     def crossing(top: FloatArray, *, large: bool) -> FloatArray:
-        """Where Q(t) stops being too large, or starts being too small, for t in [0, top]."""
+        """Root of Q(t), where it stops being too large or starts being too small, for t in [0, top]."""
         low, high = np.zeros(top.shape), top
         for _ in range(BISECTIONS):
             middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""What sampling noise makes of a measure of disparity: its value under equality, and its bias taken off."""
+"""Bias of a measure of disparity from sampling noise: its value under equality, and the bias taken off."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def under_equality(
     Returns
     -------
     Equality
-        By draws of `bayesgroups.questions.disparities.null_draws.if_equal`, the estimates counted among them, so that the p-value is
-        at least 1 / (draws + 1). NaN where the measure is not defined; draws where it is not are left out.
+        By draws of `bayesgroups.questions.disparities.null_draws.if_equal`, the estimates counted among them, so that the p-value
+        is at least 1 / (draws + 1). NaN where the measure is not defined; draws where it is not are left out.
 
     Examples
     --------

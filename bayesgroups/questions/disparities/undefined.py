@@ -1,4 +1,4 @@
-"""Why an aggregate is undefined, in words."""
+"""Reasons why an aggregate is undefined, in words."""
 
 from __future__ import annotations
 

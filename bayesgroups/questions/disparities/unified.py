@@ -1,4 +1,4 @@
-"""How an interval for something that cannot be negative divides its error between its two ends.
+"""Division of the error of an interval between its two ends, for a parameter that cannot be negative.
 
 A two-sided interval for a variance takes 2.5 % at either end. Where the variance is 0 its lower end cannot err, so it
 covers 97.5 % and spends width on an error that it cannot make. Ordered by likelihood ratio instead (Feldman and Cousins),

@@ -1,4 +1,4 @@
-"""What the differences between subgroups are made of."""
+"""Attribution of the differences between subgroups to sets of attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which features of subgroups explain how a metric differs between them: tests between nested linear models."""
+"""Tests between nested linear models: features of subgroups that explain differences of a metric."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _Noise:
-    """What the rows say of sampling noise, in the units of the weighted squares, on ``df`` degrees of freedom."""
+    """Estimate of sampling noise from the rows, in the units of the weighted squares, on ``df`` degrees of freedom."""
 
     variance: float
     df: float
@@ -119,7 +119,7 @@ def goodness_of_fit(
     [0.2569, 0.0822]
     """
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     if weights not in get_args(Weights):
         raise InputError(f"weights={weights!r} does not exist; expected 'precision' or 'count'")
     models = _models(formulas)
@@ -210,7 +210,7 @@ def _models(formulas: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 
 
 def _mend(formulas: list[str]) -> str:
-    """What to do about too few models."""
+    """Advice for too few models."""
     if not formulas:
         return "give nested ones, as ['1', 'race']"
     if formulas[0].strip() == "1":

@@ -1,4 +1,4 @@
-"""What priors say before there are data, and how much they still say afterwards."""
+"""Prior predictive distributions, and the sensitivity of a posterior to its priors."""
 
 from bayesgroups.questions.priors.predictive import prior_predictive as prior_predictive
 from bayesgroups.questions.priors.sensitivity import prior_sensitivity as prior_sensitivity

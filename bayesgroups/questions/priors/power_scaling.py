@@ -45,7 +45,7 @@ def weights(log_density: FloatArray, power: float) -> tuple[FloatArray, float]:
 
 
 def sensitivity(draws: FloatArray, log_density: FloatArray) -> FloatArray:
-    """How fast the distribution of each quantity changes with the power of one factor of the posterior.
+    """Derivative of the distribution of each quantity with respect to the power of one factor of the posterior.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an estimator believes before it sees the data, in units of the metric."""
+"""Prior predictive distribution of an estimator, in units of the metric."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
     Parameters
     ----------
     tally : xr.Dataset
-        From `bayesgroups.tally` or its kin.
+        From `bayesgroups.tally` or a related function.
     estimator : Estimator
         The word with its settings, such as ``bg.PartialPooling(tau_scale=1.0)``.
     seed : int
@@ -64,7 +64,7 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
     import pymc as pm
 
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or its kin; got {type(tally).__name__}")
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     if not isinstance(estimator, Estimator):
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:

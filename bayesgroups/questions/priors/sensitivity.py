@@ -1,4 +1,4 @@
-"""How much the priors still say in a report."""
+"""Prior sensitivity of a report."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _quantities(drawn: xr.Dataset, mu: FloatArray, *, larger: bool) -> FloatArra
 
 
 def _diagnosis(prior: FloatArray, likelihood: FloatArray) -> list[str]:
-    """What both sensitivities mean together."""
+    """Diagnosis from both sensitivities together."""
     strong = np.nan_to_num(prior) >= MATTERS
     informed = ~(np.nan_to_num(likelihood, nan=np.inf) < MATTERS)
     return ["" if not s else "prior and data disagree" if d else "prior strong, data weak"

@@ -1,4 +1,4 @@
-"""Which model to take where performance and fairness pull apart: frontiers, distances, areas, selection.
+"""Model selection where performance and fairness conflict: frontiers, distances, areas, selection.
 
 A candidate is one setting of one method, with its ``performance`` and its ``fairness``, both larger the better. Candidates
 come as rows of a DataFrame or along one dim of a Dataset, there with or without the dims ``chain`` and ``draw``.

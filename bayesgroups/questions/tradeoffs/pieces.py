@@ -1,4 +1,4 @@
-"""What the straight pieces of a performance-fairness curve add up to, whole or where constraints hold.
+"""Integrals over the straight segments of a performance-fairness curve, whole or where constraints hold.
 
 Pure functions of corners (..., corner) by rising performance; sums are over the pieces between neighbours.
 """
@@ -145,7 +145,7 @@ def _meet(low: FloatArray, high: FloatArray, other: tuple[FloatArray, FloatArray
 
 
 def _above(start: FloatArray, end: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
-    """Where along a piece (0 to 1) a goal is at least so large; the first number is larger where it never is."""
+    """Range along a segment (0 to 1) where a goal is at least so large; the first number is larger where it never is."""
     rise = end - start
     crossing = np.divide(least - start, rise, out=np.zeros(rise.shape), where=rise != 0)
     flat = np.where(start >= least, 0.0, 2.0)
@@ -157,7 +157,7 @@ def _above(start: FloatArray, end: FloatArray, least: float) -> tuple[FloatArray
 def _within(
     curve: Curve, most: float, pole: tuple[float, float], scale: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Where along a piece the distance to the pole is at most so large."""
+    """Range along a segment where the distance to the pole is at most so large."""
     (x, x1), (y, y1) = (
         ends((at - values) / unit)
         for at, values, unit in zip(pole, (curve.performance, curve.fairness), scale, strict=True)

@@ -1,4 +1,4 @@
-"""How sure a comparison of curves is: areas of several methods draw by draw, and the band around a curve."""
+"""Uncertainty of a comparison of curves: areas of several methods draw by draw, and the band around a curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a metric shows, in sentences made from its numbers, also for those who cannot see its picture."""
+"""Summary of a metric in sentences made from its numbers, also for those who cannot see its picture."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def estimator_words(report: xr.DataTree) -> str:
 
 
 def interval_words(method: str) -> str:
-    """What an interval is; methods can carry a remark in brackets.
+    """Description of an interval; methods can carry a remark in brackets.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def model_words(report: xr.DataTree) -> list[str]:
 
 
 def settings_of(tally: xr.Dataset) -> dict[str, Any]:
-    """How a tally was made; empty where it does not say."""
+    """Settings by which a tally was made; empty where it does not say."""
     try:
         found = json.loads(str(tally.attrs.get("settings", "{}")))
     except ValueError:

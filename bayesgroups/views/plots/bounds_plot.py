@@ -1,4 +1,4 @@
-"""What is known of rates when critics say only whether they disagree: bounds, and estimates in them."""
+"""Plot of bounds on rates from disagreement between critics alone, with the estimates inside them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def disagreement_bounds(found: xr.Dataset, *, size: style.Size = "page", axes: A
         raise InputError(
             f"a picture tells {len(style.SEQUENCE)} labels apart; got {len(labels)}: choose some with .sel(label=...)"
         )
-    shape, own = style.look(size), axes is None
+    shape, owns_figure = style.look(size), axes is None
     lower, upper = (found[name].transpose("label", "subgroup").values for name in ("lower", "upper"))
     axes = style.begin(axes, shape, max(0.3, 0.12 + 0.06 * len(names) * max(1.0, 0.4 * len(labels))))
     step = 0.8 / len(labels)
@@ -75,11 +75,11 @@ def disagreement_bounds(found: xr.Dataset, *, size: style.Size = "page", axes: A
         colour, marker = style.SEQUENCE[i]
         place = np.arange(len(names)) + (i - (len(labels) - 1) / 2) * step
         axes.hlines(place, lower[i], upper[i], color=colour, lw=1.6 * shape.line)
-        known = np.isfinite(lower[i])
-        said = "" if label == "all" and len(labels) == 1 else plain(label)
+        defined = np.isfinite(lower[i])
+        caption = "" if label == "all" and len(labels) == 1 else plain(label)
         for ends in (lower[i], upper[i]):
             (handle,) = axes.plot(
-                ends[known], place[known], ls="", marker=marker, color=colour, markersize=0.9 * shape.marker, label=said
+                ends[defined], place[defined], ls="", marker=marker, color=colour, markersize=0.9 * shape.marker, label=caption
             )  # fmt: skip
         handles.append(handle)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -96,5 +96,5 @@ def disagreement_bounds(found: xr.Dataset, *, size: style.Size = "page", axes: A
         y="",
     )
     if len(labels) > 1:
-        style.explain(axes, shape, handles, own=own, columns=3)
+        style.explain(axes, shape, handles, owns_figure=owns_figure, columns=3)
     return axes

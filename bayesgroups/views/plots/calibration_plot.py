@@ -69,9 +69,9 @@ def calibration_ranks(
     """
     if not 1 <= len(ranks) <= len(style.SEQUENCE):
         raise InputError(f"a picture tells 1 to {len(style.SEQUENCE)} quantities apart; got {len(ranks)}")
-    found = {str(name): np.asarray(values) for name, values in ranks.items()}
-    number = len(next(iter(found.values())))
-    for name, values in found.items():
+    arrays = {str(name): np.asarray(values) for name, values in ranks.items()}
+    number = len(next(iter(arrays.values())))
+    for name, values in arrays.items():
         if values.ndim != 1 or len(values) != number or number == 0:
             raise InputError(
                 f"ranks of {name!r} must be an array of as many numbers as the others; got shape {values.shape}"
@@ -85,12 +85,12 @@ def calibration_ranks(
     even = np.stack([_below(rng.random(number), grid) - grid for _ in range(SIMULATIONS)])
     scale = np.sqrt(np.maximum(grid * (1 - grid), 1e-12) / number)
     wide = float(np.quantile(np.max(abs(even[:, 1:-1]) / scale[1:-1], axis=1), BAND_LEVEL)) * scale
-    shape, own = style.look(size), axes is None
+    shape, owns_figure = style.look(size), axes is None
     axes = style.begin(axes, shape, 0.55)
     handles: list[Artist] = [
         axes.fill_between(grid, -wide, wide, color=style.GREY, alpha=0.18, lw=0, label=f"{percent(BAND_LEVEL)} band")
     ]
-    for (name, values), (colour, marker) in zip(found.items(), style.SEQUENCE, strict=False):
+    for (name, values), (colour, marker) in zip(arrays.items(), style.SEQUENCE, strict=False):
         pit = (values + rng.random(number)) / (draws + 1)
         (line,) = axes.plot(
             grid, _below(pit, grid) - grid, color=colour, lw=shape.line, label=plain(name), marker=marker, markevery=25,
@@ -100,7 +100,7 @@ def calibration_ranks(
     axes.axhline(0, color=style.INK, lw=0.6)
     style.name(axes, shape, title=f"Ranks of true values, {number} replications", x="rank, as a share of the draws",
                y="difference from even")  # fmt: skip
-    style.explain(axes, shape, handles, own=own, columns=3)
+    style.explain(axes, shape, handles, owns_figure=owns_figure, columns=3)
     return axes
 
 
@@ -109,7 +109,7 @@ def coverage(
 ) -> Axes:
     """Draw how often intervals cover the truth, by how often they say they do.
 
-    Points on the diagonal keep their word; below it intervals are too short. Bars are two Monte Carlo standard errors.
+    Points on the diagonal keep their level; below it intervals are too short. Bars are two Monte Carlo standard errors.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def coverage(
         raise InputError(
             f"a picture tells 1 to {len(style.SEQUENCE)} lines apart; got {len(groups)}: choose some rows first"
         )
-    shape, own = style.look(size), axes is None
+    shape, owns_figure = style.look(size), axes is None
     axes = style.begin(axes, shape, 0.72)
     level, covered, error = (table[name].to_numpy(dtype=np.float64) for name in ("level", "coverage", "mc_error"))
     least = float(level.min())
@@ -168,7 +168,7 @@ def coverage(
     axes.set_ylim(lowest, 1.005)
     axes.grid(color=style.RULE, lw=0.6)
     style.name(axes, shape, title="Coverage of intervals", x="stated level", y="share that covers")
-    style.explain(axes, shape, handles, own=own, columns=3)
+    style.explain(axes, shape, handles, owns_figure=owns_figure, columns=3)
     return axes
 
 

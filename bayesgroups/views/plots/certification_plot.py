@@ -78,7 +78,7 @@ def certification(
     >>> certification(bg.estimate(counts, bg.PartialPooling(), seed=1)).get_xlabel()
     'standard c: fnr at most'
     """
-    reading, shape, own = read(report, metric), style.look(size), axes is None
+    reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
     place = names.index(reading.metric)
     numbers = open_source(report, "posterior", imputed=imputed).read(place)
@@ -89,8 +89,8 @@ def certification(
     worst = of_draws(numbers.sign * numbers.draws[:, numbers.included])
     alone = certify(report["constant_data"].to_dataset(), level=level).isel(metric=place)
     limits = {
-        said: float(np.clip(float(alone[said]), min(numbers.range), max(numbers.range)))
-        for said in ("pessimist", "optimist")
+        viewpoint: float(np.clip(float(alone[viewpoint]), min(numbers.range), max(numbers.range)))
+        for viewpoint in ("pessimist", "optimist")
     }
     ends = [
         *(numbers.sign * value for value in limits.values() if np.isfinite(value)),
@@ -110,10 +110,10 @@ def certification(
         label=f"certified with {percent(level)}: {number(certified, reading.decimals())}",
     )  # fmt: skip
     handles: list[Artist] = [curve, point]
-    for said, dash in (("pessimist", (0, (5, 2))), ("optimist", (0, (1, 1.5)))):
-        value = limits[said]
+    for viewpoint, dash in (("pessimist", (0, (5, 2))), ("optimist", (0, (1, 1.5)))):
+        value = limits[viewpoint]
         if np.isfinite(value):
-            label = f"{said}, from rows alone: {number(value, reading.decimals())}"
+            label = f"{viewpoint}, from rows alone: {number(value, reading.decimals())}"
             handles.append(axes.axvline(value, color=style.VERMILION, lw=shape.line, ls=dash, label=label, zorder=2))
     handles += style.left_out(len(numbers.labels) - int(numbers.included.sum()))
     axes.set_ylim(0, 1.03)
@@ -132,5 +132,5 @@ def certification(
         x=f"standard c: {plain(names[place])} {sense}", y="P(all reach c)",
     )  # fmt: skip
     axes.grid(color=style.RULE, lw=0.6)
-    style.explain(axes, shape, handles, own=own)
+    style.explain(axes, shape, handles, owns_figure=owns_figure)
     return axes

@@ -142,21 +142,21 @@ def curves(
     return figure
 
 
-def _choose(found: xr.Dataset, metric: str | None) -> tuple[str, xr.Dataset]:
+def _choose(table: xr.Dataset, metric: str | None) -> tuple[str, xr.Dataset]:
     """The kind of the curves, and those of one metric."""
-    kind = str(found.attrs.get("curve", "")) if isinstance(found, xr.Dataset) else ""
+    kind = str(table.attrs.get("curve", "")) if isinstance(table, xr.Dataset) else ""
     if kind not in _X:
         raise InputError("curves() draws what bg.threshold_curve(), bg.roc_curve() and bg.calibration_curve() return")
     if kind != "threshold":
         if metric is not None:
             raise InputError(f"metric={metric!r} is for threshold curves; these have none")
-        return kind, found
-    names = [str(name) for name in found["metric"].values]
+        return kind, table
+    names = [str(name) for name in table["metric"].values]
     if metric is not None and metric not in names:
         raise InputError(f"metric {metric!r} has no curve; {near_misses(metric, names)}")
-    one = found.sel(metric=metric or names[0])
-    one.attrs["metric"] = metric or names[0]
-    return kind, one
+    chosen = table.sel(metric=metric or names[0])
+    chosen.attrs["metric"] = metric or names[0]
+    return kind, chosen
 
 
 def _without_rows(curves_of_metric: xr.Dataset) -> NDArray[np.bool_]:
@@ -181,12 +181,12 @@ def _imputed_key() -> Artist:
     return Line2D([], [], color=BLUE, linestyle=_IMPUTED, lw=1.4, label="no rows: the model alone")
 
 
-def _paint(axes: Axes, kind: str, found: xr.Dataset, subgroup: int, mode: _Mode) -> list[Artist]:
+def _paint(axes: Axes, kind: str, table: xr.Dataset, subgroup: int, mode: _Mode) -> list[Artist]:
     """Draw one subgroup and return the handles for the legend."""
-    one = found.isel(subgroup=subgroup)
+    curve = table.isel(subgroup=subgroup)
     handles: list[Artist] = []
     for approach, (colour, dash, marker) in _STYLES.items():
-        side = one.sel(approach=approach)
+        side = curve.sel(approach=approach)
         x = _places(kind, side, approach)
         y = side["estimate"].values
         for name, alpha in (("band_", 0.13), ("", 0.22)):
@@ -200,12 +200,12 @@ def _paint(axes: Axes, kind: str, found: xr.Dataset, subgroup: int, mode: _Mode)
             marker=marker if kind == "calibration" else "", markersize=3, markerfacecolor="white" if mode.alone else colour,
         )  # fmt: skip
         handles.append(_key(colour, dash, marker if kind == "calibration" else "", approach) if mode.alone else line)
-    x = np.array([0.0, 1.0]) if kind == "calibration" else found[_X[kind]].values
+    x = np.array([0.0, 1.0]) if kind == "calibration" else table[_X[kind]].values
     y = x if kind == "calibration" else mode.mean
     words = "score = share" if kind == "calibration" else "mean of subgroups"
     (line,) = axes.plot(x, y, color=GREY, linestyle=":", lw=1.1, label=words, zorder=2)
     handles.append(line)
-    status = str(one["status"].values)
+    status = str(curve["status"].values)
     if status != "ok":
         axes.text(0.97, 0.05, status, transform=axes.transAxes, ha="right", fontsize=8, color=GREY, style="italic")
     axes.set_ylim(-0.03, 1.03)
@@ -218,7 +218,7 @@ def _paint(axes: Axes, kind: str, found: xr.Dataset, subgroup: int, mode: _Mode)
 
 
 def _places(kind: str, side: xr.Dataset, approach: str) -> FloatArray:
-    """Where the points of a curve lie: at the mean score of a bin, or its middle where the bin is empty."""
+    """Positions of the points of a curve: the mean score of a bin, or its middle where the bin is empty."""
     x: FloatArray = side[_X[kind]].values
     if kind == "calibration":
         middle = (side["bin_lower"] + side["bin_upper"]).values / 2

@@ -1,4 +1,4 @@
-"""How unequal subgroups are, as a distribution rather than a number."""
+"""Disparity of subgroups as a distribution rather than a number."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def disparity_posterior(
     """
     if measure not in MEASURES:
         raise InputError(f"there is no measure {measure!r}; {near_misses(measure, MEASURES)}")
-    reading, shape, own = read(report, metric), style.look(size), axes is None
+    reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
     place = names.index(reading.metric)
     values = open_source(report, "posterior", imputed=imputed).read(place, unanswered="keep")
@@ -106,9 +106,9 @@ def disparity_posterior(
     tail = (1 - level) / 2
     lower, middle, upper = (float(v) for v in np.quantile(drawn, [tail, 0.5, 1 - tail]))
     axes.hlines(-0.07, lower, upper, color=style.BLUE, lw=2 * shape.line)
-    said = f"median {number(middle, reading.decimals())}, {percent(level)} credible"
+    caption = f"median {number(middle, reading.decimals())}, {percent(level)} credible"
     (dot,) = axes.plot(
-        [middle], [-0.07], ls="", marker="o", color=style.BLUE, markersize=1.2 * shape.marker, label=said
+        [middle], [-0.07], ls="", marker="o", color=style.BLUE, markersize=1.2 * shape.marker, label=caption
     )
     handles: list[Artist] = [steps, dot]
     if np.isfinite(spots[0]):
@@ -135,5 +135,5 @@ def disparity_posterior(
     answers = [(values.estimand, "credible", ["equal_tailed"])]
     title = headline(reading.metric, level, answers, f"{words} between {int(values.included.sum())} subgroups")
     style.name(axes, shape, title=title, x=f"{words} of {reading.metric}", y="")
-    style.explain(axes, shape, handles, own=own)
+    style.explain(axes, shape, handles, owns_figure=owns_figure)
     return axes

@@ -112,9 +112,9 @@ def forest(
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     _paint_rows(axes, reading, rows, at)
-    for place, said in heads:
+    for place, text in heads:
         axes.text(
-            -0.01, at[place] - 0.9, said, transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=9,
+            -0.01, at[place] - 0.9, text, transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=9,
             fontweight="bold", parse_math=False,
         )  # fmt: skip
     span = _span(reading, rows)
@@ -146,8 +146,8 @@ def _imputed_key(reading: Reading, rows: IntArray) -> list[Artist]:
     if not alone:
         return []
     colour, marker, _ = _STYLES[alone[0].approach]
-    said = "hollow: no rows, the model alone answers"
-    return [Line2D([], [], ls="", marker=marker, markerfacecolor="white", markeredgecolor=colour, label=said)]
+    label = "hollow: no rows, the model alone answers"
+    return [Line2D([], [], ls="", marker=marker, markerfacecolor="white", markeredgecolor=colour, label=label)]
 
 
 def _chosen(report: xr.DataTree, rows: IntArray, subgroups: Sequence[str] | None) -> IntArray:
@@ -167,15 +167,15 @@ def _grouped(report: xr.DataTree, rows: IntArray, attribute: str | None) -> tupl
     if attribute is None:
         return rows, []
     table = report["estimates"].to_dataset()
-    known = attributes_of(table)
-    if attribute not in known:
-        raise InputError(f"the report has no attribute {attribute!r}; {near_misses(attribute, known)}")
+    attributes = attributes_of(table)
+    if attribute not in attributes:
+        raise InputError(f"the report has no attribute {attribute!r}; {near_misses(attribute, attributes)}")
     level = [str(table[attribute].values[i]) for i in rows]
     ordered: list[int] = []
     heads: list[tuple[int, str]] = []
-    for one in dict.fromkeys(level):
-        heads.append((len(ordered), short(f"{plain(attribute)}: {plain(one)}")))
-        ordered += [int(i) for i, own in zip(rows, level, strict=True) if own == one]
+    for value in dict.fromkeys(level):
+        heads.append((len(ordered), short(f"{plain(attribute)}: {plain(value)}")))
+        ordered += [int(i) for i, row_level in zip(rows, level, strict=True) if row_level == value]
     return np.array(ordered, dtype=np.intp), heads
 
 

@@ -83,12 +83,12 @@ def heat_map(
     from matplotlib.patheffects import withStroke
 
     approach = approach_shown(using)
-    reading, shape, own = read(report, metric), style.look(size), axes is None
+    reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     table = report["estimates"].to_dataset()
-    known = attributes_of(table)
+    attributes = attributes_of(table)
     for attribute in (rows, columns):
-        if attribute not in known:
-            raise InputError(f"the report has no attribute {attribute!r}; {near_misses(attribute, known)}")
+        if attribute not in attributes:
+            raise InputError(f"the report has no attribute {attribute!r}; {near_misses(attribute, attributes)}")
     if rows == columns:
         raise InputError(f"rows and columns must be two attributes; both are {rows!r}")
     across, down = (list(dict.fromkeys(str(x) for x in table[name].values)) for name in (columns, rows))
@@ -106,16 +106,16 @@ def heat_map(
     image = axes.imshow(np.ma.masked_invalid(value), cmap="cividis", aspect="auto")
     axes.set_facecolor("white")
     middle = float(np.nanmean([np.nanmin(value), np.nanmax(value)])) if np.isfinite(value).any() else 0.0
-    for (i, j), one in np.ndenumerate(value):
-        if np.isfinite(one):
-            said = (
-                f"{number(float(one), reading.decimals())}\nn {count[i, j]:.0f}"
+    for (i, j), cell_value in np.ndenumerate(value):
+        if np.isfinite(cell_value):
+            text = (
+                f"{number(float(cell_value), reading.decimals())}\nn {count[i, j]:.0f}"
                 if np.isfinite(count[i, j])
-                else f"{one:.3g}"
+                else f"{cell_value:.3g}"
             )
-            light = "white" if one < middle else "black"
+            light = "white" if cell_value < middle else "black"
             if imputed[i, j]:
-                said = f"({number(float(one), reading.decimals())})"
+                text = f"({number(float(cell_value), reading.decimals())})"
                 axes.fill_between(
                     [j - 0.5, j + 0.5], i - 0.5, i + 0.5, facecolor="none", edgecolor=light, hatch="..", lw=0
                 )
@@ -123,7 +123,7 @@ def heat_map(
             axes.text(
                 j,
                 i,
-                said,
+                text,
                 ha="center",
                 va="center",
                 color=light,
@@ -149,7 +149,7 @@ def heat_map(
     )
     figure = axes.get_figure()
     if imputed.any():
-        style.explain(axes, shape, [_imputed_key()], own=own)
+        style.explain(axes, shape, [_imputed_key()], owns_figure=owns_figure)
     if figure is not None:
         bar = figure.colorbar(image, ax=axes, shrink=0.8)
         bar.ax.tick_params(labelsize=shape.small)
@@ -183,5 +183,5 @@ def _cells(
     np.add.at(imputed, (row, column), np.nan_to_num(value))
     np.add.at(number_of, (row, column), np.isfinite(value).astype(np.float64))
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.where(total > 0, sums / total, np.where(number_of > 0, imputed / number_of, np.nan))
-    return found, (rows if rows.any() else np.full(shape, np.nan)), (total == 0) & (number_of > 0)
+        cells = np.where(total > 0, sums / total, np.where(number_of > 0, imputed / number_of, np.nan))
+    return cells, (rows if rows.any() else np.full(shape, np.nan)), (total == 0) & (number_of > 0)

@@ -1,4 +1,4 @@
-"""What priors imply, in units of the metric, and how a report would change with other priors."""
+"""Plots of priors in units of the metric, and of the change of a report under other priors."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 BINS = 50
-MANY = 100_000
-"""Of more values than this an even selection is drawn."""
+MAX_VALUES = 100_000
+"""Values drawn, at most; of more an even selection."""
 
 
 def prior_predictive(
@@ -78,18 +78,18 @@ def prior_predictive(
     label = names[0] if metric is None else metric
     if label not in names:
         raise InputError(f"there is no metric {label!r}; {near_misses(label, names)}")
-    one = found.sel(metric=label)
-    mu, predicted, gap, seen = (_known(one[name].values) for name in ("mu", "predicted", "gap", "observed"))
-    shape, own = style.look(size), axes is None
+    metric_values = found.sel(metric=label)
+    mu, predicted, gap, seen = (_known(metric_values[name].values) for name in ("mu", "predicted", "gap", "observed"))
+    shape, owns_figure = style.look(size), axes is None
     axes = style.begin(axes, shape, 0.55)
-    ends = [float(one[name]) for name in ("range_lower", "range_upper")]
+    ends = [float(metric_values[name]) for name in ("range_lower", "range_upper")]
     low, high = (float(v) for v in np.quantile(np.concatenate([mu, predicted, gap]), [0.002, 0.998]))
     low, high = max(low, ends[0]), min(high, ends[1])
     low, high = min(low, float(seen.min(initial=low))), max(high, float(seen.max(initial=high)))
     edges = np.linspace(low, high if high > low else low + 1e-9, BINS + 1)
     top = 0.0
     handles: list[Artist] = []
-    for values, colour, dash, filled, said in (
+    for values, colour, dash, filled, legend_text in (
         (mu, style.BLUE, "solid", True, "value of a subgroup"),
         (predicted, style.INK, "solid", False, "its estimate, from as many rows"),
         (gap, style.VERMILION, "dashed", False, "gap, largest minus smallest"),
@@ -98,7 +98,9 @@ def prior_predictive(
             heights = np.histogram(values, edges)[0] / len(values)
             top = max(top, float(heights.max()))
             middle = np.quantile(values, [0.025, 0.5, 0.975])
-            words = f"{said}: {number(float(middle[1]))} ({number(float(middle[0]))} to {number(float(middle[2]))})"
+            words = (
+                f"{legend_text}: {number(float(middle[1]))} ({number(float(middle[0]))} to {number(float(middle[2]))})"
+            )
             drawn = axes.stairs(
                 heights, edges, color=colour, fill=filled, alpha=0.3 if filled else 1.0, ls=dash, lw=shape.line, label=words
             )  # fmt: skip
@@ -114,12 +116,12 @@ def prior_predictive(
     axes.spines["left"].set_visible(False)
     word = plain(str(found.attrs.get("estimator", "")).replace("_", " "))
     style.name(axes, shape, title=f"{plain(label)}: what the priors of {word} say", x=plain(label), y="")
-    style.explain(axes, shape, handles, own=own, columns=1)
+    style.explain(axes, shape, handles, owns_figure=owns_figure, columns=1)
     return axes
 
 
 def _known(values: FloatArray) -> FloatArray:
     """The finite values, an even selection of very many."""
-    found = np.ravel(values)
-    found = found[np.isfinite(found)]
-    return found[:: max(1, len(found) // MANY)]
+    finite = np.ravel(values)
+    finite = finite[np.isfinite(finite)]
+    return finite[:: max(1, len(finite) // MAX_VALUES)]

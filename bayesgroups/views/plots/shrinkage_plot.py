@@ -83,7 +83,7 @@ def shrinkage(
     approach = approach_shown(using)
     if named < 0:
         raise InputError(f"named must be 0 or more; got {named}")
-    reading, shape, own = read(report, metric), style.look(size), axes is None
+    reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     label = metric if metric is not None else str(report["estimates"].to_dataset()["metric"].values[0])
     raw = np.asarray(report["constant_data"].to_dataset()["estimate"].sel(metric=label).values, dtype=np.float64)
     side = reading.bayesian if approach == "bayesian" else reading.frequentist
@@ -103,7 +103,7 @@ def shrinkage(
         label="not moved", zorder=1,
     )  # fmt: skip
     axes.vlines(raw[seen], raw[seen], side.estimate[seen], color="#B6BCC6", lw=0.7 * shape.line, zorder=1)
-    said = "Bayesian" if approach == "bayesian" else approach
+    approach_name = "Bayesian" if approach == "bayesian" else approach
     colour = style.BLUE if approach == "bayesian" else style.VERMILION
     axes.scatter(
         raw[seen], side.estimate[seen], s=area[seen], facecolor=colour, alpha=0.45, edgecolor=colour,
@@ -120,11 +120,11 @@ def shrinkage(
         handles.append(ticks)
     _names(axes, shape, reading, raw, side.estimate, np.where(seen, abs(raw - side.estimate), -1.0), named)
     style.name(
-        axes, shape, title=f"{reading.metric}: raw and {said} estimates{style.of_estimand(side)}",
-        x=f"{reading.metric} from the rows of the subgroup alone", y=f"{reading.metric}, {said} estimate",
+        axes, shape, title=f"{reading.metric}: raw and {approach_name} estimates{style.of_estimand(side)}",
+        x=f"{reading.metric} from the rows of the subgroup alone", y=f"{reading.metric}, {approach_name} estimate",
     )  # fmt: skip
     axes.grid(color=style.RULE, lw=0.6)
-    style.explain(axes, shape, handles, own=own, columns=2)
+    style.explain(axes, shape, handles, owns_figure=owns_figure, columns=2)
     return axes
 
 

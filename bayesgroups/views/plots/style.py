@@ -116,7 +116,7 @@ def name(axes: Axes, shape: Look, *, title: str, x: str, y: str) -> None:
 
 
 def of_estimand(side: Side) -> str:
-    """What an approach estimates, as the end of a title; nothing where a report does not say."""
+    """Estimand of an approach, as the end of a title; nothing where a report does not say."""
     return f" of the {plain(side.estimand)}" if side.estimand else ""
 
 
@@ -129,12 +129,14 @@ def left_out(number: int) -> list[Artist]:
     return [Line2D([], [], ls="", marker="", label=f"left out, without rows: {number}")]
 
 
-def explain(axes: Axes, shape: Look, handles: Sequence[Artist | Container], *, own: bool, columns: int = 2) -> None:
+def explain(
+    axes: Axes, shape: Look, handles: Sequence[Artist | Container], *, owns_figure: bool, columns: int = 2
+) -> None:
     """A legend below: of the figure where it is our own, else of the axes."""
     figure = axes.get_figure()
     across = min(len(handles), columns) if shape.width > 4 else 1
     shown = list(handles)
-    if own and figure is not None:
+    if owns_figure and figure is not None:
         figure.legend(handles=shown, loc="outside lower center", ncols=across, frameon=False, fontsize=shape.small)
     else:
         axes.legend(

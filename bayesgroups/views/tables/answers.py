@@ -78,7 +78,7 @@ def answer_table(
     total = 1 if rows is None else answer.sizes[rows]
     shown = total if limit is None else min(limit, total)
     cells = {head: _cells(answer, rows, column, decimals) for head, column in columns.items()}
-    cells = {head: said for head, said in cells.items() if any(said)}
+    cells = {head: texts for head, texts in cells.items() if any(texts)}
     if rows is not None:
         table.add_column(rows.replace("_", " "), overflow="fold", min_width=min(12, 80 // (len(cells) + 1)))
     for head, column in columns.items():
@@ -91,7 +91,7 @@ def answer_table(
         table.add_column("")
     for i in range(shown):
         label = [] if rows is None else [Text(plain(str(answer[rows].values[i])))]
-        line = [*label, *(Text(said[i]) for said in cells.values())]
+        line = [*label, *(Text(texts[i]) for texts in cells.values())]
         table.add_row(*line, *([notes.mark(remarks[i])] if any(remarks) else []))
     more = [f"{shown} of {total} rows are shown"] if shown < total else []
     return captioned(table, [*notes.lines(), *more], total, total)
@@ -119,10 +119,14 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
         return []
     sentences = []
     for metric in answer["metric"].values:
-        one = answer.sel(metric=metric)
-        estimand = str(one["estimand"].values)
-        kinds = np.ravel(one["interval_kind"].values.astype(str))
-        methods = np.ravel(one["interval_method"].values.astype(str)) if "interval_method" in one else [""] * len(kinds)
+        metric_answer = answer.sel(metric=metric)
+        estimand = str(metric_answer["estimand"].values)
+        kinds = np.ravel(metric_answer["interval_kind"].values.astype(str))
+        methods = (
+            np.ravel(metric_answer["interval_method"].values.astype(str))
+            if "interval_method" in metric_answer
+            else [""] * len(kinds)
+        )
         answers = [(estimand, str(kind), [str(method)]) for kind, method in zip(kinds, methods, strict=True)]
         sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
     return sentences
@@ -149,16 +153,16 @@ def _cells(answer: xr.Dataset, rows: str | None, column: Column, decimals: int |
         if values.dtype.kind not in "fiub":
             return [plain(str(value)) for value in values]
         digits = places(values.astype(float)) if values.dtype.kind in "iub" or decimals is None else decimals
-        own = decimals is None and rows in MIXED and values.dtype.kind == "f"
-        return [_number(float(value), places([value]) if own else digits) for value in values]
+        varying = decimals is None and rows in MIXED and values.dtype.kind == "f"
+        return [_number(float(value), places([value]) if varying else digits) for value in values]
     triple = [_values(answer, rows, name).astype(float) for name in column]
     together = places(np.concatenate(triple)) if decimals is None else decimals
-    own = decimals is None and rows in MIXED
-    said = []
+    varying = decimals is None and rows in MIXED
+    texts = []
     for estimate, lower, upper in zip(*triple, strict=True):
-        digits = places([estimate, lower, upper]) if own else together
-        said.append(interval_text(float(estimate), float(lower), float(upper), digits))
-    return said
+        digits = places([estimate, lower, upper]) if varying else together
+        texts.append(interval_text(float(estimate), float(lower), float(upper), digits))
+    return texts
 
 
 def _number(value: float, digits: int) -> str:

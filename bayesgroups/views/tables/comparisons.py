@@ -69,16 +69,16 @@ def comparison_table(
         raise InputError(f"the reports have no metric {metric!r}; {near_misses(metric, names)}")
     check_level(level)
     approach = approach_shown(using)
-    one = compared.sel(metric=metric, approach=approach, level=level)
-    table = empty_table(f"{_headline(one, metric, level)}, {approach.capitalize()}")
+    differences = compared.sel(metric=metric, approach=approach, level=level)
+    table = empty_table(f"{_headline(differences, metric, level)}, {approach.capitalize()}")
     table.add_column("subgroup", overflow="fold", min_width=12)
     table.add_column("n", justify="right", no_wrap=True)
-    imputed = one["status"].transpose("estimator", "subgroup").values == "imputed"
+    imputed = differences["status"].transpose("estimator", "subgroup").values == "imputed"
     for name in compared["estimator"].values:
         table.add_column(Text(plain(str(name))), overflow="fold")
-    count = one["count"].isel(estimator=0) if "estimator" in one["count"].dims else one["count"]
+    count = differences["count"].isel(estimator=0) if "estimator" in differences["count"].dims else differences["count"]
     places = 3 if decimals is None else decimals
-    bounds = [one[name].transpose("estimator", "subgroup").values for name in ("estimate", "lower", "upper")]
+    bounds = [differences[name].transpose("estimator", "subgroup").values for name in ("estimate", "lower", "upper")]
     labels = compared["subgroup"].values
     shown = largest(count.values, limit, np.arange(len(labels)))
     for i in shown:
@@ -92,7 +92,7 @@ def comparison_table(
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
 def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, using: Using = "auto") -> Table:
-    """How reports differ from the first one, in one row per report and metric.
+    """Tabulate the differences of reports from the first one, in one row per report and metric.
 
     Parameters
     ----------
@@ -125,17 +125,17 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, using: Usin
     """
     check_level(level)
     approach = approach_shown(using)
-    one = compared.sel(level=level, approach=approach)
+    differences = compared.sel(level=level, approach=approach)
     names = [str(name) for name in compared["metric"].values]
-    said = [_headline(one.sel(metric=name), name, level) for name in names]
-    table = empty_table("\n".join([*said, f"{approach.capitalize()}, against the first report"]))
+    headlines = [_headline(differences.sel(metric=name), name, level) for name in names]
+    table = empty_table("\n".join([*headlines, f"{approach.capitalize()}, against the first report"]))
     for heading in ("metric", "report", "estimator", "inference"):
         table.add_column(heading, overflow="fold")
     for heading in ("mean width", "width ratio", "mean shift"):
         table.add_column(heading, justify="right")
     for metric in compared["metric"].values:
         for name in compared["estimator"].values:
-            cell = one.sel(metric=metric, estimator=name)
+            cell = differences.sel(metric=metric, estimator=name)
             cell = cell.isel(subgroup=np.flatnonzero(cell["included"].values))
             values = (cell["width"].mean(), cell["width_ratio"].median(), np.abs(cell["shift"]).mean())
             words = (metric, name, str(cell["word"].values).replace("_", " "), cell["inference"].values)
@@ -150,8 +150,8 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, using: Usin
     return captioned(table, sentences, 0, 0)
 
 
-def _headline(one: xr.Dataset, metric: str, level: float) -> str:
+def _headline(differences: xr.Dataset, metric: str, level: float) -> str:
     """The estimands and intervals of all reports about a metric, in a sentence."""
-    methods = one["interval_method"].transpose("estimator", "subgroup").values.astype(str)
-    words = (one[name].values.astype(str) for name in ("estimand", "interval_kind"))
+    methods = differences["interval_method"].transpose("estimator", "subgroup").values.astype(str)
+    words = (differences[name].values.astype(str) for name in ("estimand", "interval_kind"))
     return headline(plain(metric), level, list(zip(*words, methods, strict=True)))

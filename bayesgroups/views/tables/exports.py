@@ -124,8 +124,8 @@ def great_table(report: xr.DataTree, metric: str | None = None, *, level: float 
     columns: dict[str, Any] = {"subgroup": list(reading.subgroups), "n": reading.count}
     for side in (reading.bayesian, reading.frequentist):
         rows = zip(side.estimate, side.lower, side.upper, side.status, strict=True)
-        said = [interval_text(float(e), float(low), float(high), decimals) or status for e, low, high, status in rows]
-        columns[side.approach] = said
+        texts = [interval_text(float(e), float(low), float(high), decimals) or status for e, low, high, status in rows]
+        columns[side.approach] = texts
     columns["remark"] = reading.remarks()
     heads: dict[str, Any] = {
         side.approach: f"{side.approach.capitalize()} ({side.interval_kind})"

@@ -47,7 +47,7 @@ class Footnotes:
         return Text(self._letters.setdefault(remark, letter), style="dim")
 
     def lines(self) -> list[str]:
-        """What the letters stand for, one line each."""
+        """Legend of the letters, one line each."""
         return [f"{letter} {plain(remark)}" for remark, letter in self._letters.items()]
 
 
@@ -69,8 +69,8 @@ def largest(count: FloatArray, limit: int | None, order: IntArray) -> IntArray:
 def captioned(table: Table, lines: Sequence[str], shown: int, total: int) -> Table:
     """Footnotes below the table, and how much of it is not shown."""
     more = [f"{shown} of {total} subgroups are shown, those with the largest n"] if shown < total else []
-    said = [*lines, *more]
-    table.caption = Text("\n".join(said), style="not italic dim") if said else None
+    caption = [*lines, *more]
+    table.caption = Text("\n".join(caption), style="not italic dim") if caption else None
     return table
 
 

@@ -138,5 +138,5 @@ def _attribute(value: object) -> object:
         except ValueError:
             return value
     if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(one)[0] for one in value]
+        return [_plain(item)[0] for item in value]
     return _plain(value)[0]

@@ -44,8 +44,8 @@ def report_document(report: xr.DataTree) -> Record:
     (True, 'no_pooling', ['approach', 'metric', 'subgroup'])
     """
     check(report)
-    said = {name: read(report, name).headline() for name in metrics_of(report)}
-    table = report["estimates"].to_dataset().assign_attrs({"headlines": as_json(said), **report.attrs})
+    headlines = {name: read(report, name).headline() for name in metrics_of(report)}
+    table = report["estimates"].to_dataset().assign_attrs({"headlines": as_json(headlines), **report.attrs})
     document = answer_document(table, "estimate", usable=bool(report.attrs["usable"]))
     checks = answer_document(report["diagnostics"].to_dataset(), "diagnostics")["tables"]
     return document | {"diagnostics": checks[0]["records"]}

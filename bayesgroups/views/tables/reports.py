@@ -87,8 +87,8 @@ def report_table(
 
 def _held(reading: Reading, side: Side, i: int, decimals: int) -> Text:
     """Estimate and interval, with a star where the interval misses a truth that is known."""
-    said = interval_text(float(side.estimate[i]), float(side.lower[i]), float(side.upper[i]), decimals)
-    cell = Text(said or side.status[i])
+    text = interval_text(float(side.estimate[i]), float(side.lower[i]), float(side.upper[i]), decimals)
+    cell = Text(text or side.status[i])
     misses = reading.truth is not None and np.isfinite(reading.truth[i]) and np.isfinite(side.lower[i])
     if misses and not reading.inside(side)[i]:
         cell.append("*", style="bold red")

@@ -48,23 +48,23 @@ def tally_table(tally: xr.Dataset, metric: str, *, decimals: int = 3, limit: int
     names = [str(name) for name in tally["metric"].values]
     if metric not in names:
         raise InputError(f"the tally has no metric {metric!r}; {near_misses(metric, names)}")
-    one = tally.sel(metric=metric)
+    metric_tally = tally.sel(metric=metric)
     table = empty_table(plain(metric))
     table.add_column("subgroup", overflow="fold", min_width=12)
     for heading in ("rows", "n", "estimate", "std. error"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("")
     notes = Footnotes()
-    spread = np.sqrt(one["sampling_variance"].values)
+    spread = np.sqrt(metric_tally["sampling_variance"].values)
     labels = tally["subgroup"].values
-    shown = largest(one["count"].values, limit, np.arange(len(labels)))
+    shown = largest(metric_tally["count"].values, limit, np.arange(len(labels)))
     for i in shown:
         table.add_row(
             Text(plain(str(labels[i]))),
-            whole(float(one["rows"].values[i])),
-            whole(float(one["count"].values[i])),
-            number(float(one["estimate"].values[i]), decimals),
+            whole(float(metric_tally["rows"].values[i])),
+            whole(float(metric_tally["count"].values[i])),
+            number(float(metric_tally["estimate"].values[i]), decimals),
             number(float(spread[i]), decimals),
-            notes.mark(str(one["reason"].values[i])),
+            notes.mark(str(metric_tally["reason"].values[i])),
         )
     return captioned(table, notes.lines(), len(shown), len(labels))

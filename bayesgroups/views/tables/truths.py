@@ -15,7 +15,7 @@ from bayesgroups.views.tables.layout import empty_table
 
 
 def truth_table(reports: Mapping[str, xr.DataTree], truth: xr.DataArray, *, level: float = 0.95) -> Table:
-    """How well reports did where the truth is known, in one row per metric, report and approach.
+    """Tabulate the errors of reports where the truth is known, in one row per metric, report and approach.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def truth_table(reports: Mapping[str, xr.DataTree], truth: xr.DataArray, *, leve
             if reading.truth is None:
                 raise InputError(f"the truth lacks the metric {metric!r}")
             for side in (reading.frequentist, reading.bayesian):
-                known = np.isfinite(reading.truth) & np.isfinite(side.estimate) & np.isfinite(side.lower)
-                error = np.abs(side.estimate - reading.truth)[known]
-                held = f"{int(reading.inside(side)[known].sum())} of {int(known.sum())}"
-                width = (side.upper - side.lower)[known]
+                scored = np.isfinite(reading.truth) & np.isfinite(side.estimate) & np.isfinite(side.lower)
+                error = np.abs(side.estimate - reading.truth)[scored]
+                held = f"{int(reading.inside(side)[scored].sum())} of {int(scored.sum())}"
+                width = (side.upper - side.lower)[scored]
                 numbers = [number(float(values.mean())) if len(values) else "" for values in (error, width)]
                 words = Text(f"{plain(name)}, {side.approach.capitalize()}")
                 table.add_row(Text(reading.metric), words, numbers[0], held, numbers[1])

@@ -1,4 +1,4 @@
-"""How far sampling noise alone drives measures of disparity: figure 2 of Lum, Zhang, Bower (2022).
+"""Bias of measures of disparity from sampling noise alone: figure 2 of Lum, Zhang, Bower (2022).
 
     python -m examples.published.debiasing.meta_metric_bias --output tests/recovery/records/meta_metric_bias.csv
 

@@ -1,4 +1,4 @@
-"""How well variances between subgroups are estimated, on the designs of Lum, Zhang, Bower (2022).
+"""Accuracy of estimates of the variance between subgroups, on the designs of Lum, Zhang, Bower (2022).
 
     python -m examples.published.debiasing.meta_metrics --output tests/recovery/records/between_group_variance.csv
 
@@ -51,7 +51,7 @@ class VarianceDesign:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a method answers in every replication: raw estimates and limits, (replication,)."""
+    """Answers of a method in every replication: raw estimates and limits, (replication,)."""
 
     name: str
     raw: FloatArray

@@ -196,7 +196,7 @@ def spread_table(bias: Sequence[Row]) -> str:
 
 
 def shortest_table(shortest: Sequence[Row]) -> str:
-    """What the lengths of intervals are and could be.
+    """Lengths of intervals, and the shortest possible ones.
 
     Returns
     -------

@@ -68,7 +68,7 @@ BOUND = (
     "order in 1 / n. That is `least`. At 95 % it is longer than the bootstrap, which is as short as it "
     "is because it covers 93 %. At the coverage of the bootstrap `unified` is the shorter one.\n"
     "\n"
-    "`error known` is the unbiased estimate give or take z standard errors that are computed from the "
+    "`error known` is the unbiased estimate ± z standard errors that are computed from the "
     "true rates, which nobody knows. To be shorter than the bootstrap it must aim at 94 %. Moving error "
     "from one end to the other does not help: `unified` with shares of 0.3 and 0.6 of it below is 2.1 "
     "and 0.1 % longer. What does help is to assume something of the rates, as a posterior does, which is "

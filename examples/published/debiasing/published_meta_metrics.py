@@ -1,4 +1,4 @@
-"""What Lum, Zhang, Bower (2022) publish of variances between subgroups: table 3, and the counts behind figure 6."""
+"""Published results of Lum, Zhang, Bower (2022) on variances between subgroups: table 3, and the counts behind figure 6."""
 
 from __future__ import annotations
 

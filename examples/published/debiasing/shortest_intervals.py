@@ -1,4 +1,4 @@
-"""How short an interval for the variance between subgroups can be, on the published designs whose rates differ.
+"""Shortest intervals for the variance between subgroups, on the published designs whose rates differ.
 
     python -m examples.published.debiasing.shortest_intervals --output tests/recovery/records/shortest_intervals.csv
 

@@ -1,4 +1,4 @@
-"""What Han, Baldwin, Cohn (2023) published about Bios, and the page that has it beside ours."""
+"""Published results of Han, Baldwin, Cohn (2023) about Bios, and the page that has them beside ours."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Line:
 
     @property
     def usual(self) -> bool:
-        """Whether the published value lies where nine draws of ten do, as far as three decimals tell."""
+        """True if the published value lies where nine draws of ten do, as far as three decimals tell."""
         return round(self.low, 3) <= self.published <= round(self.high, 3)
 
 

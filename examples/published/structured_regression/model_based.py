@@ -17,7 +17,7 @@ import xarray as xr
 
 from bayesgroups.estimators import ModelBasedMetrics
 from bayesgroups.frequentist import model_based_metrics
-from bayesgroups.studies.populations import SMALL
+from bayesgroups.studies.populations import MAX_ROWS_OF_SMALL_SUBGROUP
 from bayesgroups.studies.resampling import Entry, study
 from examples.commands import add_options, executor
 from examples.comparisons.entrants import entrants as shared_entrants
@@ -81,7 +81,7 @@ def table(found: xr.Dataset) -> pd.DataFrame:
         )
         lower, upper = np.clip(lower, low, high), np.clip(upper, low, high)
         for i, metric in enumerate(str(one) for one in found["metric"].values):
-            for which, wanted in (("all", rows >= 0), ("small", rows <= SMALL)):
+            for which, wanted in (("all", rows >= 0), ("small", rows <= MAX_ROWS_OF_SMALL_SUBGROUP)):
                 use = known[:, i] & wanted & np.isfinite(estimate[:, i])
                 gap = (estimate[:, i] - truth[i])[use]
                 inside = (lower[:, i] <= truth[i]) & (truth[i] <= upper[:, i])

@@ -1,4 +1,4 @@
-"""How often intervals for the AUC cover, and how far estimates are from the truth, where scores are binormal.
+"""Coverage of intervals for the AUC, and errors of estimates, where scores are binormal.
 
     python -m tests.recovery.studies.auc_coverage --output tests/recovery/records/auc_coverage.csv
 

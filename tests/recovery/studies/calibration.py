@@ -1,4 +1,4 @@
-"""Whether the exact engines draw from the posterior: simulation-based calibration of partial pooling.
+"""Simulation-based calibration of the exact engines of partial pooling.
 
     python -m tests.recovery.studies.calibration --output tests/recovery/records/sbc_partial_pooling.csv
 
@@ -230,7 +230,7 @@ def replicate[Answer](
 
 
 def ranked(truth: Mapping[str, float | FloatArray], draws: Mapping[str, FloatArray]) -> dict[str, int]:
-    """How many draws lie below each true value.
+    """Number of draws below each true value.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def ranks_as_csv(by_likelihood: Mapping[str, dict[str, NDArray[np.int64]]]) -> s
 
 @dataclass(frozen=True)
 class Found:
-    """What a calibration study found: ranks by likelihood and quantity, and further records by the end of their name."""
+    """Result of a calibration study: ranks by likelihood and quantity, and further records by the end of their name."""
 
     ranks: Mapping[str, dict[str, NDArray[np.int64]]]
     beside: Mapping[str, Sequence[Sequence[object]]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How often intervals cover when rows come in clusters, for each analysis of the clusters.
+"""Coverage of intervals for clustered rows, for each analysis of the clusters.
 
     python -m tests.recovery.studies.clusters --output tests/recovery/records/cluster_coverage.csv
 

@@ -1,4 +1,4 @@
-"""Whether the exact engine of the confusion model draws from the posterior: simulation-based calibration.
+"""Simulation-based calibration of the exact engine of the confusion model.
 
     python -m tests.recovery.studies.confusion_calibration --output tests/recovery/records/sbc_confusion.csv
 

@@ -1,4 +1,4 @@
-"""How often intervals cover: every interval of the package, every level, on the designs of `designs`.
+"""Coverage of every interval of the package, at every level, on the designs of `designs`.
 
     python -m tests.recovery.studies.coverage --output tests/recovery/records/interval_coverage.csv
 

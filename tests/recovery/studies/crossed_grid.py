@@ -1,4 +1,4 @@
-"""Whether the exact engine of crossed effects passes its own gate: a grid of data sets of every shape.
+"""Diagnostics of the exact engine of crossed effects on a grid of data sets of every shape.
 
     python -m tests.recovery.studies.crossed_grid --output tests/recovery/records/crossed_grid.csv
 

@@ -1,4 +1,4 @@
-"""How often limits and bands of curves cover, where scores are binormal.
+"""Coverage of limits and bands of curves, where scores are binormal.
 
     python -m tests.recovery.studies.curve_coverage --output tests/recovery/records/curve_coverage.csv
 

@@ -1,4 +1,4 @@
-"""Whether the exact engine of the disagreement model draws from the posterior: simulation-based calibration.
+"""Simulation-based calibration of the exact engine of the disagreement model.
 
     python -m tests.recovery.studies.disagreement_calibration --output tests/recovery/records/sbc_disagreement.csv
 

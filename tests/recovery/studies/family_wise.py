@@ -1,4 +1,4 @@
-"""How often statements about all subgroups err, on the 32 subgroups of the standard design.
+"""Family-wise error of statements about all subgroups, on the 32 subgroups of the standard design.
 
     python -m tests.recovery.studies.family_wise --output tests/recovery/records/family_wise.csv
 

@@ -1,4 +1,4 @@
-"""How often intervals of subgroups without rows cover: every estimator, both sides.
+"""Coverage of intervals of subgroups without rows: every estimator, both sides.
 
     python -m tests.recovery.studies.imputed_coverage --output tests/recovery/records/imputed_coverage.csv
 

@@ -24,7 +24,7 @@ SEED = 1
 
 
 def folder() -> Path:
-    """Where the public data are: ``BAYESGROUPS_DATA``, or else the folder beside the repository."""
+    """Folder of the public data: ``BAYESGROUPS_DATA``, or else the folder beside the repository."""
     return Path(os.environ.get("BAYESGROUPS_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 

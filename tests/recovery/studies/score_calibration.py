@@ -1,4 +1,4 @@
-"""Whether the sampler of score laws draws from the posterior: simulation-based calibration.
+"""Simulation-based calibration of the sampler of score laws.
 
     python -m tests.recovery.studies.score_calibration --output tests/recovery/records/sbc_model_based_metrics.csv
 

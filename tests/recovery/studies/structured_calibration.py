@@ -1,4 +1,4 @@
-"""Whether the sampler of structured regression draws from the posterior: simulation-based calibration.
+"""Simulation-based calibration of the sampler of structured regression.
 
     python -m tests.recovery.studies.structured_calibration --output tests/recovery/records/sbc_structured_regression.csv
 

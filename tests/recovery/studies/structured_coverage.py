@@ -1,4 +1,4 @@
-"""How often the intervals of structured regression cover, and how far its estimates are from the truth.
+"""Coverage of the intervals of structured regression, and errors of its estimates.
 
     python -m tests.recovery.studies.structured_coverage --output tests/recovery/records/structured_coverage.csv
 
@@ -79,7 +79,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What one replication found, of one penalty and one kind of errors: (level, subgroup) and (subgroup,)."""
+    """Result of one replication, of one penalty and one kind of errors: (level, subgroup) and (subgroup,)."""
 
     covered: NDArray[np.bool_]
     width_ratio: FloatArray
@@ -96,7 +96,7 @@ class _Trial:
         return cls(covered, width_ratio, error, plain_error, parts["selected"])
 
     def plain(self) -> dict[str, Any]:
-        """What was found, as lists and numbers."""
+        """Result as lists and numbers."""
         return {name: np.asarray(value).tolist() for name, value in asdict(self).items()}
 
 

@@ -32,7 +32,7 @@ ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
 ATTEMPTS = 2
 """Times that draws are made again, from more sites, while their weights are not good."""
-ENOUGH = 400.0
+MIN_ESS = 400.0
 """Effective number of weighted draws below which they are made again from more sites."""
 CANDIDATES = 2
 """Draws that are weighed for every draw that is kept, with a binomial likelihood."""
@@ -48,11 +48,11 @@ SHARES = (0.4, 0.3, 0.3)
 """Share of the draws made from the sites, from wide ones and from wider ones."""
 MORE_SHARES = (0.35, 0.25, 0.2, 0.2)
 """The same with the widest ones."""
-FEW = 100
+MAX_SUBGROUPS_IN_OWN_SPACE = 100
 """Subgroups up to which their own space is fast enough."""
-MANY = 200
+MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from, at first."""
-MORE = 400
+MAX_SUBGROUPS_WITH_RETRY = 400
 """Subgroups beyond which nothing else is tried."""
 CHUNK = 200_000
 SMALL_CHUNK = 64_000
@@ -83,8 +83,8 @@ def space(predictor: Design, y: FloatArray, v: FloatArray, prior: Spreads) -> Sp
     if isinstance(predictor, FollowingPredictor):
         return FollowingSpace(predictor, y, v)
     remaining = predictor.effects - int(predictor.sizes.max(initial=0))
-    if max(remaining, FEW) < np.isfinite(v).sum():
-        return EffectSpace(predictor, y, v, prior.largest, prior.own)
+    if max(remaining, MAX_SUBGROUPS_IN_OWN_SPACE) < np.isfinite(v).sum():
+        return EffectSpace(predictor, y, v, prior.largest, prior.residual_sd)
     return SubgroupSpace(predictor, y, v)
 
 
@@ -113,7 +113,7 @@ def gaussian(
     draws : int
         Number of draws.
     known : array (subgroup,), optional
-        Known variances of the subgroups' own effects, beside those of the last component.
+        Known variances of the subgroups' residual effects, beside those of the last component.
 
     Returns
     -------
@@ -123,13 +123,13 @@ def gaussian(
     extra = np.zeros(len(y)) if known is None else known
     # For whatever subgroups share, the known part of what they do not is noise.
     here = space(predictor, y, v + extra, prior)
-    found = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
-    tau = prior.scales(found.u[importance.resample(found.log_weight, draws, rng)])
+    weighed = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
+    tau = prior.scales(weighed.u[importance.resample(weighed.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
-    own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+    residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
     eta = np.empty((draws, len(y)))
     for block in chunks(draws, len(y), SMALL_CHUNK):
-        variance = (own if prior.own is not None else own[block]) ** 2 + extra
+        variance = (residual_sd if prior.residual_sd is not None else residual_sd[block]) ** 2 + extra
         with np.errstate(invalid="ignore"):
             shrink = np.where(np.isfinite(v), v / (v + variance), 1.0)
         part = drawn.shared(block)
@@ -138,7 +138,7 @@ def gaussian(
         noise = rng.standard_normal(part.shape)
         noise *= np.sqrt(shrink * variance)
         np.add(part, noise, out=eta[block])
-    return CrossedDraws(eta, drawn.overall, drawn.beta, tau, found.k_hat, found.ess, _at_bound(here, tau))
+    return CrossedDraws(eta, drawn.overall, drawn.beta, tau, weighed.k_hat, weighed.ess, _at_bound(here, tau))
 
 
 def binomial(
@@ -183,29 +183,37 @@ def binomial(
         u = importance.mode(likelihood, nearest, _slope(here, prior))
         y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0], extra))
     seen = int((n > 0).sum())
-    found = _weighed(
-        _Sites.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MANY), k, n, prior, u, rng, draws
+    weighed = _weighed(
+        _Sites.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MAX_SUBGROUPS_WITH_WIDE_SITES),
+        k,
+        n,
+        prior,
+        u,
+        rng,
+        draws,
     )
-    if found.k_hat > importance.USABLE and MANY < seen <= MORE:
-        found = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
+    if weighed.k_hat > importance.USABLE and MAX_SUBGROUPS_WITH_WIDE_SITES < seen <= MAX_SUBGROUPS_WITH_RETRY:
+        weighed = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
     for _ in range(ATTEMPTS):
-        if seen > MORE or (found.k_hat <= importance.USABLE and found.ess >= ENOUGH):
+        if seen > MAX_SUBGROUPS_WITH_RETRY or (weighed.k_hat <= importance.USABLE and weighed.ess >= MIN_ESS):
             break
         widest = _Sites.around(predictor, k, n, y, v, prior, u, extra, few=True, widest=True)
-        found = min(found, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
-    kept = importance.resample(found.log_weight, draws, rng)
-    tau, drawn = found.tau[kept], found.drawn
-    own = tau[:, -1:] if prior.own is None else np.full((1, 1), prior.own)
+        weighed = min(weighed, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
+    kept = importance.resample(weighed.log_weight, draws, rng)
+    tau, drawn = weighed.tau[kept], weighed.drawn
+    residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
     eta = np.empty((draws, len(k)))
     for block in chunks(draws, len(k), CHUNK):
-        spread = np.sqrt((own if prior.own is not None else own[block]) ** 2 + extra)
+        spread = np.sqrt((residual_sd if prior.residual_sd is not None else residual_sd[block]) ** 2 + extra)
         eta[block] = logit_normal.draw(k, n, drawn.shared(kept[block]), spread, rng)
-    return CrossedDraws(eta, drawn.overall[kept], drawn.beta[kept], tau, found.k_hat, found.ess, _at_bound(here, tau))
+    return CrossedDraws(
+        eta, drawn.overall[kept], drawn.beta[kept], tau, weighed.k_hat, weighed.ess, _at_bound(here, tau)
+    )
 
 
 def _at_bound(here: Space, tau: FloatArray) -> float:
     """Share of the draws whose last standard deviation is more than half of the largest one that is told apart."""
-    if not isinstance(here, EffectSpace) or here.known is not None:
+    if not isinstance(here, EffectSpace) or here.residual_sd is not None:
         return 0.0
     return float((tau[:, -1] > here.largest / 2).mean())
 
@@ -220,28 +228,28 @@ class _Weighed(NamedTuple):
     ess: float
 
 
-def _badness(found: _Weighed) -> float:
-    """How far weights are from good ones, 1 where they just are."""
-    return max(found.k_hat / importance.USABLE, ENOUGH / found.ess)
+def _badness(weighed: _Weighed) -> float:
+    """Shortfall of importance weights, 1 where they are just good enough."""
+    return max(weighed.k_hat / importance.USABLE, MIN_ESS / weighed.ess)
 
 
 def _weighed(
     wider: _Sites, k: FloatArray, n: FloatArray, prior: Spreads, mode: FloatArray, rng: np.random.Generator, draws: int
 ) -> _Weighed:
-    found = importance.sample(
+    weighted = importance.sample(
         lambda at: wider.log_marginal(prior.scales(at)), prior.dimension, rng, start=mode, slope=wider.slope(prior)
     )
 
     def candidates(number: int) -> _Weighed:
-        tau = prior.scales(found.u[importance.resample(found.log_weight, number, rng)])
+        tau = prior.scales(weighted.u[importance.resample(weighted.log_weight, number, rng)])
         drawn, log_weight = wider.weighed(k, n, tau, rng)
         k_hat = importance.pareto_k(log_weight)
         return _Weighed(tau, drawn, log_weight, k_hat, importance.effective(log_weight))
 
     second = candidates(CANDIDATES * draws)
-    if second.k_hat > importance.GOOD or second.ess < ENOUGH:
+    if second.k_hat > importance.GOOD or second.ess < MIN_ESS:
         second = candidates(MORE_CANDIDATES * draws)
-    return second._replace(k_hat=max(found.k_hat, second.k_hat), ess=min(found.ess, second.ess))
+    return second._replace(k_hat=max(weighted.k_hat, second.k_hat), ess=min(weighted.ess, second.ess))
 
 
 def _likelihood(here: Space, prior: Spreads) -> importance.LogLikelihood:
@@ -256,14 +264,14 @@ def _slope(here: Space, prior: Spreads) -> importance.Slope | None:
 
 
 def _moments(predictor: Design, prior: Spreads, tau: FloatArray, extra: FloatArray) -> sites.Moments:
-    def found(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def of_sites(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = space(predictor, y, v + extra, prior).moments(tau)
-        known = np.isfinite(v)
-        gain = extra / (np.where(known, v, 1.0) + extra) * known
-        left = np.where(known, gain * np.where(known, v, 1.0), extra)
+        seen = np.isfinite(v)
+        gain = extra / (np.where(seen, v, 1.0) + extra) * seen
+        left = np.where(seen, gain * np.where(seen, v, 1.0), extra)
         return mean + gain * (y - mean), (1 - gain) ** 2 * variance + left
 
-    return found
+    return of_sites
 
 
 @dataclass(frozen=True)
@@ -280,7 +288,7 @@ class _Sites:
     spaces: list[Space]
     shares: tuple[float, ...]
     extra: FloatArray
-    """Known variances of own effects, which the spaces have with those of the sites."""
+    """Known variances of residual effects, which the spaces have with those of the sites."""
     level: FloatArray
     """Log posterior of each at its own mode, which makes them comparable."""
 
@@ -306,8 +314,8 @@ class _Sites:
         spaces = [space(predictor, y, each + extra, prior) for each in variances]
         level = np.zeros(len(spaces))
         for column, each in enumerate(spaces if few else ()):
-            own = importance.mode(_likelihood(each, prior), mode, _slope(each, prior))
-            level[column] = each.log_marginal(prior.scales(own[None]))[0] - 0.5 * own @ own
+            nearest = importance.mode(_likelihood(each, prior), mode, _slope(each, prior))
+            level[column] = each.log_marginal(prior.scales(nearest[None]))[0] - 0.5 * nearest @ nearest
         shares = MORE_SHARES if widest else SHARES
         return cls(y, variances, spaces, shares if few else (1.0,), extra, level)
 
@@ -322,32 +330,38 @@ class _Sites:
 
         A density of effects given tau is the prior's times the sites' over the marginal likelihood of the sites.
         """
-        own = tau[:, -1]
+        residual_sd = tau[:, -1]
         if len(self.spaces) == 1:
             drawn = self.spaces[0].draw(tau, rng)
-            return drawn, surrogate.log_likelihood(k, n, drawn.shared, own, self.extra, (self.y, self.variances[0]))
+            return drawn, surrogate.log_likelihood(
+                k, n, drawn.shared, residual_sd, self.extra, (self.y, self.variances[0])
+            )
         marginal = self._marginals(tau)
         ends = np.round(np.cumsum(self.shares) * len(tau)).astype(int)
         parts = [each.draw(part, rng) for each, part in zip(self.spaces, np.split(tau, ends[:-1]), strict=True)]
         drawn, seen = _joined(parts), n > 0
         proposal = np.log(self.shares) - marginal
         for block in chunks(len(tau), len(n), CHUNK):
-            away = self.y[seen] - drawn.shared(block)[:, seen]
+            deviation = self.y[seen] - drawn.shared(block)[:, seen]
             for column, variance in enumerate(self.variances):
-                proposal[block, column] += _log_normal(away, (variance + self.extra)[seen] + own[block, None] ** 2)
-        exact = surrogate.log_likelihood(k, n, drawn.shared, own, self.extra)
+                proposal[block, column] += _log_normal(
+                    deviation, (variance + self.extra)[seen] + residual_sd[block, None] ** 2
+                )
+        exact = surrogate.log_likelihood(k, n, drawn.shared, residual_sd, self.extra)
         return drawn, exact - self._mixed(marginal) - np.logaddexp.reduce(proposal, axis=1)
 
     def slope(self, prior: Spreads) -> importance.Slope | None:
         """Derivatives of `log_marginal` by what the prior makes standard deviations of, where there is a formula."""
         each = [_slope(here, prior) for here in self.spaces]
-        if any(one is None for one in each):
+        if any(gradient is None for gradient in each):
             return None
 
         def mixed(u: FloatArray) -> FloatArray:
             terms = (self._marginals(prior.scales(u[None])) - self.level + np.log(self.shares))[0]
             share = np.exp(terms - np.logaddexp.reduce(terms))
-            return np.asarray(share @ np.stack([one(u) for one in each if one is not None]), dtype=np.float64)
+            return np.asarray(
+                share @ np.stack([gradient(u) for gradient in each if gradient is not None]), dtype=np.float64
+            )
 
         return mixed
 
@@ -368,7 +382,7 @@ def _joined(parts: Sequence[Drawn]) -> Drawn:
     )
 
 
-def _log_normal(away: FloatArray, variance: FloatArray) -> FloatArray:
+def _log_normal(deviation: FloatArray, variance: FloatArray) -> FloatArray:
     """Sum over subgroups of normal log densities, up to the constant that all share."""
-    found: FloatArray = (-0.5 * np.log(variance) - 0.5 * away**2 / variance).sum(axis=1)
-    return found
+    log_density: FloatArray = (-0.5 * np.log(variance) - 0.5 * deviation**2 / variance).sum(axis=1)
+    return log_density

@@ -3,7 +3,7 @@
     eta_1g = overall_1 + sum over k of tau_1k effect_1k[cell_k(g)]                                    (rows 0 to G - 1)
     eta_2g = overall_2 + follow (eta_1g - overall_1) + x_g . beta + sum over k of tau_2k effect_2k[cell_k(g)]   (the rest)
 
-What sets a single subgroup apart is noise of known variance, which comes with that of the observations. Draws are made by
+The residual effect of a single subgroup is noise of known variance, which comes with that of the observations. Draws are made by
 Matheron's rule, as in `bayesgroups.inference.collapsed.crossed.subgroup_space`.
 """
 
@@ -48,18 +48,18 @@ class FollowingPrior:
     """Priors of both predictors' standard deviations, all learned, and a normal coefficient by which one follows the other.
 
     Draws are (draw, column): standard deviations of the first predictor, of the second, that coefficient, and 0 for a learned
-    own effect.
+    residual effect.
     """
 
     first: Prior
     second: Prior
     follow_mean: float
     follow_sd: float
-    own: float = 0.0
+    residual_sd: float = 0.0
 
     @property
     def dimension(self) -> int:
-        """How many standard normal numbers it takes."""
+        """Number of standard normal numbers that a point takes."""
         return self.first.dimension + self.second.dimension + 1
 
     @property
@@ -69,9 +69,9 @@ class FollowingPrior:
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations and the coefficient from standard normal numbers (draw, dimension)."""
-        one, other = np.split(u[:, :-1], [self.first.dimension], axis=1)
+        leading, other = np.split(u[:, :-1], [self.first.dimension], axis=1)
         follow = self.follow_mean + self.follow_sd * u[:, -1]
-        return np.column_stack([self.first.scales(one), self.second.scales(other), follow, np.zeros(len(u))])
+        return np.column_stack([self.first.scales(leading), self.second.scales(other), follow, np.zeros(len(u))])
 
     def jacobian(self, u: FloatArray) -> FloatArray:
         """Derivatives of the columns at one point, (column, dimension), by differences."""
@@ -119,22 +119,22 @@ class FollowingSpace:
         entry = self.entry[np.ix_(self.seen, self.seen)]
         summed = np.bincount(entry.ravel(), pull.ravel(), 3 * self.agreement.shape[1]).reshape(3, -1)
         within, between, second = summed @ self.agreement.T
-        one, other, follow = self._parts(tau[None])
-        first, own, b = one[0], other[0], float(follow[0, 0])
+        leading, other, follow = self._parts(tau[None])
+        first, trailing, b = leading[0], other[0], float(follow[0, 0])
         by_link = 0.5 * (first**2 @ between) + b * (first**2 @ second)
-        return np.concatenate([first * (within + b * between + b**2 * second), own * second, [by_link, 0.0]])
+        return np.concatenate([first * (within + b * between + b**2 * second), trailing * second, [by_link, 0.0]])
 
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw both predictors given the data, (draw, row); ``overall`` is (draw, predictor)."""
         predictor, seen, total = self.predictor, self.seen, len(tau)
         subgroups = predictor.cells.shape[1]
-        one, other, follow = self._parts(tau)
+        leading, other, follow = self._parts(tau)
         overall = predictor.overall_scale * rng.standard_normal((total, 2))
         beta = predictor.coefficient_scale * rng.standard_normal((total, predictor.covariates.shape[1]))
         first, second = np.zeros((total, subgroups)), np.zeros((total, subgroups))
         for k, cells in enumerate(predictor.cells):
             size = int(cells.max()) + 1
-            first += one[:, k, None] * rng.standard_normal((total, size))[:, cells]
+            first += leading[:, k, None] * rng.standard_normal((total, size))[:, cells]
             second += other[:, k, None] * rng.standard_normal((total, size))[:, cells]
         shared = _laid_out(overall, first, follow, second + beta @ predictor.covariates.T)
         noise = np.sqrt(self.v[seen]) * rng.standard_normal((total, int(seen.sum())))
@@ -145,7 +145,7 @@ class FollowingSpace:
         beta += predictor.coefficient_scale**2 * (above @ predictor.covariates)
         for k, cells in enumerate(predictor.cells):
             member = (cells[:, None] == np.arange(int(cells.max()) + 1)).astype(np.float64)
-            first += (one[:, k, None] ** 2 * ((below + follow * above) @ member))[:, cells]
+            first += (leading[:, k, None] ** 2 * ((below + follow * above) @ member))[:, cells]
             second += (other[:, k, None] ** 2 * (above @ member))[:, cells]
         return Drawn(_laid_out(overall, first, follow, second + beta @ predictor.covariates.T), np.copy, overall, beta)
 
@@ -162,18 +162,18 @@ class FollowingSpace:
 
     def _numbers(self, tau: FloatArray) -> FloatArray:
         """Covariances within the first, between the two and within the second, by pattern, (draw, 3 patterns)."""
-        one, other, follow = self._parts(tau)
-        within = one**2 @ self.agreement
+        leading, other, follow = self._parts(tau)
+        within = leading**2 @ self.agreement
         return np.concatenate([within, follow * within, follow**2 * within + other**2 @ self.agreement], axis=1)
 
     def _covariance(self, tau: FloatArray) -> FloatArray:
         """Covariances of the observations, (draw, observed, observed)."""
         pick = np.ix_(self.seen, self.seen)
-        found = self._numbers(tau).take(self.entry[pick], axis=1)
-        found += self.fixed[pick]
-        diagonal = np.arange(found.shape[1])
-        found[:, diagonal, diagonal] += self.v[self.seen]
-        covariance: FloatArray = found
+        matrices = self._numbers(tau).take(self.entry[pick], axis=1)
+        matrices += self.fixed[pick]
+        diagonal = np.arange(matrices.shape[1])
+        matrices[:, diagonal, diagonal] += self.v[self.seen]
+        covariance: FloatArray = matrices
         return covariance
 
 

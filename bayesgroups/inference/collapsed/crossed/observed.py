@@ -1,4 +1,4 @@
-"""What every space of observations does with their covariance matrices: densities and solutions for many draws."""
+"""Algebra of covariance matrices shared by all spaces of observations: densities and solutions for many draws."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def log_marginal(tau: FloatArray, covariance: Covariance, y: FloatArray, v: Floa
     >>> log_marginal(np.zeros((1, 1)), lambda tau: np.eye(2)[None], np.zeros(2), np.ones(2)).round(3).tolist()
     [-1.838]
     """
-    number, found = len(y), np.empty(len(tau))
+    number, log_density = len(y), np.empty(len(tau))
     for block in chunks(len(tau), (number + 1) ** 2, CHUNK):
         # Bordered with the data, one Cholesky gives the determinant and the quadratic form at once; it reads the
         # lower triangle. The corner need only be larger than the quadratic form, for it is not used.
@@ -52,8 +52,8 @@ def log_marginal(tau: FloatArray, covariance: Covariance, y: FloatArray, v: Floa
         bordered[:, number, number] = 2 * (1 + (y**2 / v).sum())
         factor = cholesky(bordered)
         log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
-        found[block] = -log_root - 0.5 * (factor[:, number, :number] ** 2).sum(axis=1)
-    return np.where(np.isnan(found), -np.inf, found) - 0.5 * number * math.log(2 * math.pi)
+        log_density[block] = -log_root - 0.5 * (factor[:, number, :number] ** 2).sum(axis=1)
+    return np.where(np.isnan(log_density), -np.inf, log_density) - 0.5 * number * math.log(2 * math.pi)
 
 
 def solved(tau: FloatArray, covariance: Covariance, gap: FloatArray) -> FloatArray:
@@ -78,11 +78,11 @@ def solved(tau: FloatArray, covariance: Covariance, gap: FloatArray) -> FloatArr
     >>> solved(np.zeros((1, 1)), lambda tau: 2 * np.eye(2)[None], np.array([[1.0, 3.0]])).tolist()
     [[0.5, 1.5]]
     """
-    number, found = gap.shape[1], np.empty_like(gap)
+    number, solutions = gap.shape[1], np.empty_like(gap)
     if number < LOOPED:
         for block in chunks(len(tau), max(number, 1) ** 2, CHUNK):
-            found[block] = np.linalg.solve(covariance(tau[block]), gap[block, :, None])[..., 0]
-        return found
+            solutions[block] = np.linalg.solve(covariance(tau[block]), gap[block, :, None])[..., 0]
+        return solutions
     from scipy.linalg import get_lapack_funcs
 
     (solve,) = get_lapack_funcs(("posv",), dtype=np.float64)
@@ -91,5 +91,5 @@ def solved(tau: FloatArray, covariance: Covariance, gap: FloatArray) -> FloatArr
         for row, each in zip(rows[block], covariance(different[block]), strict=True):
             _, solution, failed = solve(each, gap[row].T, lower=1)
             # A covariance that rounding has left indefinite is left to elimination with pivots.
-            found[row] = (np.linalg.solve(each, gap[row].T) if failed else solution).T
-    return found
+            solutions[row] = (np.linalg.solve(each, gap[row].T) if failed else solution).T
+    return solutions

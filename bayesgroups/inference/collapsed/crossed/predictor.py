@@ -54,7 +54,7 @@ class Predictor:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Draws of all of eta but the subgroups' own effects, of ``overall`` (draw,) and of ``beta``.
+    """Draws of all of eta but the subgroups' residual effects, of ``overall`` (draw,) and of ``beta``.
 
     The predictor is worked out for some draws at a time, for it is the largest of all arrays: ``predict`` makes it,
     (draw, subgroup), of rows of ``state``.
@@ -71,7 +71,7 @@ class Drawn:
 
 
 class Space(Protocol):
-    """Where the effects are integrated out, for data ``y`` (subgroup,) with error variances ``v``, infinite where unseen."""
+    """Space with the effects integrated out, for data ``y`` (subgroup,) with error variances ``v``, infinite where unseen."""
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log density of the data, (draw, component) to (draw,)."""

@@ -27,7 +27,7 @@ FloatArray = NDArray[np.float64]
 Family = Literal["half_normal", "half_t", "r2d2", "known"]
 
 DEGREES = 3.0
-FARTHEST = 37.0
+MAX_NORMAL_NUMBER = 37.0
 """Beyond this the tail of a normal distribution has no probability in double precision: 1e100 scales of a half-t."""
 RESOLVED = {"half_normal": 37.0, "half_t": 6.0, "r2d2": 6.0, "known": 0.0}
 """Standard normal number up to which standard deviations are told apart where sums over subgroups are interpolated."""
@@ -37,22 +37,22 @@ RESOLVED = {"half_normal": 37.0, "half_t": 6.0, "r2d2": 6.0, "known": 0.0}
 class Prior:
     """Joint prior of standard deviations; ``scale`` (component,) is in units of the linear predictor.
 
-    With ``own`` the last one is known to be that, and the family is that of the others.
+    With ``residual_sd`` the last one is known to be that, and the family is that of the others.
     """
 
     family: Family
     scale: tuple[float, ...]
-    own: float | None = None
+    residual_sd: float | None = None
 
     @property
     def dimension(self) -> int:
-        """How many standard normal numbers it takes."""
-        return 1 if self.family == "known" else len(self.scale) - (self.own is not None)
+        """Number of standard normal numbers that a point takes."""
+        return 1 if self.family == "known" else len(self.scale) - (self.residual_sd is not None)
 
     def scales(self, u: FloatArray) -> FloatArray:
         """Standard deviations (draw, component) from standard normal numbers (draw, dimension)."""
         learned = self._learned(u)
-        return learned if self.own is None else np.column_stack([learned, np.full(len(u), self.own)])
+        return learned if self.residual_sd is None else np.column_stack([learned, np.full(len(u), self.residual_sd)])
 
     def jacobian(self, u: FloatArray) -> FloatArray:
         """Derivatives of the standard deviations at one point, (component, dimension), by differences."""
@@ -67,7 +67,7 @@ class Prior:
         scale = np.array(self.scale[: self.dimension])
         if self.family == "half_normal":
             return np.asarray(-scale * ndtri_exp(log_ndtr(-u) - math.log(2)))
-        u = np.clip(u, -FARTHEST, FARTHEST)
+        u = np.clip(u, -MAX_NORMAL_NUMBER, MAX_NORMAL_NUMBER)
         if self.family == "half_t":
             return np.asarray(-scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))
         total = -math.sqrt((scale**2).sum()) * stdtrit(DEGREES, 0.5 * ndtr(-u[:, :1]))

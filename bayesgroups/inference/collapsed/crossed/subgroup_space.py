@@ -77,9 +77,9 @@ class SubgroupSpace:
 
     def moments(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of eta in every subgroup."""
-        own = tau[-1] ** 2
+        residual_variance = tau[-1] ** 2
         across = self.fixed + (tau[:-1] ** 2 @ self.agreement)[self.pattern]
-        across[self.seen] += own * np.eye(int(self.seen.sum()))
+        across[self.seen] += residual_variance * np.eye(int(self.seen.sum()))
         x = self.predictor.covariates
         alone = (
             self.predictor.overall_scale**2 + self.predictor.coefficient_scale**2 * (x**2).sum(axis=1) + (tau**2).sum()
@@ -89,11 +89,11 @@ class SubgroupSpace:
 
     def _covariance(self, tau: FloatArray) -> FloatArray:
         """Covariances of the observations, (draw, observed, observed)."""
-        found = (tau[:, :-1] ** 2 @ self.agreement).take(self.pattern[self.seen], axis=1)
-        found += self.fixed[self.seen]
-        diagonal = np.arange(found.shape[1])
-        found[:, diagonal, diagonal] += self.v[self.seen] + tau[:, -1:] ** 2
-        covariance: FloatArray = found
+        matrices = (tau[:, :-1] ** 2 @ self.agreement).take(self.pattern[self.seen], axis=1)
+        matrices += self.fixed[self.seen]
+        diagonal = np.arange(matrices.shape[1])
+        matrices[:, diagonal, diagonal] += self.v[self.seen] + tau[:, -1:] ** 2
+        covariance: FloatArray = matrices
         return covariance
 
 
@@ -105,6 +105,6 @@ def patterns(cells: IntArray, seen: NDArray[np.bool_]) -> tuple[IntArray, FloatA
             code = np.unique(code, return_inverse=True)[1].reshape(code.shape)
         code = 2 * code + (each[:, None] == each[seen])
     _, first, pattern = np.unique(code, return_index=True, return_inverse=True)
-    one, other = np.unravel_index(first, code.shape) if code.size else (first, first)
-    agreement = cells[:, one] == cells[:, seen][:, other]
+    row, other = np.unravel_index(first, code.shape) if code.size else (first, first)
+    agreement = cells[:, row] == cells[:, seen][:, other]
     return pattern.reshape(code.shape), agreement.astype(np.float64)

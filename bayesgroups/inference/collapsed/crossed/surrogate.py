@@ -1,7 +1,7 @@
 """Marginal likelihoods of many counts at many draws, by interpolation.
 
-The log likelihood of a count, its subgroup's own effect integrated out, is a smooth function of the shared predictor and of the
-own effect's standard deviation. It is computed at a few Chebyshev nodes over the range that the draws span, subgroup by
+The log likelihood of a count, its subgroup's residual effect integrated out, is a smooth function of the shared predictor and of
+the residual effect's standard deviation. It is computed at a few Chebyshev nodes over the range that the draws span, subgroup by
 subgroup, and interpolated between them; a sample of draws is computed directly, to know the error.
 """
 
@@ -34,7 +34,7 @@ CHUNK = 32_000
 
 
 def log_likelihood(
-    k: FloatArray, n: FloatArray, shared: Shared, own: FloatArray, extra: FloatArray, sites: Sites | None = None
+    k: FloatArray, n: FloatArray, shared: Shared, residual_sd: FloatArray, extra: FloatArray, sites: Sites | None = None
 ) -> FloatArray:
     """Log likelihood of all counts, up to a constant of the counts.
 
@@ -43,13 +43,13 @@ def log_likelihood(
     k, n : arrays (subgroup,)
         Successes and trials, which may be 0.
     shared : callable
-        From rows of draws to the predictor without the subgroups' own effects, (draw, subgroup).
-    own : array (draw,)
-        Standard deviation of the own effects.
+        From rows of draws to the predictor without the subgroups' residual effects, (draw, subgroup).
+    residual_sd : array (draw,)
+        Standard deviation of the residual effects.
     extra : array (subgroup,)
         Known variances that they have besides.
     sites : tuple of arrays (subgroup,), optional
-        Normal observations of the predictor with own effects, and their variances, whose log density is subtracted: the
+        Normal observations of the predictor with residual effects, and their variances, whose log density is subtracted: the
         difference is smoother than either.
 
     Returns
@@ -61,28 +61,28 @@ def log_likelihood(
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> k, n = np.array([3.0, 0.0]), np.array([10.0, 4.0])
-    >>> shared, own = rng.normal(-1, 0.3, (1000, 2)).__getitem__, rng.uniform(0.1, 0.5, 1000)
+    >>> shared, residual_sd = rng.normal(-1, 0.3, (1000, 2)).__getitem__, rng.uniform(0.1, 0.5, 1000)
     >>> extra = np.array([0.0, 0.1])
-    >>> gap = log_likelihood(k, n, shared, own, extra) - direct(k, n, shared, own, extra)
+    >>> gap = log_likelihood(k, n, shared, residual_sd, extra) - direct(k, n, shared, residual_sd, extra)
     >>> bool(np.ptp(gap) < 1e-3)
     True
     """
-    if len(own) <= 4 * ALONG * ACROSS:
-        return direct(k, n, shared, own, extra, sites)
-    found = _interpolated(k, n, shared, own, extra, sites)
-    some = np.linspace(0, len(own) - 1, CHECKED).astype(np.int64)
-    gap = found[some] - direct(k, n, lambda rows: shared(some[rows]), own[some], extra, sites)
-    return found if np.ptp(gap) < TOLERANCE else direct(k, n, shared, own, extra, sites)
+    if len(residual_sd) <= 4 * ALONG * ACROSS:
+        return direct(k, n, shared, residual_sd, extra, sites)
+    log_density = _interpolated(k, n, shared, residual_sd, extra, sites)
+    some = np.linspace(0, len(residual_sd) - 1, CHECKED).astype(np.int64)
+    gap = log_density[some] - direct(k, n, lambda rows: shared(some[rows]), residual_sd[some], extra, sites)
+    return log_density if np.ptp(gap) < TOLERANCE else direct(k, n, shared, residual_sd, extra, sites)
 
 
 def direct(
-    k: FloatArray, n: FloatArray, shared: Shared, own: FloatArray, extra: FloatArray, sites: Sites | None = None
+    k: FloatArray, n: FloatArray, shared: Shared, residual_sd: FloatArray, extra: FloatArray, sites: Sites | None = None
 ) -> FloatArray:
     """The same by quadrature at every draw."""
-    found = np.empty(len(own))
-    for block in chunks(len(own), len(k), CHUNK):
-        found[block] = _values(k, n, shared(block), own[block, None] ** 2 + extra, sites).sum(axis=1)
-    return found
+    log_density = np.empty(len(residual_sd))
+    for block in chunks(len(residual_sd), len(k), CHUNK):
+        log_density[block] = _values(k, n, shared(block), residual_sd[block, None] ** 2 + extra, sites).sum(axis=1)
+    return log_density
 
 
 def _values(k: FloatArray, n: FloatArray, at: FloatArray, own_variance: FloatArray, sites: Sites | None) -> FloatArray:
@@ -96,9 +96,9 @@ def _values(k: FloatArray, n: FloatArray, at: FloatArray, own_variance: FloatArr
 
 
 def _interpolated(
-    k: FloatArray, n: FloatArray, shared: Shared, own: FloatArray, extra: FloatArray, sites: Sites | None
+    k: FloatArray, n: FloatArray, shared: Shared, residual_sd: FloatArray, extra: FloatArray, sites: Sites | None
 ) -> FloatArray:
-    blocks = chunks(len(own), len(k), CHUNK)
+    blocks = chunks(len(residual_sd), len(k), CHUNK)
     low, high = np.full(len(k), np.inf), np.full(len(k), -np.inf)
     for block in blocks:
         part = shared(block)
@@ -106,7 +106,7 @@ def _interpolated(
         np.maximum(high, part.max(axis=0), out=high)
     middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1e-12)
     # Small standard deviations matter through their square; the square root of it all bends least.
-    bottom, top = float(own.min()), float(own.max())
+    bottom, top = float(residual_sd.min()), float(residual_sd.max())
     centre, reach = (bottom + top) / 2, max((top - bottom) / 2, 1e-12)
     across_nodes = ACROSS if top > bottom else 1
     at = middle + half * _nodes(ALONG)[:, None, None]  # (along, across, subgroup)
@@ -117,17 +117,17 @@ def _interpolated(
     tail = np.cumsum(np.abs(table).sum(axis=(0, 2))[::-1])[::-1]
     terms = max(int((tail > NEGLIGIBLE).sum()), 2)
     table = table[:, :terms]
-    across = np.cos(np.arange(across_nodes) * np.arccos(np.clip((own - centre) / reach, -1, 1))[:, None])
-    found = np.empty(len(own))
+    across = np.cos(np.arange(across_nodes) * np.arccos(np.clip((residual_sd - centre) / reach, -1, 1))[:, None])
+    log_density = np.empty(len(residual_sd))
     for block in blocks:
         t = shared(block) - middle
         t /= half
         if across_nodes == 1:
-            found[block] = _clenshaw(table[0, :, None], t)
+            log_density[block] = _clenshaw(table[0, :, None], t)
             continue
         each = (across[block] @ table.reshape(across_nodes, -1)).reshape(-1, terms, len(k))
-        found[block] = _clenshaw(np.swapaxes(each, 0, 1), t)
-    return found
+        log_density[block] = _clenshaw(np.swapaxes(each, 0, 1), t)
+    return log_density
 
 
 def _clenshaw(coefficients: FloatArray, t: FloatArray) -> FloatArray:
@@ -147,8 +147,8 @@ def _clenshaw(coefficients: FloatArray, t: FloatArray) -> FloatArray:
 
 
 def _nodes(number: int) -> FloatArray:
-    found: FloatArray = np.cos(np.pi * (np.arange(number) + 0.5) / number)
-    return found
+    points: FloatArray = np.cos(np.pi * (np.arange(number) + 0.5) / number)
+    return points
 
 
 def _to_coefficients(number: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What every part of the page starts from."""
+"""Context that every section of the page starts from."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Context:
 
     @property
     def defined(self) -> bool:
-        """Whether the Bayesian side has an answer for any subgroup that takes part."""
+        """True if the Bayesian side has an answer for any subgroup that takes part."""
         return bool(self.participants.included.any())
 
     def text(self, value: float) -> str:

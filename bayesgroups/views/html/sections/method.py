@@ -1,4 +1,4 @@
-"""How it was done, in sentences, with references."""
+"""Method of the report, in sentences, with references."""
 
 from __future__ import annotations
 

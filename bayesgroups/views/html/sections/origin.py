@@ -1,4 +1,4 @@
-"""How to make the report again: the lines of code, the seed, the versions."""
+"""Provenance of the report: the lines of code, the seed, the versions."""
 
 from __future__ import annotations
 

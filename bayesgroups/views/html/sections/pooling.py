@@ -1,4 +1,4 @@
-"""What pooling does: from raw to estimated, subgroup by subgroup."""
+"""Shrinkage from raw to estimated values, subgroup by subgroup."""
 
 from __future__ import annotations
 

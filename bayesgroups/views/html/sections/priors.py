@@ -1,4 +1,4 @@
-"""How much the priors still say."""
+"""Section on the sensitivity of the report to its priors."""
 
 from __future__ import annotations
 

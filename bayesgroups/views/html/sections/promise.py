@@ -1,4 +1,4 @@
-"""What can be promised to every subgroup."""
+"""Section on certification: statements that hold for every subgroup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How unequal the subgroups are."""
+"""Section on the disparity of the subgroups."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from bayesgroups.report.view import failures, usable
 
 
 def verdict(report: xr.DataTree) -> dict[str, Any]:
-    """Whether the report is usable, how many checks there were, and the sentences of those that failed."""
+    """Verdict on the report: usable or not, the number of checks, and the sentences of those that failed."""
     return {
         "usable": usable(report),
         "checks": int(report["diagnostics"].sizes.get("check", 0)),

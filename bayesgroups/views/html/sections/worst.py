@@ -1,4 +1,4 @@
-"""Which subgroups are worst off, and how sure that is."""
+"""Section on the worst subgroups, and the probability that they are."""
 
 from __future__ import annotations
 
