@@ -138,7 +138,7 @@ class _Job:
         return drawn.tally[["estimate", "count", "rows", "range_lower", "range_upper"]], found
 
 
-def describe(entry: Entry) -> str:
+def describe(entry: Entry | Callable[..., object]) -> str:
     """What an entry is, as text: its word and settings, or the place of a function."""
     if isinstance(entry, Estimator):
         return as_json({"word": entry.word, **entry.settings()})

@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--estimators", help=f"some of {', '.join(entrants())}, separated by commas")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
     parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     if not 0 < given.share <= 1:
         raise InputError(f"--share {given.share} must lie in (0, 1]")

@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, help="draws of every population (20 of diabetes and 40 of the others)")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")

@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--no-differences", action="store_true", help="also run the control, where no subgroup differs")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
     parser.add_argument("--page", type=Path, help="Markdown page to write")
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     # Every process does small linear algebra; more threads than processes only get in each other's way.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

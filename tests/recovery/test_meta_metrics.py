@@ -210,17 +210,17 @@ def test_the_counts_of_the_example_are_those_of_the_data() -> None:
 
 
 def test_records_are_made_the_way_they_say(tmp_path: Path) -> None:
-    journal = ["--journal", str(tmp_path / "kept")]
-    for name in ("first.csv", "a.csv"):  # the second time everything is in the journal
-        common = ["--output", str(tmp_path / name), "--replications", "3", "--seed", "1", *journal]
+    checkpoints = ["--checkpoints", str(tmp_path / "kept")]
+    for name in ("first.csv", "a.csv"):  # the second time everything is in the checkpoints
+        common = ["--output", str(tmp_path / name), "--replications", "3", "--seed", "1", *checkpoints]
         meta_metrics.main([*common, "--normal-posteriors", "2", "--binomial-posteriors", "2"])
     assert (tmp_path / "first.csv").read_bytes() == (tmp_path / "a.csv").read_bytes()
     header = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[0]
     assert header.split(",") == list(variances()[0])
-    meta_metric_bias.main(["--output", str(tmp_path / "b.csv"), "--replications", "2", *journal])
+    meta_metric_bias.main(["--output", str(tmp_path / "b.csv"), "--replications", "2", *checkpoints])
     rows = list(csv.DictReader((tmp_path / "b.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["truth"] for row in rows] == [row["truth"] for row in bias()]
-    shortest_intervals.main(["--output", str(tmp_path / "c.csv"), "--replications", "2", *journal])
+    shortest_intervals.main(["--output", str(tmp_path / "c.csv"), "--replications", "2", *checkpoints])
     assert (tmp_path / "c.csv").read_text(encoding="utf-8").splitlines()[0].split(",") == list(shortest()[0])
     arguments = ["--variances", str(tmp_path / "a.csv"), "--bias", str(tmp_path / "b.csv")]
     arguments += ["--shortest", str(tmp_path / "c.csv")]

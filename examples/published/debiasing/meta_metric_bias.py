@@ -20,6 +20,7 @@ from bayesgroups.questions.disparities.named_measures import MeasureName, Settin
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
 
+PROGRAM = "examples.published.debiasing.meta_metric_bias"
 FloatArray = NDArray[np.float64]
 
 ROWS = 5000
@@ -126,7 +127,7 @@ def _of_one(replications: int, seed: int, numbers: Sequence[int], position: int)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("meta_metric_bias", "Bias of measures of disparity by number of subgroups.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Bias of measures of disparity by number of subgroups.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

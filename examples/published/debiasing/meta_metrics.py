@@ -22,6 +22,7 @@ from bayesgroups.questions.disparities import finite_population, heterogeneity, 
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
 
+PROGRAM = "examples.published.debiasing.meta_metrics"
 FloatArray = NDArray[np.float64]
 
 SUBGROUPS = 100
@@ -285,7 +286,7 @@ def _line(design: VarianceDesign, answers: Answers, seed: int) -> Line:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("meta_metrics", "Variances between subgroups on published designs.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Variances between subgroups on published designs.", REPLICATIONS, SEED)
     asked.add_argument("--normal-posteriors", type=int, default=NORMAL_POSTERIORS)
     asked.add_argument("--binomial-posteriors", type=int, default=BINOMIAL_POSTERIORS)
     given = asked.parse_args(arguments)

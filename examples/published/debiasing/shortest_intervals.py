@@ -24,6 +24,7 @@ from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
 from examples.published.debiasing.meta_metrics import VarianceDesign, bootstrapped, designs
 
+PROGRAM = "examples.published.debiasing.shortest_intervals"
 FloatArray = NDArray[np.float64]
 
 BOOTSTRAP = "double_corrected, percentile (published)"
@@ -173,7 +174,7 @@ def _line(design: VarianceDesign, name: str, level: float, found: Interval, seed
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("shortest_intervals", "How short intervals for a variance can be.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "How short intervals for a variance can be.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

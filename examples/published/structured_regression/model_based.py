@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with the folder diabetes")
     parser.add_argument("--output", type=Path, required=True, help="folder of records and of the table")
     parser.add_argument("--draws", type=int, default=DIABETES_DRAWS)
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     population, folder = populations(given.data)[0], given.output / "records"
     with executor(given) as run:

@@ -184,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
     parser.add_argument("--draws", type=int, nargs="+", default=list(DRAWS), help="numbers of draws")
     parser.add_argument("--page", type=Path, help="Markdown page to write")
-    command_line.add_options(parser, journal=False)
+    command_line.add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")

@@ -26,6 +26,7 @@ from bayesgroups.tallies import tally
 from bayesgroups.tallies.auc_variances import auc_as_rate
 from examples.commands import parser, record
 
+PROGRAM = "tests.recovery.studies.auc_coverage"
 FloatArray = NDArray[np.float64]
 
 LEVELS = (0.8, 0.95)
@@ -233,7 +234,7 @@ def _lines(design: str, kept: dict[str, FloatArray], seed: int) -> list[Coverage
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("auc_coverage", "Coverage of intervals for the AUC, binormal scores.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of intervals for the AUC, binormal scores.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -30,6 +30,7 @@ from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.resampling import describe
 from examples.commands import parser, record
 
+PROGRAM = "tests.recovery.studies.boundary_coverage"
 FloatArray = NDArray[np.float64]
 
 RULES = ("shortest", "equal_tailed", "one_sided")
@@ -211,7 +212,7 @@ def _of_one(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
     description = "Limits where no row, or every row, is a success."
-    record(parser("boundary_coverage", description, REPLICATIONS, SEED).parse_args(arguments), study)
+    record(parser(PROGRAM, description, REPLICATIONS, SEED).parse_args(arguments), study)
 
 
 if __name__ == "__main__":

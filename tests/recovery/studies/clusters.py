@@ -28,6 +28,7 @@ from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Clusters, Sums
 from examples.commands import parser, record
 
+PROGRAM = "tests.recovery.studies.clusters"
 FloatArray = NDArray[np.float64]
 Law = Literal["mean", "rate"]
 
@@ -217,7 +218,7 @@ def _analyses() -> list[ClusterAnalysis]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("clusters", "Coverage of intervals when rows come in clusters.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of intervals when rows come in clusters.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

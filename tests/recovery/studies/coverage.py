@@ -22,6 +22,7 @@ from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
 from tests.recovery.studies.designs import Design, designs
 
+PROGRAM = "tests.recovery.studies.coverage"
 FloatArray = NDArray[np.float64]
 
 SMALL = 25
@@ -137,7 +138,7 @@ def _width(interval: Interval) -> FloatArray:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("coverage", "Coverage of all intervals on simulated designs.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of all intervals on simulated designs.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

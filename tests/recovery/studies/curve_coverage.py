@@ -22,6 +22,7 @@ from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally
 from examples.commands import parser, record
 
+PROGRAM = "tests.recovery.studies.curve_coverage"
 FloatArray = NDArray[np.float64]
 
 REPLICATIONS = 60
@@ -215,7 +216,7 @@ def _judge(found: xr.Dataset, truth: FloatArray) -> FloatArray:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("curve_coverage", "Coverage of limits and bands of curves.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of limits and bands of curves.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -31,6 +31,7 @@ from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally_from_counts
 from examples.commands import parser, record
 
+PROGRAM = "tests.recovery.studies.family_wise"
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -266,7 +267,7 @@ def _tally(successes: FloatArray) -> xr.Dataset:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("family_wise", "Errors of statements about all subgroups at once.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Errors of statements about all subgroups at once.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -31,6 +31,7 @@ from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies.dealing import deal_counts
 from examples.commands import parser, record
 
+PROGRAM = "tests.recovery.studies.structured_coverage"
 FloatArray = NDArray[np.float64]
 
 REPLICATIONS = 240
@@ -256,7 +257,7 @@ def _summarise(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("structured_coverage", "Coverage of the intervals of structured regression.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of the intervals of structured regression.", REPLICATIONS, SEED)
     asked.add_argument("--bootstraps", type=int, default=BOOTSTRAPS)
     given = asked.parse_args(arguments)
     record(given, partial(study, bootstraps=given.bootstraps))
