@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import os
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -231,10 +232,10 @@ def test_records_are_made_the_way_they_say(tmp_path: Path) -> None:
 def test_lines_of_the_record_of_biases_can_be_made_again() -> None:
     """Of the smallest and the largest number of subgroups, all 144 lines."""
     for position in (0, len(meta_metric_bias.NUMBERS) - 1):
-        lines = meta_metric_bias._of_one(
+        lines = meta_metric_bias._measure(
             meta_metric_bias.REPLICATIONS, meta_metric_bias.SEED, meta_metric_bias.NUMBERS, position
         )
-        assert_remade(RECORDS / "meta_metric_bias.csv", lines, ["measure", "subgroups", "lowest"])
+        assert_remade(RECORDS / "meta_metric_bias.csv", list(map(asdict, lines)), ["measure", "subgroups", "lowest"])
 
 
 def test_lines_of_the_record_of_lengths_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,8 +243,8 @@ def test_lines_of_the_record_of_lengths_can_be_made_again(monkeypatch: pytest.Mo
     nothing = np.zeros(shortest_intervals.REPLICATIONS)
     skipped = [meta_metrics.Answers(shortest_intervals.BOOTSTRAP, nothing, Interval(nothing, nothing))]
     monkeypatch.setattr(shortest_intervals, "bootstrapped", lambda *_: skipped)
-    lines = shortest_intervals._of_one(shortest_intervals.REPLICATIONS, shortest_intervals.SEED, 0)
-    kept = [line for line in lines if line["interval"] != shortest_intervals.BOOTSTRAP]
+    lines = shortest_intervals._measure(shortest_intervals.REPLICATIONS, shortest_intervals.SEED, 0)
+    kept = [asdict(line) for line in lines if line.interval != shortest_intervals.BOOTSTRAP]
     assert len(kept) == 9
     assert_remade(RECORDS / "shortest_intervals.csv", kept, ["design", "interval", "level"])
 
@@ -254,9 +255,9 @@ def test_lines_of_the_record_of_variances_can_be_made_again(monkeypatch: pytest.
     monkeypatch.setattr(meta_metrics, "_normal_posterior", lambda *_: iter(()))
     monkeypatch.setattr(meta_metrics, "_binomial_posterior", lambda *_: iter(()))
     sizes = (meta_metrics.REPLICATIONS, meta_metrics.NORMAL_POSTERIORS, meta_metrics.BINOMIAL_POSTERIORS)
-    lines = meta_metrics._of_one(sizes, meta_metrics.SEED, len(DESIGNS) - 1)
+    lines = meta_metrics._measure(sizes, meta_metrics.SEED, len(DESIGNS) - 1)
     assert len(lines) == 14
-    assert_remade(RECORDS / "between_group_variance.csv", lines, ["design", "method"])
+    assert_remade(RECORDS / "between_group_variance.csv", list(map(asdict, lines)), ["design", "method"])
 
 
 def test_figures_have_the_samples_that_their_tables_have(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def test_ties_are_broken_at_random() -> None:
 
 def test_the_picture_draws_the_ranks() -> None:
     answer = bg.calibrate(conjugate, replications=50, seed=1)
-    axes = bg.plots.calibration_ranks(answer["ranks"].to_dataset("quantity"), draws=answer.attrs["draws"])
+    ranks = {str(name): values.values for name, values in answer["ranks"].to_dataset("quantity").items()}
+    axes = bg.plots.calibration_ranks(ranks, draws=answer.attrs["draws"])
     assert "50 replications" in axes.get_title() + axes.get_title(loc="left")
 
 
