@@ -235,16 +235,13 @@ def penalties(population: Population, draws: int, executor: Executor) -> pd.Data
 def published(patch: pytest.MonkeyPatch) -> list[str]:
     patch.setattr(published_regression, "populations", lambda folder: [drawn("diabetes", 200, "stratified")])
     patch.setattr(
-        published_regression, "ENTRANTS", {"standard": entrants.standard, "James-Stein": james_stein.estimate}
+        published_regression, "COMPETITORS", {"standard": entrants.standard, "James-Stein": james_stein.estimate}
     )
     patch.setattr(published_regression, "SYNTHETIC", ("age",))
     patch.setattr(published_regression, "penalty_curve", penalties)
     patch.setattr("bayesgroups.datasets.load_diabetes", lambda folder: people())
     patch.setattr("examples.comparisons.readmission.score_held_back", lambda admissions, seed: admissions)
-    patch.setattr(
-        "examples.published.structured_regression.published_regression_page.page",
-        lambda found, draws, command: "the page",
-    )
+    patch.setattr("examples.published.structured_regression.published_regression_page.numbers", lambda found, draws: {})
     return ["--draws", "2", "3"]
 
 
@@ -271,7 +268,8 @@ def test_commands_give_the_same_files_on_processes(
 
 
 ALONE = {
-    "choice_figure", "disagreement", "goodness", "meta_metrics_figures", "meta_metrics_page", "model_selection", "page",  "subsampling",
+    "choice_figure", "disagreement", "goodness", "meta_metrics_figures", "meta_metrics_page", "model_selection", "page",
+    "subsampling",
 }  # fmt: skip
 """Programs that compute in one go, or draw or write what a record says."""
 OWN_FOLDER = {"joint_study", "known_components", "model_based", "published_regression", "shared_study"}
