@@ -1,6 +1,6 @@
 """The joint study: the confusion model against words that see one metric, on the same evaluation sets.
 
-    python -m examples.comparisons.joint_study --data FOLDER --output FOLDER --record docs/examples/joint_model.csv
+    python -m examples.comparisons.joint_study --data FOLDER --output RESULTS --record docs/examples/joint_model.csv
 
 Answers are kept in the output folder as they come, so that a run goes on where it was. The record has a line per population (and
 ``all``, also by metric), estimator and class of subgroups: geometric means over the cells (a metric of a population) of the mean

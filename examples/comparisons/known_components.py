@@ -1,6 +1,6 @@
 """Crossed effects with known standard deviations of the components: the ceiling of the family on the shared study.
 
-    python -m examples.comparisons.known_components --data FOLDER --output FOLDER --workers 2
+    python -m examples.comparisons.known_components --data FOLDER --output RESULTS --workers 2
 
 The standard deviations are those that the same model learns from all rows of a population. Draws, cells and scores are those of
 `examples.comparisons.shared_study`; a default that learns all this from a few rows cannot be expected to do better.

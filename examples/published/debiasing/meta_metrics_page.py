@@ -1,8 +1,9 @@
 """Numbers of the page of meta-metrics: published ones beside ours, from three records.
 
-python -m examples.published.debiasing.meta_metrics_page --variances tests/recovery/records/between_group_variance.csv
-    --bias tests/recovery/records/meta_metric_bias.csv
-    --shortest tests/recovery/records/shortest_intervals.csv --output docs/examples/meta_metrics.md
+python -m examples.published.debiasing.meta_metrics_page \
+        --variances tests/recovery/records/between_group_variance.csv \
+        --bias tests/recovery/records/meta_metric_bias.csv \
+        --shortest tests/recovery/records/shortest_intervals.csv --output docs/examples/meta_metrics.md
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m examples.published.intersectionality.page --data FOLDER --record docs/examples/intersectionality.csv
 
-FOLDER holds the public data, one folder each; the record is made by `python -m examples.published.intersectionality.subsampling`.
+FOLDER holds the public data, one folder each; the record is made by `examples.published.intersectionality.subsampling`.
 """
 
 from __future__ import annotations
