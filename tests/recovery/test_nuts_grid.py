@@ -57,8 +57,8 @@ def test_the_command_makes_a_line_again(
     pair = ("binormal", "partial_pooling")
     kept = record.iloc[nuts_grid.settings().index(pair)]
     monkeypatch.setattr(nuts_grid, "settings", lambda: [pair])
-    for _ in range(2):  # the second time everything is in the journal
-        nuts_grid.main(["--output", str(tmp_path / "grid.csv"), "--journal", str(tmp_path / "kept")])
+    for _ in range(2):  # the second time everything is in the checkpoints
+        nuts_grid.main(["--output", str(tmp_path / "grid.csv"), "--checkpoints", str(tmp_path / "kept")])
         assert capsys.readouterr().out.startswith("1 fits, 1 usable, means at most ")
     written = pd.read_csv(tmp_path / "grid.csv")
     assert written.columns.tolist() == record.columns.tolist()
