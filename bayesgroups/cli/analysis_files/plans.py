@@ -12,7 +12,7 @@ from bayesgroups.cli.analysis_files.questions import Question, kind_of, question
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import Inference
-from bayesgroups.estimators.named import estimator_named
+from bayesgroups.estimators.named import estimator_class, estimator_named
 from bayesgroups.forwarding import present_keywords
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.views.tables.answer_files import check_ending
@@ -207,9 +207,10 @@ def _fit(name: str, given: Mapping[str, Any], folder: Path, seed: int) -> Fit:
 
 def estimator_settings(word: str) -> list[str]:
     """Names of the settings of an estimator; none for a word that does not exist."""
-    from bayesgroups.estimators import ESTIMATORS
-
-    return next((list(leaf().settings()) for leaf in ESTIMATORS if leaf.word == word), [])
+    try:
+        return list(estimator_class(word)().settings())
+    except InputError:
+        return []
 
 
 def _question(name: str, given: Mapping[str, Any], folder: Path, fits: list[str]) -> Asked:
