@@ -205,8 +205,9 @@ def test_every_renamed_keyword_leads_to_using() -> None:
 def test_a_function_with_a_renamed_keyword_is_one_of_its_module() -> None:
     assert bg.certify.__globals__ is vars(sys.modules[bg.certify.__module__])  # by which its examples are found
     assert pickle.loads(pickle.dumps(bg.certify)) is bg.certify
+    unknown: dict[str, Any] = {"parts": "tally"}
     with pytest.raises(TypeError, match="unexpected keyword argument 'parts'"):
-        bg.certify(tally(), **{"parts": "tally"})
+        bg.certify(tally(), **unknown)
 
 
 def test_values_that_keep_their_names_and_functions_without_former_keywords() -> None:
