@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from rich.text import Text
 
+from bayesgroups.cli.estimators import Word, chosen
 from bayesgroups.cli.options import ROWS, Imputed, RowOptions
 
 if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
-Word = Literal[
-    "no_pooling", "complete_pooling", "james_stein", "partial_pooling", "crossed_effects", "structured_regression",
-    "model_based_metrics", "confusion", "disagreement",
-]  # fmt: skip
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative=(), show_default=False)]
 
 
@@ -52,7 +49,7 @@ def estimate(
     rows
         What is in the rows; leave these out for a tally.
     estimator
-        How subgroups inform one another; the documentation has a page for each.
+        How subgroups inform one another; the documentation has a page for each. A class of yours is named as module:Class.
     settings
         A setting of the estimator, as --set tau_scale=1 or --set interval=robust; repeat it for several.
     seed
@@ -74,11 +71,10 @@ def estimate(
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.invocations import signed
     from bayesgroups.estimators.estimate import estimate as fit
-    from bayesgroups.estimators.named import estimator_named
     from bayesgroups.report.view import check_level
 
     check_level(level)
-    leaf = estimator_named(estimator, parsed(settings))
+    leaf = chosen(estimator, settings)
     with consoles.fitting() as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
     if json:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.descriptions import describe
 from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, usable
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
@@ -84,7 +85,7 @@ def estimate(
     (1, 'collapsed')
     """
     _check_arguments(tally, estimator, seed, inference)
-    reference = estimator.reference(tally, seed=seed)
+    reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     notes: list[str] = []
     fits = []
     names = [str(metric) for metric in tally["metric"].values]
@@ -110,6 +111,7 @@ def estimate(
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
         bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),
+        description=description,
     )  # fmt: skip
     if strict and not report.attrs["usable"]:
         checks = report["diagnostics"].to_dataset()

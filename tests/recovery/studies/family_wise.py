@@ -23,10 +23,11 @@ from bayesgroups.estimators import NoPooling, PartialPooling
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.questions.certification import discoveries, margins, multiplicity, simultaneous_intervals
-from bayesgroups.questions.certification.bounds import Sample, limits
+from bayesgroups.questions.certification.bounds import limits
 from bayesgroups.questions.certification.multiplicity import Correction
 from bayesgroups.questions.certification.overlapping import deviations
 from bayesgroups.questions.certification.rank_intervals import critical_value_of_pairs, rank_limits
+from bayesgroups.questions.subgroup_values import Sample
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally_from_counts
 from examples.commands import parser, record
@@ -233,8 +234,8 @@ def _reports(rng: np.random.Generator, replications: int, seed: int) -> list[Err
         alone = estimate(table, NoPooling(bootstrap=1000), seed=one)
         bands = {
             "posterior_max_t": simultaneous_intervals(pooled),
-            "bootstrap_max_t": simultaneous_intervals(alone, part="bootstrap"),
-            "clopper_pearson": simultaneous_intervals(alone, part="tally"),
+            "bootstrap_max_t": simultaneous_intervals(alone, using="bootstrap"),
+            "clopper_pearson": simultaneous_intervals(alone, using="tally"),
         }
         for name, intervals in bands.items():
             band = intervals.isel(metric=0)
