@@ -93,22 +93,18 @@ def parsed(settings: tuple[str, ...]) -> dict[str, object]:
     InputError
         If one is not of that form or a name comes twice.
     """
+    from bayesgroups.cli.values import pairs
+
+    return pairs(settings, option="--set", kind=_toml) or {}
+
+
+def _toml(text: str) -> object:
     import tomllib
 
-    from bayesgroups.errors import InputError
-
-    found: dict[str, object] = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals or not name:
-            raise InputError(f"--set {setting!r} is not of the form name=value")
-        if name in found:
-            raise InputError(f"--set names {name!r} twice; give it once")
-        try:
-            found[name] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[name] = text
-    return found
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def _as_json(report: xr.DataTree, output: Path | None, html: Path | None, level: float) -> int:

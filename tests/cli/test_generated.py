@@ -20,8 +20,8 @@ import bayesgroups as bg
 from bayesgroups.cli import app, readers, run
 from bayesgroups.cli.questions import GROUPS, QUESTIONS, exceptions, generated
 from bayesgroups.cli.questions.question import Question, Table
-from bayesgroups.cli.questions.values import pairs
 from bayesgroups.cli.signatures import REQUIRED, function_of, markdown, opening_of
+from bayesgroups.cli.values import pairs
 from bayesgroups.errors import InputError
 
 Captured = pytest.CaptureFixture[str]

@@ -14,8 +14,8 @@ from cyclopts import Parameter
 from bayesgroups.cli.options import ANSWER, AnswerOptions
 from bayesgroups.cli.questions.exceptions import WITHOUT_OPTION
 from bayesgroups.cli.questions.question import Question, Table, as_it_is
-from bayesgroups.cli.questions.values import number_or_word, pairs, sequence
 from bayesgroups.cli.signatures import REQUIRED, Argument, Function, function_of
+from bayesgroups.cli.values import number_or_word, pairs, sequence
 
 if TYPE_CHECKING:
     import xarray as xr
