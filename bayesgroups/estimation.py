@@ -180,7 +180,9 @@ def _extended(run: Callable[..., Posterior]) -> tuple[Posterior, str]:
         if not only_too_few_draws(fit.checks):
             break
         fit = run(thin=times)
-        remark = f"too few draws were effective, so NUTS drew {times * DRAWS} per chain, of which one in {times} was kept"
+        remark = (
+            f"too few draws were effective, so NUTS drew {times * DRAWS} per chain, of which one in {times} was kept"
+        )
     return fit, remark
 
 

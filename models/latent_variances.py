@@ -83,5 +83,3 @@ def _draw(
     ratio = -np.log(rng.gamma(a, size=np.shape(middle) if size is None else size) / a)
     latent: FloatArray = (ratio - middle) / width
     return latent
-
-

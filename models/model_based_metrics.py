@@ -220,7 +220,9 @@ def _statistics(
     return Statistics(scores.mean - (slope[None] * rows.mean).sum(axis=-1), scores.scatter - explained)
 
 
-def _observe(scores: ScoreCells, mean: Tensor, variance: Tensor, model: Any, bins: ScoreBins | None, one: Warp | None) -> Scale:
+def _observe(
+    scores: ScoreCells, mean: Tensor, variance: Tensor, model: Any, bins: ScoreBins | None, one: Warp | None
+) -> Scale:
     """Add the likelihood of the scores; return the scale they are modelled on."""
     cut = None if math.isnan(scores.cut) else scores.cut
     if bins is not None and one is not None:
@@ -294,6 +296,8 @@ def _prevalence(scores: ScoreCells, tally: xr.Dataset, population: Estimand) -> 
     counts = BinomialCells(np.zeros(len(some), dtype=np.int64), some, labels, scores.count[some, 1], rows[some])
     data = pseudo_data((1, len(rows)), counts, NO_ESTIMATES, np.array([LOGIT_TAU_SCALE]))
     precision = data.precision[0]
-    eta = alpha[0] + latent_effects("z_outcome", precision * (data.estimate[0] - alpha[0]), precision, tau[0], ("subgroup",))
+    eta = alpha[0] + latent_effects(
+        "z_outcome", precision * (data.estimate[0] - alpha[0]), precision, tau[0], ("subgroup",)
+    )
     observe_successes(counts, pm.math.invlogit(eta[some]))
     return pm.math.invlogit(eta), pm.math.invlogit(alpha[0])
