@@ -1,8 +1,8 @@
 """Mean scores of every subgroup and outcome in the form that their data allow: what subgroups share, then that of each.
 
-Shared coefficients have the form of ``latent_coefficients`` with the effects of the subgroup itself as noise, which both outcomes of
-a subgroup have in common. The two effects of a subgroup have the form of ``latent_effects``: the common one with the difference
-between outcomes as noise, then that difference given the common one.
+Shared coefficients have the form of ``latent_coefficients`` with the effects of the subgroup itself as noise, which both outcomes
+of a subgroup have in common. The two effects of a subgroup have the form of ``latent_effects``: the common one with the
+difference between outcomes as noise, then that difference given the common one.
 """
 
 from __future__ import annotations

@@ -62,6 +62,9 @@ def latent_variances(
     >>> [variable.name for variable in model.free_RVs]
     ['df', 'typical', 'z']
     """
+    df = pt.as_tensor(
+        df, dtype="float64"
+    )  # a plain number would have single precision, too little for what cancels below
     width: Tensor = pm.math.sqrt(2 / (df + freedom))
     # The middle of log v less log typical: 0 without data.
     middle: Tensor = pm.math.log((df + scatter / typical) / (df + freedom))

@@ -27,10 +27,10 @@ and the others by Bayes' rule. ``overall`` is the metric where all effects are 0
 of one model; they are not independent of each other.
 
 Parameters: ``overall(metric)``, ``mu(metric, subgroup)``; latent ``z_scale``, ``z_coefficient`` (intercepts, effects of
-attributes, features), ``z_common``, ``z_difference``, ``z_log_sd``, ``z_spread``, ``z_log_variance``, ``z_alpha``, ``z_tau``, ``z_outcome``,
-``z_warp``, and with covariates of the rows ``z_slope``, ``z_covariate``, ``z_covariate_centre``, ``z_covariate_tau``; ``z_mean``
-and ``z_variance``, m[g, y] and sd[g, y]^2. Means and variances have the forms of ``latent_scores`` and ``latent_variances``, which
-follow from how much each cell says.
+attributes, features), ``z_common``, ``z_difference``, ``z_log_sd``, ``z_spread``, ``z_log_variance``, ``z_alpha``, ``z_tau``,
+``z_outcome``, ``z_warp``, and with covariates of the rows ``z_slope``, ``z_covariate``, ``z_covariate_centre``,
+``z_covariate_tau``; derived ``z_mean`` and ``z_variance``, m[g, y] and sd[g, y]^2. Means, variances and prevalences have the forms
+of ``latent_scores``, ``latent_variances`` and ``latent_effects``, which follow from how much each cell says.
 
 What the priors imply if half of the rows are positive and the threshold is at the middle (quantiles):
 

@@ -20,7 +20,8 @@ Column = Sequence[str]
 
 QUANTITIES = {
     "certify": "worst subgroup", "ranks": "rank of each subgroup", "disparity": "disparity between subgroups",
-    "simultaneous_intervals": "", "discoveries": "gap of each subgroup", "fairness_definitions": "published definitions of unfairness",
+    "simultaneous_intervals": "", "discoveries": "gap of each subgroup",
+    "fairness_definitions": "published definitions of unfairness",
 }  # fmt: skip
 """Functions of all subgroups that questions with a named estimand ask for; empty for the value of every subgroup."""
 
