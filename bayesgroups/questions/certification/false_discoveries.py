@@ -70,7 +70,8 @@ def discoveries(
         Along ``metric`` and ``subgroup``: ``gap`` (positive is worse), its ``std_error``, ``discovered`` (1 or 0) and
         ``probability``, posterior, that the gap exceeds the tolerance, or, without a posterior, the ``p_value`` of the
         hypothesis that it does not. Along ``metric``: ``number`` discovered, ``expected_false`` among them (posterior),
-        ``method``, and ``left_out``, labels and reasons of the subgroups that take no part.
+        ``method``, ``estimand`` of the values that are compared, and ``left_out``, labels and reasons of the subgroups that take
+        no part.
 
     Raises
     ------
@@ -243,6 +244,7 @@ def _one(numbers: Values, tolerance: float, reference: Reference, error: float, 
         "number": int(chosen.sum()),
         "left_out": numbers.left_out,
         "method": method,
+        "estimand": numbers.estimand,
         "usable": np.int8(numbers.usable),
     }
     return xr.Dataset(data)

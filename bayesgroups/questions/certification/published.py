@@ -21,6 +21,10 @@ from bayesgroups.tallies.participation import Imputed
 FloatArray = NDArray[np.float64]
 
 NAMES = ("equality_gap", "size_weighted_gap", "differential_ratio", "share_beyond")
+INTERVALS = {
+    "posterior": ("credible", "equal_tailed"), "bootstrap": ("confidence", "percentile"), "tally": ("none", ""),
+}  # fmt: skip
+"""Kind and method of the intervals that each part gives."""
 
 
 def equality_gap(values: FloatArray, overall: FloatArray | float) -> FloatArray:
@@ -175,7 +179,9 @@ def fairness_definitions(
         Along ``metric`` and ``definition``: ``value`` (that of the estimates), and with draws ``lower`` and ``upper``, NaN
         for a tally. ``equality_gap``: largest distance from everyone; ``size_weighted_gap``: the same weighted by shares;
         ``differential_ratio``: largest log ratio of two subgroups; ``share_beyond``: share of people in subgroups farther
-        from everyone than ``tolerance``. ``left_out`` names the subgroups that take no part, with reasons.
+        from everyone than ``tolerance``. Along ``metric``: ``estimand`` of the values that are compared; ``interval_kind``,
+        ``credible`` of a posterior, ``confidence`` of a bootstrap and ``none`` of a tally, and ``interval_method``;
+        ``left_out``, the subgroups that take no part, with reasons.
 
     Raises
     ------
@@ -222,7 +228,14 @@ def _one(numbers: Values, tolerance: float, level: float, seed: int) -> xr.Datas
             drawn = _all(draws[np.isfinite(draws).all(axis=1)], share, tolerance)
             lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=-1, method="nearest")
     data = {name: ("definition", row) for name, row in (("value", value), ("lower", lower), ("upper", upper))}
-    return xr.Dataset({**data, "left_out": numbers.left_out})
+    kind, method = INTERVALS[numbers.using]
+    said = {
+        "left_out": numbers.left_out,
+        "estimand": numbers.estimand,
+        "interval_kind": kind,
+        "interval_method": method,
+    }
+    return xr.Dataset({**data, **said})
 
 
 def _all(values: FloatArray, share: FloatArray, tolerance: float) -> FloatArray:
