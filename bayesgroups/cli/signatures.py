@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, reduce
 from importlib import import_module
 from inspect import cleandoc
@@ -43,6 +43,10 @@ class Argument:
         Whether None is a value.
     help : str
         Its entry in the docstring.
+    former : str
+        The name that it had, from the function's `bayesgroups.forwarding.renamed_keyword`; empty where there was none.
+    words : mapping
+        Present values by their former words.
     """
 
     name: str
@@ -50,6 +54,8 @@ class Argument:
     default: Any
     optional: bool
     help: str
+    former: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,12 +105,14 @@ def function_of(path: str) -> Function:
     names = [*node.args.posonlyargs, *node.args.args]
     defaults: list[ast.expr | None] = [None] * (len(names) - len(node.args.defaults)) + list(node.args.defaults)
     pairs = [*zip(names, defaults, strict=True), *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]
+    renamed = _renamed(node)
     arguments = []
     for argument, default in pairs:
         kinds = _types(argument.annotation, module)
         value = REQUIRED if default is None else _value(default, module)
         text = _followed(entries.get(argument.arg, ""), argument.arg)
-        arguments.append(Argument(argument.arg, _chosen(kinds), value, None in kinds, text))
+        former, words = renamed.get(argument.arg, ("", {}))
+        arguments.append(Argument(argument.arg, _chosen(kinds), value, None in kinds, text, former, words))
     return Function(f"bayesgroups.{module}".rstrip("."), node.name, tuple(arguments))
 
 
@@ -156,6 +164,17 @@ def markdown(text: str) -> str:
     """
     plain = re.sub(r":math:(`[^`]*`)", r"\1", text).replace("``", "`").replace(" (see Notes)", "")
     return re.sub(r'`(\w+)="?(\w+)"?`', lambda said: f"`--{said[1].replace('_', '-')} {said[2]}`", plain)
+
+
+def _renamed(node: ast.FunctionDef) -> dict[str, tuple[str, dict[str, str]]]:
+    """Former names of parameters, and of their values, by the present names, as decorators have them."""
+    renamed = {}
+    for decorator in node.decorator_list:
+        match decorator:
+            case ast.Call(ast.Name("renamed_keyword"), [ast.Constant(former), ast.Constant(present)], keywords):
+                words = {str(keyword.arg): str(ast.literal_eval(keyword.value)) for keyword in keywords}
+                renamed[str(present)] = (str(former), words)
+    return renamed
 
 
 def _followed(text: str, name: str) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 import pytest
 import xarray as xr
-from cyclopts import App
 
 import bayesgroups as bg
 from bayesgroups.cli import app, readers, run
@@ -125,14 +124,6 @@ def test_a_name_that_is_no_question() -> None:
         questions.certifi  # noqa: B018
 
 
-def test_former_names_of_options_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generated, "RENAMED_OPTIONS", {"power": ("--strength",)})
-    former = App()
-    former.command(generated.command_of(QUESTIONS["rows_to_certify"]), name="rows-to-certify")
-    arguments = former["rows-to-certify"].assemble_argument_collection(parse_docstring=False)
-    assert {"--power", "--strength"} <= {name for argument in arguments for name in argument.names}
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("generated")
@@ -142,6 +133,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tally = bg.tally_from_counts([8, 9, 3, 7, 6, 5, 9, 2], [10] * 8, who, metric="acc")
     bg.save_tally(tally, place / "t.nc")
     bg.save_report(bg.estimate(tally, bg.NoPooling(), seed=1), place / "r.nc")
+    bg.save_report(bg.estimate(tally, bg.NoPooling(bootstrap=200), seed=1), place / "b.nc")
     judged = {"race": ["a", "b"] * 30, "label": ["u", "v", "w"] * 20, "no": ([0] * 4 + [1]) * 12}
     bg.save_tally(bg.disagreement_tally(pd.DataFrame(judged), ["race"], "label", "no"), place / "d.nc")
     points = {"performance": [0.8, 0.75, 0.7], "fairness": [0.6, 0.8, 0.85]}
@@ -178,6 +170,23 @@ def test_options_that_commands_once_lacked_reach_the_function(folder: Path, tmp_
     flat = ask("disagreement-sets d.nc --notion equal_opportunity --kind credible --draws 50")
     assert not sets["credible_lower"].equals(flat["credible_lower"])
     capsys.readouterr()
+
+
+def test_former_names_of_options_and_their_words_are_understood(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    renamed = {
+        (name, each.name, each.former) for name in QUESTIONS for each in function_of(QUESTIONS[name].function).arguments
+    }
+    renamed = {entry for entry in renamed if entry[2]}
+    assert ("disparity", "using", "approach") in renamed
+    for name, present, former in renamed:
+        assert {f"--{present}", f"--{former}"} <= options_of(name)[present]
+    ask = partial(answer_of, folder=folder, target=tmp_path / "a.nc")
+    frequentist = ask("disparity b.nc --measure gini --approach frequentist")
+    xr.testing.assert_identical(frequentist, ask("disparity b.nc --measure gini --using bootstrap"))
+    assert not frequentist["value"].equals(ask("disparity b.nc --measure gini --using posterior")["value"])
+    assert ask("certify b.nc --part tally").attrs == ask("certify b.nc --using tally").attrs
+    assert run(asked("disparity b.nc --approach both", folder)) == 2
+    assert "--approach" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

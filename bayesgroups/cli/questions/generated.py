@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 SEED = 0
 """Where a function wants a seed, its command has one: the same line prints the same numbers."""
-RENAMED_OPTIONS: Mapping[str, tuple[str, ...]] = {"using": ("--approach", "--part", "--side")}
-"""Former names of options by the parameters that they are called after today; both are understood."""
+LITERAL: Any = Literal
 Target = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file.")]
 
 
@@ -144,12 +143,15 @@ def _of_argument(argument: Argument, spelled: str | None) -> Option:
         shown = f"{shown} A number, or one of: {', '.join(words)}."
     elif argument.optional:
         kind = kind | None
-    former = tuple(name for name in RENAMED_OPTIONS.get(argument.name, ()) if name != option)
+    if argument.words:  # former words are understood and not offered
+        shown = f"{shown} One of: {', '.join(get_args(argument.annotation))}."
+        kind, read = LITERAL[(*get_args(argument.annotation), *argument.words)], partial(_present, words=argument.words)
     told = Parameter(
         name=option,
-        alias=former,
+        alias=(f"--{argument.former.replace('_', '-')}",) if argument.former else (),
         help=shown,
         negative=negative,
+        show_choices=not argument.words,
         show_default=default not in ((), None) and kind is not bool,
     )
     parameter = inspect.Parameter(
@@ -159,6 +161,10 @@ def _of_argument(argument: Argument, spelled: str | None) -> Option:
         default=inspect.Parameter.empty if default is REQUIRED else default,
     )
     return Option(parameter, read)
+
+
+def _present(word: str, *, words: Mapping[str, str]) -> str:
+    return words.get(word, word)
 
 
 def _is_sequence(kind: Any) -> bool:
