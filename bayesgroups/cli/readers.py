@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from bayesgroups.cli import inputs
 from bayesgroups.cli.estimate import Settings
-from bayesgroups.cli.estimators import Word
+from bayesgroups.cli.estimators import Word, chosen
 from bayesgroups.cli.options import ROWS, Names, RowOptions
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ By = Annotated[
 RunDraws = Annotated[int, Parameter(help="Bootstrap draws over the runs of a setting; 0 for averages alone.")]
 Seed = Annotated[int, Parameter(help="Source of all randomness.")]
 Judgements = Annotated[Path, Parameter(help="One row per judgement (.csv, .parquet).")]
-EstimatorName = Annotated[Word, Parameter(help="Whose priors; the documentation has a page for each.")]
+EstimatorName = Annotated[Word, Parameter(help="Whose priors: a word, or module:Class of your own.")]
 EstimatorSettings = Annotated[
     Settings, Parameter(help="A setting of the estimator, as --set tau_scale=1; repeat it for several.")
 ]
@@ -147,11 +147,8 @@ def estimator(estimator: EstimatorName = "partial_pooling", settings: EstimatorS
     """An estimator with its settings."""
     import logging
 
-    from bayesgroups.cli.estimate import parsed
-    from bayesgroups.estimators.named import estimator_named
-
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it tells which variables it draws
-    return estimator_named(estimator, parsed(settings))
+    return chosen(estimator, settings)
 
 
 def definition(

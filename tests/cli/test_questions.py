@@ -131,6 +131,7 @@ QUESTIONS = [
     "disagreement-sets d.nc --notion equal_opportunity --draws 50",
     "disagreement-sets d.nc --notion equal_opportunity --draws 50 --kind credible",
     "prior-sensitivity r.nc",
+    "prior-predictive t.nc --draws 50",
     "study rows.csv --by sex --metric fnr --y-true outcome --y-score risk --threshold 0.5 --rows 60 --draws 2",
 ]
 

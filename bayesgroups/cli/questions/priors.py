@@ -15,7 +15,9 @@ def _summarised(drawn: xr.Dataset) -> xr.Dataset:
     """Medians and 95 % ranges beside the draws."""
     answer = drawn
     for name, variable in (("prior", "mu"), ("estimates", "predicted")):
-        low, middle, high = (drawn[variable].quantile(p, "draw").drop_vars("quantile") for p in (0.025, 0.5, 0.975))
+        low, middle, high = (
+            drawn[variable].quantile(p, "draw", skipna=False).drop_vars("quantile") for p in (0.025, 0.5, 0.975)
+        )
         answer = answer.assign({name: middle, f"{name}_lower": low, f"{name}_upper": high})
     return answer
 
