@@ -12,16 +12,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.studies.execution import Executor
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Judgement = tuple[tuple[str, ...], Any]
 """Names that tell what was judged, such as an interval, and its judgement as nested lists of numbers."""
 

@@ -7,15 +7,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.report.credible import CredibleLimits, credible_limits
 from bayesgroups.report.levels import LEVELS
 
-FloatArray = NDArray[np.float64]
 YES, NO = np.array([True]), np.array([False])
 UNIT = np.zeros(1), np.ones(1)
 

@@ -9,16 +9,14 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import xarray as xr
-from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.explanation.nested_models import holm
-
-FloatArray = NDArray[np.float64]
 
 # Realised sizes of a published evaluation set of 5,000 admissions (Herlihy et al. 2024).
 SIZES = (2, 3, 3, 5, 5, 6, 6, 9, 15, 18, 19, 20, 21, 23, 27, 28, 31, 34, 58, 66, 80, 94, 153, 157, 202, 244, 330,

@@ -14,13 +14,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.formulas import parse_terms
 from bayesgroups.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 
 KINDS = ("attribute", "identity", "explanatory", "interaction")
 CONSTANT = 1e-10

@@ -8,15 +8,14 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.columns import absence, infinity, negative_weight, no_number, partial_credit
 from bayesgroups.data.frames import Frame
 from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import InputError, near_misses
 
-FloatArray = NDArray[np.float64]
 LARGEST = float(np.finfo(np.float64).max)
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 
-FloatArray = NDArray[np.float64]
 _phi = np.vectorize(NormalDist().cdf, otypes=[np.float64])
 
 

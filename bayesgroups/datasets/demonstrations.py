@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.datasets.binormal import Binormal, binormal_metrics
 from bayesgroups.datasets.draws import generator
 from bayesgroups.tallies.subgroups import Subgroups
@@ -17,7 +18,6 @@ from bayesgroups.tallies.subgroups import Subgroups
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 
 BY = ("race", "gender", "age")
 AGES = ("20-39", "40-59", "60-79", "80-99")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.datasets.draws import generator
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.subgroups import cross
@@ -18,7 +18,6 @@ from bayesgroups.tallies.subgroups import cross
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 SyntheticModel = Literal["age", "expl", "age+rc", "age.rc"]
 _MODELS = ("age", "expl", "age+rc", "age.rc")
 _COLUMNS = {

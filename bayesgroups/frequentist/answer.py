@@ -26,12 +26,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.constant_metrics import without_variance
-
-FloatArray = NDArray[np.float64]
 
 CELL = ("metric", "subgroup")
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.report.levels import LEVELS
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

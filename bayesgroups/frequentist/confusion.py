@@ -9,12 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals.interval import Interval, around
 from bayesgroups.report.levels import LEVELS
-
-FloatArray = NDArray[np.float64]
 
 Choice = Literal["delta", "multinomial_bootstrap"]
 

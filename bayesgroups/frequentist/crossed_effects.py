@@ -31,8 +31,8 @@ from typing import get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.crossed.families import family_of
@@ -40,8 +40,6 @@ from bayesgroups.frequentist.crossed.joint_fit import MIN_ESTIMATES_FOR_SHRINKAG
 from bayesgroups.frequentist.intervals import morris
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
 from bayesgroups.report.levels import LEVELS
-
-FloatArray = NDArray[np.float64]
 
 MAX_CELLS_FOR_JOINT_LIKELIHOOD = 1000
 """Number of cells of task and subgroup above which their joint likelihood takes too long."""

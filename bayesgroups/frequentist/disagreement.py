@@ -14,8 +14,6 @@ from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Form
 
-FloatArray = NDArray[np.float64]
-
 
 def estimate(
     tally: xr.Dataset, *, seed: int = 0, form: Form = "sharp", resample: Resample = "all", draws: int = DRAWS

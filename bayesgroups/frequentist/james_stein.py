@@ -14,14 +14,12 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import bock, fab, means, morris, robust
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.report.levels import LEVELS
-
-FloatArray = NDArray[np.float64]
 
 Choice = Literal["morris", "robust", "fab", "bootstrap"]
 

@@ -15,6 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import score_covariate_regression, score_regression
 from bayesgroups.frequentist.answer import assemble
@@ -29,8 +30,6 @@ from bayesgroups.tallies.folds import stream
 from bayesgroups.tallies.score_covariates import packets_of
 from bayesgroups.tallies.score_moments import Scale, cell_moments, kept, to_scale
 from bayesgroups.tallies.subgroups import attributes_of
-
-FloatArray = NDArray[np.float64]
 
 Method = Literal["fast", "full"]
 

@@ -6,15 +6,13 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.report.levels import LEVELS
-
-FloatArray = NDArray[np.float64]
 
 OfRates = Literal["wilson", "jeffreys", "clopper_pearson", "wald", "percentile"]
 OfEstimates = Literal["pooled_normal", "separate_normal"]

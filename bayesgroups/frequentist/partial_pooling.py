@@ -12,15 +12,13 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import moments, morris
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.intervals.shrunk import Shrunk
 from bayesgroups.report.levels import LEVELS
-
-FloatArray = NDArray[np.float64]
 
 Choice = Literal["morris", "plug_in", "robust", "fab"]
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.score_regression import (
     CONVERGED,
     MAX_ITERATIONS,
@@ -22,8 +23,6 @@ from bayesgroups.frequentist.score_regression import (
     Kinds,
 )
 from bayesgroups.tallies.score_covariates import Packets
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 RIDGE = 1e-6
 """Penalty on the coefficients, per row: for features that no row of an outcome has."""

@@ -16,8 +16,8 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble
@@ -29,8 +29,6 @@ from bayesgroups.frequentist.structured.problems import MetricArrays, metrics_of
 from bayesgroups.frequentist.structured.rblpr import Errors
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.folds import stream
-
-FloatArray = NDArray[np.float64]
 
 MIN_SUBGROUPS_FOR_BOOTSTRAP = 5
 """Subgroups with an estimate below which nothing is bootstrapped."""

@@ -14,12 +14,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.inference import cluster_bootstrap
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.auc import ScoreCells, statistics
-
-FloatArray = NDArray[np.float64]
 
 Scheme = Literal["subgroup", "rows"]
 CHUNK = 2_000_000

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 CHUNK = 2_000_000
 """Numbers held at once."""

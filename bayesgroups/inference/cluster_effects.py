@@ -12,11 +12,8 @@ import math
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
 
 
 def integrate_clusters(

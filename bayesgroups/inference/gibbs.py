@@ -30,11 +30,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import hamiltonian
 from bayesgroups.inference.hamiltonian import State
 from bayesgroups.inference.scale_posterior import Design, design, draw_coefficients, log_likelihood
-
-FloatArray = NDArray[np.float64]
 
 Prior = Literal["horseshoe", "laplace"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 LogDensity = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """From points (chain, coordinate) to log densities (chain,) and gradients (chain, coordinate)."""

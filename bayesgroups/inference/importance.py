@@ -13,10 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from bayesgroups.data.arrays import FloatArray, IntArray
 
 LogLikelihood = Callable[[FloatArray], FloatArray]
 Slope = Callable[[FloatArray], FloatArray]

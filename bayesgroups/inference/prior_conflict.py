@@ -19,8 +19,8 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.models.shared.component_scales import DEGREES, component_scales
 from bayesgroups.models.shared.confusion_tree import Path, factor_scales, follower, own_spreads, tree
 from bayesgroups.models.shared.covariates import standardised
@@ -29,7 +29,6 @@ from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.variances import with_shrunk_variances
 from bayesgroups.report.diagnostics import Check, at_least
 
-FloatArray = NDArray[np.float64]
 Family = Literal["half_t", "half_normal", "r2d2"]
 
 CONFLICT = 1e-6

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.models.shared.cells import normal_cells
 from bayesgroups.models.shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, component_scales
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE
@@ -21,8 +21,6 @@ from bayesgroups.models.shared.confusion_tree import SELECTION_SLOPE_MEAN, SELEC
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.shared.sparsity import global_scale
 from bayesgroups.models.shared.variances import with_shrunk_variances
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.report.diagnostics import Check, at_most
 from bayesgroups.scores.inputs import is_skewed, rows_of, with_scores
 from bayesgroups.scores.shapes import LARGEST_DISTANCE, Residuals, distance, fit
-
-FloatArray = NDArray[np.float64]
 
 CHANCE = 1.36
 """Quantile of the Kolmogorov distribution, times the root of the number of rows."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 CONTRAST = np.array([-0.5, 0.5])
 """How the difference between outcomes enters the mean of each."""

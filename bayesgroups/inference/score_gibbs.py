@@ -22,16 +22,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import hamiltonian, score_effects, score_variances
 from bayesgroups.inference.hamiltonian import State, Tuning
 from bayesgroups.inference.score_effects import Aside, Design
 from bayesgroups.inference.score_slopes import Slopes
 from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape, warped_moments
 from bayesgroups.scores.warps import warp
-
-FloatArray = NDArray[np.float64]
 
 INNER = 2
 """Draws of means and variances per draw of the scales of effects, which cost most."""

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.score_effects import CONTRAST, Aside
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

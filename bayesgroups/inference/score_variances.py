@@ -10,10 +10,9 @@ left are three hyper-parameters, logarithms of ``sigma[0]``, ``sigma[1]`` and ``
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 SMALLEST_SD = 1e-3
 """Floor of a standard deviation, in units of the pooled one: cells whose scores are all equal."""

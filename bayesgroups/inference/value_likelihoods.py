@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 _SMALLEST = 1e-6
 """Floor of a standard error as a share of the largest one: estimates known exactly have no density."""

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.directions import LargerIsBetter
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.metrics import Metric
@@ -18,7 +19,6 @@ from bayesgroups.tallies import tally
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 Loss = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
 
 

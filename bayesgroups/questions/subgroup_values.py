@@ -9,13 +9,9 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.report.draw_blocks import blocks
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-TextArray = NDArray[np.str_]
 
 Origin = Literal["tally", "posterior", "bootstrap"]
 """Where values come from."""

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.subgroup_values import Origin, Sample, Values
 from bayesgroups.report.draw_blocks import blocks
@@ -18,8 +19,6 @@ from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
 from bayesgroups.tallies.notes import direction_note
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
-
-FloatArray = NDArray[np.float64]
 
 Using = Literal["auto", "tally", "posterior", "bootstrap"]
 """Where numbers come from; ``auto`` is the posterior of a report, and the tally where there is no report."""

@@ -18,10 +18,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from bayesgroups.data.arrays import BoolArray, FloatArray
 
 EQUAL_TAILED, ONE_SIDED = "equal_tailed", "one_sided"
 

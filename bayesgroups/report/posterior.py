@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.report.diagnostics import Check
-
-FloatArray = NDArray[np.float64]
 
 CHAINS = 4
 """Independent draws are laid out as this many chains, so that every ArviZ function works on them."""

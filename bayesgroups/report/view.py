@@ -15,15 +15,11 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.schema import check
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 Order = Literal["tally", "size", "estimate"]
 ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
@@ -88,7 +84,7 @@ class Reading:
             self.metric, self.level, [(side.estimand, side.interval_kind, side.interval_method) for side in sides]
         )
 
-    def order(self, by: Order) -> IntArray:
+    def order(self, by: Order) -> IndexArray:
         """Positions of the subgroups: as tallied, largest first, or largest Bayesian estimate first."""
         if by == "tally":
             return np.arange(len(self.subgroups), dtype=np.intp)

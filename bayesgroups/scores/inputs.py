@@ -6,14 +6,11 @@ import json
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
 from bayesgroups.scores.laws import NAMES, SCORES
 from bayesgroups.scores.shapes import BinnedScores, Residuals, binned, fit
 from bayesgroups.tallies.score_moments import cell_moments, keep_scores, kept
-
-FloatArray = NDArray[np.float64]
 
 NO_WARP = (
     "model_based_metrics: row_covariates= needs residuals='normal' (or 'auto', which then is normal): sums of products say "

@@ -17,12 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
-
-FloatArray = NDArray[np.float64]
 
 DECISIONS = ("sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "fdr", "npv", "for", "f1")
 """Metrics that need a cut."""

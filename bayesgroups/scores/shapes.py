@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.scores.warps import Warp, apply_with_slope, warp
 from bayesgroups.tallies.score_moments import ScoreBins
-
-FloatArray = NDArray[np.float64]
 
 Residuals = Literal["auto", "normal", "skewed"]
 

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.files import write_atomically
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
 
 PARTS = ("estimate", "lower", "upper")
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.studies.scores import SIZE_CLASSES, jackknife
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Measure = Literal["mae", "interval_score"]
 Sums = Mapping[str, xr.Dataset]
 

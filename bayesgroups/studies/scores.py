@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayesgroups.data.arrays import BoolArray, FloatArray, IntArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.studies.populations import MAX_ROWS_OF_SMALL_SUBGROUP
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 SIZE_CLASSES = ("all", "small", "large")
 MEASURES = ("mae", "rmse", "bias", "variance", "coverage", "width", "relative_width", "interval_score")

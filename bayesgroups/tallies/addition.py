@@ -8,8 +8,8 @@ from functools import reduce
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import sums
 from bayesgroups.tallies.analyses import ClusterAnalysis
@@ -22,8 +22,6 @@ from bayesgroups.tallies.notes import ASSUMED, BINARY, merge
 from bayesgroups.tallies.score_moments import carry
 from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_tally
 from bayesgroups.tallies.sums import Clusters, Features, Sums
-
-FloatArray = NDArray[np.float64]
 
 
 def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:

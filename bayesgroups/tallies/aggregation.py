@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.moments import Moments
-
-FloatArray = NDArray[np.float64]
 
 
 def check_range(metric: Metric, count: float, low: float | None, high: float | None, between: float) -> float:

@@ -18,15 +18,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies import clusters, variances
 from bayesgroups.tallies.clusters import ROUNDING, Cells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.sums import Sums
-
-FloatArray = NDArray[np.float64]
 
 ClusterAnalysis = Literal["robust", "mean", "ignore"]
 NAMES: tuple[str, ...] = get_args(ClusterAnalysis)

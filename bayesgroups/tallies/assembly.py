@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.tallies import auc, variances
 from bayesgroups.tallies.analyses import Analysed, ClusterAnalysis, analyse, describe_clusters
@@ -17,8 +18,6 @@ from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Sums
-
-FloatArray = NDArray[np.float64]
 
 SCHEMA = "bayesgroups.tally"
 SCHEMA_VERSION = 1

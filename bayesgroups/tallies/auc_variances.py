@@ -29,11 +29,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.auc import ScoreCells, statistics
-
-FloatArray = NDArray[np.float64]
 
 AucVariance = Literal["pooled_delong", "delong", "hanley_mcneil", "hanley_mcneil_pooled", "calibrated"]
 NAMES: tuple[str, ...] = get_args(AucVariance)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.tallies.variances import mean_inverse_count
-
-FloatArray = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """Share of the scatter below which what is left within clusters is rounding."""

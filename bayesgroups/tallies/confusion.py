@@ -25,13 +25,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.roles import Roles
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.subgroups import Subgroups, of_tally
-
-FloatArray = NDArray[np.float64]
 
 BINARY = ("0", "1")
 CELLS = ("subgroup", "outcome", "decision")

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from bayesgroups.data.arrays import BoolArray, FloatArray
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 """Spread and standard error of estimates that are nothing but rounding, relative to the largest estimate."""

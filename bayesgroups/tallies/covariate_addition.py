@@ -16,13 +16,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.score_covariates import PACKETS, Packets, attach, read
 from bayesgroups.tallies.score_moments import kept
 from bayesgroups.tallies.subgroups import of_tally
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def carry_covariates(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:

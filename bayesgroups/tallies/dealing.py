@@ -7,12 +7,10 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray, IntArray
 
 MOST_DEALT = 1_000_000_000
 """Trials of a subgroup that NumPy deals without replacement."""
-
-IntArray = NDArray[np.int64]
 
 
 def shares(size: IntArray, folds: int, rng: np.random.Generator) -> IntArray:

@@ -22,16 +22,13 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Notion, labels_of, metric_names
 from bayesgroups.tallies.disagreement_rates import others
 from bayesgroups.tallies.published import tally_from_counts
 from bayesgroups.tallies.subgroups import Subgroups
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 ONLY_BOUNDED = "disagreement alone gives bounds only"
 """Why a rate is undefined in the tally although its subgroup has judgements."""
@@ -41,9 +38,9 @@ ONLY_BOUNDED = "disagreement alone gives bounds only"
 class Judgements:
     """Numbers of like judgements: one entry per combination that occurs; ``size`` is (labels, subgroups)."""
 
-    subgroup: IntArray
-    label: IntArray
-    disagrees: IntArray
+    subgroup: IndexArray
+    label: IndexArray
+    disagrees: IndexArray
     number: FloatArray
     size: tuple[int, int]
 
@@ -53,7 +50,7 @@ class JudgedItems:
     """The item of each entry of `Judgements`."""
 
     number: int
-    position: IntArray
+    position: IndexArray
 
 
 def assemble(
@@ -62,7 +59,7 @@ def assemble(
     labels: Sequence[str],
     *,
     settings: Mapping[str, Any],
-    critics: tuple[list[str], IntArray] | None = None,
+    critics: tuple[list[str], IndexArray] | None = None,
     critic_groups: Mapping[str, str] | None = None,
     items: JudgedItems | None = None,
 ) -> xr.Dataset:

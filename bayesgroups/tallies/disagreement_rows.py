@@ -8,9 +8,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.data import lazy_columns
+from bayesgroups.data.arrays import IndexArray
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.keyed_cells import read_cells
 from bayesgroups.data.roles import Roles
@@ -20,9 +20,6 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.disagreement_counts import JudgedItems, Judgements, assemble
 from bayesgroups.tallies.pushdown import Pushed, push_down
 from bayesgroups.tallies.subgroups import check_attributes, cross
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 OWN = frozenset({"label", "critic", "critic_group", "notion", "metric_label", "agreements", "disagreements"})
 """Names that this tally uses itself, besides those of every tally."""
@@ -150,7 +147,7 @@ def _check_answers(source: Source, disagrees: str) -> None:
 
 def _count(
     source: Source, pushed: Pushed, attributes: int, roles: Mapping[str, str]
-) -> tuple[IntArray, dict[str, list[Any]]]:
+) -> tuple[IndexArray, dict[str, list[Any]]]:
     """Subgroup and number of rows of every combination of the columns, and their values as lists."""
     columns = [nw.col(column).alias(f"__{role}__") for role, column in roles.items() if role != "disagrees"]
     answers = nw.col(roles["disagrees"]).cast(nw.Float64).cast(nw.Int64).alias("__disagrees__")
@@ -177,7 +174,7 @@ def _labels(seen: Sequence[object], declared: Sequence[object] | None) -> list[s
     return order
 
 
-def _positions(values: Sequence[object]) -> tuple[list[str], IntArray]:
+def _positions(values: Sequence[object]) -> tuple[list[str], IndexArray]:
     """Distinct values as text, sorted as levels are, and the position of each value."""
     names = [levels[0] for levels in cross(["critic_"], {"critic_": values}, {}).table]
     at = {name: i for i, name in enumerate(names)}

@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.data import frames
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.addition import add_tallies
 from bayesgroups.tallies.dealing import deal_counts, deal_labels, deal_means
 from bayesgroups.tallies.subgroups import of_tally
 
-FloatArray = NDArray[np.float64]
 CELL = ("metric", "subgroup")
 SUMS = frozenset({"rows", "count", "successes", "weight", "feature_weight", "clusters", "cluster_count", "row_weight",
                   "row_weight_squares", "row_scatter"})  # fmt: skip

@@ -7,11 +7,9 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray
 from bayesgroups.errors import InputError
-
-BoolArray = NDArray[np.bool_]
 
 Imputed = Literal["leave_out", "include"]
 """The two ways to treat subgroups without rows that count for the metric, which only a model answers."""

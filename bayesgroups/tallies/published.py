@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.texts import as_json, level_text
 from bayesgroups.errors import InputError
@@ -23,8 +24,6 @@ from bayesgroups.tallies.variances import Pooling
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FloatArray = NDArray[np.float64]
 
 
 def tally_from_counts(

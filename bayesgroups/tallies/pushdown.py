@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.data import expressions
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.columns import no_weight
 from bayesgroups.data.frames import MISSING_LEVEL, Frame, Missing
 from bayesgroups.data.keyed_cells import Cells
@@ -30,7 +31,6 @@ from bayesgroups.tallies.reduction import Reduced, Request, distinct, reduce_sou
 from bayesgroups.tallies.subgroups import Subgroups, cross
 from bayesgroups.tallies.sums import Clusters, Features, Sums, add_clusters
 
-FloatArray = NDArray[np.float64]
 Declared = Mapping[str, Sequence[object] | None]
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesgroups.data import expressions, lazy_columns
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.columns import absent_attribute
 from bayesgroups.data.frames import Frame, Missing
 from bayesgroups.data.keyed_cells import Cells, read_cells
@@ -26,8 +26,6 @@ from bayesgroups.data.metrics import LOSS, Metric
 from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import BayesgroupsError, InputError
-
-FloatArray = NDArray[np.float64]
 
 MOST_CELLS = 2**21
 """The largest answer of a group-by that is taken into memory."""

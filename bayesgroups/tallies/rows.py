@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.frames import Missing
@@ -21,8 +20,6 @@ from bayesgroups.tallies.notes import BINARY, direction_settings, is_binary
 from bayesgroups.tallies.pushdown import Pushed, push_down
 from bayesgroups.tallies.subgroups import check_attributes
 from bayesgroups.tallies.variances import Pooling
-
-FloatArray = NDArray[np.float64]
 
 
 def tally(

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.data import lazy_columns
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.keyed_cells import read_cells
 from bayesgroups.data.roles import Roles
@@ -27,9 +27,6 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.pushdown import push_down
 from bayesgroups.tallies.score_moments import Scale, keep_scores, kept, to_scale
 from bayesgroups.tallies.subgroups import attributes_of, of_tally
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 PACKETS = 64
 """Packets per subgroup and outcome, at most."""

@@ -13,15 +13,14 @@ import json
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.addition import add_tallies
 from bayesgroups.tallies.auc import ScoreCells, sort_cells, statistics
 from bayesgroups.tallies.auc_variances import score_cells
-
-FloatArray = NDArray[np.float64]
 
 
 def check_edges(edges: ArrayLike) -> FloatArray:

@@ -18,13 +18,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.auc_variances import score_cells
 from bayesgroups.tallies.subgroups import of_tally
 
-FloatArray = NDArray[np.float64]
 Scale = Literal["logit", "identity"]
 
 EDGE = 1e-6

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.tallies import auc, moments
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 Pooling = Literal["corrected", "published", "published_rows"]
 NULL_AUC_VARIANCE = 1 / 12

@@ -18,15 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.estimators import Estimator
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
 
 PROGRAM = "examples.comparisons.choice"
-FloatArray = NDArray[np.float64]
 
 WORLDS = ("shared", "apart")
 SHAPES = ((2,), (2, 2), (2, 4), (2, 4, 4), (4, 4, 8))

@@ -9,12 +9,10 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numpy.typing import NDArray
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.certification.rank_shares import rank, rank_probabilities, times_at_ends, times_ranked
-
-FloatArray = NDArray[np.float64]
 
 # Few different values, so that ties of every pattern occur.
 DRAWS = arrays.arrays(

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from bayesgroups import datasets
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
 
 
 def _law(**changes: FloatArray) -> datasets.Binormal:

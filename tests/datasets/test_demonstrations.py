@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from bayesgroups import datasets
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.datasets import demonstrations
 from bayesgroups.errors import InputError
 
-FloatArray = NDArray[np.float64]
 PUBLISHED_SIZES = [
     2, 3, 3, 5, 5, 6, 6, 9, 15, 18, 19, 20, 21, 23, 27, 28, 31, 34, 58, 66, 80, 94, 153, 157, 202, 244, 330,
     432, 482, 525, 946, 956,

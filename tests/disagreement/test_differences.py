@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
-
-FloatArray = NDArray[np.float64]
 
 SHARE = np.array([[0.5, 0.3], [0.3, 0.4], [0.2, 0.3]])
 RATE = np.array([[0.2, 0.3], [0.4, 0.25], [0.5, 0.4]])

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Notion
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds, others
-
-FloatArray = NDArray[np.float64]
 
 SHARE, RATE = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.4, 0.5])
 AGREE, DISAGREE = ((1 - RATE) * SHARE)[:, None], (RATE * SHARE)[:, None]

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.questions.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
 from bayesgroups.questions.disparities.population_variance import of_population
-
-FloatArray = NDArray[np.float64]
 
 FOLDER = Path(__file__).parents[1] / "golden" / "metafor"
 GOLDEN = json.loads((FOLDER / "values.json").read_text(encoding="utf-8"))

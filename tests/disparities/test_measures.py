@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.disparities import measures
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
-
-FloatArray = NDArray[np.float64]
 
 Y = np.array([0.9, 0.8, 0.7, 0.6])
 N = np.array([40.0, 20, 10, 5])

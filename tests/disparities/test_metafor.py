@@ -7,12 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.disparities import heterogeneity, q_profile
 from bayesgroups.questions.disparities.population_variance import Estimate, of_population
-
-FloatArray = NDArray[np.float64]
 
 FOLDER = Path(__file__).parents[1] / "golden" / "metafor"
 ESTIMATORS = ("HE", "DL", "PM", "SJ", "ML", "REML")

@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import bayesgroups as bg
 from bayesgroups.frequentist.intervals import areas
 from bayesgroups.frequentist.intervals.interval import normal_quantile
 from bayesgroups.tallies.auc_variances import effective_pairs
 
-FloatArray = NDArray[np.float64]
 SHARES = st.floats(0, 1)
 ROWS = st.integers(1, 500)
 LEVELS = st.sampled_from((0.5, 0.8, 0.95, 0.99))

@@ -6,15 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, mixture, multi_task
 from bayesgroups.frequentist.crossed.families import family
 from bayesgroups.frequentist.crossed.precision import combine, weigh
 from bayesgroups.frequentist.crossed.stacked import stack
 from bayesgroups.frequentist.intervals import morris
-
-FloatArray = NDArray[np.float64]
 
 FAMILY = family(list(itertools.product(range(4), range(2), range(3))), ["a", "b", "c"])
 LEVELS = FAMILY.without("shared").agreement()

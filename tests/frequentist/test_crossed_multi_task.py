@@ -6,13 +6,11 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import multi_task, sure
 from bayesgroups.frequentist.crossed.families import family
 from bayesgroups.frequentist.crossed.precision import combine
-
-FloatArray = NDArray[np.float64]
 
 LEVELS = family([[0, 0], [0, 1], [1, 0], [1, 1]], ["race", "sex"]).agreement()
 Z = np.array([[0.30, 0.25, 0.20, 0.60], [0.33, 0.20, 0.30, 0.50], [0.28, 0.27, 0.18, 0.40]])

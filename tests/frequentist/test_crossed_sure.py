@@ -6,14 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import sure
 from bayesgroups.frequentist.crossed.families import family
 from bayesgroups.frequentist.crossed.precision import combine
 from bayesgroups.frequentist.crossed.search import minimise
-
-FloatArray = NDArray[np.float64]
 
 # Components in the order of a family: shared, race, sex, identity.
 LEVELS = family([[0, 0], [0, 1], [1, 0], [1, 1]], ["race", "sex"]).agreement()

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import Interval, fab, moments
 
-FloatArray = NDArray[np.float64]
 Five = tuple[FloatArray, FloatArray, FloatArray]
 
 

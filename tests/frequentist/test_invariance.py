@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import Interval, fab, moments, morris, robust
 
-FloatArray = NDArray[np.float64]
 Function = Callable[[FloatArray, FloatArray], Interval]
 
 FITTED: dict[str, Function] = {

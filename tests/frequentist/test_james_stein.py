@@ -11,7 +11,6 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
@@ -20,7 +19,6 @@ from bayesgroups.frequentist.intervals import bock, fab, morris, robust
 from tests.frequentist.hostile_cells import CELLS, tally_of
 
 MakeTally = Callable[..., xr.Dataset]
-FloatArray = NDArray[np.float64]
 INTERVALS: tuple[james_stein.Choice, ...] = get_args(james_stein.Choice)
 FIVE = [0.20, 0.25, 0.40, 0.10, 0.75]
 COUNT = [50, 30, 15, 8, 4]

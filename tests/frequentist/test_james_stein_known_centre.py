@@ -10,15 +10,14 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import integrate, stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist import james_stein, no_pooling
 from bayesgroups.frequentist.intervals import bock, fab, moments, morris, robust
 from bayesgroups.frequentist.intervals.interval import Interval
 
 MakeTally = Callable[..., xr.Dataset]
-FloatArray = NDArray[np.float64]
 INTERVALS: tuple[james_stein.Choice, ...] = get_args(james_stein.Choice)
 FIVE = np.array([0.20, 0.25, 0.40, 0.10, 0.75])
 COUNT = np.array([50, 30, 15, 8, 4])

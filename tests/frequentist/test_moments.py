@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import moments
 
-FloatArray = NDArray[np.float64]
 Five = tuple[FloatArray, FloatArray, FloatArray]
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "metafor" / "values.json").read_text(encoding="utf-8"))

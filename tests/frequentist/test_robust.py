@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import robust
 from bayesgroups.frequentist.intervals.critical_values import critical_value
 
-FloatArray = NDArray[np.float64]
 Five = tuple[FloatArray, FloatArray, FloatArray]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured import cross_validation, lasso, rblpr, together
 from bayesgroups.frequentist.structured.cross_validation import Split
@@ -15,7 +15,6 @@ from bayesgroups.frequentist.structured.linear import Line, centred
 from bayesgroups.frequentist.structured.partial_ridge import Scale, lasso_ols, partial_ridge
 from bayesgroups.frequentist.structured.rblpr import Bootstrap
 
-FloatArray = NDArray[np.float64]
 Problem = tuple[FloatArray, FloatArray, FloatArray]
 
 

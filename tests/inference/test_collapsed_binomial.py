@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial
-
-FloatArray = NDArray[np.float64]
 
 DRAWS = 40_000
 MAX_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyond it once in 150,000

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed import gaussian as gaussian_pooling
 from bayesgroups.inference.collapsed import logit_normal
@@ -17,9 +18,6 @@ from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 SPACES = ["subgroup", "effect", "effect, own known"]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import importance
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
@@ -17,8 +17,6 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
 from tests.recovery.studies import quadrature
-
-FloatArray = NDArray[np.float64]
 
 SITES = pd.DataFrame({"site": [f"s{i:02d}" for i in range(12)]})
 

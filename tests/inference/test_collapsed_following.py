@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import special, stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior, FollowingSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
-
-FloatArray = NDArray[np.float64]
 
 CELLS = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1]])
 SUBGROUPS = CELLS.shape[1]

@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import gaussian
-
-FloatArray = NDArray[np.float64]
 
 Z = np.array([0.20, 0.25, 0.40, 0.10, 0.75])
 V = 0.16 / np.array([50.0, 30, 15, 8, 4])

@@ -9,15 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 from scipy import integrate, stats
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import bock
 from bayesgroups.inference.collapsed import gaussian, james_stein
-
-FloatArray = NDArray[np.float64]
 
 Z = np.array([0.20, 0.25, 0.40, 0.10, 0.75])
 V = 0.16 / np.array([50.0, 30, 15, 8, 4])

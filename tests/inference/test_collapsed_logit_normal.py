@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import logit_normal
-
-FloatArray = NDArray[np.float64]
 
 CASES = [
     (0.0, 0.0, 0.3, 2.0),

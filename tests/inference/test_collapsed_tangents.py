@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import logit_normal, tangents
-
-FloatArray = NDArray[np.float64]
 
 CASES = [
     (0.0, 0.0, 1.0, 2.0),

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 from scipy import stats
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.estimators import ESTIMATORS, Estimator
 
-FloatArray = NDArray[np.float64]
 MAX_STANDARD_ERRORS = 4.5
 OF_COUNTS = [word for word in ESTIMATORS if word not in (bg.ConfusionModel, bg.DisagreementModel, bg.ModelBasedMetrics)]
 """Words that a table of counts is enough for."""

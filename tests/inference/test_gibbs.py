@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from numpy.typing import NDArray
 from scipy import stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.gibbs import CoefficientPrior, coefficient_scales, log_posterior, sample
 from bayesgroups.inference.scale_posterior import design
-
-FloatArray = NDArray[np.float64]
 
 PRIORS = [
     CoefficientPrior(0.05),

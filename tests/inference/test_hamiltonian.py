@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.hamiltonian import State, Tuning, choose, start, step, warm_up
-
-FloatArray = NDArray[np.float64]
 
 
 def stay(state: State) -> State:

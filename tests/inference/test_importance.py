@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import importance
-
-FloatArray = NDArray[np.float64]
 
 
 def weights(found: importance.Weighted) -> FloatArray:

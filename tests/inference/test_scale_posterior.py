@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.scale_posterior import design, draw_coefficients, log_likelihood
-
-FloatArray = NDArray[np.float64]
 
 
 def crossed(rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:

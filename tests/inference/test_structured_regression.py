@@ -8,15 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 
 import bayesgroups as bg
 from bayesgroups.estimators import estimate as estimation
 from bayesgroups.inference.collapsed import structured_regression
 from bayesgroups.report.diagnostics import R_HAT, Check, at_most
 from bayesgroups.report.posterior import Posterior
-
-FloatArray = NDArray[np.float64]
 
 PEOPLE = pd.DataFrame([(race, age) for race in ("a", "b", "c") for age in ("young", "old")], columns=["race", "age"])
 

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 from pytensor.compile.mode import Mode
 from scipy import stats
 from scipy.special import expit
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.models import disagreement
 
-FloatArray = NDArray[np.float64]
 FAST = Mode(linker="py", optimizer="fast_compile")
 
 # The same tolerance as for the other models: PyTensor holds some constants in float32.

@@ -10,14 +10,12 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.tallies import auc_as_rate, with_auc_variance
 from bayesgroups.tallies.auc import ScoreCells, sort_cells, statistics
 from bayesgroups.tallies.auc_variances import NAMES, AucVariance, effective_pairs, pool
-
-FloatArray = NDArray[np.float64]
 
 
 def by_definition(positives: FloatArray, negatives: FloatArray) -> tuple[float, float]:

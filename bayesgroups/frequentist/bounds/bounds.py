@@ -8,13 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
 from bayesgroups.tallies.disagreement_notions import DEFINITE, ERRATA, METRIC, Form, Notion, check_notion, labels_of
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
 from bayesgroups.tallies.subgroups import attributes_of
-
-FloatArray = NDArray[np.float64]
 
 Across = Literal["subgroups"]
 Critics = Literal["pooled", "each", "groups"]

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.bounds.bounds import Across, disagreement_bounds
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
@@ -20,8 +20,6 @@ from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.disagreement_notions import Notion
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
 from bayesgroups.tallies.participation import Imputed, check_imputed
-
-FloatArray = NDArray[np.float64]
 
 PRIOR = 0.5
 """Parameter of the Dirichlet prior of every cell."""

@@ -15,13 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.tallies.disagreement_notions import Form
 from bayesgroups.tallies.disagreement_rates import Bounds
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,8 @@ class Differences:
 
     lower: FloatArray
     upper: FloatArray
-    above: IntArray
-    below: IntArray
+    above: IndexArray
+    below: IndexArray
 
 
 def differences(rate: Bounds, form: Form = "sharp") -> Differences:
@@ -74,7 +71,7 @@ def over_labels(differences: Differences) -> Bounds:
     return Bounds(_nanmax(differences.lower), _nanmax(differences.upper))
 
 
-def _furthest(high: FloatArray, low: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+def _furthest(high: FloatArray, low: FloatArray) -> tuple[FloatArray, IndexArray, IndexArray]:
     """The largest ``high[m] - low[m']`` over two different m, m', and where it is."""
     best = np.full(high.shape[:-1], np.nan)
     above, below = np.full(high.shape[:-1], -1, dtype=np.intp), np.full(high.shape[:-1], -1, dtype=np.intp)
@@ -91,7 +88,7 @@ def _furthest(high: FloatArray, low: FloatArray) -> tuple[FloatArray, IntArray, 
     return best, above, below
 
 
-def _at(values: FloatArray, position: IntArray) -> FloatArray:
+def _at(values: FloatArray, position: IndexArray) -> FloatArray:
     return np.take_along_axis(values, position[..., None], axis=-1)[..., 0]
 
 

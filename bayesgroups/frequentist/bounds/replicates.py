@@ -11,11 +11,9 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
 
 Unit = Literal["judgements", "critics", "items"]
 UNITS: tuple[Unit, ...] = get_args(Unit)

@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.bounds.bounds import Across, disagreement_bounds
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
@@ -27,8 +27,6 @@ from bayesgroups.frequentist.bounds.replicates import UNITS, Unit, replicates, u
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.disagreement_notions import Form, Notion
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
-
-FloatArray = NDArray[np.float64]
 
 Resample = Literal["all", "judgements", "critics", "items"]
 DRAWS = 1000

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 SHARED, IDENTITY = "shared", "identity"
 JOINT = ":"

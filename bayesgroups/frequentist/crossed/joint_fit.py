@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, multi_task, sure
 from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
 from bayesgroups.frequentist.crossed.mixture import mix
 from bayesgroups.frequentist.crossed.precision import combine, weigh
 from bayesgroups.frequentist.crossed.stacked import stack
-
-FloatArray = NDArray[np.float64]
 
 Method = Literal["suremap", "marginal_likelihood"]
 Choice = Literal["corrected", "plug_in"]

@@ -14,12 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, at_weights, deviance, information
 from bayesgroups.frequentist.crossed.precision import weigh
-
-FloatArray = NDArray[np.float64]
 
 REFERENCE = 4.0
 """Median of a lone component's variance, in sampling variances of a typical cell: a spread of two standard errors."""

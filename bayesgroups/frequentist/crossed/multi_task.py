@@ -22,13 +22,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed.precision import against, combine, noise, weigh
 from bayesgroups.frequentist.crossed.search import minimise
 from bayesgroups.frequentist.crossed.sure import starts
-
-FloatArray = NDArray[np.float64]
 
 Variant = Literal["zero", "metamap", "solve"]
 

@@ -11,9 +11,8 @@ With K the covariance between groups and v the sampling variances, W = (K + diag
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 
 def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:

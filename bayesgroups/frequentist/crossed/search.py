@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
+
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 """Value and gradient at variances (component,)."""
 

@@ -14,12 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed.precision import against, combine, noise, weigh
 from bayesgroups.frequentist.crossed.search import minimise
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

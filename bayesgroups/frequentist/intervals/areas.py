@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
-
-FloatArray = NDArray[np.float64]
 
 STEPS = 60
 """Halvings of the unit interval when a limit is searched: to the last bit."""

@@ -11,13 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, around, tail
 from bayesgroups.frequentist.intervals.shrunk import in_units
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 MIN_GROUPS_FOR_SHRINKAGE = 4
 """Groups below which nothing is shrunk: K - 3 must be positive; one less where the centre is known."""

@@ -13,10 +13,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import tail
-
-FloatArray = NDArray[np.float64]
 
 MAX_MEAN_SQUARED_BIAS = 1e10
 """Mean squared bias beyond which the normal error hardly counts, and bounds by moments alone are taken."""

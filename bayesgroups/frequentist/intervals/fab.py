@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import moments
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.frequentist.intervals.shrunk import Shrunk, in_units
-
-FloatArray = NDArray[np.float64]
 
 MIN_GROUPS = 3
 """Groups below which the others cannot make a guess: two are needed for a variance, or one around a known centre."""

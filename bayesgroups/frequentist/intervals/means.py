@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, t_quantile
-
-FloatArray = NDArray[np.float64]
 
 
 def pooled_normal(estimate: FloatArray, sampling_variance: FloatArray, level: float) -> Interval:

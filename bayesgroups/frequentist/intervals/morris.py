@@ -9,13 +9,10 @@ interval collapses when A is estimated as 0. Where mu is known it is (K - 2) / K
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, t_quantile
 from bayesgroups.frequentist.intervals.shrunk import Shrunk, Units, finish, in_units
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 MIN_GROUPS_FOR_SHRINKAGE = 4
 """Groups below which nothing is shrunk: K - 3 must be positive; one less where the centre is known."""

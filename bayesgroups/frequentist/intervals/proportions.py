@@ -8,12 +8,10 @@ NaN.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile, tail
-
-FloatArray = NDArray[np.float64]
 
 
 def wilson(successes: FloatArray, trials: FloatArray, level: float) -> Interval:

@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.critical_values import bias_bound, critical_value
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
 from bayesgroups.frequentist.intervals.shrunk import Shrunk, finish, in_units
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 MIN_VARIANCE, MAX_VARIANCE = 1e-300, 1e300
 """Bounds of a sampling variance in the units of the fit, so that it and its inverse are numbers."""

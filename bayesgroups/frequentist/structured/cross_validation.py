@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured import lasso
-
-FloatArray = NDArray[np.float64]
 
 Rule = Literal["minimum", "one_standard_error"]
 

@@ -11,12 +11,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured.linear import Centred, Line, centred, least_squares, line
-
-FloatArray = NDArray[np.float64]
 
 TOLERANCE = 1e-12
 """Duality gap relative to the weighted sum of squares."""

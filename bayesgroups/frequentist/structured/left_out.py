@@ -19,13 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, around, tail
 from bayesgroups.frequentist.structured import lasso
-
-FloatArray = NDArray[np.float64]
 
 PARTS = 20
 """Parts that subgroups are left out in, at most; with as many subgroups or fewer each is left out by itself."""

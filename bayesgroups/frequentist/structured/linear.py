@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 RANK = 1e-10
 """Singular values below this share of the largest count as zero."""

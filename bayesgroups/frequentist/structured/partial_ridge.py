@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured.linear import RANK, Centred, Line, centred, line
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 Scale = Literal["variance", "norm", "raw"]
 

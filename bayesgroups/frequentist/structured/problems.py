@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import FeatureMatrix, feature_matrix
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured.cross_validation import Split
 from bayesgroups.tallies.folds import Fold, deal, fold_tallies
-
-FloatArray = NDArray[np.float64]
 
 CELL = ("metric", "subgroup")
 

@@ -8,13 +8,11 @@ needs one matrix for all of them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured.lasso import ROUNDING, largest_penalty
 from bayesgroups.frequentist.structured.linear import Centred, least_squares
-
-FloatArray = NDArray[np.float64]
 
 STEP = 0.03
 """Weight of the agreement between the two halves of the problem, for columns of unit length."""

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import grid, logit_normal
-
-FloatArray = NDArray[np.float64]
 
 CHUNK = 32_000
 """Numbers handled at once: few enough for the cache, so that memory does not grow with subgroups times draws."""

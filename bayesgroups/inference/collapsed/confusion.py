@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
@@ -28,8 +28,6 @@ from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import Subsets, subsets
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
 from bayesgroups.report.posterior import CHAINS, Posterior, generator
-
-FloatArray = NDArray[np.float64]
 
 OwnEffects = Literal["fixed", "learned"]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 
 def beta(k: FloatArray, n: FloatArray, rng: np.random.Generator, *, draws: int, prior: float) -> FloatArray:

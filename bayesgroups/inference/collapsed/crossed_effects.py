@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
@@ -20,8 +20,6 @@ from bayesgroups.models.shared.tasks import stack
 from bayesgroups.models.shared.variances import with_shrunk_variances
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
 from bayesgroups.report.posterior import CHAINS, Posterior, generator
-
-FloatArray = NDArray[np.float64]
 
 OwnEffects = Literal["floored", "fixed", "learned"]
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial
 from bayesgroups.inference.collapsed.partial_pooling import EDGE_MASS, GRID_ERROR, QUADRATURE_ERROR
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
 from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
 from bayesgroups.report.posterior import CHAINS, Posterior, generator
-
-FloatArray = NDArray[np.float64]
 
 
 def sample(

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.grid import DROP
-
-FloatArray = NDArray[np.float64]
 
 LogDensity = Callable[[NDArray[np.floating]], FloatArray]
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import gaussian
 from bayesgroups.models.shared.cells import SMALLEST_STD_ERROR
 from bayesgroups.models.shared.scales import WEAK, natural_scale
 from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
 from bayesgroups.report.posterior import Posterior, generator, lay_out
-
-FloatArray = NDArray[np.float64]
 
 EDGE_MASS = 1e-6
 """Largest share of the posterior that may lie in the outermost cells of the grid."""

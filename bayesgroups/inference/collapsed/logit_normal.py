@@ -13,11 +13,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import tangents
-
-FloatArray = NDArray[np.float64]
 
 NODES = (11, 21, 41)
 """Gauss-Hermite nodes, tried in turn until twice as many change nothing."""

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.inference import score_gibbs
 from bayesgroups.inference.collapsed import binomial, score_covariates
@@ -35,8 +35,6 @@ from bayesgroups.scores.shapes import Residuals, binned, fit
 from bayesgroups.scores.warps import Warp, apply, undo, warp
 from bayesgroups.tallies.score_covariates import packets_of
 from bayesgroups.tallies.score_moments import kept
-
-FloatArray = NDArray[np.float64]
 
 Estimand = Literal["super", "finite"]
 

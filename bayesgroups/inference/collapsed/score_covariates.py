@@ -12,13 +12,11 @@ else exactly.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import score_effects
 from bayesgroups.inference.score_effects import Design
 from bayesgroups.models.shared.score_covariates import CENTRE_SCALE, TAU_SCALES, CovariateCells
-
-FloatArray = NDArray[np.float64]
 
 NODES = 32
 """Nodes of the grid, for each scale."""

@@ -14,9 +14,8 @@ Gilks and Wild (1992), doi:10.2307/2347565.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 FALLS = (0.02, 0.1, 0.25, 0.5, 0.85, 1.3, 2.0, 3.0, 4.5, 7.0, 11.0, 18.0, 30.0)
 """Falls of the log density from its top at which tangents touch."""

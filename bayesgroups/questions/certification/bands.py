@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.bounds import Choice
@@ -15,8 +15,6 @@ from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
-
-FloatArray = NDArray[np.float64]
 
 
 @renamed_keyword("part", "using")

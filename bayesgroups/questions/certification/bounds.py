@@ -11,14 +11,12 @@ from statistics import NormalDist
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.questions.subgroup_values import Sample
-
-FloatArray = NDArray[np.float64]
 
 OfRates = Literal["wald", "wilson", "jeffreys", "clopper_pearson"]
 OfMeans = Literal["pooled_t", "pooled_normal", "separate_normal"]

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification.overlapping import open_table, shared_errors
@@ -15,9 +15,6 @@ from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 Reference = Literal["overall", "rest"] | float
 

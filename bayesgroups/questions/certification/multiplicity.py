@@ -6,11 +6,9 @@ from statistics import NormalDist
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
-
-FloatArray = NDArray[np.float64]
 
 Correction = Literal["none", "bonferroni", "holm", "simultaneous"]
 CORRECTIONS: tuple[str, ...] = get_args(Correction)

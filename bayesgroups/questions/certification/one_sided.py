@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.multiplicity import Correction
 from bayesgroups.questions.certification.overlapping import shared_errors
 from bayesgroups.questions.subgroup_values import Sample, Values
 from bayesgroups.report.draw_blocks import blocks
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification import multiplicity, worst
@@ -20,8 +20,6 @@ from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
-
-FloatArray = NDArray[np.float64]
 
 PROBABILITIES = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Along ``probability``: how sure one may want to be that every subgroup reaches a value."""

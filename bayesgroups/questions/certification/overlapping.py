@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Source, Using, open_source
@@ -17,9 +18,6 @@ from bayesgroups.tallies import add_tallies
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.participation import Imputed
 from bayesgroups.tallies.subgroups import attributes_of, label
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 MARGINS_SCHEMA = "bayesgroups.margins"
 """Not that of a tally: an estimator would count every row several times."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification.multiplicity import check_level
@@ -17,8 +17,6 @@ from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
-
-FloatArray = NDArray[np.float64]
 
 NAMES = ("equality_gap", "size_weighted_gap", "differential_ratio", "share_beyond")
 INTERVALS = {

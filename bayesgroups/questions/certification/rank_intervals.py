@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification import multiplicity
 from bayesgroups.questions.certification.overlapping import open_table, shared_errors
@@ -16,8 +16,6 @@ from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
-
-FloatArray = NDArray[np.float64]
 
 PAIRS = 20_000
 """More pairs of subgroups get Bonferroni's critical value instead of a simulated one."""

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.certification.worst import times_worst
 from bayesgroups.report.draw_blocks import blocks
-
-FloatArray = NDArray[np.float64]
 
 SUMMARIES = ("rank", "lower", "upper", "expected_rank", "probability_best", "probability_worst")
 """Names of what `rank_summaries` gives."""

@@ -9,14 +9,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.questions.certification import published
 from bayesgroups.questions.certification.bounds import limits
 from bayesgroups.questions.certification.multiplicity import critical_value
 from bayesgroups.questions.certification.overlapping import open_table
 from bayesgroups.questions.subgroup_values import Sample
-
-FloatArray = NDArray[np.float64]
 
 Judge = Callable[[FloatArray, FloatArray, float], float]
 """Unfairness from values (subgroup,), sizes (subgroup,) and the value over everyone."""

@@ -8,15 +8,13 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.questions.certification import multiplicity
 from bayesgroups.questions.certification.multiplicity import Correction
 from bayesgroups.questions.certification.overlapping import open_table
 from bayesgroups.questions.subgroup_values import Values
-
-FloatArray = NDArray[np.float64]
 
 Side = Literal["reaches", "misses"]
 GRID = 4_001

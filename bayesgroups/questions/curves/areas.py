@@ -6,7 +6,6 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import areas
@@ -19,8 +18,6 @@ from bayesgroups.tallies.auc_variances import (
     score_cells,
     with_auc_variance,
 )
-
-FloatArray = NDArray[np.float64]
 
 OfAreas = Literal["newcombe", "logit", "wald"]
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.frequentist.intervals.proportions import clopper_pearson, jeffreys
-
-FloatArray = NDArray[np.float64]
 
 
 def miss(truth: FloatArray, successes: FloatArray, trials: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import proportions
@@ -18,8 +19,6 @@ from bayesgroups.questions.curves.histograms import ranked
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
-
-FloatArray = NDArray[np.float64]
 
 Edges = Literal["uniform", "quantile"]
 Shape = Literal["free", "isotonic"]

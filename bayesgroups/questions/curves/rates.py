@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,10 @@ doi:10.1186/s12916-019-1466-7.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.curves import hierarchy, tilts
 from bayesgroups.questions.curves.tilts import Tilts
-
-FloatArray = NDArray[np.float64]
 
 EDGE = 1e-3
 """Scores nearer to 0 or 1 than this are taken to lie here before their logit is formed."""

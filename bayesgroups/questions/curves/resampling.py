@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.curves.histograms import Histogram
-
-FloatArray = NDArray[np.float64]
 
 BORROWED = 1.0
 """Rows of the pooled distribution that are added to each subgroup's own, so that no curve is known where it is 0 or 1."""

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import areas
@@ -21,8 +22,6 @@ from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed,
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.auc import ScoreCells, statistics
-
-FloatArray = NDArray[np.float64]
 
 STEPS = 64
 """Thresholds at ranks of each class, between which the bands see no more of the scores."""

@@ -10,12 +10,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.auc_variances import score_cells
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +33,7 @@ class Scores:
 
     names: NDArray[np.str_]
     attributes: dict[str, NDArray[np.str_]]
-    subgroup: IntArray
+    subgroup: IndexArray
     score: FloatArray
     positives: FloatArray
     negatives: FloatArray

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.curves import bands, hierarchy, rates, trees
@@ -16,8 +17,6 @@ from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_
 from bayesgroups.questions.curves.resampling import resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
 from bayesgroups.report.posterior import generator
-
-FloatArray = NDArray[np.float64]
 
 APPROACHES = ("bayesian", "frequentist")
 LIMITS = ("estimate", "lower", "upper", "band_lower", "band_upper")

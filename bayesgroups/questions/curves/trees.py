@@ -17,14 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.questions.curves import hierarchy, tilts
 from bayesgroups.questions.curves.hierarchy import Shared
 from bayesgroups.questions.curves.tilts import Tilts
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 DEEPEST = 8
 """Nodes at this depth and below share one concentration."""
@@ -38,9 +35,9 @@ MIN_SHARE = 1e-100
 class Level:
     """Nodes of one depth: bins from ``start`` up to ``middle`` go down, from there up to ``end`` go up; all (node,)."""
 
-    start: IntArray
-    middle: IntArray
-    end: IntArray
+    start: IndexArray
+    middle: IndexArray
+    end: IndexArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.disparities.aggregation_steps import (
     POWERS,
@@ -23,7 +24,6 @@ from bayesgroups.questions.disparities.aggregation_steps import (
 from bayesgroups.questions.disparities.generalized_means import generalised_mean
 from bayesgroups.questions.disparities.undefined import Undefined, describe
 
-FloatArray = NDArray[np.float64]
 Center = Literal["pooled", "mean"]
 _CLASS_POWERS: dict[ClassStep, float] = {"mean": 1.0, "quadratic_mean": 2.0}
 

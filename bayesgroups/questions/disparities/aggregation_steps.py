@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.questions.disparities.generalized_means import generalised_mean
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Unit = Literal["score", "gap", "ratio"]
 Better = Literal["larger", "smaller", "closer to 1"]
 GroupStep = Literal[

@@ -6,16 +6,14 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities import bootstrap_variance, finite_population, heterogeneity
 from bayesgroups.questions.disparities.bootstrap_variance import Form
 from bayesgroups.questions.disparities.population_variance import Estimate, of_population
 from bayesgroups.questions.sampling_variances import Estimates, check_tally, read_estimates
-
-FloatArray = NDArray[np.float64]
 
 Method = Literal["double_corrected", "corrected", "uncorrected", "dl", "pm", "he", "sj", "ml", "reml"]
 IntervalName = Literal[

@@ -10,14 +10,12 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.inference.bootstrap import replicates
 from bayesgroups.questions.sampling_variances import Estimates
 from bayesgroups.report.posterior import generator
-
-FloatArray = NDArray[np.float64]
 
 Correction = Literal["uncorrected", "corrected", "double_corrected"]
 Form = Literal["unbiased", "published"]

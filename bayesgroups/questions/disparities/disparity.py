@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
@@ -21,8 +21,6 @@ from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.notes import assumed_directions
 from bayesgroups.tallies.participation import Imputed
-
-FloatArray = NDArray[np.float64]
 
 Weights = Literal["group", "population"]
 

@@ -17,15 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities.rate_moments import product_of_means, product_of_rates, squares_of_rates
 from bayesgroups.questions.disparities.unified import tails
 from bayesgroups.questions.sampling_variances import Estimates
-
-FloatArray = NDArray[np.float64]
 
 BISECTIONS = 50
 DOUBLINGS = 60

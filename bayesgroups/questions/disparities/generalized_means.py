@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 _MAX_POWER_SPREAD = 0.5
 """Below this |power| times spread of the logarithms the mean is taken as a factor on the geometric mean."""

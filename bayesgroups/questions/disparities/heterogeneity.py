@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import moments
-
-FloatArray = NDArray[np.float64]
 
 BISECTIONS = 80
 

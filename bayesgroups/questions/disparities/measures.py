@@ -7,9 +7,8 @@ or 0, of any sum; without them every subgroup counts the same. NaN in, NaN out: 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 
 def shares(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:

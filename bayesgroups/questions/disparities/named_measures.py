@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, assert_never, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.disparities import measures
-
-FloatArray = NDArray[np.float64]
 
 MeasureName = Literal[
     "max_min_difference", "max_min_ratio", "max_absolute_difference", "mean_absolute_deviation", "variance",

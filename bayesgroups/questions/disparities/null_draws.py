@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import moments
 from bayesgroups.questions.sampling_variances import Estimates
-
-FloatArray = NDArray[np.float64]
 
 
 def if_equal(estimates: Estimates, rng: np.random.Generator, draws: int) -> FloatArray:

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
-
-FloatArray = NDArray[np.float64]
 
 PopulationMethod = Literal["dl", "pm", "he", "sj", "ml", "reml"]
 

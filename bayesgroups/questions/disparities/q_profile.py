@@ -6,13 +6,11 @@ The first is exact where the y are normal with known variances, whatever these a
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities.heterogeneity import solve_q
-
-FloatArray = NDArray[np.float64]
 
 
 def two_sided(y: FloatArray, v: FloatArray, level: float) -> Interval:

@@ -7,13 +7,11 @@ Feldman and Cousins the same test is one-sided at 0, two-sided far from it, and 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtr, chdtri, lambertw
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities.heterogeneity import q_statistic
-
-FloatArray = NDArray[np.float64]
 
 BISECTIONS = 80
 

@@ -6,9 +6,8 @@ A rate and its sampling variance go together, so products of estimates of them a
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from bayesgroups.data.arrays import FloatArray
 
 
 def product_of_means(y: FloatArray, v: FloatArray, v_squared: FloatArray) -> FloatArray:

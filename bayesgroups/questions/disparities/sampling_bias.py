@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.disparities import finite_population, null_draws
 from bayesgroups.questions.disparities.measures import different, shares
 from bayesgroups.questions.disparities.named_measures import MeasureName, Settings, measure
 from bayesgroups.questions.sampling_variances import Estimates
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

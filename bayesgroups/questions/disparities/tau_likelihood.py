@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.questions.disparities.heterogeneity import BISECTIONS
-
-FloatArray = NDArray[np.float64]
 
 NODES = 240
 """Nodes of the scan, evenly spaced on a logarithmic scale, and 0."""

@@ -6,11 +6,10 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.disparities.aggregation_steps import GroupStep, Unit
 
-FloatArray = NDArray[np.float64]
 Undefined = Literal["nan", "drop"]
 
 

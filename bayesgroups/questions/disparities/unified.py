@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import tail
-
-FloatArray = NDArray[np.float64]
 
 BISECTIONS = 60
 

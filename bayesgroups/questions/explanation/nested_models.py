@@ -10,13 +10,11 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.tallies.assembly import SCHEMA
-
-FloatArray = NDArray[np.float64]
 
 Weights = Literal["precision", "count"]
 TOLERANCE = 1e-10

@@ -9,11 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.importance import pareto_k
-
-FloatArray = NDArray[np.float64]
 
 NEAR = (0.99, 1.01)
 """Powers between which the derivative is taken."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.subgroups import attributes_of
-
-FloatArray = NDArray[np.float64]
 
 
 def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draws: int = 1000) -> xr.Dataset:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.inference.prior_densities import LogPrior
@@ -16,8 +16,6 @@ from bayesgroups.report.diagnostics import K_HAT
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.participation import Imputed, participants
 from bayesgroups.tallies.subgroups import attributes_of
-
-FloatArray = NDArray[np.float64]
 
 POWERS = (0.25, 4.0)
 """Priors twice and half as wide, where they are normal or half-normal."""

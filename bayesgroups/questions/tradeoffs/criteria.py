@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.questions.tradeoffs.distances import distance
 
-FloatArray = NDArray[np.float64]
 CRITERIA = ("DTO", "P", "P@F+5%", "P@F+10%", "F", "F@P-5%", "F@P-10%")
 """The criteria of Han, Baldwin, Cohn (2023), section 4.5; other percentages are understood too."""
 _ROUNDING = 1e-12  # .58 + .05 is not exactly .63

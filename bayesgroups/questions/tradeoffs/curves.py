@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from bayesgroups.data.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.tradeoffs.curves import Curve
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

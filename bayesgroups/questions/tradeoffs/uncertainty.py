@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.questions.tradeoffs.areas import Reading, Within, auc_pfc
 from bayesgroups.questions.tradeoffs.curves import curve
@@ -17,8 +18,6 @@ from bayesgroups.report.levels import LEVELS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FloatArray = NDArray[np.float64]
 
 
 def compare_auc_pfc(

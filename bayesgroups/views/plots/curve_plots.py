@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import percent
 from bayesgroups.tallies.participation import Imputed, check_imputed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FloatArray = NDArray[np.float64]
 
 _STYLES: dict[str, tuple[str, Literal["solid", "dashed"], str]] = {
     "bayesian": (BLUE, "solid", "o"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import Order, Reading, Side, check_order, percent, plain, read, whole
 from bayesgroups.tallies.subgroups import attributes_of
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Told apart by shape and dash too.
 LABEL_INCHES, TITLE_INCHES = 0.078, 0.092
@@ -137,7 +135,7 @@ def forest(
     return axes
 
 
-def _imputed_key(reading: Reading, rows: IntArray) -> list[Artist]:
+def _imputed_key(reading: Reading, rows: IndexArray) -> list[Artist]:
     """The entry of the legend for hollow markers, where there are any."""
     from matplotlib.lines import Line2D
 
@@ -150,7 +148,7 @@ def _imputed_key(reading: Reading, rows: IntArray) -> list[Artist]:
     return [Line2D([], [], ls="", marker=marker, markerfacecolor="white", markeredgecolor=colour, label=label)]
 
 
-def _chosen(report: xr.DataTree, rows: IntArray, subgroups: Sequence[str] | None) -> IntArray:
+def _chosen(report: xr.DataTree, rows: IndexArray, subgroups: Sequence[str] | None) -> IndexArray:
     """The rows that are asked for, in their order."""
     if subgroups is None:
         return rows
@@ -162,7 +160,7 @@ def _chosen(report: xr.DataTree, rows: IntArray, subgroups: Sequence[str] | None
     return np.array([i for i in rows if int(i) in wanted], dtype=np.intp)
 
 
-def _grouped(report: xr.DataTree, rows: IntArray, attribute: str | None) -> tuple[IntArray, list[tuple[int, str]]]:
+def _grouped(report: xr.DataTree, rows: IndexArray, attribute: str | None) -> tuple[IndexArray, list[tuple[int, str]]]:
     """Rows with those of one level together, and where each level begins."""
     if attribute is None:
         return rows, []
@@ -179,7 +177,7 @@ def _grouped(report: xr.DataTree, rows: IntArray, attribute: str | None) -> tupl
     return np.array(ordered, dtype=np.intp), heads
 
 
-def _span(reading: Reading, rows: IntArray) -> tuple[float, float]:
+def _span(reading: Reading, rows: IndexArray) -> tuple[float, float]:
     """Limits of the axis: all that is drawn and a margin, but little beyond the range of the metric."""
     sides = (reading.bayesian, reading.frequentist)
     drawn = [values[rows] for side in sides for values in (side.estimate, side.lower, side.upper)]
@@ -192,7 +190,7 @@ def _span(reading: Reading, rows: IntArray) -> tuple[float, float]:
     return max(low - margin, lower - margin / 2), min(high + margin, upper + margin / 2)
 
 
-def _paint_side(axes: Axes, side: Side, rows: IntArray, at: FloatArray, span: tuple[float, float]) -> Artist:
+def _paint_side(axes: Axes, side: Side, rows: IndexArray, at: FloatArray, span: tuple[float, float]) -> Artist:
     """Draw the intervals and the points of one approach and return the handle for the legend."""
     colour, marker, shift = _STYLES[side.approach]
     place = at + shift
@@ -215,7 +213,7 @@ def _paint_side(axes: Axes, side: Side, rows: IntArray, at: FloatArray, span: tu
     return points
 
 
-def _paint_rows(axes: Axes, reading: Reading, rows: IntArray, at: FloatArray) -> None:
+def _paint_rows(axes: Axes, reading: Reading, rows: IndexArray, at: FloatArray) -> None:
     """Labels on the left, denominators and remarks on the right, bands to follow a row with the eye."""
     count = len(rows)
     for middle in at[::2]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import number, plain
 from bayesgroups.views.plots import style
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-FloatArray = NDArray[np.float64]
 
 BINS = 50
 MAX_VALUES = 100_000

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.errors import InputError
 from bayesgroups.report.view import number, plain
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 def interval_text(estimate: float, lower: float, upper: float, decimals: int) -> str:
@@ -51,7 +48,7 @@ class Footnotes:
         return [f"{letter} {plain(remark)}" for remark, letter in self._letters.items()]
 
 
-def largest(count: FloatArray, limit: int | None, order: IntArray) -> IntArray:
+def largest(count: FloatArray, limit: int | None, order: IndexArray) -> IndexArray:
     """Positions of the rows of a table: all in their order, or the largest where a limit is exceeded.
 
     Raises

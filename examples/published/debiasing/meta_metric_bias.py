@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.disparities.named_measures import MeasureName, Settings
 from bayesgroups.questions.disparities.named_measures import measure as measure_disparity
 from bayesgroups.studies.execution import HERE, Executor
@@ -21,7 +21,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import lines_of_designs, mean_and_error, require
 
 PROGRAM = "examples.published.debiasing.meta_metric_bias"
-FloatArray = NDArray[np.float64]
 
 ROWS = 5000
 NUMBERS = tuple(range(5, 155, 5))

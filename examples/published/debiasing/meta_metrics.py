@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.inference.collapsed import binomial, gaussian
 from bayesgroups.questions.disparities import finite_population, heterogeneity, q_profile, q_unified, tau_likelihood
@@ -22,7 +22,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import covers, lines_of_designs, require, share_and_error
 
 PROGRAM = "examples.published.debiasing.meta_metrics"
-FloatArray = NDArray[np.float64]
 
 SUBGROUPS = 100
 REPLICATIONS = 1000

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from examples.pages import table
 from examples.published.debiasing.meta_metrics import BOOTSTRAP, REPLICATIONS, VarianceDesign, designs
-
-FloatArray = NDArray[np.float64]
 
 SEED = 20_220_624
 CORRECTIONS = ("uncorrected", "corrected", "double_corrected")

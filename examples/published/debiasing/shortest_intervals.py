@@ -14,7 +14,6 @@ from functools import partial
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.questions.disparities import finite_population
@@ -24,7 +23,6 @@ from examples.coverage_loop import covers, lines_of_designs, require, share_and_
 from examples.published.debiasing.meta_metrics import VarianceDesign, bootstrapped, designs
 
 PROGRAM = "examples.published.debiasing.shortest_intervals"
-FloatArray = NDArray[np.float64]
 
 BOOTSTRAP = "double_corrected, percentile (published)"
 LEVELS = (0.95, 0.94, 0.93)

@@ -19,6 +19,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.bounds import confidence_sets, disagreement_bounds, disagreement_tally
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
 from bayesgroups.tallies.disagreement_notions import Form, Notion
@@ -31,7 +32,6 @@ from examples.records import as_csv, write
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 
 PAGE = PAGES / "disagreement.md"
 LEVELS = {"race": ["Black", "White"], "sex": ["female", "male"]}

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.tallies.disagreement_rates import Bounds
 from examples.pages import table
 
 if TYPE_CHECKING:
     from examples.published.disagreement.disagreement import Line
 
-FloatArray = NDArray[np.float64]
 
 PUBLISHED_ERRORS = {"equal_opportunity": 12, "predictive_equality": 17, "overall_misclassification": 15}
 """Mean absolute errors that the paper reports, in percent."""

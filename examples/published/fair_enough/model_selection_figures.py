@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.estimators import PartialPooling
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.questions.disparities.aggregation import aggregate
@@ -28,7 +29,6 @@ from examples.pictures import panels
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FloatArray = NDArray[np.float64]
 
 PARTS: Mapping[str, Within] = {
     "whole": {},

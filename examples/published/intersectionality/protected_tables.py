@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.datasets import load_diabetes
 from bayesgroups.errors import InputError
 from examples.published.data import load_common_voice, load_compas
@@ -17,7 +18,6 @@ from examples.published.data import load_common_voice, load_compas
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 
 LEAST = 5
 """People in a subgroup that takes part."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.questions.certification.bounds import limits
 from bayesgroups.questions.certification.worst import critical
 from bayesgroups.questions.subgroup_values import Sample
@@ -29,8 +29,6 @@ from examples.records import DIGITS, rows_as_csv, write
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 FRACTIONS = tuple(round(0.1 * step, 1) for step in range(1, 11))
 FOLDS = 3
@@ -81,7 +79,7 @@ class Point:
     value: float
 
 
-def judge(table: Table, kept: IntArray, seed: int) -> dict[str, FloatArray]:
+def judge(table: Table, kept: IndexArray, seed: int) -> dict[str, FloatArray]:
     """Train on the rows that are kept and say how right the models are in each of them.
 
     Parameters
@@ -125,7 +123,7 @@ def judge(table: Table, kept: IntArray, seed: int) -> dict[str, FloatArray]:
     return {"in_sample": everywhere, "out_of_fold": held_out}
 
 
-def describe(right: FloatArray, subgroup: IntArray, groups: int) -> Sample:
+def describe(right: FloatArray, subgroup: IndexArray, groups: int) -> Sample:
     """Reduce rows to one number per subgroup (subgroup,), with the row variance pooled."""
     count = np.bincount(subgroup, minlength=groups).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -191,7 +189,7 @@ def study(table: Table, *, repeats: int = REPEATS, seed: int = SEED) -> list[Poi
 
 
 def _points(
-    table: Table, judged: dict[str, FloatArray], kept: IntArray, name: str, fraction: float, repeat: int,
+    table: Table, judged: dict[str, FloatArray], kept: IndexArray, name: str, fraction: float, repeat: int,
     intervals: Sequence[str], targets: dict[tuple[str, str, str], int] | None,
 ) -> list[Point]:  # fmt: skip
     points = []

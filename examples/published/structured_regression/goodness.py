@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.data.thresholds import selection_threshold
 from bayesgroups.datasets.diabetes import load_diabetes
@@ -37,7 +36,6 @@ from examples.published.structured_regression.published_goodness import (
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 ROWS, DRAWS, SEED = 5000, 50, 1
 SELECTED = 0.2
 """Share of the population that the threshold selects."""

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.datasets.binormal import Binormal
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.inference.collapsed.partial_pooling import sample
@@ -27,7 +27,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import Judgement, covers, judgements, mean_and_error, require, size_classes
 
 PROGRAM = "tests.recovery.studies.auc_coverage"
-FloatArray = NDArray[np.float64]
 
 LEVELS = (0.8, 0.95)
 REPLICATIONS = 300

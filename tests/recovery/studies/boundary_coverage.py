@@ -20,6 +20,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.estimators import Estimator
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.models.shared.subsets import subsets
@@ -31,7 +32,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import Judgement, covers, judgements
 
 PROGRAM = "tests.recovery.studies.boundary_coverage"
-FloatArray = NDArray[np.float64]
 
 RULES = ("shortest", "equal_tailed", "one_sided")
 SHAPE = (4, 2, 3)

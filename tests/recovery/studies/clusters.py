@@ -15,8 +15,8 @@ from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import HERE, Executor
@@ -29,7 +29,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import covers, lines_of_designs, mean_and_error, require
 
 PROGRAM = "tests.recovery.studies.clusters"
-FloatArray = NDArray[np.float64]
 Law = Literal["mean", "rate"]
 
 CLUSTERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 40)

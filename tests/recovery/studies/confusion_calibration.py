@@ -32,8 +32,6 @@ from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import subsets
 from tests.recovery.studies.calibration_study import DRAWS, PER_CHAIN, CalibrationStudy, Draws
 
-FloatArray = NDArray[np.float64]
-
 METRICS = ("sel", "acc", "fnr", "fpr", "ppv", "f1")
 WHO = pd.DataFrame(itertools.product("abc", "fm"), columns=["race", "sex"])
 ROWS = (0, 3, 12, 40, 150, 8)

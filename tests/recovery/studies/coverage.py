@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import HERE, Executor
@@ -22,7 +23,6 @@ from examples.coverage_loop import covers, lines_of_designs, mean_and_error, req
 from tests.recovery.studies.designs import designs
 
 PROGRAM = "tests.recovery.studies.coverage"
-FloatArray = NDArray[np.float64]
 
 SMALL = 25
 """Most rows of a small subgroup."""

@@ -16,6 +16,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.curves import calibration_curve, roc_curve, threshold_curve
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally
@@ -23,7 +24,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import Judgement, covers, judgements, mean_and_error, require, size_classes
 
 PROGRAM = "tests.recovery.studies.curve_coverage"
-FloatArray = NDArray[np.float64]
 
 REPLICATIONS = 60
 SEED = 20_250_303

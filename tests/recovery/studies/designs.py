@@ -16,15 +16,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.datasets import STUDY_SIZES
 from bayesgroups.frequentist.intervals import Interval, bock, fab, means, moments, morris, proportions, robust
 from bayesgroups.inference.collapsed import binomial, conjugate, gaussian
 from bayesgroups.models.shared.scales import JEFFREYS
 from bayesgroups.report.levels import LEVELS
 
-FloatArray = NDArray[np.float64]
 Truth = Callable[[np.random.Generator, tuple[int, int]], FloatArray]
 Tried = Iterator[tuple[str, list[Interval]]]
 

@@ -16,12 +16,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.bounds import disagreement_tally
 from bayesgroups.inference.collapsed.disagreement import destinations, metrics, sample
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
 from tests.recovery.studies.calibration_study import DRAWS, PER_CHAIN, CalibrationStudy, Draws
-
-FloatArray = NDArray[np.float64]
 
 LABELS = ("deny", "grant", "review")
 JUDGEMENTS = (0, 5, 30, 300)

@@ -14,8 +14,8 @@ from functools import partial
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.datasets.demonstrations import STUDY_SIZES
 from bayesgroups.estimators import NoPooling, PartialPooling
 from bayesgroups.estimators.estimate import estimate
@@ -32,8 +32,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import lines_of_designs, mean_and_error, require
 
 PROGRAM = "tests.recovery.studies.family_wise"
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 SIZES = np.array(STUDY_SIZES, dtype=np.float64)
 LEVEL = 0.95

@@ -27,13 +27,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
 import bayesgroups as bg
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from bayesgroups.data.arrays import FloatArray, IntArray
 
 ATTRIBUTES = {"race": ["a", "b", "c"], "sex": ["f", "m"], "age": ["1", "2"]}
 TABLE = pd.DataFrame(list(product(*ATTRIBUTES.values())), columns=list(ATTRIBUTES))

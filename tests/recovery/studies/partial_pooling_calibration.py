@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial, gaussian
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
-
-FloatArray = NDArray[np.float64]
 
 TRIALS = (0, 1, 2, 4, 9, 30, 120, 700)
 """Counts of the subgroups of the binomial design."""

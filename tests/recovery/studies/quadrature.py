@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import logit_normal
-
-FloatArray = NDArray[np.float64]
 
 TAU_NODES, ALPHA_NODES, EFFECT_NODES = 601, 41, 61
 

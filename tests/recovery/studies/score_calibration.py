@@ -17,8 +17,8 @@ from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import score_covariates
 from bayesgroups.inference.score_effects import CONTRAST, Design
 from bayesgroups.inference.score_gibbs import ScorePrior, Warped, sample
@@ -36,7 +36,6 @@ from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, fit
 from bayesgroups.scores.warps import undo, warp
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
-FloatArray = NDArray[np.float64]
 Kind = Literal["normal", "skewed", "row_covariates"]
 
 LEVELS = 3

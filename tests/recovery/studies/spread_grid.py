@@ -20,9 +20,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.estimators import Estimator
 from bayesgroups.inference import nuts
 from bayesgroups.inference.prior_conflict import logit
@@ -35,8 +35,6 @@ from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import add_options, executor
 from examples.records import rows_as_csv, write
 from tests.recovery.studies import quadrature
-
-FloatArray = NDArray[np.float64]
 
 ONE_ATTRIBUTE = ((12,),)
 SEVERAL = ((4, 3), (4, 2, 3), (2, 2, 2, 3))

@@ -14,13 +14,11 @@ from functools import partial
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.gibbs import CoefficientPrior, Prior, coefficient_scales, sample
 from bayesgroups.models.shared.sparsity import global_scale
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
-
-FloatArray = NDArray[np.float64]
 
 LEVELS = (3, 4)
 """Levels of two attributes, crossed; one more column varies within both."""

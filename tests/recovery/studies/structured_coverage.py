@@ -20,6 +20,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.datasets import STUDY_SIZES
 from bayesgroups.frequentist.intervals import means
 from bayesgroups.frequentist.structured import cross_validation, lasso, rblpr
@@ -31,7 +32,6 @@ from examples.commands import parser, record
 from examples.coverage_loop import Judgement, covers, judgements, mean_and_error, require, size_classes
 
 PROGRAM = "tests.recovery.studies.structured_coverage"
-FloatArray = NDArray[np.float64]
 
 REPLICATIONS = 240
 BOOTSTRAPS = 200

@@ -14,12 +14,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, Drawn, Predictor, alike, cholesky, chunks
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 NODES_PER_UNIT, MIN_NODES = 6.5, 20
 """Chebyshev nodes for every unit of asinh(tau_own / finest), and at least: errors of a log density are then below 1e-5."""

@@ -14,13 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed.crossed import observed
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, inverted
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import patterns
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

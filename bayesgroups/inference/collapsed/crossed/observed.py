@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, alike, cholesky, chunks
-
-FloatArray = NDArray[np.float64]
 
 Covariance = Callable[[FloatArray], FloatArray]
 """From draws of the standard deviations to the covariances of the observations, (draw, observed, observed)."""

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from bayesgroups.data.arrays import FloatArray, IntArray
 
 LOOPED = 60
 """Rows of a matrix from which draws with the same standard deviations share one factorisation, in a loop."""

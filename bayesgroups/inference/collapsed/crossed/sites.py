@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import logit_normal
 
-FloatArray = NDArray[np.float64]
 Moments = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 NODES = 21

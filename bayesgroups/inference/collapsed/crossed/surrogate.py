@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed import logit_normal
 from bayesgroups.inference.collapsed.crossed.predictor import chunks
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Shared = Callable[[slice | IntArray], FloatArray]
 """The predictor of some draws, (draw, subgroup)."""
 Sites = tuple[FloatArray, FloatArray]

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesgroups.data.arrays import IndexArray
 from bayesgroups.report.view import Reading, number, read
 from bayesgroups.tallies.participation import Imputed, Participants, participants
 from bayesgroups.views.html.words import MetricWords, metric_words
-
-IntArray = NDArray[np.intp]
 
 DRAWN = 40
 """At most so many subgroups are drawn in a forest plot."""
@@ -76,7 +74,7 @@ class Context:
         """Labels of the subgroups as the report has them, for asking; ``reading.subgroups`` are for showing."""
         return [str(label) for label in self.report["estimates"].to_dataset()["subgroup"].values]
 
-    def drawn(self) -> IntArray:
+    def drawn(self) -> IndexArray:
         """Positions of the subgroups to draw: all, or half the worst and half the largest of very many."""
         many = len(self.reading.subgroups)
         if many <= DRAWN:
