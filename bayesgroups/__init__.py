@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from bayesgroups.report.compare import compare as compare
     from bayesgroups.report.schema import open_report as open_report
     from bayesgroups.report.schema import save_report as save_report
+    from bayesgroups.studies.calibrate import calibrate as calibrate
     from bayesgroups.studies.populations import Population as Population
     from bayesgroups.studies.resampling import study as study
     from bayesgroups.tallies import add_tallies as add_tallies
@@ -109,6 +110,7 @@ _HOME = {
     "discoveries": "questions.certification",
     "certify": "questions.certification",
     "Population": "studies.populations",
+    "calibrate": "studies.calibrate",
     "study": "studies.resampling",
     "auc_intervals": "questions.curves",
     "calibration_curve": "questions.curves",
@@ -162,7 +164,7 @@ __all__ = [  # noqa: RUF022
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",
     "prior_predictive", "prior_sensitivity",
     # Studies
-    "study", "Population", "datasets",
+    "study", "calibrate", "Population", "datasets",
     # Errors
     "BayesgroupsError", "InputError", "MissingDependencyError", "NotUsableError", "SchemaError",
     "__version__",

@@ -1,14 +1,17 @@
-"""Forwarders of names that have moved: what they were called and where they are, with a warning, for one release."""
+"""Forwarders of names that have moved and of keywords that were renamed, with a warning, for one release."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, ModuleType
+from typing import Any, cast
 
 MOVED_MODULES = {
     "analyses": "cli.analysis_files",
@@ -95,3 +98,74 @@ def moved_name(name: str) -> object:
     home = f"bayesgroups.{MOVED_NAMES[name]}"
     warnings.warn(f"bayesgroups.{name} is {home}.{name} now", DeprecationWarning, stacklevel=3)
     return getattr(import_module(home), name)
+
+
+@dataclass(frozen=True)
+class RenamedKeyword:
+    """A keyword of a function by its former and its present name, and the values that have other names now."""
+
+    former: str
+    present: str
+    values: Mapping[str, str]
+
+
+RENAMED_KEYWORDS: dict[object, RenamedKeyword] = {}
+"""Renamed keywords by their function."""
+
+
+def renamed_keyword[**P, R](former: str, present: str, **values: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator of a function that still takes a keyword by its former name; its signature has the present one alone.
+
+    Parameters
+    ----------
+    former, present : str
+        Names of the keyword.
+    **values : str
+        Present values by the former ones, where they have other names now.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> @renamed_keyword("colour", "color", grey="gray")
+    ... def paint(color):
+    ...     return color
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     paint(colour="grey"), str(caught[0].message)
+    ('gray', "paint(colour='grey') is paint(color='gray') now")
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        rename = present_keywords  # not a global of the function
+
+        def forwarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            return function(*args, **rename(forwarder, kwargs))
+
+        # Globals are those of the function: doctest tells by them in which module it is.
+        code, names = forwarded.__code__, cast("FunctionType", function).__globals__
+        forwarder = wraps(function)(FunctionType(code, names, None, None, forwarded.__closure__))
+        RENAMED_KEYWORDS[forwarder] = RenamedKeyword(former, present, values)
+        return cast("Callable[P, R]", forwarder)
+
+    return decorate
+
+
+def present_keywords(function: object, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords of a function by their present names; a former one is renamed, with a warning.
+
+    Raises
+    ------
+    InputError
+        If a keyword is given by both of its names.
+    """
+    renamed = RENAMED_KEYWORDS.get(function)
+    if renamed is None or renamed.former not in given:
+        return dict(given)
+    name, (former, present) = getattr(function, "__name__", ""), (renamed.former, renamed.present)
+    if present in given:
+        from bayesgroups.errors import InputError
+
+        raise InputError(f"{name}() got {former}= and {present}=; give {present}= alone, which {former}= is called now")
+    value = given[former]
+    now = renamed.values.get(value, value) if isinstance(value, str) else value
+    warnings.warn(f"{name}({former}={value!r}) is {name}({present}={now!r}) now", DeprecationWarning, stacklevel=3)
+    return {present if key == former else key: now if key == former else given[key] for key in given}

@@ -1,6 +1,6 @@
 """An analyst's script: whom a model misses, how sure that is, and what can be promised to everyone.
 
-    python examples/analyst.py --output FOLDER
+    python examples/analyst.py --output RESULTS
 
 Every step is a function of a file or a frame; `bayesgroups estimate rows.csv ...` does the same without Python.
 """

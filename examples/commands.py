@@ -25,14 +25,14 @@ class Study(Protocol):
 
 
 def parser(
-    name: str, description: str, replications: int, seed: int, *, output: str = "the CSV file to write"
+    module: str, description: str, replications: int, seed: int, *, output: str = "the CSV file to write"
 ) -> argparse.ArgumentParser:
     """The command of a study: where its record goes, replications, seed, and the options of `add_options`.
 
     Parameters
     ----------
-    name : str
-        The module in `bayesgroups.studies`.
+    module : str
+        The program, such as ``tests.recovery.studies.coverage``.
     description : str
         One sentence.
     replications, seed : int
@@ -46,11 +46,12 @@ def parser(
 
     Examples
     --------
-    >>> given = parser("clusters", "Coverage.", 100, 7).parse_args(["--output", "record.csv", "--workers", "4"])
+    >>> options = parser("tests.recovery.studies.clusters", "Coverage.", 100, 7)
+    >>> given = options.parse_args(["--output", "record.csv", "--workers", "4"])
     >>> str(given.output), given.replications, given.seed, given.workers
     ('record.csv', 100, 7, 4)
     """
-    found = argparse.ArgumentParser(prog=f"python -m bayesgroups.studies.{name}", description=description)
+    found = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
     found.add_argument("--output", type=Path, required=True, help=output)
     found.add_argument("--replications", type=int, default=replications)
     found.add_argument("--seed", type=int, default=seed)
@@ -65,16 +66,18 @@ def record(given: argparse.Namespace, study: Study) -> None:
     write(given.output, as_csv(lines))
 
 
-def add_options(parser: argparse.ArgumentParser, *, journal: bool = True) -> None:
-    """Add ``--workers``, ``--scheduler`` and ``--journal`` to a command; without the last where it has a folder of its own."""
+def add_options(parser: argparse.ArgumentParser, *, checkpoints: bool = True) -> None:
+    """Add ``--workers``, ``--scheduler`` and ``--checkpoints`` to a command; without the last where it has a folder of its own."""
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--workers", type=int, default=1, help="processes of this machine")
     place.add_argument("--scheduler", help="address of a Dask scheduler, as tcp://host:8786, whose workers do the work")
-    if not journal:
-        parser.set_defaults(journal=None)
+    if not checkpoints:
+        parser.set_defaults(checkpoints=None)
         return
     parser.add_argument(
-        "--journal", type=Path, help="folder where answers are kept as they come; the same command goes on from there"
+        "--checkpoints",
+        type=Path,
+        help="folder where answers are kept as they come; the same command goes on from there",
     )
 
 
@@ -101,7 +104,7 @@ def executor(given: argparse.Namespace) -> Iterator[Executor]:
             bars.update(known[name], completed=done, total=total)
 
         if given.scheduler is None:
-            yield Executor(given.workers, given.journal, tell)
+            yield Executor(given.workers, given.checkpoints, tell)
             return
         try:
             from distributed import Client
@@ -110,4 +113,4 @@ def executor(given: argparse.Namespace) -> Iterator[Executor]:
                 "--scheduler needs Dask; install it with: pip install 'bayesgroups[dask]'"
             ) from problem
         with Client(given.scheduler) as client:
-            yield Executor(client, given.journal, tell)
+            yield Executor(client, given.checkpoints, tell)

@@ -1,10 +1,10 @@
-"""Whom does a readmission model miss? The diabetes study, group by group, against the truth.
+"""Estimators of a readmission model's metrics on the diabetes study, group by group, against the truth.
 
 A risk model is trained on a quarter of 98,650 hospital admissions. The other three quarters are the population: large
 enough to know the metrics of all 32 subgroups (race x gender x age). Evaluation sets of 5,000 rows are drawn from it,
 as an auditor would have them, and every estimator answers from those alone. Then answers are held against the truth.
 
-    python examples/diabetes.py --data FOLDER --rows 5000 --draws 20 --seed 1 --output docs/examples/diabetes.md
+    python -m examples.diabetes --data FOLDER --rows 5000 --draws 20 --seed 1 --output docs/examples/diabetes.md
 
 FOLDER holds ``diabetic_data.csv`` (or ``.csv.gz``); BAYESGROUPS_DATA names it too, and without either the file is
 downloaded. The design is that of Herlihy, Truong, Chouldechova and Dudik (2024), section 5.1.
@@ -24,7 +24,10 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.data.thresholds import SelectionThreshold, selection_threshold
+from examples.pages import PAGES, fill, table
 
+PAGE = PAGES / "diabetes.md"
+SIZES = ("all", "small", "large")
 BY = ["race", "gender", "age"]
 METRICS = ["sel", "acc", "fnr", "fpr", "ppv", "auc"]
 ESTIMATORS = {
@@ -115,61 +118,53 @@ def study(
     return accuracy(answers, truth), group_by_group(answers.isel(draw=0), whole, tallies[0]), cut
 
 
-def page(scores: pd.DataFrame, groups: pd.DataFrame, setting: str, command: str) -> str:
-    """Write the comparison as a Markdown page."""
-    lines = [
-        "# Diabetes: whom does a readmission model miss?",
-        "",
-        f"Made by `{command}`. {setting} Small: at most {SMALL} rows in the evaluation set.",
-        "",
-        "The truth is the value in the population of admissions, as in the source. In the smallest subgroups it rests "
-        "on few admissions itself (for the false negative rate on fewer than ten) and scatters more than underlying "
-        "rates do. That is one reason why intervals for an underlying rate, such as the Bayesian ones of "
-        "`partial_pooling`, miss it more often in small subgroups than their level says; the truth of "
-        "`bayesgroups.datasets.demonstration()` is an underlying rate.",
-        "",
-        "## Accuracy",
-        "",
-        "Mean absolute error against the population value and coverage of 95 % intervals, over subgroups and draws "
-        "where every word has an answer. B: Bayesian; F: frequentist.",
-        "",
-        "| metric | word | | MAE all | small | large | coverage all | small | large |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    sizes = ("all", "small", "large")
-    answered: Any = scores.iterrows()
-    for (metric, word, approach), row in answered:
-        cells = [f"{row[f'mae_{size}']:.4f}" for size in sizes]
-        cells += [f"{100 * row[f'coverage_{size}']:.0f} %" for size in sizes]
-        lines.append(f"| {metric} | {word} | {approach[0].upper()} | {' | '.join(cells)} |")
-    if scores["mae_all_se"].notna().to_numpy().all():
-        largest = ", ".join(f"{scores[f'mae_{size}_se'].max():.4f} ({size})" for size in sizes)
-        lines += ["", f"Monte Carlo standard errors of the MAE are at most {largest}."]
-    lines += [
-        "",
-        "## Group by group: false negative rate of the first draw",
-        "",
-        "Estimate and 95 % interval of `partial_pooling`, Bayesian and frequentist; `standard` is the rate in the "
-        "evaluation set. All six metrics: the CSV file beside this page.",
-        "",
-        "| subgroup | rows | truth (of positives) | standard (of positives) | Bayesian | frequentist |",
-        "|---|---|---|---|---|---|",
-    ]
+def numbers(scores: pd.DataFrame, groups: pd.DataFrame, setting: str) -> dict[str, str]:
+    """Texts of the page by the name of their block."""
+    return {
+        "setting": setting,
+        "accuracy": accuracy_table(scores),
+        "monte carlo errors": monte_carlo_errors(scores),
+        "groups": groups_table(groups),
+    }
+
+
+def accuracy_table(scores: pd.DataFrame) -> str:
+    """Errors and coverage of every metric, estimator and approach."""
+    rows = []
+    scored: Any = scores.iterrows()
+    for (metric, word, approach), row in scored:
+        cells = [f"{row[f'mae_{size}']:.4f}" for size in SIZES]
+        cells += [f"{100 * row[f'coverage_{size}']:.0f} %" for size in SIZES]
+        rows.append([metric, word, approach[0].upper(), *cells])
+    return table(["metric", "estimator", "", "MAE all", "small", "large", "coverage all", "small", "large"], rows)
+
+
+def monte_carlo_errors(scores: pd.DataFrame) -> str:
+    """The largest Monte Carlo errors, as a line; a single draw has none."""
+    if scores["mae_all_se"].isna().to_numpy().any():
+        return "A single draw has no Monte Carlo standard errors."
+    largest = ", ".join(f"{scores[f'mae_{size}_se'].max():.4f} ({size})" for size in SIZES)
+    return f"Monte Carlo standard errors of the MAE are at most {largest}."
+
+
+def groups_table(groups: pd.DataFrame) -> str:
+    """The false negative rate of the first draw, a line per subgroup."""
+    rows = []
     subgroups: Any = groups.loc["fnr"].iterrows()
     for label, row in subgroups:
-        known = [
+        observed = [
             "-" if np.isnan(row[name]) else f"{row[name]:.2f} ({row[count]:.0f})"
             for name, count in (("truth", "truth_count"), ("standard", "count"))
         ]
-        said = [
+        estimates = [
             "{:.2f} [{:.2f}, {:.2f}]".format(
                 *(row[f"partial_pooling_{side}_{end}"] for end in ("estimate", "lower", "upper"))
             )
             for side in ("bayesian", "frequentist")
         ]
-        cells = [label.replace("|", "/"), f"{row['rows']:.0f}", *known, *said]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append([label.replace("|", "/"), f"{row['rows']:.0f}", *observed, *estimates])
+    head = ["subgroup", "rows", "truth (of positives)", "standard (of positives)", "Bayesian", "frequentist"]
+    return table(head, rows)
 
 
 def find_data(given: str | None) -> Path | None:
@@ -181,12 +176,14 @@ def find_data(given: str | None) -> Path | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Estimators against the truth on the diabetes study.")
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.diabetes", description="Estimators against the truth on the diabetes study."
+    )
     parser.add_argument("--data", default=os.environ.get("BAYESGROUPS_DATA"), help="folder or file of the data")
     parser.add_argument("--rows", type=int, default=5000, help="rows of an evaluation set")
     parser.add_argument("--draws", type=int, default=1, help="evaluation sets to average over")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, help="Markdown page to write; a CSV file goes beside it")
+    parser.add_argument("--output", type=Path, help="the page whose numbers are filled in; a CSV file goes beside it")
     asked = parser.parse_args(arguments)
 
     population = score_held_back(bg.datasets.load_diabetes(find_data(asked.data)), asked.seed)
@@ -195,11 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(setting)
     print(scores.drop(columns=[name for name in scores.columns if name.endswith("_se")]).round(4).to_string())
     if asked.output is not None:
-        options = f"--rows {asked.rows} --draws {asked.draws} --seed {asked.seed}"
-        command = f"python examples/diabetes.py --data FOLDER {options} --output docs/examples/diabetes.md"
-        text = page(scores, groups, setting, command)
-        asked.output.parent.mkdir(parents=True, exist_ok=True)
-        asked.output.write_text(text, encoding="utf-8")
+        fill(asked.output, numbers(scores, groups, setting), prose=PAGE)
         groups.to_csv(asked.output.with_suffix(".csv"))
         print(f"written: {asked.output} and {asked.output.with_suffix('.csv')}")
 

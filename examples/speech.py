@@ -1,10 +1,10 @@
-"""Whom does a speech recogniser mishear? Word error rates by sex and age, at the level of clips and of speakers.
+"""Word error rates of a speech recogniser by sex and age, at the level of clips and of speakers.
 
 Whisper tiny transcribed the English test and validation clips of Common Voice. Clips of one speaker are alike, so this
 page asks three times: clips as if independent, clips with widths that count what clips of a speaker have in common, and
 speakers, each of whom counts once.
 
-    python examples/speech.py --data FOLDER --seed 1 --output docs/examples/speech.md
+    python -m examples.speech --data FOLDER --seed 1 --output docs/examples/speech.md
 
 FOLDER holds ``clips.csv`` (or ``.csv.gz``); BAYESGROUPS_DATA names it too.
 """
@@ -23,6 +23,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesgroups as bg
+from examples.pages import PAGES, fill, table
 
 BY = {
     "sex": ["female", "male", "other"],
@@ -30,11 +31,9 @@ BY = {
 }
 OLDER = ("sixties", "seventies", "eighties", "nineties")
 Analysis = Literal["ignore", "robust", "mean"]
-WER = {
-    "wer": "word errors per word of normalised texts",
-    "wer_trimmed": "the same of raw texts, less the repeated tail of what was recognised",
-}
-"""The metrics, and what each is."""
+PAGE = PAGES / "speech.md"
+WER = ("wer", "wer_trimmed")
+"""Word errors per word of normalised texts; the same of raw texts, without the repeated tail of what was recognised."""
 ANALYSES: dict[Analysis, str] = {
     "ignore": "clips as if independent",
     "robust": "clips of speakers",
@@ -106,81 +105,45 @@ def tests_of(tallies: dict[Analysis, xr.Dataset]) -> pd.DataFrame:
     return whole.to_dataframe(dim_order=["metric", "comparison", "analysis"])
 
 
-def page(
+def numbers(
     everyone: pd.DataFrame, clips: pd.DataFrame, tallies: dict[Analysis, xr.Dataset], answers: xr.Dataset,
-    effects: pd.DataFrame, tests: pd.DataFrame, command: str,
-) -> str:  # fmt: skip
-    """Write the study as a Markdown page."""
+    effects: pd.DataFrame, tests: pd.DataFrame,
+) -> dict[str, str]:  # fmt: skip
+    """Texts of the page by the name of their block."""
     robust = tallies["robust"]
-    lines = [
-        "# Speech: whom does a recogniser mishear?",
-        "",
-        f"Made by `{command}`. Whisper tiny on the English test and validation clips of Common Voice: {len(clips):,} clips "
-        f"of the {clips['speaker'].nunique():,} speakers who gave sex and age, out of {len(everyone):,} clips of "
-        f"{everyone['speaker'].nunique():,} speakers. "
-        "People who said nothing need not be like those who did.",
-        "",
-        "Herlihy, Truong, Chouldechova and Dudik (2024, section 5.3) ask the same of other recordings and another "
-        "recogniser. Their table of clips is not available, so nothing here can be held against their numbers; what can "
-        "be repeated is the comparison of the two levels.",
-        "",
-        *(f"- `{name}`: {text}" for name, text in WER.items()),
-        "",
-        f"The error rate of a clip has no upper end: {100 * (clips['wer'] > 1).mean():.1f} % of the clips have more errors "
-        f"than words, up to {clips['wer'].max():.0f} times as many where the recogniser repeats itself. A group's rate is "
-        "the mean over its clips, or over the means of its speakers.",
-        "",
-        "## Speakers are alike within themselves",
-        "",
-        "| metric | clips | speakers | correlation of two clips of a speaker |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {name} | {len(clips):,} | {clips['speaker'].nunique():,} | {float(robust['icc'].sel(metric=name)):.2f} |"
-        for name in WER
-    ]
-    lines += [
-        "",
-        "Design effect: how many clips count for one. Pooled: from that correlation, as the tally has it. Own: the "
-        "variance from the subgroup's own speakers over the one its own clips would have if they were independent; with "
-        "few speakers it says little.",
-        "",
-        "| subgroup | clips | speakers | pooled, wer | own, wer | pooled, wer_trimmed | own, wer_trimmed |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for i, (label, row) in enumerate(effects.iterrows()):
-        number = f"{robust['rows'].values[i]:.0f} | {robust['clusters'].values[i]:.0f}"
-        cells = " | ".join("-" if np.isnan(value) else f"{value:.2f}" for value in row)
-        lines.append(f"| {_plain(label)} | {number} | {cells} |")
+    speakers = f"{clips['speaker'].nunique():,}"
+    made = {
+        "clips": f"{len(clips):,} clips of the {speakers} speakers who gave sex and age, out of {len(everyone):,} clips "
+        f"of {everyone['speaker'].nunique():,} speakers.",
+        "longer than said": f"{100 * (clips['wer'] > 1).mean():.1f} % of the clips have more errors than words, up to "
+        f"{clips['wer'].max():.0f} times as many.",
+        "correlations": table(
+            ["metric", "clips", "speakers", "correlation of two clips of a speaker"],
+            [[name, f"{len(clips):,}", speakers, f"{float(robust['icc'].sel(metric=name)):.2f}"] for name in WER],
+        ),
+        "design effects": table(
+            ["subgroup", "clips", "speakers", *(f"{kind}, {name}" for name in WER for kind in ("pooled", "own"))],
+            [
+                [
+                    _plain(label), f"{robust['rows'].values[i]:.0f}", f"{robust['clusters'].values[i]:.0f}",
+                    *("-" if np.isnan(value) else f"{value:.2f}" for value in row),
+                ]
+                for i, (label, row) in enumerate(effects.iterrows())
+            ],
+        ),
+    }  # fmt: skip
+    head = ["subgroup", "clips as if independent", "clips of speakers", "own speakers", "speakers", "partially pooled"]
     for name in WER:
-        lines += [
-            "",
-            f"## {name} of each group",
-            "",
-            "Estimate and 95 % interval of the standard estimator with a row variance pooled over subgroups, at each "
-            "level; with the spread of the subgroup's own speakers instead (`cluster_robust`), which a group of like "
-            "speakers has narrower; and of partial pooling of clips of speakers, Bayesian.",
-            "",
-            "| subgroup | clips as if independent | clips of speakers | own speakers | speakers | partially pooled |",
-            "|---|---|---|---|---|---|",
-        ]
+        rows = []
         for label in robust["subgroup"].values:
             one = answers.sel(metric=name, subgroup=label)
             alone = one.sel(word="no_pooling", approach="frequentist")
-            said = [_interval(alone.sel(analysis=analysis)) for analysis in ANALYSES]
-            said.insert(2, _interval(one.sel(word="cluster_robust", approach="frequentist", analysis="robust")))
-            said.append(_interval(one.sel(word="partial_pooling", approach="bayesian", analysis="robust")))
-            lines.append(f"| {_plain(label)} | {' | '.join(said)} |")
-    lines += [
-        "",
-        "## Do sex and age explain the differences?",
-        "",
-        "F-tests of nested models of the group means against sampling noise. Taking clips for independent makes noise "
-        "look smaller and its degrees of freedom larger than they are.",
-        "",
-        f"| metric | models | {' | '.join(f'{text}: F, df, p' for text in ANALYSES.values())} |",
-        "|---|---|---|---|---|",
-    ]
+            cells = [_interval(alone.sel(analysis=analysis)) for analysis in ANALYSES]
+            cells.insert(2, _interval(one.sel(word="cluster_robust", approach="frequentist", analysis="robust")))
+            cells.append(_interval(one.sel(word="partial_pooling", approach="bayesian", analysis="robust")))
+            rows.append([_plain(label), *cells])
+        made[name] = table(head, rows)
+    rows = []
     for metric in WER:
         for comparison in tests.loc[metric].index.get_level_values("comparison").unique():
             tested = []
@@ -188,15 +151,18 @@ def page(
                 row = tests.loc[(metric, comparison, analysis)]
                 freedom = f"({row['pure_error_df1']:.0f}, {row['pure_error_df2']:.0f})"
                 tested.append(f"{row['pure_error_f']:.2f}, {freedom}, {_p(row['pure_error_p_value'])}")
-            lines.append(f"| {metric} | {str(comparison).replace('|', '/')} | {' | '.join(tested)} |")
-    return "\n".join(lines) + "\n"
+            rows.append([metric, str(comparison).replace("|", "/"), *tested])
+    made["tests"] = table(["metric", "models", *(f"{text}: F, df, p" for text in ANALYSES.values())], rows)
+    return made
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Word error rates by sex and age, by clip and by speaker.")
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.speech", description="Word error rates by sex and age, by clip and by speaker."
+    )
     parser.add_argument("--data", default=os.environ.get("BAYESGROUPS_DATA"), help="folder or file of the clips")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, help="Markdown page to write")
+    parser.add_argument("--output", type=Path, help="the page whose numbers are filled in")
     asked = parser.parse_args(arguments)
     if asked.data is None:
         parser.error("name the folder with clips.csv: --data FOLDER")
@@ -212,9 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(effects.round(2).to_string())
     print(tests.round(4).to_string())
     if asked.output is not None:
-        command = f"python examples/speech.py --data FOLDER --seed {asked.seed} --output docs/examples/speech.md"
-        asked.output.parent.mkdir(parents=True, exist_ok=True)
-        asked.output.write_text(page(everyone, clips, tallies, answers, effects, tests, command), encoding="utf-8")
+        fill(asked.output, numbers(everyone, clips, tallies, answers, effects, tests), prose=PAGE)
         print(f"written: {asked.output}")
 
 

@@ -66,8 +66,44 @@ def latent_coefficients(
     ['tau', 'z']
     """
     information = (precision[:, None, :] * x.T) @ x
-    root: Tensor = cholesky(spread[:, :, None] * information * spread[:, None, :] + np.eye(x.shape[1]))
-    pull = solve_triangular(root, spread * (score @ x), lower=True, b_ndim=1)
+    return coefficients_given(name, information, score @ x, spread, x.shape[1], dims)
+
+
+def coefficients_given(
+    name: str, information: Tensor, score: Tensor, spread: Tensor, number: int, dims: tuple[str, ...]
+) -> Tensor:
+    """Coefficients Normal(0, spread) of the model in context, from what their data say of them together.
+
+    Parameters
+    ----------
+    name : str
+        Name of the latent variable.
+    information : Tensor
+        Shape (..., coefficient, coefficient): x' P x.
+    score : Tensor
+        Shape (..., coefficient): x' P (estimate - location).
+    spread : Tensor
+        Shape (..., coefficient): prior standard deviations.
+    number : int
+        Number of coefficients.
+    dims : tuple of str
+        Dims of the latent variable.
+
+    Returns
+    -------
+    Tensor
+        The coefficients, (..., coefficient).
+
+    Examples
+    --------
+    >>> with pm.Model(coords={"effect": ["a", "b"]}) as model:
+    ...     tau = pm.HalfNormal("tau", shape=2)
+    ...     u = coefficients_given("z", np.array([[9.0, 4.0], [4.0, 5.0]]), np.array([2.0, 1.0]), tau, 2, ("effect",))
+    >>> [variable.name for variable in model.free_RVs]
+    ['tau', 'z']
+    """
+    root: Tensor = cholesky(spread[..., :, None] * information * spread[..., None, :] + np.eye(number))
+    pull = solve_triangular(root, spread * score, lower=True, b_ndim=1)
     z = pm.CustomDist(name, root, pull, logp=_log_density, random=_draw, signature="(p,p),(p)->(p)", dims=dims)
     return spread * _standard(z, root, pull)
 

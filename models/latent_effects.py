@@ -111,7 +111,7 @@ def _mode(counts: BinomialCells, centre: FloatArray, spread: FloatArray) -> Floa
 
 
 def latent_effects(
-    name: str, score: Tensor, precision: Tensor, spread: Tensor, dims: tuple[str, str] = ("metric", "subgroup")
+    name: str, score: Tensor, precision: Tensor, spread: Tensor, dims: tuple[str, ...] = ("metric", "subgroup")
 ) -> Tensor:
     """Effects Normal(0, spread) of the model in context, by a latent variable each.
 

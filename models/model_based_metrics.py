@@ -26,9 +26,11 @@ threshold, TPR = Phi((m[g, 1] - t) / sd[g, 1]), FPR likewise, AUC = Phi((m[g, 1]
 and the others by Bayes' rule. ``overall`` is the metric where all effects are 0. Several metrics of one tally are functionals
 of one model; they are not independent of each other.
 
-Parameters: ``overall(metric)``, ``mu(metric, subgroup)``; latent ``z_intercept``, ``z_scale``, ``z_effect``, ``z_subgroup``,
-``z_log_sd``, ``z_spread``, ``z_variance``, ``z_alpha``, ``z_tau``, ``z_outcome``, ``z_warp``, and with covariates of the rows
-``z_slope``, ``z_covariate``, ``z_covariate_centre``, ``z_covariate_tau``.
+Parameters: ``overall(metric)``, ``mu(metric, subgroup)``; latent ``z_scale``, ``z_coefficient`` (intercepts, effects of
+attributes, features), ``z_common``, ``z_difference``, ``z_log_sd``, ``z_spread``, ``z_log_variance``, ``z_alpha``, ``z_tau``,
+``z_outcome``, ``z_warp``, and with covariates of the rows ``z_slope``, ``z_covariate``, ``z_covariate_centre``,
+``z_covariate_tau``; derived ``z_mean`` and ``z_variance``, m[g, y] and sd[g, y]^2. Means, variances and prevalences have the forms
+of ``latent_scores``, ``latent_variances`` and ``latent_effects``, which follow from how much each cell says.
 
 What the priors imply if half of the rows are positive and the threshold is at the middle (quantiles):
 
@@ -49,17 +51,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
+from .latent_effects import latent_effects, pseudo_data
+from .latent_scores import latent_scores
+from .latent_variances import latent_variances
 from .likelihoods import observe_successes
 from .score_functionals import Scale, metric_of
-from .score_warps import WARP_SCALE, ScoreBins, Warp, log_density, score_bins, warp
-from .shared.cells import BinomialCells
+from .score_warps import WARP_SCALE, ScoreBins, Warp, log_density, score_bins, warp, warped_moments
+from .shared.cells import BinomialCells, NormalCells
 from .shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
 from .shared.score_cells import CONTRAST, EFFECT_SCALE, LOG_SD_SCALE, SPREAD_SCALE, ScoreCells, columns, score_cells
 from .shared.score_covariates import CENTRE_SCALE, SLOPE_SCALE, TAU_SCALES, CovariateCells, covariate_cells
@@ -68,8 +73,13 @@ FloatArray = NDArray[np.float64]
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
 
+NO_ESTIMATES = NormalCells(np.zeros(0, np.intp), np.zeros(0, np.intp), [], np.zeros(0), np.zeros(0))
+"""Outcomes are counts, none of which has an estimate alone."""
+
 Residuals = Literal["normal", "skewed"]
 Estimand = Literal["super", "finite"]
+CELL = ("subgroup", "score_outcome")
+"""Dims of what every subgroup and outcome has."""
 
 
 def build(
@@ -134,12 +144,13 @@ def build(
         raise ValueError("row_covariates= needs residuals='normal': sums of products say nothing of warped scores")
     scores, design = score_cells(tally), columns(tally, order, covariates, effect_scale)
     rows = covariate_cells(tally, scores, row_covariates) if row_covariates else None
+    bins = score_bins(tally, scores) if residuals == "skewed" else None
     coords = {
         "metric": tally["metric"].values,
         "subgroup": tally["subgroup"].values,
         "score_outcome": ["0", "1"],
         "score_component": [*design.names, "subgroup", "subgroup:outcome"],
-        "score_column": np.arange(len(design.owner) - 2),
+        "score_column": np.arange(len(design.owner)),
         "score_effect": ["common", "difference"],
         "score_hyper": ["all"],
         "score_warp": ["epsilon", "log_delta"],
@@ -147,55 +158,74 @@ def build(
         "row_covariate": np.arange(len(row_covariates)),
     }
     with pm.Model(coords=coords) as model:
-        intercept: Tensor = pm.Normal("z_intercept", mu=0.0, sigma=design.fixed[:2], dims="score_outcome")
         scale = pm.HalfNormal("z_scale", sigma=effect_scale, dims="score_component")
-        own = pm.Normal("z_subgroup", dims=("score_effect", "subgroup"))
-        mean = (
-            intercept[None, :]
-            + (scale[-2] * own[0])[:, None]
-            + (scale[-1] * own[1])[:, None] * np.array(CONTRAST)[None, :]
-        )
-        if len(design.owner) > 2:
-            effect = pm.Normal("z_effect", dims="score_column")
-            rest = design.owner[2:]
-            scaled = effect * pm.math.switch(rest >= 0, scale[np.maximum(rest, 0)], design.fixed[2:])
-            mean = mean + (design.x[..., 2:] * scaled[None, None, :]).sum(axis=-1)
         log_sd: Tensor = pm.Normal("z_log_sd", sigma=LOG_SD_SCALE, dims="score_outcome")
         spread = pm.HalfNormal("z_spread", sigma=SPREAD_SCALE, dims="score_hyper")
-        df = 0.5 / spread[0] ** 2
         sigma: Tensor = pm.math.exp(log_sd)
-        rate = 0.5 * df * (sigma**2)[None, :]
-        variance = pm.InverseGamma("z_variance", alpha=0.5 * df, beta=rate, dims=("subgroup", "score_outcome"))
+        one = None if bins is None else warp(pm.Normal("z_warp", sigma=WARP_SCALE, dims="score_warp"))
+        slope = None if rows is None else _slopes()
+        cells = _statistics(scores, bins, one, rows, slope)
+        freedom = np.maximum(scores.count - 1, 0.0)
+        variance = latent_variances(
+            "z_log_variance", 0.5 / spread[0] ** 2, (sigma**2)[None, :], cells.scatter, freedom, CELL
+        )
+        pm.Deterministic("z_variance", variance, dims=CELL)
+        owned = pm.math.switch(design.owner >= 0, scale[np.maximum(design.owner, 0)], design.fixed)
+        means = latent_scores(
+            ("z_coefficient", "z_common", "z_difference"), design.x, cells.mean, scores.count, variance, owned, scale[-2:],
+            ("score_column", "subgroup"),
+        )  # fmt: skip
+        mean, intercept = means.mean, means.coefficient[:2]
+        pm.Deterministic("z_mean", mean, dims=CELL)
         centre_mean, centre_variance, over_mean, over_variance = intercept, sigma**2, mean, variance
-        if rows is None:
-            bins = score_bins(tally, scores) if residuals == "skewed" else None
-            scale_of = _observe(scores, mean, variance, model, bins)
+        if rows is None or slope is None:
+            scale_of = _observe(scores, mean, variance, model, bins, one)
         else:
-            slope = _slopes()
-            scale_of = _observe_given(scores, rows, mean, variance, slope)
+            scale_of = _observe_given(scores, cells, mean, variance)
             nu, middle = _covariates(rows, finite=population == "finite")
             over_mean = mean + (nu * slope[None]).sum(axis=-1)
-            spread = slope[None, :, None, :] * rows.covariance(finite=population == "finite")
-            over_variance = variance + (spread.sum(axis=-1) * slope[None]).sum(axis=-1)
+            around = slope[None, :, None, :] * rows.covariance(finite=population == "finite")
+            over_variance = variance + (around.sum(axis=-1) * slope[None]).sum(axis=-1)
             centre_mean = intercept + (middle * slope).sum(axis=-1)
             centre_variance = sigma**2 + (slope**2).sum(axis=-1)
         prevalence, typical = _prevalence(scores, tally, population)
         sd: Tensor = pm.math.sqrt(over_variance)
         typical_sd: Tensor = pm.math.sqrt(centre_variance)
-        cells = (prevalence, over_mean[:, 0], over_mean[:, 1], sd[:, 0], sd[:, 1])
+        laws = (prevalence, over_mean[:, 0], over_mean[:, 1], sd[:, 0], sd[:, 1])
         centre = (typical, centre_mean[0], centre_mean[1], typical_sd[0], typical_sd[1])
         names = [str(name) for name in tally["metric"].values]
-        mu = [metric_of(name, cells, scale_of) for name in names]
+        mu = [metric_of(name, laws, scale_of) for name in names]
         pm.Deterministic("mu", pm.math.stack(mu), dims=("metric", "subgroup"))
         pm.Deterministic("overall", pm.math.stack([metric_of(name, centre, scale_of) for name in names]), dims="metric")
     return model
 
 
-def _observe(scores: ScoreCells, mean: Tensor, variance: Tensor, model: Any, bins: ScoreBins | None) -> Scale:
+class Statistics(NamedTuple):
+    """Mean of every cell and sum of squares about it, (subgroup, outcome), of scores that the normal law describes."""
+
+    mean: Tensor
+    scatter: Tensor
+
+
+def _statistics(
+    scores: ScoreCells, bins: ScoreBins | None, one: Warp | None, rows: CovariateCells | None, slope: Tensor
+) -> Statistics:
+    """Statistics of scores as they are, of warped ones, or of what covariates leave of them."""
+    if bins is not None and one is not None:
+        return Statistics(*warped_moments(bins, one, scores.count))
+    if rows is None:
+        return Statistics(scores.mean, scores.scatter)
+    around = slope[None, :, None, :] * rows.product
+    explained = 2 * (slope[None] * rows.cross).sum(axis=-1) - (around.sum(axis=-1) * slope[None]).sum(axis=-1)
+    return Statistics(scores.mean - (slope[None] * rows.mean).sum(axis=-1), scores.scatter - explained)
+
+
+def _observe(
+    scores: ScoreCells, mean: Tensor, variance: Tensor, model: Any, bins: ScoreBins | None, one: Warp | None
+) -> Scale:
     """Add the likelihood of the scores; return the scale they are modelled on."""
     cut = None if math.isnan(scores.cut) else scores.cut
-    if bins is not None:
-        one = warp(pm.Normal("z_warp", sigma=WARP_SCALE, dims="score_warp"))
+    if bins is not None and one is not None:
         pm.Potential("score_density", log_density(bins, one, mean, variance))
         return Scale(None if cut is None else one.apply(cut), _probability(scores, one) if scores.logit else None)
     some = np.nonzero(scores.count > 0)
@@ -222,12 +252,9 @@ def _slopes() -> Tensor:
     return z[0][None, :] + np.array(CONTRAST)[:, None] * z[1][None, :]
 
 
-def _observe_given(scores: ScoreCells, rows: CovariateCells, mean: Tensor, variance: Tensor, slope: Tensor) -> Scale:
+def _observe_given(scores: ScoreCells, cells: Statistics, mean: Tensor, variance: Tensor) -> Scale:
     """Add the likelihood of the scores given covariates; ``mean`` is that at covariates of 0."""
-    around = slope[None, :, None, :] * rows.product
-    explained = 2 * (slope[None] * rows.cross).sum(axis=-1) - (around.sum(axis=-1) * slope[None]).sum(axis=-1)
-    gap = scores.mean - mean - (slope[None] * rows.mean).sum(axis=-1)
-    squares = scores.scatter - explained + scores.count * gap**2
+    squares = cells.scatter + scores.count * (cells.mean - mean) ** 2
     log_variance: Tensor = pm.math.log(variance)
     density = -0.5 * scores.count * log_variance - 0.5 * squares / variance
     pm.Potential("score_density", density.sum())
@@ -264,9 +291,13 @@ def _prevalence(scores: ScoreCells, tally: xr.Dataset, population: Estimand) -> 
         return share, float(scores.count[:, 1].sum() / rows.sum())
     alpha = pm.Normal("z_alpha", sigma=LOGIT_OVERALL_SCALE, dims="score_hyper")
     tau = pm.HalfNormal("z_tau", sigma=LOGIT_TAU_SCALE, dims="score_hyper")
-    eta = alpha[0] + tau[0] * pm.Normal("z_outcome", dims="subgroup")
     some = np.flatnonzero(rows > 0)
     labels = [f"outcome | {tally['subgroup'].values[i]}" for i in some]
     counts = BinomialCells(np.zeros(len(some), dtype=np.int64), some, labels, scores.count[some, 1], rows[some])
+    data = pseudo_data((1, len(rows)), counts, NO_ESTIMATES, np.array([LOGIT_TAU_SCALE]))
+    precision = data.precision[0]
+    eta = alpha[0] + latent_effects(
+        "z_outcome", precision * (data.estimate[0] - alpha[0]), precision, tau[0], ("subgroup",)
+    )
     observe_successes(counts, pm.math.invlogit(eta[some]))
     return pm.math.invlogit(eta), pm.math.invlogit(alpha[0])

@@ -121,3 +121,22 @@ def log_density(bins: ScoreBins, one: Warp, mean: Tensor, variance: Tensor) -> T
     slope = one.slope(bins.x)
     gap = (one.apply(bins.x) - mean[where]) ** 2 + slope**2 * bins.within
     return (bins.weight * (pm.math.log(slope) - 0.5 * pm.math.log(variance[where]) - 0.5 * gap / variance[where])).sum()
+
+
+def warped_moments(bins: ScoreBins, one: Warp, count: FloatArray) -> tuple[Tensor, Tensor]:
+    """Means of warped scores and sums of squares about them, in the shape of ``count`` (subgroup, outcome).
+
+    Examples
+    --------
+    >>> zero = np.zeros(2, dtype=np.int64)
+    >>> bins = ScoreBins(np.array([-1.0, 2.0]), np.zeros(2), np.array([3.0, 1.0]), zero, zero)
+    >>> mean, scatter = warped_moments(bins, warp(pm.math.constant(np.zeros(2))), np.array([[4.0, 0.0]]))
+    >>> mean.eval().round(9).tolist(), scatter.eval().round(9).tolist()
+    ([[-0.25, 0.0]], [[6.75, 0.0]])
+    """
+    cell = np.ravel_multi_index((bins.subgroup, bins.outcome), count.shape)
+    member = (cell[:, None] == np.arange(count.size)) * bins.weight[:, None]
+    values = one.apply(bins.x)
+    mean = (values @ member) / np.maximum(count, 1e-300).ravel()
+    squares = (values - mean[cell]) ** 2 + one.slope(bins.x) ** 2 * bins.within
+    return mean.reshape(count.shape), (squares @ member).reshape(count.shape)

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.estimators.descriptions import describe
 from bayesgroups.report.diagnostics import Check, at_most
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.posterior import Posterior
@@ -73,8 +74,11 @@ def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: 
         for name in given["metric"].values
     ]
     posterior = Posterior(draws, tuple(checks), "collapsed")
-    settings = bg.PartialPooling().settings()
-    return assemble(given, posterior, reference, estimator="partial_pooling", settings=settings, seed=1, notes=notes)
+    estimator = bg.PartialPooling()
+    return assemble(
+        given, posterior, reference, estimator=estimator.word, settings=estimator.settings(), seed=1, notes=notes,
+        description=describe(estimator, given),
+    )  # fmt: skip
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -42,7 +42,7 @@ def names() -> dict[str, list[str]]:
 def _module(name: str) -> ModuleType:
     import bayesgroups
 
-    module: ModuleType = getattr(bayesgroups, name.split(".")[0])
+    module: ModuleType = getattr(bayesgroups, name.split(".", maxsplit=1)[0])
     return import_module(f"{module.__name__}.{name.split('.', 1)[1]}") if "." in name else module
 
 

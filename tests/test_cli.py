@@ -274,7 +274,6 @@ def test_open_tally_refuses(tmp_path: Path, report: xr.DataTree) -> None:
     [
         (["tallly"], "Did you mean"),
         (["tally"], "requires an argument"),
-        (["estimate", "rows.csv", "--estimator", "magic"], "no_pooling"),
         (["tally", "rows.csv", "--threshold", "abc"], "--threshold"),
         (["tally", "rows.csv", "--metrics", "fnr"], "--metric"),
     ],
@@ -283,6 +282,14 @@ def test_slips_of_the_pen_are_told(arguments: list[str], said: str, capsys: Capt
     message = bad(capsys, *arguments)
     assert said in message
     assert "--help" in message
+
+
+def test_an_unknown_estimator_is_told_with_those_that_there_are(capsys: Captured) -> None:
+    for command in ("estimate", "prior-predictive"):
+        message = bad(capsys, command, "rows.csv", "--estimator", "magic")
+        assert "estimator 'magic' does not exist" in message
+        assert "'no_pooling'" in message
+        assert "module:Class" in message
 
 
 def test_an_interruption_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: Captured, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from numpydoc.docscrape import FunctionDoc
 import bayesgroups as bg
 from bayesgroups import models
 from bayesgroups.estimators import ESTIMATORS, Estimator
+from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.schema import APPROACHES, SCHEMA, check
 from bayesgroups.tallies.score_moments import keep_scores
@@ -83,6 +84,7 @@ TALLY = {
 }
 ROOT_ATTRIBUTES = {
     "schema", "schema_version", "estimator", "settings", "inference", "seed", "usable", "versions", "created_at",
+    "estimator_class", "description", "references", "prior_description",
 }  # fmt: skip
 
 
@@ -211,6 +213,30 @@ def test_the_root_says_what_was_done(fitted: xr.DataTree, estimator: type[Estima
     assert (fitted.attrs["seed"], fitted.attrs["usable"]) == (1, 1)
     assert json.loads(fitted.attrs["settings"]) == estimator().settings()
     assert "bayesgroups" in json.loads(fitted.attrs["versions"])
+
+
+def test_the_report_describes_its_estimator(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
+    assert estimator_of(fitted) == estimator()
+    assert fitted.attrs["description"] == estimator.description
+    assert json.loads(fitted.attrs["references"]) == list(estimator.references)
+    priors = json.loads(fitted.attrs["prior_description"])
+    assert list(priors) == METRICS
+    assert all(text and not text.endswith(".") for text in priors.values())
+
+
+def test_priors_have_a_density_or_a_reason(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
+    tally, draws = fitted["constant_data"].to_dataset(), fitted["posterior"].to_dataset().sel(metric="fnr")
+    draws = draws.isel(chain=0).rename(draw="sample")
+    given = tally if estimator().joint else tally.sel(metric=["fnr"])
+    prior, likelihood = estimator().log_prior(draws, given), estimator().log_likelihood(draws, given)
+    assert (prior.value is None) == bool(prior.reason)
+    if prior.value is not None:
+        assert prior.value.shape in {(1000,), (1000, len(SUBGROUPS))}
+        assert np.isfinite(prior.value).all()
+        assert likelihood is not None
+    if likelihood is not None:
+        assert likelihood.shape == (1000, len(SUBGROUPS))
+        assert np.isfinite(likelihood).all()
 
 
 def test_the_posterior_is_laid_out_for_arviz(fitted: xr.DataTree) -> None:
@@ -404,10 +430,11 @@ def test_every_package_directory_is_listed() -> None:
     found = {
         ".".join(path.parent.relative_to(ROOT).parts)
         for path in (ROOT / "bayesgroups").rglob("__init__.py")
-        if not path.parent.is_symlink()
+        if "models" not in path.parts
     }
-    assert set(settings["packages"]) == found | {"bayesgroups.models"}
-    assert settings["package-dir"] == {"bayesgroups.models": "models"}
+    models = {"bayesgroups.models": "models", "bayesgroups.models.shared": "models/shared"}
+    assert set(settings["packages"]) == found | set(models)
+    assert settings["package-dir"] == models
 
 
 def test_files_that_are_not_python_are_listed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,7 @@ QUESTIONS = {
     "ranks": "fnr: rank of each subgroup in the superpopulation rate; 95% {} intervals",
     "simultaneous_intervals": "fnr: superpopulation rate per subgroup; 95% {} intervals",
     "disparity": "fnr: disparity between subgroups in the superpopulation rate; 95% {} intervals",
+    "fairness_definitions": "fnr: published definitions of unfairness in the superpopulation rate; 95% {} intervals",
 }
 
 
@@ -168,7 +170,7 @@ QUESTIONS = {
     ("question", "said"),
     [
         ("certify", "credible (quantile)"), ("ranks", "credible"), ("simultaneous_intervals", "credible (posterior-max-t)"),
-        ("disparity", "credible (equal-tailed)"),
+        ("disparity", "credible (equal-tailed)"), ("fairness_definitions", "credible (equal-tailed)"),
     ],
 )  # fmt: skip
 def test_answers_name_the_estimand_and_the_intervals(
@@ -183,6 +185,61 @@ def test_answers_name_the_estimand_and_the_intervals(
     bg.save_report(report, tmp_path / "r.nc")
     assert run([question.replace("_", "-"), str(tmp_path / "r.nc")]) == 0
     assert " ".join(capsys.readouterr().out.split()).startswith(sentence)
+    assert run([question.replace("_", "-"), str(tmp_path / "r.nc"), "--json"]) == 0
+    assert said_in_json(capsys.readouterr().out) == {"superpopulation rate"}
+
+
+def said_in_json(text: str) -> set[str]:
+    """Estimands in the records of an answer."""
+    records = [record for table in json.loads(text)["tables"] for record in table["records"]]
+    return {record["estimand"] for record in records if "estimand" in record}
+
+
+@pytest.mark.parametrize(
+    ("part", "reference", "said"),
+    [
+        ("auto", "overall", "gap of each subgroup to everyone in the superpopulation rate; at most 5% of entries expected to be "
+         "false (posterior)"),
+        ("tally", "rest", "gap of each subgroup to everyone else in the superpopulation rate; at most 5% of entries expected to "
+         "be false (Benjamini-Hochberg)"),
+        ("tally", 0.2, "gap of each subgroup to 0.2 in the superpopulation rate; at most 5% of entries expected to be false "
+         "(Benjamini-Hochberg)"),
+    ],
+)  # fmt: skip
+def test_discoveries_name_the_estimand_and_the_error(
+    report: xr.DataTree, part: Any, reference: Any, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = bg.discoveries(report, 0.05, using=part, reference=reference)
+    assert answer["estimand"].values.tolist() == ["superpopulation rate"]
+    assert answer_headlines(answer, "discoveries") == [f"fnr: {said}"]
+    assert set(pd.read_csv(save_answer(answer, "discoveries", tmp_path / "a.csv"))["estimand"]) == {
+        "superpopulation rate"
+    }
+    bg.save_report(report, tmp_path / "r.nc")
+    asked = [
+        "discoveries",
+        str(tmp_path / "r.nc"),
+        "--tolerance",
+        "0.05",
+        "--using",
+        part,
+        "--reference",
+        str(reference),
+    ]
+    assert run(asked) == 0
+    assert " ".join(capsys.readouterr().out.split()).startswith(f"fnr: {said}")
+    assert run([*asked, "--json"]) == 0
+    assert said_in_json(capsys.readouterr().out) == {"superpopulation rate"}
+
+
+@pytest.mark.parametrize(("part", "kind", "method"), [("bootstrap", "confidence", "percentile"), ("tally", "none", "")])
+def test_definitions_of_unfairness_name_their_intervals(part: Any, kind: str, method: str) -> None:
+    tally = bg.tally_from_counts([1, 30, 9, 4], [5, 100, 60, 9], SITES, metric="fnr")
+    resampled = bg.estimate(tally, bg.NoPooling(bootstrap=50), seed=1)
+    answer = bg.fairness_definitions(resampled, using=part)
+    assert answer["interval_kind"].values.tolist() == [kind]
+    assert answer["interval_method"].values.tolist() == [method]
+    assert answer["estimand"].values.tolist() == ["superpopulation rate"]
 
 
 def test_answers_of_a_tally_name_the_estimand_too(tmp_path: Path) -> None:
@@ -190,7 +247,9 @@ def test_answers_of_a_tally_name_the_estimand_too(tmp_path: Path) -> None:
     assert answer_headlines(bg.disparity(tally), "disparity") == [
         "fnr: disparity between subgroups in the superpopulation rate; no intervals"
     ]
-    assert answer_headlines(bg.discoveries(tally, 0.05), "discoveries") == []
+    assert answer_headlines(bg.fairness_definitions(tally), "fairness_definitions") == [
+        "fnr: published definitions of unfairness in the superpopulation rate; no intervals"
+    ]
     table = pd.read_csv(save_answer(bg.between_group_variance(tally), "variance", tmp_path / "answer.csv"))
     assert set(table["estimand"]) == {"variance of these subgroups"}
     assert set(table["interval_kind"]) == {"confidence"}
@@ -201,6 +260,8 @@ def test_a_report_of_old_has_answers_without_an_estimand(report: xr.DataTree) ->
     old["estimates"] = xr.DataTree(report["estimates"].to_dataset().drop_vars("estimand"))
     assert answer_headlines(bg.certify(old), "certify") == ["fnr: worst subgroup; 95% credible (quantile) intervals"]
     assert answer_headlines(bg.disparity(old), "disparity")[0].startswith("fnr: disparity between subgroups; 95%")
+    listed = answer_headlines(bg.discoveries(old), "discoveries")[0]
+    assert listed.startswith("fnr: gap of each subgroup to everyone; at most 5% of entries")
 
 
 def test_a_comparison_in_short_names_the_estimand_and_the_intervals(report: xr.DataTree) -> None:

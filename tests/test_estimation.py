@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -13,7 +14,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.estimators import ESTIMATORS, PartialPooling
 from bayesgroups.estimators import estimate as estimation
-from bayesgroups.report.diagnostics import at_most
+from bayesgroups.report.diagnostics import at_least, at_most
 from bayesgroups.report.posterior import Posterior
 
 
@@ -160,6 +161,83 @@ def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch) ->
     assert (report.attrs["inference"], report.attrs["usable"]) == ("nuts", 1)
     assert "the exact engine did not pass its checks, so NUTS was run" in report.attrs["notes"]
     assert "NUTS was repeated with smaller steps" in report.attrs["notes"]
+
+
+def sampled(**values: float) -> Posterior:
+    """A fit of NUTS with these R-hat, bulk ESS and divergences."""
+    exact = PartialPooling().collapsed(counts(), seed=1)
+    assert exact is not None
+    checks = (
+        at_most("R-hat", "fnr", values.get("r_hat", 1.0), 1.01, "the largest R-hat"),
+        at_least("bulk ESS", "fnr", values.get("ess", 900.0), 400, "the smallest bulk ESS"),
+        at_most("divergences", "fnr", values.get("divergences", 0), 0, "the number of divergent transitions"),
+    )
+    return Posterior(exact.draws, checks, "nuts")
+
+
+@pytest.mark.parametrize(
+    ("fits", "asked", "said", "usable"),
+    [
+        # Too few effective draws alone: longer at once, twice at most, and no smaller steps.
+        ([{"ess": 390}, {}], [(0.9, 1), (0.9, 2)], ["NUTS drew 2000 per chain, of which one in 2 was kept"], 1),
+        ([{"ess": 90}, {"ess": 190}, {}], [(0.9, 1), (0.9, 2), (0.9, 4)], ["NUTS drew 4000 per chain, of which one in 4"], 1),
+        ([{"ess": 9}, {"ess": 19}, {"ess": 39}], [(0.9, 1), (0.9, 2), (0.9, 4)], ["NUTS drew 4000 per chain"], 0),
+        # Something else as well: smaller steps, and then longer.
+        ([{"ess": 390, "divergences": 3}, {}], [(0.9, 1), (0.99, 1)], ["repeated with smaller steps"], 1),
+        ([{"ess": 390, "r_hat": 1.02}, {"ess": 390}, {}], [(0.9, 1), (0.99, 1), (0.99, 2)],
+         ["repeated with smaller steps", "NUTS drew 2000 per chain"], 1),
+        ([{"ess": 390}, {"divergences": 1}, {}], [(0.9, 1), (0.9, 2), (0.99, 1)], ["repeated with smaller steps"], 1),
+        # What cannot be computed is not short of draws.
+        ([{"ess": np.nan}, {}], [(0.9, 1), (0.99, 1)], ["repeated with smaller steps"], 1),
+    ],
+)  # fmt: skip
+def test_nuts_samples_longer_where_only_effective_draws_are_missing(
+    fits: list[dict[str, float]],
+    asked: list[tuple[float, int]],
+    said: list[str],
+    usable: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[float, int]] = []
+
+    def nuts(*_: Any, target_accept: float, tune: int = 1000, thin: int = 1) -> Posterior:
+        calls.append((target_accept, thin))
+        return sampled(**fits[len(calls) - 1])
+
+    monkeypatch.setattr(estimation, "_nuts", nuts)
+    report = bg.estimate(counts(), PartialPooling(), seed=1, inference="nuts")
+    assert calls == asked
+    assert report.attrs["usable"] == usable
+    notes = json.loads(report.attrs["notes"])
+    assert len(notes) == len(said)
+    assert all(part in note for part, note in zip(said, notes, strict=True))
+
+
+def test_a_longer_run_keeps_the_size_of_the_report_and_its_divergences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every 3 draws one is kept, with a divergence at any of them; checks are of what is kept and of all statistics."""
+    rng = np.random.default_rng(1)
+
+    def sample(_: object, *, seed: int, draws: int, thin: int, **settings: object) -> xr.DataTree:
+        mu = xr.DataArray(rng.random((4, draws, 1, 4)), dims=("chain", "draw", "metric", "subgroup"))
+        mu = mu.assign_coords(metric=["fnr"], subgroup=counts()["subgroup"].values, draw=range(draws))
+        diverging = np.zeros((4, draws * thin), dtype=bool)
+        diverging[0, 4] = True
+        stats = {"diverging": diverging, "energy": rng.standard_normal((4, draws * thin))}
+        return xr.DataTree.from_dict(
+            {
+                "posterior": mu.to_dataset(name="mu"),
+                "sample_stats": xr.Dataset({k: (("chain", "draw"), v) for k, v in stats.items()}),
+            }
+        )
+
+    monkeypatch.setattr("bayesgroups.inference.nuts.sample", sample)
+    fit = estimation._nuts(counts(), PartialPooling(), 1, "default", target_accept=0.9, thin=3)
+    stats = fit.sample_stats
+    assert stats is not None
+    assert stats.sizes["draw"] == fit.draws.sizes["draw"] == estimation.DRAWS
+    assert stats["thinning"].values.tolist() == [3]
+    assert np.argwhere(stats["diverging"].values[:, :, 0]).tolist() == [[0, 1]]
+    assert next(check for check in fit.checks if check.name == "divergences").value == 1
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import importlib.util
+import inspect
+import itertools
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -16,16 +19,27 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGE = DOCS / "records.md"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.parts))
-PROGRAM = r"python (?:-m (?:bayesgroups\.studies|tests\.recovery)|examples/)"
+FOLDERS = ("examples", "tests/recovery/studies")
+"""Folders of programs."""
+PROGRAM = r"python (?:-m (?:examples|tests\.recovery)\.|examples/)"
 SPAN = re.compile(rf"`({PROGRAM}[^`]*)`")
-LINE = re.compile(rf"^(?:\$ )?({PROGRAM}(?:[^\n\\]|\\\n)*)$", re.MULTILINE)
+LINE = re.compile(rf"^ *(?:\$ )?({PROGRAM}(?:[^\n\\]|\\\n)*)$", re.MULTILINE)
 COMPANIONS = ("_ranks", "_fits", "_checks")
 """Ends of files that a command writes beside its record."""
 
 
+PRINTED = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PRINTED += [page for folder in FOLDERS for page in (ROOT / folder).rglob("README.md")]
+DOCSTRINGS = [
+    path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if "__main__" in path.read_text("utf-8")
+]
+
+
 def commands(page: Path) -> list[str]:
-    """The commands of studies and examples that a page shows, each as one line."""
+    """The commands of studies and examples that a page or a docstring shows, each as one line."""
     text = page.read_text(encoding="utf-8")
+    if page.suffix == ".py":
+        text = ast.get_docstring(ast.parse(text)) or ""
     shown = [*SPAN.findall(text), *LINE.findall(text)]
     return list(dict.fromkeys(" ".join(command.replace("\\\n", "").split()) for command in shown))
 
@@ -52,9 +66,10 @@ def program(command: str) -> tuple[Callable[[Sequence[str]], None], list[str]]:
     return main, words[1:]
 
 
-@pytest.mark.parametrize(
-    "command", sorted({command for page in PAGES for command in commands(page)}), ids=lambda text: text[10:60]
-)
+EVERY = sorted({command for page in (*PRINTED, *DOCSTRINGS) for command in commands(page)})
+
+
+@pytest.mark.parametrize("command", EVERY, ids=lambda text: text[10:60])
 def test_commands_of_pages_are_understood(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     original = argparse.ArgumentParser.parse_args
 
@@ -65,10 +80,48 @@ def test_commands_of_pages_are_understood(command: str, monkeypatch: pytest.Monk
         raise SystemExit(0)
 
     main, arguments = program(command)
+    if not inspect.signature(main).parameters:  # a script without options
+        assert arguments == []
+        return
     monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse)
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 0, "the program has read its arguments; where it refuses them it ends with 2"
+
+
+def test_commands_of_every_room_are_found() -> None:
+    """The test above would be empty if programs had moved and the pattern had not."""
+    rooms = (
+        "tests.recovery.studies",
+        "examples.published",
+        "examples.comparisons",
+        "examples.speech",
+        "examples/analyst",
+    )
+    assert all(any(room in command for command in EVERY) for room in rooms)
+    shown = set(commands(PAGE))
+    assert {command for command, _ in table().values()} <= shown
+
+
+@pytest.mark.parametrize("command", EVERY, ids=lambda text: text[10:60])
+def test_placeholders_mean_one_thing(command: str) -> None:
+    """FOLDER holds the public data and nothing else; folders that programs write are called otherwise."""
+    words = shlex.split(command)
+    for option, value in itertools.pairwise(words):
+        if value.split("/")[0] == "FOLDER":
+            assert option == "--data", f"{option} {value}: a folder of results is RESULTS"
+        if option == "--data":
+            assert value.split("/")[0] in {"FOLDER", "data", ""}, value
+
+
+@pytest.mark.parametrize("program", DOCSTRINGS, ids=lambda path: path.stem)
+def test_programs_say_how_they_are_run(program: Path) -> None:
+    """The docstring shows the command of the program itself, from the folder of the repository."""
+    place = program.relative_to(ROOT)
+    names = (f"-m {'.'.join(place.with_suffix('').parts)} ", f"python {place.as_posix()}")
+    shown = commands(program)
+    assert shown, "no command"
+    assert any(name in f"{command} " for command in shown for name in names), shown
 
 
 def test_every_record_has_a_command_and_a_test() -> None:

@@ -136,8 +136,8 @@ def test_comparisons(report: xr.DataTree) -> None:
     assert "partial pooling" in shown(summary)
     with pytest.raises(InputError, match="the reports have no metric 'auc'"):
         comparison_table(both, "auc")
-    with pytest.raises(InputError, match="approach 'both' is not one of 'bayesian', 'frequentist'"):
-        comparison_table(both, "acc", approach="both")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="using='both' is not one of 'auto', 'tally', 'posterior'"):
+        comparison_table(both, "acc", using="both")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"level 0\.7 is not in a report"):
         comparison_summary(both, level=0.7)
 

@@ -8,34 +8,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError, Group
 from rich.text import Text
 
 from bayesgroups import __version__
-from bayesgroups.cli import (
-    aggregation,
-    analysis,
-    aucs,
-    candidates,
-    certification,
-    compare,
-    counts,
-    curves,
-    demo,
-    disagreement,
-    disparities,
-    estimate,
-    explanations,
-    logs,
-    pages,
-    priors,
-    sample_sizes,
-    study,
-    tally,
-    tradeoffs,
-)
+from bayesgroups.cli import analysis, compare, counts, demo, estimate, logs, pages, questions, study, tally
 from bayesgroups.cli.consoles import errors, protect_streams
 from bayesgroups.cli.invocations import invocation
 from bayesgroups.errors import BayesgroupsError, NotUsableError
@@ -71,46 +50,26 @@ Every question prints JSON with --json. Completion for your shell: bayesgroups -
 Exit codes: 0 fine, 1 a report is not usable, 2 the input cannot be used.
 """,
 )
-GROUPS = (
-    ("From rows to reports", (
+PIPELINE: dict[str, tuple[Callable[..., int], ...]] = {
+    "From rows to reports": (
         demo.demo, tally.tally, estimate.estimate, compare.compare, pages.show, pages.write_html, pages.export,
-    )),
-    ("What do priors say?", (priors.prior_predictive, priors.prior_sensitivity)),
-    ("Whole analyses", (analysis.init, analysis.run, study.study)),
-    ("Other sources", (
+    ),
+    "Whole analyses": (analysis.init, analysis.run, study.study),
+    "Other sources": (
         counts.tally_from_counts, counts.tally_from_estimates, counts.add_tallies, logs.read_inspect, logs.read_lm_eval,
-    )),
-    ("How unequal are subgroups?", (
-        disparities.disparity, disparities.between_group_variance, disparities.posterior_variance,
-        explanations.goodness_of_fit, explanations.variance_attribution, certification.fairness_definitions,
-        certification.desiderata,
-    )),
-    ("Good enough for everyone?", (
-        certification.certify, certification.simultaneous_intervals, certification.ranks, certification.discoveries,
-        certification.margins,
-    )),
-    ("How many rows?", (
-        sample_sizes.rows_to_certify, sample_sizes.rows_to_narrow, sample_sizes.minimum_detectable_gap,
-        sample_sizes.probability_of_finding_worst,
-    )),
-    ("Thresholds and scores", (
-        curves.threshold_curve, curves.roc_curve, curves.calibration_curve, curves.auc_intervals, aucs.auc_as_rate,
-        aucs.with_auc_variance, aucs.bin_scores, aucs.auc_error_bound,
-    )),
-    ("Which model?", (
-        aggregation.aggregate, aggregation.reporting_checklist, candidates.points_from_reports,
-        tradeoffs.pareto_frontier, candidates.frontier_band, tradeoffs.distance_to_optimum, tradeoffs.auc_pfc,
-        tradeoffs.compare_auc_pfc, tradeoffs.select_model,
-    )),
-    ("Disagreement", (
-        disagreement.disagreement_tally, disagreement.disagreement_bounds, disagreement.disagreement_sets,
-    )),
-)  # fmt: skip
-"""The commands, in the order in which one needs them. Their modules import nothing heavy before they run."""
-for place, (title, commands) in enumerate(GROUPS):
-    group = Group(title, sort_key=place)
-    for position, command in enumerate(commands):
+    ),
+}  # fmt: skip
+"""The commands that are written by hand. Their modules import nothing heavy before they run."""
+ORDER = ("From rows to reports", "What do priors say?", "Whole analyses", "Other sources", *questions.GROUPS)
+"""Titles of all groups of commands, in the order in which one needs them."""
+for title in dict.fromkeys(ORDER):
+    group = Group(title, sort_key=ORDER.index(title))
+    for position, command in enumerate(PIPELINE.get(title, ())):
         app.command(command, group=group, sort_key=position)
+    for position, question in enumerate(questions.GROUPS.get(title, ())):
+        name = question.name.replace("_", "-")
+        place = f"{questions.__name__}:{question.name}"
+        app.command(place, name=name, help=question.help, group=group, sort_key=position)
 app.register_install_completion_command()
 
 

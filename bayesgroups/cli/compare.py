@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.options import Imputed
+
+if TYPE_CHECKING:
+    from bayesgroups.questions.values import Using
 
 
 def compare(
@@ -64,18 +67,19 @@ def compare(
         print_json(table, "compare", usable=not broken)
         return 1 if broken else 0
     console = consoles.output()
+    using: Using = "auto" if approach == "bayesian" else "tally"
     for metric in table["metric"].values if show else ():
         shown = comparison_table(
             table,
             str(metric),
             level=level,
-            approach=approach,
+            using=using,
             decimals=consoles.decimals(console),
             limit=show,
         )
         console.print(shown)
         console.print()
-    console.print(comparison_summary(table, level=level, approach=approach))
+    console.print(comparison_summary(table, level=level, using=using))
     if "note" in table.attrs:
         console.print(Text(f"Note: {table.attrs['note']}"))
     if broken:

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from rich.text import Text
 
+from bayesgroups.cli.estimators import Word, chosen
 from bayesgroups.cli.options import ROWS, Imputed, RowOptions
 
 if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
-Word = Literal[
-    "no_pooling", "complete_pooling", "james_stein", "partial_pooling", "crossed_effects", "structured_regression",
-    "model_based_metrics", "confusion", "disagreement",
-]  # fmt: skip
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative=(), show_default=False)]
 
 
@@ -52,7 +49,7 @@ def estimate(
     rows
         What is in the rows; leave these out for a tally.
     estimator
-        How subgroups inform one another; the documentation has a page for each.
+        How subgroups inform one another; the documentation has a page for each. A class of yours is named as module:Class.
     settings
         A setting of the estimator, as --set tau_scale=1 or --set interval=robust; repeat it for several.
     seed
@@ -74,11 +71,10 @@ def estimate(
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.invocations import signed
     from bayesgroups.estimators.estimate import estimate as fit
-    from bayesgroups.estimators.named import estimator_named
     from bayesgroups.report.view import check_level
 
     check_level(level)
-    leaf = estimator_named(estimator, parsed(settings))
+    leaf = chosen(estimator, settings)
     with consoles.fitting() as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
     if json:
@@ -97,22 +93,18 @@ def parsed(settings: tuple[str, ...]) -> dict[str, object]:
     InputError
         If one is not of that form or a name comes twice.
     """
+    from bayesgroups.cli.values import pairs
+
+    return pairs(settings, option="--set", kind=_toml) or {}
+
+
+def _toml(text: str) -> object:
     import tomllib
 
-    from bayesgroups.errors import InputError
-
-    found: dict[str, object] = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals or not name:
-            raise InputError(f"--set {setting!r} is not of the form name=value")
-        if name in found:
-            raise InputError(f"--set names {name!r} twice; give it once")
-        try:
-            found[name] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[name] = text
-    return found
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def _as_json(report: xr.DataTree, output: Path | None, html: Path | None, level: float) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayesgroups.cli.options import RowOptions
 from bayesgroups.errors import InputError
@@ -134,7 +134,7 @@ def _holds_report(path: Path) -> bool:
 
     try:
         with xr.open_dataset(path, engine="h5netcdf") as root:
-            return bool(root.attrs.get("schema") == "bayesgroups.report.schema")
+            return bool(root.attrs.get("schema") == "bayesgroups.report")
     except (OSError, ValueError):
         return False
 
@@ -145,15 +145,13 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         raise InputError("name at least one column that forms subgroups, as --by race --by sex")
     if not rows.metric:
         raise InputError("name at least one metric, as --metric fnr")
-    from bayesgroups.data.frames import open_frame
-    from bayesgroups.data.sources import Source, open_source
+    from bayesgroups.data.sources import open_source
     from bayesgroups.tallies import tally
 
-    source = open_source(data)  # None for a file that is best read whole
-    frame: Any = data if source is not None else open_frame(data)
-    positive = _label(source or Source(frame.lazy()), rows)
+    source = open_source(data)
+    positive = _label(source, rows)
     return tally(
-        frame, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
+        source, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, correct=rows.correct, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
         weights=rows.weights, missing=rows.missing, confusion=rows.confusion, row_covariates=rows.row_covariate,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.estimate import Word
+from bayesgroups.cli.estimators import Word, chosen
 from bayesgroups.cli.options import ANSWER, AnswerOptions, Names
 
 Words = Annotated[tuple[Word, ...], Parameter(name="--estimator", negative=())]
@@ -80,7 +80,6 @@ def study(
     from bayesgroups.cli.inputs import table_of
     from bayesgroups.cli.results import publish
     from bayesgroups.errors import InputError
-    from bayesgroups.estimators.named import estimator_named
     from bayesgroups.studies.populations import Population
     from bayesgroups.studies.resampling import study as run
     from bayesgroups.studies.scores import measures
@@ -96,7 +95,7 @@ def study(
         name=population.stem, frame=frame, by=levels, metrics=metric, rows=rows, design=design, fewest=fewest,
         y_true=y_true, y_score=y_score, threshold=threshold,
     )  # fmt: skip
-    entries: dict[str, Any] = {word: estimator_named(word) for word in estimators}
+    entries: dict[str, Any] = {word: chosen(word) for word in estimators}
     with consoles.counting("studying") as progress:
         found = run(everyone, entries, draws=draws, seed=seed, workers=workers, folder=folder, progress=progress)
     reference = f"{estimators[0]} (frequentist)"

@@ -1,44 +1,24 @@
-"""One door for every dataframe: opening it, and bringing its columns to their common names."""
+"""One door for every dataframe: opening it, or reading it from a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from bayesgroups.data.columns import absent_attribute, graded, missing_values, number, refuse_missing, weights
-from bayesgroups.data.labels import add_labels
-from bayesgroups.data.roles import Roles, check_arguments
-from bayesgroups.data.texts import level_text
-from bayesgroups.errors import InputError, MissingDependencyError, near_misses
+from bayesgroups.errors import InputError, MissingDependencyError
 
+Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+"""Rows in memory, or rows that stay where they are."""
 Missing = Literal["error", "level", "drop"]
 MISSING_LEVEL = "(missing)"
 """The level that missing attribute values form with ``missing="level"``."""
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows ready to be summed.
-
-    ``frame``, a narwhals DataFrame (a LazyFrame where rows stay where they are), has the attributes as ``__by_0__`` ..., the
-    expressions of `bayesgroups.data.metrics` as columns, ``__weight__``, ``__cluster__`` and ``__feature_0__`` ... where asked.
-    ``declared`` holds the levels that a categorical column declares, observed or not; ``notes`` what was decided on the way
-    (threshold, rows dropped ...).
-    """
-
-    frame: Any
-    declared: dict[str, list[Any]]
-    classes: tuple[str, ...]
-    notes: dict[str, Any]
-
-
 def open_frame(source: object) -> nw.DataFrame[Any]:
-    """Open a dataframe of any kind, or a CSV or Parquet file.
+    """A dataframe of any kind, or a CSV or Parquet file, in memory.
 
     Parameters
     ----------
@@ -52,8 +32,40 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
     Raises
     ------
     InputError
-        If the source is no dataframe, two columns have one name, the file does not exist, is damaged or of another kind,
-        or there are no rows.
+        As `open_rows`, or if there are no rows.
+    MissingDependencyError
+        If a Parquet file is given and pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesgroups.data.frames import open_frame
+    >>> open_frame(pd.DataFrame({"sex": ["f", "m"]})).columns
+    ['sex']
+    """
+    opened = open_rows(source)
+    frame = opened.collect() if isinstance(opened, nw.LazyFrame) else opened
+    if len(frame) == 0:
+        raise InputError("the frame has no rows; nothing can be tallied")
+    return frame
+
+
+def open_rows(source: object) -> Frame:
+    """A dataframe of any kind as it is, lazy or not, or a CSV or Parquet file in memory.
+
+    Parameters
+    ----------
+    source : dataframe, str or Path
+        As in `open_frame`.
+
+    Returns
+    -------
+    narwhals DataFrame or LazyFrame
+
+    Raises
+    ------
+    InputError
+        If the source is no dataframe, two columns have one name, or the file does not exist, is damaged or of another kind.
     MissingDependencyError
         If a Parquet file is given and pyarrow is not installed.
 
@@ -63,85 +75,24 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from bayesgroups.data.frames import open_frame
-    >>> open_frame(pd.DataFrame({"sex": ["f", "m"]})).columns
-    ['sex']
+    >>> import polars as pl
+    >>> from bayesgroups.data.frames import open_rows
+    >>> type(open_rows(pl.LazyFrame({"sex": ["f", "m"]}))).__name__
+    'LazyFrame'
     """
     if isinstance(source, str | Path):
-        frame = _read(Path(source))
-    else:
-        try:
-            opened = nw.from_native(source)  # type: ignore[call-overload]
-        except TypeError:
-            raise InputError(
-                f"frame must be a dataframe (pandas, polars, pyarrow ...) or the path of a CSV or Parquet file; "
-                f"got {type(source).__name__}"
-            ) from None
-        except DuplicateError as problem:
-            twice = str(problem).partition("\n")[2].strip("- ")
-            raise InputError(f"the frame has columns of one name ({twice}); rename one") from None
-        frame = opened.collect() if isinstance(opened, nw.LazyFrame) else opened
-    if len(frame) == 0:
-        raise InputError("the frame has no rows; nothing can be tallied")
-    return frame
-
-
-def prepare(frame: nw.DataFrame[Any], roles: Roles, *, missing: Missing = "error", decides: bool = True) -> Rows:
-    """Check every column that has a role and bring the roles to their common names.
-
-    Parameters
-    ----------
-    frame : narwhals DataFrame
-        From `open_frame`.
-    roles : Roles
-        Which column plays which part.
-    missing : {"error", "level", "drop"}
-        What to do with rows whose attribute is missing.
-    decides : bool
-        Whether a metric needs two classes (a positive one); without it, outcomes may have any number of classes.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    InputError
-        If a column is absent, has missing or infinite values, labels are not binary where they must be, a weight
-        is negative, or arguments contradict one another.
-    """
-    check_arguments(roles)
-    for argument, column in roles.columns().items():
-        if column not in frame.columns:
-            raise InputError(
-                f"column {column!r} ({argument}=) is not in the frame; {near_misses(column, frame.columns)}"
-            )
-    declared = {
-        name: [str(level) for level in frame[name].cat.get_categories().to_list()]
-        for name in roles.by
-        if isinstance(frame[name].dtype, nw.Categorical | nw.Enum)
-    }
-    notes: dict[str, Any] = {"missing": missing}
-    frame = _attributes(frame, roles.by, missing, notes)
-    columns: list[Any] = []
-    for i, feature in enumerate(roles.features):
-        columns.append(number(frame, feature, f"features[{i}]").alias(f"__feature_{i}__"))
-    if roles.weights is not None:
-        columns.append(weights(frame, roles.weights).alias("__weight__"))
-    if roles.cluster is not None:
-        refuse_missing(frame, roles.cluster, "cluster")
-        columns.append(frame[roles.cluster].cast(nw.String).alias("__cluster__"))
-    if roles.loss is not None:
-        columns.append(number(frame, roles.loss, "loss").alias("__loss__"))
-    if roles.correct is not None:
-        columns.append(graded(frame, roles.correct).alias("__correct__"))
-    score = None
-    if roles.y_score is not None:
-        score = number(frame, roles.y_score, "y_score")
-        columns.append(score.alias("__y_score__"))
-    classes = add_labels(frame, roles, score, columns, notes, decides)
-    return Rows(frame.with_columns(*columns) if columns else frame, declared, classes, notes)
+        return _read(Path(source))
+    try:
+        opened: Frame = nw.from_native(source)
+    except TypeError:
+        raise InputError(
+            f"frame must be a dataframe (pandas, polars, pyarrow ...) or the path of a CSV or Parquet file; "
+            f"got {type(source).__name__}"
+        ) from None
+    except DuplicateError as problem:
+        twice = str(problem).partition("\n")[2].strip("- ")
+        raise InputError(f"the frame has columns of one name ({twice}); rename one") from None
+    return opened
 
 
 def _read(path: Path) -> nw.DataFrame[Any]:
@@ -165,37 +116,3 @@ def _read(path: Path) -> nw.DataFrame[Any]:
     raise InputError(
         f"file {str(path)!r}: expected .csv (also .csv.gz) or .parquet; got {''.join(suffixes) or 'no suffix'}"
     )
-
-
-def _attributes(
-    frame: nw.DataFrame[Any], by: Sequence[str], missing: Missing, notes: dict[str, Any]
-) -> nw.DataFrame[Any]:
-    """Add the attributes as ``__by_i__`` columns, missing values treated as asked."""
-    for name in by:
-        absent = missing_values(frame[name])
-        absences = int(absent.cast(nw.Int64).sum())
-        if absences and missing == "error":
-            raise absent_attribute(name, absences, len(frame))
-        if absences and missing == "drop":
-            notes["rows_dropped"] = notes.get("rows_dropped", 0) + absences
-            frame = frame.filter(~absent)
-    if len(frame) == 0:
-        raise InputError("no rows are left after dropping those with a missing attribute")
-    if missing != "level":
-        return frame.with_columns(*[frame[name].alias(f"__by_{i}__") for i, name in enumerate(by)])
-    keys = []
-    for i, name in enumerate(by):
-        column = frame[name]
-        if bool(missing_values(column).any()):
-            text = nw.new_series(
-                name,
-                [
-                    MISSING_LEVEL if gone else level_text(value)
-                    for value, gone in zip(column, missing_values(column), strict=True)
-                ],
-                nw.String,
-                backend=frame.implementation,
-            )
-            column = text
-        keys.append(column.alias(f"__by_{i}__"))
-    return frame.with_columns(*keys)

@@ -41,22 +41,33 @@ def read_cells(grouped: nw.DataFrame[Any], keys: Sequence[str], labels: Sequence
     )
     rest = [name for name in grouped.columns if name not in (*keys, *labels)]
     table = {name: grouped[name].cast(nw.Float64).to_numpy().astype(np.float64) for name in rest}
-    named = {name: [_plain(value) for value in grouped[name].to_list()] for name in labels}
+    named = {name: _plain_values(grouped[name]) for name in labels}
     return Cells(found, code.astype(np.intp), table, named)
 
 
 def _factorized(column: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """The distinct values of a column and which of them each row has."""
+    native = column.to_native()
+    if column.implementation.is_pandas():  # large answers without a Python object per row
+        code, distinct = pd.factorize(native, use_na_sentinel=False)
+        values = distinct.tolist()
+    elif column.implementation.is_pyarrow() and column.dtype != nw.Categorical:
+        encoded = native.combine_chunks().dictionary_encode(null_encoding="encode")
+        code, values = encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+    else:
+        values = column.to_list()
+        code = np.arange(len(values))
     seen: dict[Any, int] = {}
-    if column.implementation.is_pyarrow():  # large answers without a Python object per row
-        encoded = column.to_native().combine_chunks().dictionary_encode(null_encoding="encode")
-        values = [_plain(value) for value in encoded.dictionary.to_pylist()]
-        code = np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.intp)
-        return list(seen), code[encoded.indices.to_numpy(zero_copy_only=False)] if values else code
-    place = [seen.setdefault(_plain(value), len(seen)) for value in column.to_list()]
-    return list(seen), np.array(place, dtype=np.intp)
+    place = np.array([seen.setdefault(_plain(value), len(seen)) for value in values], dtype=np.intp)
+    return list(seen), place[code] if len(values) else place
 
 
 def _plain(value: Any) -> Any:
     """A value as it is, and ``None`` for every kind of nothing."""
     return value if isinstance(value, str) or not pd.isna(value) else None
+
+
+def _plain_values(column: nw.Series[Any]) -> list[Any]:
+    values = column.to_list()
+    whole = column.null_count() == 0 and not column.dtype.is_float()
+    return values if whole else [_plain(value) for value in values]

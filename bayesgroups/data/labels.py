@@ -5,56 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals.stable.v2 as nw
-
-from bayesgroups.data.columns import refuse_missing
 from bayesgroups.data.roles import Roles
-from bayesgroups.data.texts import level_text
-from bayesgroups.data.thresholds import selection_threshold
 from bayesgroups.errors import InputError
-
-
-def add_labels(
-    frame: nw.DataFrame[Any], roles: Roles, score: nw.Series[Any] | None, columns: list[Any],
-    notes: dict[str, Any], decides: bool,
-) -> tuple[str, ...]:  # fmt: skip
-    """Add outcome and decision to ``columns`` and return the classes there are."""
-    values: list[Any] = []
-    for argument in ("y_true", "y_pred"):
-        name = getattr(roles, argument)
-        if name is not None:
-            refuse_missing(frame, name, argument)
-            values += [value for value in frame[name].unique().to_list() if value not in values]
-    thresholded = roles.threshold is not None or roles.selection_rate is not None
-    positive = positive_label(values, roles) if (decides or thresholded) and values else None
-    truth = decision = None
-    if roles.y_true is not None:
-        label = frame[roles.y_true]
-        columns.append(label.cast(nw.String).alias("__label_true__"))
-        if positive is not None:
-            truth = (label == positive).cast(nw.Float64)
-            columns.append(truth.alias("__y_true__"))
-    if roles.y_pred is not None:
-        label = frame[roles.y_pred]
-        columns.append(label.cast(nw.String).alias("__label_pred__"))
-        if positive is not None:
-            decision = (label == positive).cast(nw.Float64)
-            columns.append(decision.alias("__y_pred__"))
-    elif thresholded and score is not None:
-        threshold = roles.threshold
-        if roles.selection_rate is not None:
-            found = selection_threshold(score.to_numpy(), roles.selection_rate)
-            threshold, notes["selection_rate_attained"] = found.threshold, found.attained
-        notes["threshold"] = threshold
-        decision = (score >= threshold).cast(nw.Float64)
-        columns.append(decision.alias("__y_pred__"))
-    if truth is not None and decision is not None:
-        columns.append((truth == decision).cast(nw.Float64).alias("__agrees__"))
-    elif roles.y_true is not None and roles.y_pred is not None:
-        columns.append(_agreement(frame, roles.y_true, roles.y_pred).alias("__agrees__"))
-    if positive is not None:
-        notes["positive"] = level_text(positive)
-    return tuple(sorted({str(value) for value in values}))
 
 
 def positive_label(values: Sequence[Any], roles: Roles) -> Any:
@@ -91,12 +43,6 @@ def positive_label(values: Sequence[Any], roles: Roles) -> Any:
     raise InputError(
         f"labels in {columns} are {shown}; say which one is positive, as positive={max(values, key=str)!r}"
     )
-
-
-def _agreement(frame: nw.DataFrame[Any], y_true: str, y_pred: str) -> nw.Series[Any]:
-    """Agreement of outcome and decision, for any number of classes."""
-    check_common(y_true, set(frame[y_true].unique().to_list()), y_pred, set(frame[y_pred].unique().to_list()))
-    return (frame[y_true] == frame[y_pred]).cast(nw.Float64)
 
 
 def check_common(y_true: str, true: set[Any], y_pred: str, pred: set[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Columns of lazy frames under their common names, and what is said of them when they cannot be used."""
+"""Columns of frames under their common names, and what is said of them when they cannot be used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.data.columns import absence, infinity, no_number, partial_credit
+from bayesgroups.data.columns import absence, infinity, negative_weight, no_number, partial_credit
+from bayesgroups.data.frames import Frame
 from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import InputError, near_misses
@@ -47,23 +48,35 @@ def numbers(source: Source, roles: Roles) -> list[Number]:
         name = getattr(roles, argument)
         if name is not None:
             given.append((name, argument, column))
-    found = [Number(*names, complete=names[0] in source.complete) for names in given]
-    for number in found:
-        dtype = schema[number.name]
-        if not (dtype.is_numeric() or dtype == nw.Boolean):
-            first = source.collect(source.frame.select(nw.col(number.name)).head(1))[number.name].to_list()
-            raise no_number(number.name, number.argument, dtype, first[0] if first else None)
-    return found
+    return [number(source, *names) for names in given]
+
+
+def number(source: Source, name: str, argument: str, column: str) -> Number:
+    """One column that must hold numbers.
+
+    Raises
+    ------
+    InputError
+        If it holds something else, or nothing in some row of such a column.
+    """
+    dtype = source.frame.collect_schema()[name]
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        refuse_missing(source, source.frame, name, name, argument)
+        first = source.collect(source.frame.select(nw.col(name)).head(1))[name].to_list()
+        raise no_number(name, argument, dtype, first[0] if first else None)
+    return Number(name, argument, column, source.is_complete(name))
 
 
 def with_roles(
     source: Source, roles: Roles, labels: Sequence[str], threshold: float | None, given: Sequence[Number]
-) -> nw.LazyFrame[Any]:
+) -> Frame:
     """Add attributes, labels, numbers and clusters under their common names."""
     schema = source.frame.collect_schema()
+    # Categories in memory may be numbers, and are their own codes when rows are grouped.
+    codes = isinstance(source.frame, nw.DataFrame)
 
     def plain(name: str) -> nw.Expr:
-        named = isinstance(schema[name], nw.Categorical | nw.Enum)
+        named = isinstance(schema[name], nw.Categorical | nw.Enum) and not codes
         return nw.col(name).cast(nw.String) if named else nw.col(name)
 
     columns = [plain(name).alias(f"__by_{i}__") for i, name in enumerate(roles.by)]
@@ -73,31 +86,33 @@ def with_roles(
     if roles.y_pred is not None:
         columns.append(plain(roles.y_pred).alias("__decision__"))
     if roles.cluster is not None:
-        dtype = schema[roles.cluster]
-        columns.append(nw.col(roles.cluster).cast(nw.String).alias("__cluster__"))
-        if dtype.is_float():  # in the text of a cluster nothing would be a cluster of its own
-            cluster = nw.col(roles.cluster)
-            gone = cluster.is_null() | cluster.is_nan()
-            columns[-1] = nw.when(~gone).then(cluster.cast(nw.String)).alias("__cluster__")
+        cluster = nw.col(roles.cluster).cast(nw.String)
+        if schema[roles.cluster].is_float() or schema[roles.cluster] == nw.Object:  # nothing must not become a text
+            cluster = nw.when(~absent(source.frame, roles.cluster)).then(cluster)
+        columns.append(cluster.alias("__cluster__"))
     frame = source.frame.with_columns(*columns)
     if threshold is not None and "__decision__" in labels:
         frame = frame.with_columns((nw.col("__y_score__") >= threshold).alias("__decision__"))
     return frame
 
 
-def with_label_texts(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:
+def with_label_texts(frame: Frame, roles: Roles) -> Frame:
     """Add labels as texts, and whether they are the same, for metrics of one's own."""
     schema, columns = frame.collect_schema(), []
-    named = {"__truth__": ("__label_true__", roles.y_true), "__decision__": ("__label_pred__", roles.y_pred)}
-    for column, (text, given) in named.items():
+    named_columns = {"__truth__": ("__label_true__", roles.y_true), "__decision__": ("__label_pred__", roles.y_pred)}
+    for column, (text, given) in named_columns.items():
         if given is None:
             continue
         label = nw.col(column).cast(nw.String)
         if schema[column] == nw.Boolean:  # engines write true or True
             label = nw.when(nw.col(column)).then(nw.lit("True")).otherwise(nw.lit("False"))
         columns.append(label.alias(text))
-    if len(columns) == 2:
-        columns.append((nw.col("__truth__") == nw.col("__decision__")).cast(nw.Float64).alias("__agrees__"))
+    if len(columns) == 2 and "__agrees__" not in schema:
+        # Categories are compared as texts: engines refuse those of two columns that declare different ones.
+        named = any(isinstance(schema[column], nw.Categorical | nw.Enum) for column in named_columns)
+        pair = [text for text, _ in named_columns.values()] if named else list(named_columns)
+        agrees = (nw.col(pair[0]) == nw.col(pair[1])).cast(nw.Float64).alias("__agrees__")
+        return frame.with_columns(*columns).with_columns(agrees)
     return frame.with_columns(*columns) if columns else frame
 
 
@@ -105,12 +120,14 @@ def equals(column: str, dtype: Any, label: object) -> nw.Expr:
     """Equality of a column and a label; false where their types differ and engines would refuse the comparison."""
     if dtype == nw.Boolean:
         return nw.col(column) == bool(label) if label in (0, 1) else nw.lit(False)
+    if dtype in (nw.Object, nw.Categorical, nw.Enum):  # in memory, where any two values can be compared
+        return nw.col(column) == label
     if dtype.is_numeric() == isinstance(label, int | float | np.number):
         return nw.col(column) == (int(label) if isinstance(label, bool) else label)
     return nw.lit(False)
 
 
-def absent(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
+def absent(frame: Frame, column: str) -> nw.Expr:
     """Missing values: null in every engine, and NaN in a column of floats."""
     found = nw.col(column)
     return found.is_null() | found.is_nan() if frame.collect_schema()[column].is_float() else found.is_null()
@@ -127,50 +144,69 @@ def extremes(column: str) -> list[nw.Expr]:
     return [nw.col(column).min().alias(f"{column}low"), nw.col(column).max().alias(f"{column}high")]
 
 
-def check(
-    source: Source, frame: nw.LazyFrame[Any], number: Number, table: Mapping[str, FloatArray], rows: FloatArray
-) -> None:
-    """Refuse a column with missing or infinite values.
+def refuse_missing(source: Source, frame: Frame, column: str, name: str, argument: str) -> None:
+    """Refuse a column with missing values.
 
     Raises
     ------
     InputError
-        Naming the column, and the first row where the engine keeps the order of rows.
+        Naming the column and its argument, and the first row without a value where rows have numbers.
     """
-    column = number.column
-    whole = (table[f"{column}count"] == rows).all()
-    if whole and np.isfinite(table[f"{column}sum"]).all():
-        return
     kept = frame.select(nw.col(column))
     gone = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
-    wrong = absent(kept, column) if gone else (nw.col(column) > LARGEST) | (nw.col(column) < -LARGEST)
-    first, row = _first(source, frame, column, wrong)
     if gone:
-        raise absence(number.name, number.argument, int(gone), row)
-    if len(first):
-        raise infinity(number.name, number.argument, float(first[0]), row)
+        raise absence(name, argument, int(gone), first_row(source, frame, column, absent(kept, column))[1])
 
 
-def check_grades(source: Source, frame: nw.LazyFrame[Any], number: Number, table: Mapping[str, FloatArray]) -> None:
-    """Refuse a column of finite grades with a value other than 0 and 1.
+def check(source: Source, frame: Frame, number: Number, table: Mapping[str, FloatArray], rows: FloatArray) -> None:
+    """Refuse a column with missing or infinite values, negative weights, and grades other than 0 and 1.
+
+    Parameters
+    ----------
+    source, frame : Source, frame
+        The rows, with the column under its common name.
+    number : Number
+        The column.
+    table : mapping from str to arrays (cell,)
+        Its sums of `sums`, its `extremes` if it holds weights, ``{column}between`` if it holds grades.
+    rows : array (cell,)
+        Number of rows of each cell.
 
     Raises
     ------
     InputError
-        Naming the column, and the first row where the engine keeps the order of rows.
+        Naming the column, and the first row that cannot be used where rows have numbers.
     """
-    if not table[f"{number.column}between"].any():
-        return
-    grade = nw.col(number.column)
-    first, row = _first(source, frame, number.column, (grade != 0) & (grade != 1))
-    raise partial_credit(number.name, float(first[0]), row)
+    column, value = number.column, nw.col(number.column)
+    if not ((table[f"{column}count"] == rows).all() and np.isfinite(table[f"{column}sum"]).all()):
+        refuse_missing(source, frame, column, number.name, number.argument)
+        first, row = first_row(source, frame, column, (value > LARGEST) | (value < -LARGEST))
+        if first is not None:
+            raise infinity(number.name, number.argument, first, row)
+    if column == "__weight__" and (table[f"{column}low"] < 0).any():
+        raise negative_weight(number.name, *first_row(source, frame, column, value < 0))
+    if f"{column}between" in table and table[f"{column}between"].any():
+        raise partial_credit(number.name, *first_row(source, frame, column, (value != 0) & (value != 1)))
 
 
-def _first(source: Source, frame: nw.LazyFrame[Any], column: str, wrong: nw.Expr) -> tuple[nw.Series[Any], int | None]:
-    """The first value of a column that is wrong, if there is one, and its row where the engine keeps the order of rows."""
-    ordered = source.engine == "polars"
-    if ordered:
-        frame = nw.from_native(frame.to_native().with_row_index("__row__"))
-    kept = frame.select(nw.col(column), *([nw.col("__row__")] if ordered else []))
-    first = source.collect(kept.filter(wrong).head(1))
-    return first[column], int(first["__row__"][0]) if ordered and len(first) else None
+def check_rows(source: Source, frame: Frame, number: Number) -> dict[str, FloatArray]:
+    """Check a column by itself, see `check`; its sums and extremes, and the number of ``rows``."""
+    column = number.column
+    whole = source.collect(frame.select(nw.len().alias("rows"), *sums(column), *extremes(column)))
+    table = {name: whole[name].cast(nw.Float64).to_numpy() for name in whole.columns}
+    if table["rows"][0]:
+        check(source, frame, number, table, table["rows"])
+    return table
+
+
+def first_row(source: Source, frame: Frame, column: str, wrong: nw.Expr) -> tuple[Any, int | None]:
+    """The first value of a column that is wrong, ``None`` if there is none, and its row where rows have numbers."""
+    if source.ordered:  # narwhals would have a lazy frame sorted first
+        if isinstance(frame, nw.DataFrame):
+            numbered: Frame = frame.with_row_index("__row__")
+        else:
+            numbered = nw.from_native(frame.to_native().with_row_index("__row__"))
+        first = source.collect(numbered.select("__row__", column).filter(wrong).head(1))
+        return (first[column][0], int(first["__row__"][0])) if len(first) else (None, None)
+    first = source.collect(frame.select(column).filter(wrong).head(1))
+    return first[column][0] if len(first) else None, None

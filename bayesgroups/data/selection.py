@@ -1,4 +1,4 @@
-"""The threshold that selects a share of all rows, found without taking the rows into memory."""
+"""The threshold that selects a share of all rows, found without taking lazy rows into memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bayesgroups.data import lazy_columns
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
-from bayesgroups.data.thresholds import SelectionThreshold
+from bayesgroups.data.thresholds import SelectionThreshold, selection_threshold
 from bayesgroups.errors import InputError
 
 BINS = 2**16
@@ -38,14 +38,12 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
         frame = frame.filter(*[~lazy_columns.absent(frame, f"__by_{i}__") for i in range(len(roles.by))])
     frame = frame.select(nw.col("__y_score__"))
     score = nw.col("__y_score__")
-    whole = source.collect(
-        frame.select(nw.len().alias("rows"), *lazy_columns.sums("__y_score__"), *lazy_columns.extremes("__y_score__"))
-    )
-    table = {name: whole[name].cast(nw.Float64).to_numpy() for name in whole.columns}
+    table = lazy_columns.check_rows(source, frame, numbers[0])
     rows = int(table["rows"][0])
     if not rows:
         return SelectionThreshold(0.0, 0.0)  # there is nothing to select; the tally says so
-    lazy_columns.check(source, frame, numbers[0], table, table["rows"])
+    if isinstance(frame, nw.DataFrame):
+        return selection_threshold(frame["__y_score__"].to_numpy() + 0.0, rate)  # one zero, as below
     wanted = max(round(rate * rows), 1)
     low, high, above = float(table["__y_score__low"][0]), float(table["__y_score__high"][0]), 0
     scores = frame.select((score + 0.0).alias("score"))

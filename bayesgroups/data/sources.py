@@ -1,4 +1,4 @@
-"""Rows that stay where they are: lazy frames of any engine, files larger than memory, and frames that come one by one."""
+"""Rows of any kind: frames in memory, lazy frames of any engine, files larger than memory, and frames that come one by one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 import narwhals.stable.v2 as nw
-from narwhals.exceptions import DuplicateError
 
+from bayesgroups.data.frames import Frame, open_rows
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import BayesgroupsError, EngineError, InputError, MissingDependencyError
 
 LARGE = 256 * 2**20
@@ -22,15 +23,14 @@ ENGINES = {"duckdb": "DuckDB", "polars": "polars", "dask": "Dask", "pyspark": "S
 
 @dataclass(frozen=True)
 class Source:
-    """A lazy frame; its files, the levels its columns declare and the columns without nulls where they are known; an owner.
+    """Rows as a frame, lazy where the engine plans queries; the rows in memory, where they are; their files, and an owner.
 
     The ``owner`` is whatever must live as long as the frame.
     """
 
-    frame: nw.LazyFrame[Any]
+    frame: Frame
+    memory: nw.DataFrame[Any] | None = None
     files: tuple[str, ...] = ()
-    declared: dict[str, list[Any]] = field(default_factory=dict)
-    complete: frozenset[str] = frozenset()
     owner: Any = field(default=None, repr=False)
 
     @property
@@ -39,7 +39,30 @@ class Source:
         name = str(self.frame.implementation.value).lower()
         return ENGINES.get(name, name)
 
-    def collect(self, query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    @property
+    def ordered(self) -> bool:
+        """True if rows have numbers."""
+        return self.memory is not None or self.engine == "polars"
+
+    def is_complete(self, name: str) -> bool:
+        """True if a column is known to have no missing value."""
+        return self.memory is not None and self.memory[name].null_count() == 0
+
+    def declared_levels(self, name: str) -> list[str] | None:
+        """The levels that a categorical column declares, ``None`` for any other column."""
+        dtype = self.frame.collect_schema().get(name)
+        if not isinstance(dtype, nw.Categorical | nw.Enum):
+            return None
+        if self.memory is not None:
+            return [level_text(level) for level in self.memory[name].cat.get_categories().to_list()]
+        if isinstance(dtype, nw.Enum):
+            return list(dtype.categories)
+        if self.engine == "Dask":
+            categories = self.frame.to_native().dtypes[name].categories
+            return None if "__UNKNOWN_CATEGORIES__" in categories else [str(level) for level in categories]
+        return None
+
+    def collect(self, query: Frame) -> nw.DataFrame[Any]:
         """Run a query over the frame and take its small answer into memory.
 
         Raises
@@ -49,6 +72,8 @@ class Source:
         EngineError
             If the engine gives up for another reason.
         """
+        if isinstance(query, nw.DataFrame):
+            return query
         try:
             return query.collect(engine="streaming") if self.engine == "polars" else query.collect()
         except BayesgroupsError:
@@ -80,23 +105,23 @@ class Source:
             raise InputError(f"file {name!r} cannot be read as rows: {_short(problem)}") from problem
 
 
-def open_source(source: object) -> Source | None:
-    """Open what is better left where it is; ``None`` for frames in memory and small files.
+def open_source(source: object) -> Source:
+    """Open rows: a frame in memory or a lazy one, or files, which are left where they are if they are large or many.
 
     Parameters
     ----------
     source : object
-        A lazy frame that narwhals knows (DuckDB relation, polars LazyFrame, Dask or Spark DataFrame), a polars DataFrame, the
-        path of a directory or a pattern such as ``"rows/*.parquet"``, or a Parquet file of at least `LARGE` bytes.
+        Any frame that narwhals knows, lazy or not, the path of a CSV or Parquet file (one of at least `LARGE` bytes is left to
+        DuckDB) or of a directory, a pattern such as ``"rows/*.parquet"``, or a source that is open already.
 
     Returns
     -------
-    Source or None
+    Source
 
     Raises
     ------
     InputError
-        If a pattern or directory has no rows in files of one kind, or a file cannot be opened.
+        If the source is no dataframe, a pattern or directory has no rows in files of one kind, or a file cannot be opened.
     MissingDependencyError
         If files are to be read and DuckDB is not installed.
 
@@ -107,6 +132,8 @@ def open_source(source: object) -> Source | None:
     >>> open_source(pl.LazyFrame({"sex": ["f", "m"]})).engine
     'polars'
     """
+    if isinstance(source, Source):
+        return source
     if isinstance(source, str | Path):
         text = str(source)
         # Path.glob() takes no absolute patterns.
@@ -116,32 +143,12 @@ def open_source(source: object) -> Source | None:
             files = sorted(str(path) for path in Path(text).rglob("*") if _kind(path.name) and not _hidden(path, text))
             return _open_files(text, files)
         large = text.lower().endswith(PARQUET) and Path(text).is_file() and Path(text).stat().st_size >= LARGE
-        return _open_files(text, [text]) if large and _has_duckdb() else None
-    try:
-        opened = nw.from_native(source, pass_through=True)
-    except DuplicateError:  # of a frame in memory, which is told so where such frames are opened
-        return None
-    if isinstance(opened, nw.LazyFrame):
-        return Source(opened)
-    if isinstance(opened, nw.DataFrame) and opened.implementation.is_polars():
-        named = [name for name, dtype in opened.schema.items() if isinstance(dtype, nw.Categorical)]
-        declared = {name: opened[name].cat.get_categories().to_list() for name in named}
-        complete = frozenset(
-            name for name in opened.columns if opened[name].null_count() == 0
-        )  # polars has counted them
-        return Source(opened.lazy(), declared=declared, complete=complete)
-    return None
-
-
-def taken(answer: Any) -> Any:
-    """The small answer to a query in memory, whether the frame it was asked of is lazy or not.
-
-    Raises
-    ------
-    EngineError
-        If the engine of a lazy frame gives up.
-    """
-    return Source(answer).collect(answer) if isinstance(answer, nw.LazyFrame) else answer
+        if large and _has_duckdb():
+            return _open_files(text, [text])
+    frame = source if isinstance(source, nw.DataFrame | nw.LazyFrame) else open_rows(source)
+    if isinstance(frame, nw.LazyFrame):
+        return Source(frame)
+    return Source(frame.lazy() if frame.implementation.is_polars() else frame, memory=frame)
 
 
 def is_stream(source: object) -> TypeGuard[Iterator[object]]:
@@ -170,7 +177,7 @@ def _open_files(text: str, files: list[str]) -> Source:
     if limit is not None:
         connection.execute(f"SET memory_limit = '{limit // 2**20} MiB'")
     try:
-        return Source(nw.from_native(_relation(connection, files)), tuple(files), owner=connection)
+        return Source(nw.from_native(_relation(connection, files)), files=tuple(files), owner=connection)
     except duckdb.Error as problem:
         for name in files:
             Source(nw.from_native(connection.sql("SELECT 1")), owner=connection)._try(name)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
 
@@ -30,6 +31,10 @@ class Estimator(ABC):
     """
 
     word: ClassVar[str]
+    description: ClassVar[str] = ""
+    """What it assumes, in one sentence of a report."""
+    references: ClassVar[tuple[str, ...]] = ()
+    """The papers behind it: authors (year), title, doi."""
 
     @abstractmethod
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -58,6 +63,28 @@ class Estimator(ABC):
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Checks of the fit of the model to its data, whichever engine made the draws; by default nothing is checked."""
         return ()
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Likelihood and priors of the Bayesian side in words, of a tally with one metric; by default nothing is said."""
+        return ""
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """Log density of the hyper-priors at draws of one metric, or the reason why there is none, as by default.
+
+        Parameters
+        ----------
+        draws : xr.Dataset
+            The posterior of a report at one metric, chains and draws along ``sample``.
+        tally : xr.Dataset
+            What `collapsed` was given: a tally with that metric alone, or with all metrics where these are fitted together.
+        """
+        from bayesgroups.inference.prior_densities import LogPrior
+
+        return LogPrior(None, f"{type(self).__name__} does not say what the density of its priors is")
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64] | None:
+        """Log likelihood (draw, subgroup) at the same draws; ``None``, as by default, where it is not one of the values."""
+        return None
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
         """True if the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""
@@ -132,3 +159,18 @@ def is_binomial(tally: xr.Dataset, likelihood: Likelihood) -> bool:
             f"metric {metric!r} is not a rate (kind {kind!r}), so it has no binomial likelihood; use likelihood='auto'"
         )
     return kind == "rate" and likelihood != "normal"
+
+
+def likelihood_words(*, binomial: bool) -> str:
+    """The likelihood of one metric, in words."""
+    return "binomial likelihood" if binomial else "normal likelihood with known sampling variances"
+
+
+def weak_prior_words(tally: xr.Dataset, *, binomial: bool) -> str:
+    """The prior of a value without a population, in words."""
+    from bayesgroups.models.shared.scales import JEFFREYS, WEAK, natural_scale
+
+    if binomial:
+        return f"Beta({JEFFREYS:g}, {JEFFREYS:g}) (Jeffreys)"
+    natural = natural_scale(tally).isel(metric=0)
+    return f"Normal({float(natural['centre']):.3g}, {WEAK * float(natural['scale']):.3g})"

@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, is_binomial
+from bayesgroups.estimators.base import (
+    Estimator,
+    Likelihood,
+    check_choice,
+    is_binomial,
+    likelihood_words,
+    weak_prior_words,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
 
@@ -36,6 +46,7 @@ class CompletePooling(Estimator):
     """
 
     word: ClassVar[str] = "complete_pooling"
+    description: ClassVar[str] = "Complete pooling: all subgroups get one value, as if they did not differ."
 
     likelihood: Likelihood = "auto"
 
@@ -63,3 +74,21 @@ class CompletePooling(Estimator):
         from bayesgroups.inference.collapsed import complete_pooling
 
         return complete_pooling.sample(tally, seed=seed, binomial_likelihood=is_binomial(tally, self.likelihood))
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Jeffreys' prior for rates, else a weak normal one."""
+        binomial = is_binomial(tally, self.likelihood)
+        return f"{likelihood_words(binomial=binomial)}; the prior of the one value is {weak_prior_words(tally, binomial=binomial)}"
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """Of the one value."""
+        from bayesgroups.inference.prior_densities import LogPrior, value_density
+
+        values = draws["overall"].values
+        return LogPrior(value_density(values, tally, binomial=is_binomial(tally, self.likelihood)))
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
+        """Binomial or normal."""
+        from bayesgroups.inference.value_likelihoods import value_likelihood
+
+        return value_likelihood(draws, tally, binomial=is_binomial(tally, self.likelihood))

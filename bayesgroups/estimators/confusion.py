@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale
+from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale, likelihood_words
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
 
@@ -63,6 +66,13 @@ class ConfusionModel(Estimator):
     """
 
     word: ClassVar[str] = "confusion"
+    description: ClassVar[str] = (
+        "Confusion cells: decision and outcome of every subgroup are modelled together, with effects of every subset of its "
+        "attributes, and every metric is computed from the same cells, so that the metrics agree with each other."
+    )
+    references: ClassVar[tuple[str, ...]] = (
+        "Gelman (2006), Prior distributions for variance parameters, doi:10.1214/06-BA117A",
+    )
 
     order: int | None = None
     tau_scale: float | None = None
@@ -126,6 +136,30 @@ class ConfusionModel(Estimator):
             correlated=self.correlated,
             score_offsets=self.score_offsets,
         )
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Priors of the components' standard deviations, and of the slope of outcomes that follow the selection rate."""
+        from bayesgroups.estimators.factor_priors import factor_prior_words
+        from bayesgroups.models.shared.confusion_tree import follower, tree
+        from bayesgroups.models.shared.subsets import subsets
+
+        factors, fixed = tree(tally), self.own_effects == "fixed" and len(subsets(tally, self.order).names) > 1
+        followed = follower(factors, own_fixed=fixed) if self.follow_selection and not self.correlated else None
+        follows = None if followed is None else factors.names[followed]
+        words = factor_prior_words(self.tau_scale, follows=follows, correlated=self.correlated)
+        return f"{likelihood_words(binomial=True)}; {words}"
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """Of centres, spreads and slopes of the factors."""
+        from bayesgroups.inference.prior_densities import LogPrior, factor_density
+
+        return LogPrior(factor_density(draws, tally, tau_scale=self.tau_scale))
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
+        """Multinomial, of the cells."""
+        from bayesgroups.inference.value_likelihoods import cell_likelihood
+
+        return cell_likelihood(draws, tally)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Conflict of the priors of the factors' standard deviations with the data."""

@@ -6,12 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_logit_scale, check_scale, is_binomial
+from bayesgroups.estimators.base import (
+    Estimator,
+    Likelihood,
+    check_choice,
+    check_logit_scale,
+    check_scale,
+    is_binomial,
+    likelihood_words,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
 
@@ -61,6 +72,14 @@ class CrossedEffects(Estimator):
     """
 
     word: ClassVar[str] = "crossed_effects"
+    description: ClassVar[str] = (
+        "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "
+        "strength from the subgroups that share some of its attributes."
+    )
+    references: ClassVar[tuple[str, ...]] = (
+        "Khodak, Mackey, Chouldechova, Dudik (2024), SureMap, doi:10.48550/arXiv.2411.09730",
+        "Gelman (2006), Prior distributions for variance parameters, doi:10.1214/06-BA117A",
+    )
 
     likelihood: Likelihood = "auto"
     order: int | None = None
@@ -116,6 +135,37 @@ class CrossedEffects(Estimator):
             own_effects=self.own_effects,
             tasks=self.tasks,
         )
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Family and scale of the prior of the components' standard deviations."""
+        from bayesgroups.models.shared.component_scales import LOGIT_SCALE, ROW_SHARE
+
+        binomial = is_binomial(tally, self.likelihood)
+        family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[self.prior]
+        default = f"{LOGIT_SCALE:g} logits" if binomial else f"{ROW_SHARE:g} of the standard deviation of a row"
+        scale = f"{self.tau_scale:.3g}" if self.tau_scale else default
+        return (
+            f"{likelihood_words(binomial=binomial)}; "
+            f"{family} priors of scale {scale} on the standard deviations of the components"
+        )
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """Of the centre, the components' standard deviations and the coefficients of covariates."""
+        from bayesgroups.inference.prior_densities import LogPrior, component_density
+        from bayesgroups.models.shared.tasks import stack
+
+        binomial = is_binomial(tally.sel(metric=[draws["metric"].item()]), self.likelihood)
+        source = stack(tally) if self.tasks else tally
+        return LogPrior(component_density(draws, source, binomial=binomial, prior=self.prior, tau_scale=self.tau_scale))
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
+        """Binomial, or normal with shrunk row variances."""
+        from bayesgroups.inference.value_likelihoods import value_likelihood
+        from bayesgroups.models.shared.variances import with_shrunk_variances
+
+        one = tally.sel(metric=[draws["metric"].item()])
+        binomial = is_binomial(one, self.likelihood)
+        return value_likelihood(draws, one if binomial else with_shrunk_variances(one), binomial=binomial)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Conflict of the prior of the components' standard deviations with the data."""

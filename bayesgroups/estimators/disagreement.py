@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale
+from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale, likelihood_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
 
@@ -52,6 +53,13 @@ class DisagreementModel(Estimator):
     """
 
     word: ClassVar[str] = "disagreement"
+    description: ClassVar[str] = (
+        "Disagreement feedback: critics say whether they disagree and not with which label, so that rates are known within "
+        "bounds; where in them a rate lies is a stated prior on the Bayesian side, and left open on the other."
+    )
+    references: ClassVar[tuple[str, ...]] = (
+        "Gustafson (2010), Partially identified models, doi:10.2202/1557-4679.1206",
+    )
 
     destination: float = 1.0
     overall_scale: float | None = None
@@ -84,6 +92,27 @@ class DisagreementModel(Estimator):
         rates = super().estimands(tally)
         opened = ("superpopulation rate under the stated prior", "identified set of the superpopulation rate")
         return np.where(known, rates, np.array(opened)[:, None])
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Priors of disagreement rates, and of the label that a disagreeing critic has in mind."""
+        from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
+
+        overall, tau = self.overall_scale or LOGIT_OVERALL_SCALE, self.tau_scale or LOGIT_TAU_SCALE
+        return (
+            f"{likelihood_words(binomial=True)}; logits of disagreement are Normal(centre, tau), with priors "
+            f"centre ~ Normal(0, {overall:.3g}) and tau ~ HalfNormal({tau:.3g}); "
+            f"the label that a disagreeing critic has in mind has the prior Dirichlet({self.destination:.3g})"
+        )
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """None, for no data change the prior that matters."""
+        from bayesgroups.inference.prior_densities import LogPrior
+
+        reason = (
+            "where disagreement goes is known from the prior alone, whatever the data; "
+            "the bounds say what any other prior could do"
+        )
+        return LogPrior(None, reason)
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """Bounds and their confidence sets, see `bayesgroups.frequentist.disagreement`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.descriptions import describe
 from bayesgroups.inference.degenerate import variance_check, without_limits
-from bayesgroups.report.diagnostics import Check, nuts_checks, usable
+from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.report.schema import assemble
 from bayesgroups.tallies.assembly import SCHEMA
@@ -84,7 +86,7 @@ def estimate(
     (1, 'collapsed')
     """
     _check_arguments(tally, estimator, seed, inference)
-    reference = estimator.reference(tally, seed=seed)
+    reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     notes: list[str] = []
     fits = []
     names = [str(metric) for metric in tally["metric"].values]
@@ -110,6 +112,7 @@ def estimate(
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
         bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),
+        description=description,
     )  # fmt: skip
     if strict and not report.attrs["usable"]:
         checks = report["diagnostics"].to_dataset()
@@ -160,16 +163,35 @@ def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inferenc
         )
         notes.append(f"{name}: {why}, so NUTS was run")
     backend: Backend = "jax" if inference == "nuts_jax" else "default"
-    fit = _nuts(tally, estimator, seed, backend, target_accept=0.9)
-    if not usable(fit.checks):
-        fit = _nuts(tally, estimator, seed, backend, target_accept=0.99, tune=2000)
+    run = partial(_nuts, tally, estimator, seed, backend)
+    fit, remark = _extended(partial(run, target_accept=0.9))
+    if not usable(fit.checks) and not only_too_few_draws(fit.checks):
         notes.append(f"{name}: NUTS was repeated with smaller steps")
+        fit, remark = _extended(partial(run, target_accept=0.99, tune=2000))
+    if remark:
+        notes.append(f"{name}: {remark}")
     return fit
 
 
+def _extended(run: Callable[..., Posterior]) -> tuple[Posterior, str]:
+    """Sample, and where only effective sample sizes fall short sample longer; the fit, and what was done."""
+    from bayesgroups.inference.nuts import EXTENSIONS
+
+    fit, remark = run(), ""
+    for times in EXTENSIONS:
+        if not only_too_few_draws(fit.checks):
+            break
+        fit = run(thin=times)
+        remark = (
+            f"too few draws were effective, so NUTS drew {times * DRAWS} per chain, of which one in {times} was kept"
+        )
+    return fit, remark
+
+
 def _nuts(
-    tally: xr.Dataset, estimator: Estimator, seed: int, backend: Backend, *, target_accept: float, tune: int = 1000
-) -> Posterior:
+    tally: xr.Dataset, estimator: Estimator, seed: int, backend: Backend, *, target_accept: float, tune: int = 1000,
+    thin: int = 1,
+) -> Posterior:  # fmt: skip
     from bayesgroups.inference import nuts
 
     try:
@@ -178,15 +200,23 @@ def _nuts(
         raise InputError(str(problem)) from problem
     tree = nuts.sample(
         model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
-        backend=backend,
+        backend=backend, thin=thin,
     )  # fmt: skip
     draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
     stats = tree["sample_stats"].to_dataset()
     shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
-    stats = stats[shared].expand_dims(metric=tally["metric"].values, axis=-1)
+    stats = _of_kept_draws(stats[shared], thin).expand_dims(metric=tally["metric"].values, axis=-1)
     names = [str(metric) for metric in tally["metric"].values]
     checks = tuple(check for name in names for check in nuts_checks(tree, name))
     return Posterior(draws, checks, "nuts_jax" if backend == "jax" else "nuts", stats)
+
+
+def _of_kept_draws(stats: xr.Dataset, thin: int) -> xr.Dataset:
+    """Statistics of the draws that are kept; a divergence before one of them counts as its own. ``thinning``: one in so many."""
+    kept = stats.isel(draw=slice(thin - 1, None, thin))
+    if "diverging" in stats and thin > 1:
+        kept["diverging"] = stats["diverging"].coarsen(draw=thin).max().astype(bool).assign_coords(kept.coords)
+    return kept.assign_coords(draw=np.arange(kept.sizes["draw"])).assign(thinning=np.int64(thin))
 
 
 def _nothing(tally: xr.Dataset) -> Posterior:

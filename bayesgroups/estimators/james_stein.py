@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from bayesgroups.estimators.base import Estimator, check_choice
+from bayesgroups.estimators.base import Estimator, check_choice, likelihood_words
 from bayesgroups.estimators.known_centres import checked, known_centres
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
 
@@ -50,6 +53,13 @@ class JamesStein(Estimator):
     """
 
     word: ClassVar[str] = "james_stein"
+    description: ClassVar[str] = (
+        "James-Stein: every subgroup is pulled the same share of the way to the overall value, the more so the less "
+        "the subgroups differ beyond chance; small ones no more than large ones."
+    )
+    references: ClassVar[tuple[str, ...]] = (
+        "Efron, Morris (1975), Data analysis using Stein's estimator, doi:10.1080/01621459.1975.10479864",
+    )
 
     positive_part: bool = True
     interval: Literal["morris", "robust", "fab", "bootstrap"] = "morris"
@@ -82,5 +92,32 @@ class JamesStein(Estimator):
         """Exact draws of one metric, see `bayesgroups.inference.collapsed.james_stein`."""
         from bayesgroups.inference.collapsed import james_stein
 
-        centres = known_centres("JamesStein", self.centre, tally)
-        return james_stein.sample(tally, seed=seed, centre=None if centres is None else float(centres[0]))
+        found = known_centres("JamesStein", self.centre, tally)
+        return james_stein.sample(tally, seed=seed, centre=None if found is None else float(found[0]))
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Flat priors of the spread, and of the centre where it is not known."""
+        known = known_centres("JamesStein", self.centre, tally)
+        place = "centre" if known is None else f"{known[0]:.3g}"
+        around = "" if known is None else " around a known centre"
+        flat = (
+            "flat priors of the centre and of the square of tau"
+            if known is None
+            else "a flat prior of the square of tau"
+        )
+        return (
+            f"{likelihood_words(binomial=False)}; subgroups are Normal({place}, tau){around}, with {flat}; "
+            f"with {'three' if known is None else 'two'} estimates or fewer each subgroup stands alone, with a flat prior"
+        )
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """None, for flat priors do not change with their power."""
+        from bayesgroups.inference.prior_densities import LogPrior
+
+        return LogPrior(None, "its priors are flat, and a flat prior to any power is the same")
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
+        """Normal."""
+        from bayesgroups.inference.value_likelihoods import value_likelihood
+
+        return value_likelihood(draws, tally, binomial=False)

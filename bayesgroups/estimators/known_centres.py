@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayesgroups.errors import InputError, near_misses
 
 if TYPE_CHECKING:
+    import numpy as np
     import xarray as xr
-
-FloatArray = NDArray[np.float64]
+    from numpy.typing import NDArray
 
 Centre = float | Mapping[str, float] | None
 """A number for every metric, numbers by the names of metrics, or nothing known."""
@@ -55,7 +52,7 @@ def checked(word: str, centre: object) -> float | dict[str, float] | None:
     return {name: _number(word, f"centre of metric {name!r}", value) for name, value in centre.items()}
 
 
-def known_centres(word: str, centre: Centre, tally: xr.Dataset, *, whole: bool = False) -> FloatArray | None:
+def known_centres(word: str, centre: Centre, tally: xr.Dataset, *, whole: bool = False) -> NDArray[np.float64] | None:
     """The known centre of every metric of a tally.
 
     Parameters
@@ -88,6 +85,8 @@ def known_centres(word: str, centre: Centre, tally: xr.Dataset, *, whole: bool =
     >>> known_centres("JamesStein", {"acc": 0.9}, tally).tolist()
     [nan, 0.9]
     """
+    import numpy as np
+
     if centre is None:
         return None
     names = [str(name) for name in tally["metric"].values]
@@ -111,6 +110,8 @@ def known_centres(word: str, centre: Centre, tally: xr.Dataset, *, whole: bool =
 
 
 def _number(word: str, what: str, value: object) -> float:
+    import numpy as np
+
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not math.isfinite(value):
         raise InputError(f"{word}: {what} is {value!r}, but must be a finite number")
     return float(value)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
 
@@ -60,6 +61,11 @@ class ModelBasedMetrics(Estimator):
     """
 
     word: ClassVar[str] = "model_based_metrics"
+    description: ClassVar[str] = (
+        "Model-based metrics: the score itself is modelled given outcome and subgroup, and every metric is computed from that "
+        "model, so that small subgroups borrow the shape of scores from large ones; the diagnostics say whether it fits."
+    )
+    references: ClassVar[tuple[str, ...]] = ("Miller, Gatys, Futoma, Fox (2021), Model-based metrics",)
 
     order: int = 1
     covariates: tuple[str, ...] = ()
@@ -148,6 +154,20 @@ class ModelBasedMetrics(Estimator):
             residuals=self.residuals,
             population=self.population,
         )
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Prior of the standard deviations of effects."""
+        return (
+            "a functional of normal scores, in standard units, of each outcome; "
+            f"half-normal priors of scale {self._effect_scale():g} on the standard deviations of effects"
+        )
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """None, for its parameters are not in a report."""
+        from bayesgroups.inference.prior_densities import LogPrior
+
+        reason = "the report keeps the metrics and not the parameters of the scores, which the priors are of"
+        return LogPrior(None, reason)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Checks of the scores against the shape that the model assumes, and of the metrics against those observed."""

@@ -1,14 +1,77 @@
-"""An estimator by its word and settings, as files and command lines name it."""
+"""An estimator by its word or class and its settings, as files and command lines name it."""
 
 from __future__ import annotations
 
 import dataclasses
+import sys
 import typing
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, Literal
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
+
+
+def class_name(estimator: type[Estimator]) -> str:
+    """The name of an estimator class as ``module:Class``.
+
+    Examples
+    --------
+    >>> import bayesgroups as bg
+    >>> class_name(bg.NoPooling)
+    'bayesgroups.estimators.no_pooling:NoPooling'
+    """
+    return f"{estimator.__module__}:{estimator.__qualname__}"
+
+
+def estimator_class(name: str) -> type[Estimator]:
+    """The estimator class of a word of this package, or of any imported module as ``module:Class``.
+
+    Nothing is imported here, so that no file can have code run by naming it.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"partial_pooling"`` or ``"my_package.my_module:MyEstimator"``.
+
+    Returns
+    -------
+    type of Estimator
+
+    Raises
+    ------
+    InputError
+        If there is no such word, the module is not imported, or the name is not that of an estimator class.
+
+    Examples
+    --------
+    >>> estimator_class("no_pooling").__name__
+    'NoPooling'
+    >>> estimator_class("my_package:Mine")
+    Traceback (most recent call last):
+    bayesgroups.errors.InputError: estimator 'my_package:Mine': the module 'my_package' is not imported; import it first
+    """
+    from bayesgroups.estimators import ESTIMATORS
+
+    module, colon, path = name.partition(":")
+    if not colon:
+        words = {each.word: each for each in ESTIMATORS}
+        if name not in words:
+            raise InputError(
+                f"estimator {name!r} does not exist; {near_misses(name, words)}; or name a class as 'module:Class'"
+            )
+        return words[name]
+    if module not in sys.modules:
+        raise InputError(f"estimator {name!r}: the module {module!r} is not imported; import it first")
+    value: object = sys.modules[module]
+    for part in path.split("."):  # vars() runs nothing, where getattr() could
+        value = vars(value).get(part) if isinstance(value, type | ModuleType) else None
+    if not (isinstance(value, type) and issubclass(value, Estimator)):
+        raise InputError(
+            f"estimator {name!r}: {module!r} has no class {path!r} derived from bayesgroups.estimators.Estimator"
+        )
+    return value
 
 
 def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> Estimator:
@@ -17,7 +80,7 @@ def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> 
     Parameters
     ----------
     word : str
-        Such as ``"partial_pooling"``.
+        Such as ``"partial_pooling"``, or a class of an imported module as ``"module:Class"``, see `estimator_class`.
     settings : mapping, optional
         Values by the names that the class of the word has; lists stand for tuples, and tables for mappings;
         names may be one text with commas between them.
@@ -39,12 +102,7 @@ def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> 
     Traceback (most recent call last):
     bayesgroups.errors.InputError: partial_pooling has no setting 'tau_scal'; did you mean 'tau_scale'?
     """
-    from bayesgroups.estimators import ESTIMATORS
-
-    words: dict[str, Any] = {leaf.word: leaf for leaf in ESTIMATORS}
-    if word not in words:
-        raise InputError(f"estimator {word!r} does not exist; {near_misses(word, words)}")
-    leaf = words[word]
+    leaf: Any = estimator_class(word)
     hints = typing.get_type_hints(leaf)
     known = {field.name: hints[field.name] for field in dataclasses.fields(leaf)}
     values = {}

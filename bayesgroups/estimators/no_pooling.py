@@ -6,12 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, is_binomial
+from bayesgroups.estimators.base import (
+    Estimator,
+    Likelihood,
+    check_choice,
+    is_binomial,
+    likelihood_words,
+    weak_prior_words,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
 Interval = Literal[
@@ -57,6 +67,7 @@ class NoPooling(Estimator):
     """
 
     word: ClassVar[str] = "no_pooling"
+    description: ClassVar[str] = "No pooling: every subgroup is estimated from its own rows alone."
 
     interval: Interval = "auto"
     likelihood: Likelihood = "auto"
@@ -95,3 +106,21 @@ class NoPooling(Estimator):
         from bayesgroups.inference.collapsed import no_pooling
 
         return no_pooling.sample(tally, seed=seed, binomial_likelihood=is_binomial(tally, self.likelihood))
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Jeffreys' prior for rates, else a weak normal one."""
+        binomial = is_binomial(tally, self.likelihood)
+        return f"{likelihood_words(binomial=binomial)}; the prior of each subgroup is {weak_prior_words(tally, binomial=binomial)}"
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """Of every value on its own."""
+        from bayesgroups.inference.prior_densities import LogPrior, value_density
+
+        values = draws["mu"].transpose("sample", "subgroup").values
+        return LogPrior(value_density(values, tally, binomial=is_binomial(tally, self.likelihood)))
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
+        """Binomial or normal."""
+        from bayesgroups.inference.value_likelihoods import value_likelihood
+
+        return value_likelihood(draws, tally, binomial=is_binomial(tally, self.likelihood))

@@ -5,12 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from bayesgroups.estimators.base import Estimator, Likelihood, check_choice, check_logit_scale, check_scale, is_binomial
+from bayesgroups.estimators.base import (
+    Estimator,
+    Likelihood,
+    check_choice,
+    check_logit_scale,
+    check_scale,
+    is_binomial,
+    likelihood_words,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
 
@@ -49,6 +60,14 @@ class PartialPooling(Estimator):
     """
 
     word: ClassVar[str] = "partial_pooling"
+    description: ClassVar[str] = (
+        "Partial pooling: subgroups are taken to be drawn from one population, so that small ones borrow "
+        "strength from the others and are pulled towards the overall value, large ones hardly at all."
+    )
+    references: ClassVar[tuple[str, ...]] = (
+        "Gelman et al. (2013), Bayesian Data Analysis, 3rd edition, chapter 5",
+        "Morris (1983), Parametric empirical Bayes inference, doi:10.1080/01621459.1983.10477920",
+    )
 
     likelihood: Likelihood = "auto"
     overall_scale: float | None = None
@@ -84,6 +103,33 @@ class PartialPooling(Estimator):
         return partial_pooling.build(
             tally, likelihood=self.likelihood, overall_scale=self.overall_scale, tau_scale=self.tau_scale
         )
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Normal population, with priors of its centre and spread."""
+        from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
+
+        binomial = is_binomial(tally, self.likelihood)
+        centre, scale, half = (float(values[0]) for values in natural_scale(tally).data_vars.values())
+        defaults = (0.0, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE) if binomial else (centre, scale, half)
+        overall, tau = self.overall_scale or defaults[1], self.tau_scale or defaults[2]
+        return (
+            f"{likelihood_words(binomial=binomial)}; {'logits of ' if binomial else ''}subgroups are Normal(centre, tau), "
+            f"with priors centre ~ Normal({defaults[0]:.3g}, {overall:.3g}) and tau ~ HalfNormal({tau:.3g})"
+        )
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """Of the centre and the spread of the population."""
+        from bayesgroups.inference.prior_densities import LogPrior, population_density
+
+        binomial = is_binomial(tally, self.likelihood)
+        scales = {"overall_scale": self.overall_scale, "tau_scale": self.tau_scale}
+        return LogPrior(population_density(draws, tally, binomial=binomial, **scales))
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
+        """Binomial or normal."""
+        from bayesgroups.inference.value_likelihoods import value_likelihood
+
+        return value_likelihood(draws, tally, binomial=is_binomial(tally, self.likelihood))
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Conflict of the prior of the spread with the data."""

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+from bayesgroups.estimators.base import Estimator, check_choice, check_scale, likelihood_words
 
 if TYPE_CHECKING:
+    import numpy as np
     import pymc as pm
     import xarray as xr
+    from numpy.typing import NDArray
 
+    from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
 
@@ -54,6 +57,14 @@ class StructuredRegression(Estimator):
     """
 
     word: ClassVar[str] = "structured_regression"
+    description: ClassVar[str] = (
+        "Structured regression: a subgroup is the sum of the effects of its features, its attributes among them, and an "
+        "effect of its own; few of all these effects are expected to matter, and the others are pulled to nothing."
+    )
+    references: ClassVar[tuple[str, ...]] = (
+        "Piironen, Vehtari (2017), Sparsity information and regularization, doi:10.1214/17-EJS1337SI",
+        "Herlihy et al. (2024), Structured regression for disaggregated evaluation",
+    )
 
     formula: str | None = None
     prior: Literal["horseshoe", "laplace"] = "horseshoe"
@@ -119,6 +130,32 @@ class StructuredRegression(Estimator):
             slab_scale=self.slab_scale,
             local_df=self.local_df,
         )
+
+    def describe_priors(self, tally: xr.Dataset) -> str:
+        """Weak prior of the centre, and sparse ones of the coefficients."""
+        from bayesgroups.models.shared.scales import natural_scale
+
+        centre, scale, half = (float(values[0]) for values in natural_scale(tally).data_vars.values())
+        coefficients = (
+            f"Laplace(0, tau) priors of coefficients with tau ~ HalfNormal({half / 2**0.5:.3g})"
+            if self.prior == "laplace"
+            else f"a regularised horseshoe prior of coefficients with a slab of {self.slab_scale or scale:.3g}"
+        )
+        return f"{likelihood_words(binomial=False)}; overall ~ Normal({centre:.3g}, {scale:.3g}), and {coefficients}"
+
+    def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
+        """Of the centre and the scale that all coefficients share."""
+        from bayesgroups.inference.prior_densities import LogPrior, coefficient_density
+
+        features, expected = self._features(tally).values, self._expected(tally)
+        density = coefficient_density(draws, tally, prior=self.prior, features=features, expected_effects=expected)
+        return LogPrior(density)
+
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
+        """Normal."""
+        from bayesgroups.inference.value_likelihoods import value_likelihood
+
+        return value_likelihood(draws, tally, binomial=False)
 
     def _features(self, tally: xr.Dataset) -> xr.DataArray:
         import xarray as xr

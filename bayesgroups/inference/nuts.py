@@ -20,6 +20,8 @@ Backend = Literal["default", "jax"]
 """What compiles the model: what PyMC compiles with (numba), or JAX."""
 
 CORES = 2
+EXTENSIONS = (2, 4)
+"""Multiples of the draws that are sampled in turn where chains agree, but too few of their draws are effective."""
 STATISTICS = (
     "lp",
     "energy",
@@ -50,6 +52,7 @@ def sample(
     log_likelihood: bool = False,
     keep_latent: bool = False,
     backend: Backend = "default",
+    thin: int = 1,
 ) -> xr.DataTree:
     """Draw from the posterior of a model; the same seed gives the same draws.
 
@@ -75,6 +78,8 @@ def sample(
     backend : {"default", "jax"}
         What compiles the model. With ``jax`` nutpie samples and JAX computes density and gradient where JAX is set up to: on
         a graphics processor if it has one. Draws differ from those of the default, not the posterior.
+    thin : int
+        So many times ``draws`` are sampled, and every ``thin``-th is kept; ``sample_stats`` are those of all of them.
 
     Returns
     -------
@@ -85,7 +90,7 @@ def sample(
     Raises
     ------
     InputError
-        If ``backend`` is neither of the two.
+        If ``backend`` is neither of the two, or ``thin`` is not a whole number, 1 or larger.
     MissingDependencyError
         If JAX or nutpie is asked for and not installed.
 
@@ -102,7 +107,7 @@ def sample(
     >>> dict(tree["posterior"].sizes)
     {'chain': 2, 'draw': 50}
     """
-    _check(backend)
+    _check(backend, thin)
     import pymc as pm
     from pytensor.configdefaults import config
     from threadpoolctl import threadpool_limits
@@ -113,7 +118,7 @@ def sample(
     # Matrices are small and chains run side by side: threads of the linear algebra would only wait for one another.
     with model, config.change_flags(numba__fastmath=False), threadpool_limits(1, user_api="blas"):
         raw: xr.DataTree = pm.sample(
-            draws=draws,
+            draws=draws * thin,
             tune=tune,
             chains=chains,
             cores=CORES,
@@ -130,12 +135,16 @@ def sample(
         )
         if observed:
             pm.compute_log_likelihood(raw, progressbar=False)  # adds a group to the tree
-    groups = {"posterior": _used(raw["posterior"].to_dataset()[kept]), "sample_stats": _statistics(raw)}
+    groups = {"posterior": _thinned(_used(raw["posterior"].to_dataset()[kept]), thin), "sample_stats": _statistics(raw)}
     groups |= {name: raw[name].to_dataset() for name in ("observed_data", "log_likelihood") if name in raw.children}
+    if observed:
+        groups["log_likelihood"] = _thinned(groups["log_likelihood"], thin)
     return xr.DataTree.from_dict({name: group for name, group in groups.items() if group.data_vars})
 
 
-def _check(backend: str) -> None:
+def _check(backend: str, thin: int) -> None:
+    if isinstance(thin, bool) or not isinstance(thin, int) or thin < 1:
+        raise InputError(f"thin={thin!r} must be a whole number, 1 or larger: 2 keeps every second draw")
     if backend not in get_args(Backend):
         raise InputError(f"backend={backend!r} is not one of {', '.join(map(repr, get_args(Backend)))}")
     missing = [name for name in ("jax", "nutpie") if backend == "jax" and find_spec(name) is None]
@@ -152,6 +161,14 @@ def _latent(model: pm.Model, name: str) -> bool:
     return name not in ("mu", "cell_share") and (
         name == "z" or name.startswith("z_") or not assembled.isdisjoint(along)
     )
+
+
+def _thinned(values: xr.Dataset, thin: int) -> xr.Dataset:
+    """Every so many-th draw, numbered anew."""
+    if thin == 1:
+        return values
+    kept = values.isel(draw=slice(thin - 1, None, thin))
+    return kept.assign_coords(draw=range(kept.sizes["draw"]))
 
 
 def _used(posterior: xr.Dataset) -> xr.Dataset:

@@ -10,6 +10,8 @@ import xarray as xr
 
 from bayesgroups.data.directions import LargerIsBetter
 from bayesgroups.errors import InputError, MissingDependencyError, near_misses
+from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.questions.values import Using, approach_shown
 from bayesgroups.report.view import metrics_of, read
 from bayesgroups.tallies import tally_from_counts
 from bayesgroups.tallies.subgroups import attributes_of
@@ -110,7 +112,8 @@ def tally_from_metric_frame(
     return tally_from_counts(successes, trials, groups.rename(columns=str), larger_is_better=larger_is_better)
 
 
-def metric_frame(report: xr.DataTree, *, approach: str = "bayesian") -> Any:
+@renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
+def metric_frame(report: xr.DataTree, *, using: Using = "auto") -> Any:
     """The estimates of a report as a MetricFrame, for whatever takes one.
 
     ``difference()``, ``ratio()``, ``group_min()``, ``group_max()`` and ``by_group`` are then those of the estimates; the
@@ -120,8 +123,8 @@ def metric_frame(report: xr.DataTree, *, approach: str = "bayesian") -> Any:
     ----------
     report : xr.DataTree
         A report.
-    approach : {"bayesian", "frequentist"}
-        Which estimates.
+    using : {"auto", "posterior", "tally"}
+        Whose estimates: the Bayesian ones (``auto``, ``posterior``), or the frequentist ones, which are made from the tally.
 
     Returns
     -------
@@ -134,7 +137,7 @@ def metric_frame(report: xr.DataTree, *, approach: str = "bayesian") -> Any:
     MissingDependencyError
         If fairlearn is not installed.
     InputError
-        If there is no such approach.
+        If ``using`` is something else.
     SchemaError
         If the tree is not a report.
 
@@ -143,7 +146,7 @@ def metric_frame(report: xr.DataTree, *, approach: str = "bayesian") -> Any:
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> frame = metric_frame(bg.estimate(counts, bg.NoPooling(), seed=1), approach="frequentist")
+    >>> frame = metric_frame(bg.estimate(counts, bg.NoPooling(), seed=1), using="tally")
     >>> frame.by_group["fnr"].tolist(), round(float(frame.difference()["fnr"]), 3)
     ([0.5, 0.3], 0.2)
     """
@@ -153,8 +156,7 @@ def metric_frame(report: xr.DataTree, *, approach: str = "bayesian") -> Any:
         raise MissingDependencyError("a MetricFrame needs fairlearn; install it: pip install fairlearn") from problem
     import pandas as pd
 
-    if approach not in ("bayesian", "frequentist"):
-        raise InputError(f"approach {approach!r} is not one of 'bayesian', 'frequentist'")
+    approach = approach_shown(using)
     names = metrics_of(report)
     values, totals = {}, {}
     for name in names:

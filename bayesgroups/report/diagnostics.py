@@ -21,6 +21,8 @@ R_HAT = 1.01
 """Largest rank-normalised split R-hat."""
 ESS = 400
 """Smallest bulk and tail effective sample size of Markov chains."""
+SAMPLE_SIZES = ("bulk ESS", "tail ESS")
+"""Names of the checks of Markov chains that ask for `ESS`."""
 K_HAT = 0.7
 """Largest Pareto k-hat of importance weights."""
 IS_ESS = 400
@@ -253,6 +255,28 @@ def usable(checks: Sequence[Check]) -> bool:
     False
     """
     return all(check.passed for check in checks)
+
+
+def only_too_few_draws(checks: Sequence[Check]) -> bool:
+    """True if nothing failed but effective sample sizes, which more draws of the same chains would raise.
+
+    Parameters
+    ----------
+    checks : sequence of Check
+        The checks of all metrics.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> short = at_least("tail ESS", "fnr", 390, ESS, "the smallest tail effective sample size")
+    >>> only_too_few_draws([short]), only_too_few_draws([short, at_most("R-hat", "fnr", 1.03, R_HAT, "the largest R-hat")])
+    (True, False)
+    """
+    failed = [check for check in checks if not check.passed]
+    return bool(failed) and all(check.name in SAMPLE_SIZES and math.isfinite(check.value) for check in failed)
 
 
 def _check(name: str, metric: str, value: float, threshold: float, passed: bool, quantity: str, relation: str) -> Check:

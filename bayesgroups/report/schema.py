@@ -23,7 +23,7 @@ from bayesgroups.report.posterior import Posterior
 from bayesgroups.tallies.estimands import superpopulation_values
 from bayesgroups.tallies.subgroups import attributes_of
 
-SCHEMA = "bayesgroups.report.schema"
+SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1
 APPROACHES = ("bayesian", "frequentist")
 SAMPLERS = {"nuts": ("pymc", "nutpie"), "nuts_jax": ("pymc", "nutpie", "jax")}
@@ -48,6 +48,7 @@ def assemble(
     notes: Iterable[str] = (),
     bootstrap: xr.Dataset | None = None,
     estimands: np.ndarray | None = None,
+    description: Mapping[str, str] | None = None,
 ) -> xr.DataTree:
     """Put both approaches to the same estimands into one tree.
 
@@ -71,6 +72,9 @@ def assemble(
         Frequentist replicates.
     estimands : array of str (approach, metric), optional
         What either approach estimates; the value behind the rows when left out.
+    description : mapping of str, optional
+        Attributes that describe the estimator, from `bayesgroups.estimators.descriptions.describe`; without them the report
+        says its word alone.
 
     Returns
     -------
@@ -107,6 +111,7 @@ def assemble(
         "notes": json.dumps(list(notes), ensure_ascii=False),
         "versions": as_json(_versions(posterior.engine)),
         "created_at": created,
+        **(description or {}),
     }
     return tree
 

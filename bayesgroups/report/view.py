@@ -185,8 +185,8 @@ def read(
 
 
 _NAMES = {
-    "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "jeffreys": "Jeffreys", "morris": "Morris",
-    "wald": "Wald", "wilson": "Wilson",
+    "benjamini": "Benjamini", "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "hochberg": "Hochberg",
+    "jeffreys": "Jeffreys", "morris": "Morris", "wald": "Wald", "wilson": "Wilson", "yekutieli": "Yekutieli",
 }  # fmt: skip
 _PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
 
@@ -228,12 +228,37 @@ def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterab
     """
     estimands = " and ".join(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
     intervals = dict.fromkeys(_interval_words(kind, methods) for _, kind, methods in answers if kind != "none")
-    if quantity:
-        what = f"{quantity} in the {estimands}" if estimands else quantity
-    else:
-        what = f"{estimands} per subgroup" if estimands else ""
+    what = _quantity_words(quantity, estimands)
     limits = f"{percent(level)} {' and '.join(intervals)} intervals" if intervals else "no intervals"
     return f"{metric}: {'; '.join(part for part in (what, limits) if part)}"
+
+
+def error_headline(metric: str, estimand: str, quantity: str, error: float, method: str) -> str:
+    """The estimand of a list without intervals, and the error that it is held to, in a sentence.
+
+    Parameters
+    ----------
+    metric, estimand, quantity : str
+        As in `headline`.
+    error : float
+        Most expected share of false entries.
+    method : str
+        How it is held.
+
+    Examples
+    --------
+    >>> error_headline("fnr", "superpopulation rate", "gap of each subgroup", 0.05, "benjamini_hochberg")
+    'fnr: gap of each subgroup in the superpopulation rate; at most 5% of entries expected to be false (Benjamini-Hochberg)'
+    """
+    what = _quantity_words(quantity, plain(estimand))
+    return f"{metric}: {what}; at most {percent(error)} of entries expected to be false ({_method_words(method)})"
+
+
+def _quantity_words(quantity: str, estimands: str) -> str:
+    """A function of all subgroups in an estimand, or that of every subgroup."""
+    if quantity:
+        return f"{quantity} in the {estimands}" if estimands else quantity
+    return f"{estimands} per subgroup" if estimands else ""
 
 
 def _interval_words(kind: str, methods: Iterable[str]) -> str:

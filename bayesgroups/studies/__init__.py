@@ -1,1 +1,1 @@
-"""Simulations whose results are recorded under ``tests/recovery/records`` with the command that makes them."""
+"""Studies of estimators: resampling of a population, simulation-based calibration, and the executor that both run on."""

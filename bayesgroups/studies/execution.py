@@ -1,7 +1,7 @@
 """Pieces of a study, one after the other, on processes of this machine or on a Dask cluster: the same answers everywhere.
 
 A piece is a number; whatever it needs of chance it takes from a stream of its own, so that neither the order of pieces nor
-the place where they run changes an answer. Answers that were kept in a `bayesgroups.studies.journal.Journal` are not
+the place where they run changes an answer. Answers that were kept in a `bayesgroups.studies.checkpoints.Checkpoints` are not
 computed again.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import EngineError, InputError
-from bayesgroups.studies.journal import Journal, file_name
+from bayesgroups.studies.checkpoints import Checkpoints, file_name
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -102,18 +102,18 @@ class Executor:
         EngineError
             If workers keep dying.
         """
-        journal = None
+        checkpoints = None
         if self.folder is not None:
-            journal = Journal(self.folder / file_name(name), as_json({"name": name, **(settings or {})}))
-        stored = {} if journal is None else journal.read()
+            checkpoints = Checkpoints(self.folder / file_name(name), as_json({"name": name, **(settings or {})}))
+        stored = {} if checkpoints is None else checkpoints.read()
         answers: dict[int, Any] = {piece: answer for piece, answer in stored.items() if piece < pieces}
         tell = None if self.progress is None else partial(self.progress, name)
         if tell is not None and answers:
             tell(len(answers), pieces)
 
         def finished(piece: int, answer: Answer) -> None:
-            if journal is not None:
-                journal.add(piece, answer)
+            if checkpoints is not None:
+                checkpoints.add(piece, answer)
             answers[piece] = answer
             if tell is not None:
                 tell(len(answers), pieces)

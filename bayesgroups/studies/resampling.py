@@ -138,7 +138,7 @@ class _Job:
         return drawn.tally[["estimate", "count", "rows", "range_lower", "range_upper"]], answers
 
 
-def describe(entry: Entry) -> str:
+def describe(entry: Entry | Callable[..., object]) -> str:
     """Text of an entry: its estimator and settings, or the place of a function."""
     if isinstance(entry, Estimator):
         return as_json({"word": entry.word, **entry.settings()})

@@ -17,6 +17,7 @@ the labels when there are more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -24,11 +25,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.data.frames import Rows
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.roles import Roles
-from bayesgroups.data.sources import taken
-from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.subgroups import Subgroups, of_tally
@@ -38,10 +36,31 @@ FloatArray = NDArray[np.float64]
 BINARY = ("0", "1")
 CELLS = ("subgroup", "outcome", "decision")
 SUMS = ("cell_count", "cell_score", "cell_score_squares")
+SCORE_SUMS = ("score", "score_squares")
+"""Weighted sums of scores and of their squares over the rows of a cell."""
+
+
+@dataclass(frozen=True)
+class LabelCells:
+    """Rows grouped by subgroup, outcome and decision, one cell after the other.
+
+    Attributes
+    ----------
+    subgroup : int array (cell,)
+        Position of the subgroup.
+    labels : narwhals DataFrame
+        Outcome and decision of the cells, under the names that metrics use.
+    sums : dict of arrays (cell,)
+        Sums of the weights, of their squares, and of `SCORE_SUMS` where asked for.
+    """
+
+    subgroup: NDArray[np.intp]
+    labels: nw.DataFrame[Any]
+    sums: dict[str, FloatArray]
 
 
 def with_cells(
-    tally: xr.Dataset, rows: Rows, roles: Roles, metrics: Sequence[Metric], subgroups: Subgroups
+    tally: xr.Dataset, cells: LabelCells, metrics: Sequence[Metric], classes: Sequence[str], positive: str | None
 ) -> xr.Dataset:
     """Add the confusion cells to the tally of the same rows.
 
@@ -49,44 +68,37 @@ def with_cells(
     ----------
     tally : xr.Dataset
         Of the rows.
-    rows, roles : Rows, Roles
-        The rows, and which column plays which part.
+    cells : LabelCells
+        Of the rows, with the subgroups of the tally.
     metrics : sequence of Metric
         Those of the tally.
-    subgroups : Subgroups
-        Those of the tally.
+    classes : sequence of str
+        The labels.
+    positive : str, optional
+        The positive one, where there are two classes to decide between.
 
     Returns
     -------
     xr.Dataset
         With the variables above.
     """
-    positive = rows.notes.get("positive")
     binary = positive is not None
-    labels = BINARY if binary else rows.classes
-    names = ("__y_true__", "__y_pred__") if binary else ("__label_true__", "__label_pred__")
-    weight = nw.col("__weight__") if roles.weights is not None else nw.lit(1.0)
-    parts = {"cell_count": weight}
-    if roles.y_score is not None:
-        score = nw.col("__y_score__")
-        parts |= {"cell_score": weight * score, "cell_score_squares": weight * score * score}
-    if roles.weights is not None:
-        parts["squares"] = weight * weight
-    keys = [f"__by_{i}__" for i in range(len(roles.by))]
-    frame = rows.frame.with_columns(*[part.alias(f"__cell_{name}__") for name, part in parts.items()])
-    sums = [nw.col(f"__cell_{name}__").sum().alias(name) for name in parts]
-    grouped = taken(frame.group_by(*keys, *names).agg(*sums))
-    levels = zip(*[[level_text(value) for value in grouped[key].to_list()] for key in keys], strict=True)
+    labels = BINARY if binary else tuple(classes)
     at = {label: i for i, label in enumerate(labels)}
-    place = [subgroups.codes(list(levels))]
-    for name in names:
-        values = grouped[name].to_list()
+    place = [cells.subgroup]
+    for name in ("__y_true__", "__y_pred__") if binary else ("__label_true__", "__label_pred__"):
+        values = cells.labels[name].to_list()
         place.append(np.array([at[str(int(value)) if binary else str(value)] for value in values], dtype=np.intp))
-    found = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in parts}
-    for name, array in found.items():
-        np.add.at(array, tuple(place), grouped[name].to_numpy().astype(np.float64))
-    squares = found.pop("squares").sum(axis=(1, 2)) if roles.weights is not None else None
-    numerator, denominator = weights_of(metrics, labels, None if positive is None else _texts(rows.classes, positive))
+
+    def total(values: FloatArray) -> FloatArray:
+        array = np.zeros((tally.sizes["subgroup"], len(labels), len(labels)))
+        np.add.at(array, tuple(place), values)
+        return array
+
+    names = {"cell_count": "weight", **{f"cell_{name}": name for name in SCORE_SUMS if name in cells.sums}}
+    found = {name: total(cells.sums[summed]) for name, summed in names.items()}
+    squares = total(cells.sums["squares"]).sum(axis=(1, 2)) if "weight" in tally else None
+    numerator, denominator = weights_of(metrics, labels, None if positive is None else _texts(classes, positive))
     forms = {"cell_numerator": numerator, "cell_denominator": denominator}
     whole = tally.assign({name: (("metric", "outcome", "decision"), form) for name, form in forms.items()})
     return _assign(whole, found, squares, labels)

@@ -10,13 +10,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.data import frames
-from bayesgroups.data.columns import number, refuse_missing
+from bayesgroups.data import lazy_columns
 from bayesgroups.data.frames import Missing
+from bayesgroups.data.keyed_cells import read_cells
 from bayesgroups.data.roles import Roles
+from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.disagreement_counts import JudgedItems, Judgements, assemble
+from bayesgroups.tallies.pushdown import Pushed, push_down
 from bayesgroups.tallies.subgroups import check_attributes, cross
 
 FloatArray = NDArray[np.float64]
@@ -101,69 +103,62 @@ def disagreement_tally(
         raise InputError(
             f"attribute {taken!r} has a name that this tally uses itself; rename the column, e.g. {taken + '_'!r}"
         )
-    opened = frames.open_frame(frame)
+    source = open_source(frame)
+    known = source.frame.collect_schema().names()
     given = {"label": label, "disagrees": disagrees, "critic": critic, "critic_group": critic_group, "item": item}
     roles = {role: column for role, column in given.items() if column is not None}
     if critic_group is not None and critic is None:
         raise InputError("critic_group= is given without critic=; name the column of the critics as well")
     for role, column in roles.items():
-        if column not in opened.columns:
-            raise InputError(f"column {column!r} ({role}=) is not in the frame; {near_misses(column, opened.columns)}")
-        refuse_missing(opened, column, role)
-    rows = frames.prepare(_with_answers(opened, disagrees), Roles(names), missing=missing)
-    table = _count(rows.frame, len(names), roles)
-    declared = _declared(by, names, rows, missing)
-    subgroups = cross(names, {name: table[f"by{i}"] for i, name in enumerate(names)}, declared)
+        if column not in known:
+            raise InputError(f"column {column!r} ({role}=) is not in the frame; {near_misses(column, known)}")
+        lazy_columns.refuse_missing(source, source.frame, column, column, role)
+    _check_answers(source, disagrees)
+    declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
+    pushed = push_down(source, Roles(names), [], declared, missing)
+    subgroup, table = _count(source, pushed, len(names), roles)
     order = _labels(table["label"], labels)
     where = Judgements(
-        subgroup=subgroups.codes(
-            list(zip(*[map(level_text, table[f"by{i}"]) for i in range(len(names))], strict=True))
-        ),
+        subgroup=subgroup,
         label=np.array([order.index(level_text(value)) for value in table["label"]], dtype=np.intp),
         disagrees=np.array(table["disagrees"], dtype=np.intp),
         number=np.array(table["number"], dtype=np.float64),
-        size=(len(order), len(subgroups.table)),
+        size=(len(order), len(pushed.subgroups.table)),
     )
-    settings = {"source": "judgements", "missing": missing, **given, **rows.notes}
+    settings = {"source": "judgements", "missing": missing, **given, **pushed.notes}
     return assemble(
-        where, subgroups, order, settings=settings,
+        where, pushed.subgroups, order, settings=settings,
         critics=_positions(table["critic"]) if critic is not None else None,
         critic_groups=_groups(table["critic"], table["critic_group"], critic_group) if critic_group is not None else None,
         items=_items(table["item"]) if item is not None else None,
     )  # fmt: skip
 
 
-def _with_answers(frame: nw.DataFrame[Any], disagrees: str) -> nw.DataFrame[Any]:
-    """The frame with its answers as ``__disagrees__``, 0 or 1."""
-    answers = number(frame, disagrees, "disagrees")
-    odd = ~((answers == 0) | (answers == 1))
-    if bool(odd.any()):
-        row = int(odd.arg_true()[0])
+def _check_answers(source: Source, disagrees: str) -> None:
+    """Refuse answers other than 0 and 1."""
+    answers = lazy_columns.number(source, disagrees, "disagrees", "__disagrees__")
+    frame = source.frame.with_columns(nw.col(disagrees).cast(nw.Float64).alias("__disagrees__"))
+    lazy_columns.check_rows(source, frame, answers)
+    answer = nw.col("__disagrees__")
+    odd, row = lazy_columns.first_row(source, frame, "__disagrees__", (answer != 0) & (answer != 1))
+    if odd is not None:
+        where = "a row" if row is None else f"row {row}"
         raise InputError(
-            f"column {disagrees!r} (disagrees=) must hold 1 (disagrees) or 0 (agrees); row {row} has {answers[row]:g}"
+            f"column {disagrees!r} (disagrees=) must hold 1 (disagrees) or 0 (agrees); {where} has {odd:g}"
         )
-    return frame.with_columns(answers.cast(nw.Int64).alias("__disagrees__"))
 
 
-def _count(frame: nw.DataFrame[Any], attributes: int, roles: Mapping[str, str]) -> dict[str, list[Any]]:
-    """Number of rows of every combination of the columns, as lists."""
-    frame = frame.with_columns(
-        *[frame[column].alias(f"__{role}__") for role, column in roles.items() if role != "disagrees"]
-    )
-    keys = [f"__by_{i}__" for i in range(attributes)] + [f"__{role}__" for role in roles]
-    counted = frame.group_by(*keys).agg(nw.len().alias("number")).sort(*keys)
-    names = [f"by{i}" for i in range(attributes)] + list(roles)
-    return {name: counted[key].to_list() for name, key in zip([*names, "number"], [*keys, "number"], strict=True)}
-
-
-def _declared(
-    by: Sequence[str] | Mapping[str, Sequence[object] | None], names: Sequence[str], rows: frames.Rows, missing: Missing
-) -> dict[str, Sequence[object] | None]:
-    own = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
-    known = {name: own[name] if own[name] is not None else rows.declared.get(name) for name in names}
-    if missing == "level":
-        return {name: None if levels is None else [*levels, frames.MISSING_LEVEL] for name, levels in known.items()}
-    return known
+def _count(
+    source: Source, pushed: Pushed, attributes: int, roles: Mapping[str, str]
+) -> tuple[IntArray, dict[str, list[Any]]]:
+    """Subgroup and number of rows of every combination of the columns, and their values as lists."""
+    columns = [nw.col(column).alias(f"__{role}__") for role, column in roles.items() if role != "disagrees"]
+    answers = nw.col(roles["disagrees"]).cast(nw.Float64).cast(nw.Int64).alias("__disagrees__")
+    by, others = [f"__by_{i}__" for i in range(attributes)], [f"__{role}__" for role in roles]
+    query = pushed.frame.with_columns(*columns, answers).group_by(*by, *others).agg(nw.len().alias("number"))
+    counted = read_cells(source.collect(query).sort(*by, *others), by, others)
+    table = {role: counted.labels[f"__{role}__"] for role in roles}
+    return pushed.locate(counted), {**table, "number": counted.table["number"].tolist()}
 
 
 def _labels(seen: Sequence[object], declared: Sequence[object] | None) -> list[str]:

@@ -73,7 +73,7 @@ def open_tally(path: str | Path) -> xr.Dataset:
     source = Path(path)
     tally: xr.Dataset = read_netcdf(source, xr.open_dataset)
     found = tally.attrs.get("schema")
-    if found == "bayesgroups.report.schema":
+    if found == "bayesgroups.report":
         raise SchemaError(f"file {str(source)!r} is a report, not a tally; compare reports with 'bayesgroups compare'")
     if found != SCHEMA:
         raise SchemaError(f"file {str(source)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}")

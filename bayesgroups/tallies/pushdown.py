@@ -1,8 +1,9 @@
-"""The sums of a tally from rows that were reduced where they lie, in one part or in several."""
+"""The sums of a tally from rows of any kind, reduced where they lie, in one part or in several."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,8 +11,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.data import expressions, frames
+from bayesgroups.data import expressions
 from bayesgroups.data.columns import no_weight
+from bayesgroups.data.frames import MISSING_LEVEL, Frame, Missing
 from bayesgroups.data.keyed_cells import Cells
 from bayesgroups.data.labels import check_common, positive_label
 from bayesgroups.data.metrics import Metric
@@ -21,7 +23,8 @@ from bayesgroups.data.sources import Source, is_stream, open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import auc
-from bayesgroups.tallies.aggregation import check_range
+from bayesgroups.tallies.aggregation import add_means, check_range, promises
+from bayesgroups.tallies.confusion import SCORE_SUMS, LabelCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.reduction import Reduced, Request, distinct, reduce_source
 from bayesgroups.tallies.subgroups import Subgroups, cross
@@ -31,56 +34,96 @@ FloatArray = NDArray[np.float64]
 Declared = Mapping[str, Sequence[object] | None]
 
 
+Locate = Callable[[Cells], NDArray[np.intp]]
+"""The subgroup of each cell of an answer to a group-by whose first keys are the attributes."""
+
+
 @dataclass(frozen=True)
 class Pushed:
-    """Sums over subgroups, the extreme values of each metric, and the rows as prepared, still where they are."""
+    """Sums over subgroups and what else is known of the rows, which are still where they were.
+
+    Attributes
+    ----------
+    subgroups, locate : Subgroups, callable
+        All combinations of levels, and the function that tells the subgroup of each cell.
+    sums : Sums
+        What was added up.
+    lowest, highest : lists of float
+        Extreme values of each metric.
+    label_cells : LabelCells
+        Rows by subgroup, outcome and decision.
+    frame : frame
+        The rows, with the attributes as ``__by_0__`` ... and every column that has a role under its common name; the last one
+        of an iterator.
+    classes : tuple of str
+        The labels of outcomes and decisions.
+    notes : dict
+        What was decided on the way (threshold, rows dropped ...).
+    """
 
     subgroups: Subgroups
+    locate: Locate
     sums: Sums
     lowest: list[float]
     highest: list[float]
-    rows: frames.Rows
+    label_cells: LabelCells
+    frame: Frame
+    classes: tuple[str, ...]
+    notes: dict[str, Any]
 
 
 def push_down(
-    frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: frames.Missing, decides: bool
-) -> Pushed | None:
-    """Take the sums of rows that are better left where they are.
+    frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, *, decides: bool = False,
+    confusion: bool = False,
+) -> Pushed:  # fmt: skip
+    """Take the sums of rows where they are.
 
     Parameters
     ----------
     frame : object
         As in `bayesgroups.tally`.
-    roles, metrics, declared, missing, decides
-        What is asked, as in `bayesgroups.data.frames.prepare`; ``declared`` has the levels of attributes where they are known.
+    roles : Roles
+        Which column plays which part.
+    metrics : sequence of Metric
+        None, where only subgroups and checked columns are wanted.
+    declared : mapping
+        The levels of attributes where they are known.
+    missing : {"error", "level", "drop"}
+        What to do with rows whose attribute is missing.
+    decides : bool
+        Whether a metric needs two classes (a positive one); without it, outcomes may have any number of classes.
+    confusion : bool
+        Whether scores are summed by outcome and decision.
 
     Returns
     -------
-    Pushed or None
-        ``None`` for a frame in memory or a small file, which `bayesgroups.data.frames` prepares.
+    Pushed
 
     Raises
     ------
     InputError
-        As for frames in memory.
+        If a column is absent, has missing or infinite values, labels are not binary where they must be, a weight
+        is negative, or arguments contradict one another.
     EngineError
         If an engine gives up.
     """
+    check_arguments(roles)
     if is_stream(frame):
         return _of_stream(frame, roles, metrics, declared, missing, decides)
     source = open_source(frame)
-    if source is None:
-        return None
-    check_arguments(roles)
-    request, notes = _request(source, roles, metrics, missing, decides)
-    known = {name: levels if levels is not None else _categories(source, name) for name, levels in declared.items()}
-    return _finish([reduce_source(source, request)], request, known, notes)
+    request, notes = _request(source, roles, metrics, missing, decides, confusion)
+    return _finish([reduce_source(source, request)], request, _known_levels(source, declared), notes)
+
+
+def _known_levels(source: Source, declared: Declared) -> Declared:
+    """The levels declared by the caller, or by a categorical column."""
+    return {name: source.declared_levels(name) if levels is None else levels for name, levels in declared.items()}
 
 
 def _of_stream(
-    stream: Any, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: frames.Missing, decides: bool
+    stream: Any, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, decides: bool
 ) -> Pushed:
-    check_arguments(roles)
+    """The sums of frames that come one by one."""
     if roles.selection_rate is not None:
         raise InputError(
             "selection_rate= sets a threshold on all rows, but frames that come one by one are seen once; set threshold="
@@ -88,18 +131,16 @@ def _of_stream(
     parts: list[Reduced] = []
     request: Request | None = None
     notes: dict[str, Any] = {}
-    known = dict(declared)
+    known = declared
     for number, chunk in enumerate(stream, start=1):
         opened = nw.from_native(chunk, pass_through=True)
         if not isinstance(opened, nw.DataFrame | nw.LazyFrame):
             raise InputError(f"frame {number} of the iterator must be a dataframe; got {type(chunk).__name__}")
-        source = Source(opened.lazy())
+        source = open_source(opened)
         try:
             request, notes = _request(source, roles, metrics, missing, decides)
             if number == 1:
-                known = {
-                    name: level if level is not None else _categories(source, name) for name, level in known.items()
-                }
+                known = _known_levels(source, declared)
             parts.append(reduce_source(source, request))
         except InputError as problem:
             raise InputError(f"frame {number} of the iterator: {problem}") from problem
@@ -109,7 +150,7 @@ def _of_stream(
 
 
 def _request(
-    source: Source, roles: Roles, metrics: Sequence[Metric], missing: frames.Missing, decides: bool
+    source: Source, roles: Roles, metrics: Sequence[Metric], missing: Missing, decides: bool, confusion: bool = False
 ) -> tuple[Request, dict[str, Any]]:
     threshold = roles.threshold
     notes: dict[str, Any] = {"missing": missing}
@@ -118,26 +159,13 @@ def _request(
         threshold, notes["selection_rate_attained"] = found.threshold, found.attained
     if threshold is not None:
         notes["threshold"] = threshold
-    request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold)
+    request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold, confusion)
     one = {"__truth__": [1], "__decision__": [1]}
     labels = {key: one[key] for key in request.labels}
     table = _label_table(request, labels, 1 if request.decides else None, source.frame.implementation)
-    known = {i for i, metric in enumerate(metrics) if metric.kind != "auc" and _of_labels(metric, table) is not None}
+    known = _of_labels(metrics, table)
     rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in known)
     return replace(request, of_rows=rest), notes
-
-
-def _categories(source: Source, name: str) -> list[Any] | None:
-    """The levels that a categorical column declares."""
-    if name in source.declared:
-        return source.declared[name]
-    dtype = source.frame.collect_schema().get(name)
-    if isinstance(dtype, nw.Enum):
-        return list(dtype.categories)
-    if isinstance(dtype, nw.Categorical) and source.engine in ("Dask", "pandas"):
-        categories = source.frame.to_native().dtypes[name].categories
-        return None if "__UNKNOWN_CATEGORIES__" in categories else [str(level) for level in categories]
-    return None
 
 
 def _label_table(
@@ -171,19 +199,32 @@ _IN_MEMORY: dict[nw.Implementation, Literal["polars", "pyarrow"]] = {
 """What small frames are made with beside rows of an engine, whose answers come so as well; of pandas for any other."""
 
 
-def _of_labels(metric: Metric, table: nw.DataFrame[Any]) -> tuple[FloatArray, FloatArray] | None:
-    """Membership and values of cells, if the metric is one of labels alone."""
-    if metric.kind not in ("rate", "f1"):
-        return None
+def _of_labels(
+    metrics: Sequence[Metric], table: nw.DataFrame[Any], leave: Sequence[int] = ()
+) -> dict[int, tuple[FloatArray, FloatArray]]:
+    """Membership and values of cells, by position of the metrics that are made of labels alone."""
+    asked = {i: metric for i, metric in enumerate(metrics) if metric.kind in ("rate", "f1") and i not in leave}
     try:
-        found = table.with_columns(*expressions.values(metric, 0))
-    except Exception:  # a column that cells of labels do not have
-        return None
-    counts, value = (found[name].to_numpy().astype(np.float64) for name in ("__c0__", "__v0__"))
-    return np.nan_to_num(counts), value
+        return _evaluated(asked, table)
+    except Exception:  # one of them needs a column that cells of labels do not have
+        found: dict[int, tuple[FloatArray, FloatArray]] = {}
+        for i, metric in asked.items():
+            with suppress(Exception):  # each dataframe engine has its own exceptions
+                found |= _evaluated({i: metric}, table)
+        return found
+
+
+def _evaluated(metrics: Mapping[int, Metric], table: nw.DataFrame[Any]) -> dict[int, tuple[FloatArray, FloatArray]]:
+    columns = [column for i, metric in metrics.items() for column in expressions.values(metric, i)[:2]]
+    if not columns:
+        return {}
+    seen = table.select("__cell__", *columns)
+    arrays = {name: seen[name].to_numpy().astype(np.float64) for name in seen.columns}
+    return {i: (np.nan_to_num(arrays[f"__c{i}__"]), arrays[f"__v{i}__"]) for i in metrics}
 
 
 def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, notes: dict[str, Any]) -> Pushed:
+    """Put the parts together."""
     roles, metrics = request.roles, request.metrics
     dropped = sum(part.dropped for part in parts)
     rows = np.concatenate([part.cells.table["rows"] for part in parts])
@@ -213,6 +254,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     outcomes = _label_table(request, labels, positive, parts[0].frame.implementation)
     weight = table["__weight__sum"] if request.weighted else rows
     squares = table["squares"] if request.weighted else rows
+    label_values = _of_labels(metrics, outcomes, leave=request.of_rows)
     moments = Moments(*(np.zeros((len(metrics), size)) for _ in range(4)))
     moments.mean[:] = np.nan
     lowest, highest = [0.0] * len(metrics), [0.0] * len(metrics)
@@ -220,16 +262,14 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
         if metric.kind == "auc":
             continue
         if i in request.of_rows:
-            promises = _promises(table, i)
-            lowest[i], highest[i] = check_range(metric, *promises), promises[2] or 0.0
+            promised = promises(table, i)
+            lowest[i], highest[i] = check_range(metric, *promised), promised[2] or 0.0
             if metric.kind == "mean":
-                _means(moments, i, table, place, request.weighted)
+                add_means(moments, i, table, place, weighted=request.weighted)
                 continue
             w, ww, wv = table[f"w{i}"], table[f"ww{i}" if request.weighted else f"w{i}"], table[f"wv{i}"]
         else:
-            found = _of_labels(metric, outcomes)
-            assert found is not None, "it was a metric of labels when it was asked for"
-            counts, value = found
+            counts, value = label_values[i]
             used = value[counts > 0]
             if len(used):
                 check_range(metric, float(counts.sum()), used.min(), used.max(), float((used * (1 - used)).sum()))
@@ -243,16 +283,15 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
         total = np.stack([add_up(table[f"feature{i}"]) for i in range(len(roles.features))], axis=1)
         features = Features(roles.features, total, add_up(weight))
     grids = {part.grid for part in parts}
-    scores = _scores(parts, locate) if parts[0].scores is not None else None
+    scores = _scores(parts, locate) if any(part.scores is not None for part in parts) else None
     if grids - {None}:
         notes["score_grid"] = max(grid for grid in grids if grid is not None)
     clusters = _clusters(parts, locate, metrics, request.weighted) if roles.cluster is not None else None
     sums = Sums(add_up(rows), moments, request.weighted, scores, features, clusters)
     classes = tuple(sorted({str(value) for value in values}))
-    return Pushed(subgroups, sums, lowest, highest, frames.Rows(parts[0].frame, {}, classes, notes))
-
-
-Locate = Callable[[Cells], NDArray[np.intp]]
+    cell_sums = {"weight": weight, "squares": squares, **{name: table[name] for name in SCORE_SUMS if name in table}}
+    cells = LabelCells(place, outcomes, cell_sums)
+    return Pushed(subgroups, locate, sums, lowest, highest, cells, parts[-1].frame, classes, notes)
 
 
 def _subgroups(parts: Sequence[Reduced], request: Request, declared: Declared) -> tuple[Subgroups, Locate]:
@@ -268,7 +307,7 @@ def _subgroups(parts: Sequence[Reduced], request: Request, declared: Declared) -
     ordered = sorted(dict.fromkeys(map(plain, keys)), key=lambda key: tuple(str(value) for value in key))
     known = {name: declared[name] for name in by}
     if level:
-        known = {name: None if levels is None else [*levels, frames.MISSING_LEVEL] for name, levels in known.items()}
+        known = {name: None if levels is None else [*levels, MISSING_LEVEL] for name, levels in known.items()}
     subgroups = cross(by, {name: [key[i] for key in ordered] for i, name in enumerate(by)}, known)
     place = {levels: i for i, levels in enumerate(subgroups.table)}
 
@@ -281,48 +320,7 @@ def _subgroups(parts: Sequence[Reduced], request: Request, declared: Declared) -
 
 
 def _text(value: object) -> str:
-    return frames.MISSING_LEVEL if value is None else level_text(value)
-
-
-def _promises(table: Mapping[str, FloatArray], i: int) -> tuple[float, float | None, float | None, float]:
-    """Number of rows that count, their extremes, and the evidence for values between 0 and 1."""
-    low, high = table[f"low{i}"], table[f"high{i}"]
-    if np.isnan(low).all():
-        return 0.0, None, None, 0.0
-    between = table.get(f"between{i}", np.zeros(1))
-    return float(table[f"n{i}"].sum()), float(np.nanmin(low)), float(np.nanmax(high)), float(between.sum())
-
-
-def _means(moments: Moments, i: int, table: Mapping[str, FloatArray], place: NDArray[np.intp], weighted: bool) -> None:
-    """Moments of the values of rows: cells are put together by their means and scatters."""
-    size = moments.weight.shape[1]
-    some = table[f"w{i}"] > 0
-    place, w, wv, wvv = place[some], *(table[f"{name}{i}"][some] for name in ("w", "wv", "wvv"))
-    low, high, shift = (table[f"{name}{i}"][some] for name in ("low", "high", "shift"))
-
-    def add_up(values: FloatArray) -> FloatArray:
-        return np.bincount(place, weights=values, minlength=size).astype(np.float64)
-
-    # Cells with other shifts come from other parts; one middle for all of them keeps digits.
-    flat = low == high
-    mean = np.where(flat, low, wv / w + shift)
-    scatter = np.where(flat, 0.0, np.maximum(wvv - wv**2 / w, 0.0))
-    middle = float((w * mean).sum() / w.sum()) if len(w) else 0.0
-    moments.weight[i] = add_up(w)
-    moments.weight_squares[i] = add_up(table[f"ww{i}"][some]) if weighted else moments.weight[i]
-    used = moments.weight[i] > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centred = add_up(w * (mean - middle)) / moments.weight[i]
-    within = add_up(scatter + w * (mean - middle - np.nan_to_num(centred)[place]) ** 2)
-    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(lowest, place, low)
-    np.maximum.at(highest, place, high)
-    # Whatever rounding says: equal values have no scatter, different ones at least that of the two extremes.
-    with np.errstate(invalid="ignore"):
-        least = np.full(size, np.finfo(np.float64).tiny) if weighted else (highest - lowest) ** 2 / 2
-        alike = used & (lowest == highest)
-        moments.mean[i] = np.where(alike, lowest, np.where(used, centred + middle, np.nan))
-        moments.scatter[i] = np.where(used & ~alike, np.maximum(within, least), 0.0)
+    return MISSING_LEVEL if value is None else level_text(value)
 
 
 def _scores(parts: Sequence[Reduced], locate: Locate) -> auc.ScoreCells:

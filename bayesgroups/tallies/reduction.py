@@ -8,7 +8,7 @@ finite where a value is not. Only when a check fails is a second question asked,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.data import expressions, lazy_columns
-from bayesgroups.data.columns import absence, absent_attribute, negative_weight
-from bayesgroups.data.frames import Missing
+from bayesgroups.data.columns import absent_attribute
+from bayesgroups.data.frames import Frame, Missing
 from bayesgroups.data.keyed_cells import Cells, read_cells
 from bayesgroups.data.labels import positive_label
 from bayesgroups.data.lazy_columns import Number
@@ -31,10 +31,10 @@ FloatArray = NDArray[np.float64]
 
 MOST_CELLS = 2**21
 """The largest answer of a group-by that is taken into memory."""
-CANCELLED = 1e-2
+CANCELLED = 1e-3
 """Share of the sum of squares below which a scatter taken from it has lost digits, and is summed again around a mean."""
 OWN_MIDDLES = 32
-"""Cells that are summed again around their own mean; further ones around the mean of all."""
+"""Cells of lazy rows that are summed again around their own mean; further ones around the mean of all."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Request:
     missing: Missing
     decides: bool
     threshold: float | None
+    confusion: bool = False
 
     @property
     def weighted(self) -> bool:
@@ -78,7 +79,7 @@ class Reduced:
     clusters: Cells | None
     dropped: float
     grid: float | None
-    frame: nw.LazyFrame[Any]
+    frame: Frame
 
 
 def reduce_source(source: Source, request: Request) -> Reduced:
@@ -87,7 +88,7 @@ def reduce_source(source: Source, request: Request) -> Reduced:
     Raises
     ------
     InputError
-        If a column cannot be used, as for frames in memory; rows are named where the engine keeps their order.
+        If a column cannot be used; the row is named where rows have numbers.
     EngineError
         If the engine gives up.
     """
@@ -103,37 +104,28 @@ def _reduce(source: Source, request: Request) -> Reduced:
     roles = request.roles
     numbers = lazy_columns.numbers(source, roles)
     frame = lazy_columns.with_roles(source, request.roles, request.labels, request.threshold, numbers)
-    if request.of_rows and request.decides:
-        frame = _with_outcomes(frame, request, _likely_positive(source, frame, request))
-    elif request.of_rows:
-        frame = lazy_columns.with_label_texts(frame, roles)
+    frame = _with_labels(frame, request, request.of_rows, lambda: _likely_positive(source, frame, request))
     cells, dropped = _attributes(_first_pass(source, frame, request, numbers), request)
     if request.missing == "drop":
         frame = frame.filter(*[~lazy_columns.absent(frame, f"__by_{i}__") for i in range(len(roles.by))])
     rows = cells.table["rows"]
     for number in numbers:
         lazy_columns.check(source, frame, number, cells.table, rows)
-        if number.argument == "weights" and (cells.table[f"{number.column}low"] < 0).any():
-            raise negative_weight(number.name, float(cells.table[f"{number.column}low"].min()))
-        if number.argument == "correct":
-            lazy_columns.check_grades(source, frame, number, cells.table)
     if roles.cluster is not None and cells.table["cluster_absent"].any():
-        raise absence(roles.cluster, "cluster", int(cells.table["cluster_absent"].sum()))
+        lazy_columns.refuse_missing(source, frame, "__cluster__", roles.cluster, "cluster")
     for key, labels in cells.labels.items():
-        gone = np.array([label is None for label in labels], dtype=bool)
-        if gone.any():
+        if None in labels:
             name, argument = (roles.y_true, "y_true") if key == "__truth__" else (roles.y_pred, "y_pred")
-            raise absence(str(name), argument, int(rows[gone].sum()))
+            lazy_columns.refuse_missing(source, frame, key, str(name), argument)
     _check_metrics(source, frame, cells.table, request)
-    if request.decides:
-        frame = _with_outcomes(frame, request, positive_label(distinct(cells.labels, request), roles))
-    elif not request.of_rows:
-        frame = lazy_columns.with_label_texts(frame, roles)
+    positive = positive_label(distinct(cells.labels, request), roles) if request.decides else None
     scores, grid = None, None
     if any(metric.kind == "auc" for metric in request.metrics) and len(rows):
-        scores, grid = _scores(source, frame, request, cells.table)
+        scores, grid = _scores(source, _with_outcomes(frame, request, positive), request, cells.table)
     clusters = None
     if roles.cluster is not None:
+        every = [i for i, metric in enumerate(request.metrics) if metric.kind != "auc"]
+        frame = _with_labels(frame, request, every, lambda: positive)
         clusters = _grouped(
             source, frame, request, "__cluster__", expressions.clusters(request.metrics, request.weighted)
         )
@@ -146,7 +138,7 @@ def distinct(labels: dict[str, list[Any]], request: Request) -> list[Any]:
     return list(dict.fromkeys(label for key in used for label in labels[key]))
 
 
-def _likely_positive(source: Source, frame: nw.LazyFrame[Any], request: Request) -> object:
+def _likely_positive(source: Source, frame: Frame, request: Request) -> object:
     """The positive label before labels were seen: there is one candidate only, and the cells confirm it."""
     roles = request.roles
     if roles.positive is not None:
@@ -161,9 +153,30 @@ def _likely_positive(source: Source, frame: nw.LazyFrame[Any], request: Request)
     return positive_label(list(dict.fromkeys(seen)), roles)
 
 
-def _with_outcomes(frame: nw.LazyFrame[Any], request: Request, positive: object) -> nw.LazyFrame[Any]:
-    """Add outcome and decision as 0 or 1, and labels as texts."""
-    frame = lazy_columns.with_label_texts(frame, request.roles)
+def _with_labels(frame: Frame, request: Request, metrics: Sequence[int], positive: Callable[[], object]) -> Frame:
+    """Add what some of the metrics read of labels; lazy engines leave out what is not read, in memory it is looked at."""
+    if not metrics or (set(metrics) <= set(request.of_rows) and _readable(frame, request, metrics)):
+        return frame
+    if request.decides:
+        frame = _with_outcomes(frame, request, positive())
+    if _readable(frame, request, metrics):
+        return frame
+    return lazy_columns.with_label_texts(frame, request.roles)
+
+
+def _readable(frame: Frame, request: Request, metrics: Sequence[int]) -> bool:
+    """True if rows in memory have every column that the metrics read; not known of lazy ones."""
+    if isinstance(frame, nw.LazyFrame):
+        return False
+    try:
+        frame.head(0).select(*[column for i in metrics for column in expressions.values(request.metrics[i], i)])
+    except Exception:  # each dataframe engine has its own exceptions
+        return False
+    return True
+
+
+def _with_outcomes(frame: Frame, request: Request, positive: object) -> Frame:
+    """Add outcome and decision as 0 or 1."""
     schema, columns = frame.collect_schema(), []
     for key, name in (("__truth__", "__y_true__"), ("__decision__", "__y_pred__")):
         if key in request.labels:
@@ -175,34 +188,65 @@ def _with_outcomes(frame: nw.LazyFrame[Any], request: Request, positive: object)
     return frame
 
 
-def _first_pass(source: Source, frame: nw.LazyFrame[Any], request: Request, numbers: Sequence[Number]) -> Cells:
+def _first_pass(source: Source, frame: Frame, request: Request, numbers: Sequence[Number]) -> Cells:
     """The group-by over attributes and labels; means are summed again around a middle where digits were lost."""
-    shifts: list[float | nw.Expr] = [0.0] * len(request.metrics)
+    means = [i for i in request.of_rows if request.metrics[i].kind == "mean"]
+    start = _overall_means(frame, request, means)
+    shifts: list[float | nw.Expr] = [start.get(i, 0.0) for i in range(len(request.metrics))]
     cells = _sum(source, frame, request, numbers, shifts)
     middles: dict[int, tuple[float, dict[tuple[Any, ...], float]]] = {}
-    for i in request.of_rows:
-        if request.metrics[i].kind != "mean":
-            continue
+    for i in means:
         w, wv, wvv = (cells.table[f"{name}{i}"] for name in ("w", "wv", "wvv"))
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = wv / w
             lost = (wvv - wv * mean < CANCELLED * wvv) & (cells.table[f"low{i}"] < cells.table[f"high{i}"])
+        lost &= cells.table[f"there{i}"] > 2  # the scatter of two rows is known from their values
         if lost.any() and np.isfinite(wv).all():
-            keys = cells.whole_keys()
-            own = {keys[j]: float(mean[j]) for j in np.flatnonzero(lost)[:OWN_MIDDLES]}
-            middles[i] = float(wv.sum() / w.sum()), own
-            shifts[i] = _middle(frame, request, *middles[i])
+            keys, shift = cells.whole_keys(), start.get(i, 0.0)
+            held = isinstance(frame, nw.DataFrame)
+            own = {keys[j]: float(mean[j]) + shift for j in np.flatnonzero(lost)[: None if held else OWN_MIDDLES]}
+            middles[i] = float(wv.sum() / w.sum()) + shift, own
+            if isinstance(frame, nw.DataFrame):
+                frame, shifts[i] = _with_middles(frame, request, i, *middles[i]), nw.col(f"__shift{i}__")
+            else:
+                shifts[i] = _middle(frame, request, *middles[i])
     if middles:
         cells = _sum(source, frame, request, numbers, shifts)
-    for i in request.of_rows:
-        everywhere, own = middles.get(i, (0.0, {}))
-        cells.table[f"shift{i}"] = np.array([own.get(key, everywhere) for key in cells.whole_keys()])
+    for i in means:
+        everywhere, own = middles.get(i, (start.get(i, 0.0), {}))
+        cells.table[f"shift{i}"] = (
+            np.array([own.get(key, everywhere) for key in cells.whole_keys()])
+            if own
+            else np.full(len(cells.code), everywhere)
+        )
     return cells
 
 
-def _middle(
-    frame: nw.LazyFrame[Any], request: Request, everywhere: float, own: Mapping[tuple[Any, ...], float]
-) -> nw.Expr:
+def _overall_means(frame: Frame, request: Request, means: Sequence[int]) -> dict[int, float]:
+    """The mean value of metrics over rows in memory, which are read twice at little cost; nothing for lazy rows."""
+    if not isinstance(frame, nw.DataFrame) or not means:
+        return {}
+    values = [column for i in means for column in expressions.values(request.metrics[i], i)]
+    try:
+        found = frame.select(*values).select(*[nw.col(f"__m{i}__").mean() for i in means])
+    except Exception as problem:
+        _blame_metric(frame, request, problem)
+        raise
+    overall = {i: found[f"__m{i}__"][0] for i in means}
+    return {i: float(mean) for i, mean in overall.items() if mean is not None and np.isfinite(mean)}
+
+
+def _with_middles(
+    frame: nw.DataFrame[Any], request: Request, i: int, everywhere: float, own: Mapping[tuple[Any, ...], float]
+) -> nw.DataFrame[Any]:
+    """Add the middle of the cell of each row, for one metric."""
+    names = [*(f"__by_{j}__" for j in range(len(request.roles.by))), *request.labels]
+    rows = read_cells(frame.select(*names), names, ())
+    middles = np.array([own.get(key, everywhere) for key in rows.keys])[rows.code]
+    return frame.with_columns(nw.new_series(f"__shift{i}__", middles, nw.Float64, backend=frame.implementation))
+
+
+def _middle(frame: Frame, request: Request, everywhere: float, own: Mapping[tuple[Any, ...], float]) -> nw.Expr:
     """The middle of each cell: its own where there is one."""
     columns = [*(f"__by_{i}__" for i in range(len(request.roles.by))), *request.labels]
     found: nw.Expr = nw.lit(everywhere)
@@ -217,7 +261,7 @@ def _middle(
 
 def _sum(
     source: Source,
-    frame: nw.LazyFrame[Any],
+    frame: Frame,
     request: Request,
     numbers: Sequence[Number],
     shifts: Sequence[float | nw.Expr],
@@ -246,6 +290,10 @@ def _sum(
     if request.weighted:
         columns.append((nw.col("__weight__") * nw.col("__weight__")).alias("__squares__"))
         aggregates.append(nw.col("__squares__").sum().alias("squares"))
+    if request.confusion and request.roles.y_score is not None:
+        scored = expressions.weight_of(request.weighted) * nw.col("__y_score__")
+        columns += [scored.alias("__ws__"), (scored * nw.col("__y_score__")).alias("__wss__")]
+        aggregates += [nw.col("__ws__").sum().alias("score"), nw.col("__wss__").sum().alias("score_squares")]
     moments = expressions.moments(metrics, request.weighted, shifts)
     features = expressions.features(len(request.roles.features), request.weighted)
     checks = _checks(request, "__loss__" in whole)
@@ -311,7 +359,7 @@ def _checks(request: Request, losses: bool) -> expressions.Parts:
     return found
 
 
-def _blame_metric(frame: nw.LazyFrame[Any], request: Request, problem: Exception) -> None:
+def _blame_metric(frame: Frame, request: Request, problem: Exception) -> None:
     """Find the metric that cannot be computed, if one cannot; by names and types alone, since reading may be what failed."""
     for i in request.of_rows:
         metric = request.metrics[i]
@@ -336,7 +384,7 @@ def _attributes(cells: Cells, request: Request) -> tuple[Cells, float]:
     return Cells(cells.keys, cells.code[kept], table, labels), float(rows[~kept].sum())
 
 
-def _check_metrics(source: Source, frame: nw.LazyFrame[Any], table: dict[str, FloatArray], request: Request) -> None:
+def _check_metrics(source: Source, frame: Frame, table: dict[str, FloatArray], request: Request) -> None:
     for i in request.of_rows:
         metric, total = request.metrics[i], table[f"wv{i}"]
         count = float(table[f"n{i}"].sum())
@@ -353,13 +401,12 @@ def _check_metrics(source: Source, frame: nw.LazyFrame[Any], table: dict[str, Fl
             )
 
 
-def _scores(
-    source: Source, frame: nw.LazyFrame[Any], request: Request, table: dict[str, FloatArray]
-) -> tuple[Cells, float | None]:
-    """Positives and negatives by score; scores are rounded down to a grid where there are more than can be held."""
+def _scores(source: Source, frame: Frame, request: Request, table: dict[str, FloatArray]) -> tuple[Cells, float | None]:
+    """Positives and negatives by score; lazy rows have scores rounded down to a grid where there are more than can be held."""
     parts = expressions.scores(request.weighted)
-    found = _grouped(source, frame, request, "__key__", parts, MOST_CELLS + 1)
-    if len(found.code) <= MOST_CELLS:
+    held = isinstance(frame, nw.DataFrame)
+    found = _grouped(source, frame, request, "__key__", parts, 0 if held else MOST_CELLS + 1)
+    if held or len(found.code) <= MOST_CELLS:
         return found, None
     width = grid_width(table["__y_score__low"].min(), table["__y_score__high"].max(), MOST_CELLS // len(found.keys))
     lower = ((nw.col("__y_score__") / width).floor() * width + 0.0).alias("__key__")
@@ -379,7 +426,7 @@ def grid_width(low: float, high: float, most: int) -> float:
 
 
 def _grouped(
-    source: Source, frame: nw.LazyFrame[Any], request: Request, extra: str, parts: expressions.Parts, most: int = 0
+    source: Source, frame: Frame, request: Request, extra: str, parts: expressions.Parts, most: int = 0
 ) -> Cells:
     keys = [f"__by_{i}__" for i in range(len(request.roles.by))]
     query = frame.with_columns(*parts.columns).group_by(*keys, extra).agg(*parts.aggregates)

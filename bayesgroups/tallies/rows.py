@@ -8,21 +8,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.data import frames
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.metrics import LOSS, Metric, class_of, named
 from bayesgroups.data.roles import Roles
-from bayesgroups.data.sources import is_stream
-from bayesgroups.data.texts import level_text
+from bayesgroups.data.sources import is_stream, open_source
 from bayesgroups.errors import InputError
-from bayesgroups.tallies.aggregation import lay_out, sum_rows
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.confusion import check_cells, with_cells
 from bayesgroups.tallies.notes import BINARY, direction_settings, is_binary
-from bayesgroups.tallies.pushdown import Declared, Pushed, push_down
-from bayesgroups.tallies.subgroups import check_attributes, cross
+from bayesgroups.tallies.pushdown import Pushed, push_down
+from bayesgroups.tallies.subgroups import check_attributes
 from bayesgroups.tallies.variances import Pooling
 
 FloatArray = NDArray[np.float64]
@@ -159,14 +156,13 @@ def tally(
         raise InputError(
             "row_covariates= is about scores; put auc among the metrics and name the column of scores, y_score="
         )
-    pushed = push_down(frame, roles, wanted, declared, missing, decides)
-    found = _of_memory(frame, roles, wanted, declared, missing, decides) if pushed is None else pushed
-    rows, subgroups = found.rows, found.subgroups
+    source = frame if is_stream(frame) else open_source(frame)
+    found = push_down(source, roles, wanted, declared, missing, decides=decides, confusion=confusion)
     for metric in wanted:
         label = class_of(metric)
-        if label is not None and label not in rows.classes:
+        if label is not None and label not in found.classes:
             raise InputError(
-                f"metric {metric.name!r}: no row has the label {label!r}; the labels are {list(rows.classes)}"
+                f"metric {metric.name!r}: no row has the label {label!r}; the labels are {list(found.classes)}"
             )
     settings = {
         "source": "rows",
@@ -179,37 +175,21 @@ def tally(
         "cluster": cluster,
         **({} if cluster is None else {"cluster_analysis": analysis}),
         "weights": weights,
-        **rows.notes,
+        **found.notes,
         **direction_settings([metric.name for metric in wanted], directions),
         **_binary_means(wanted, found, loss),
     }
     described = [_describe(*each) for each in zip(wanted, found.lowest, directions, strict=True)]
     whole = assemble(
-        subgroups, described, found.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
+        found.subgroups, described, found.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
     )
-    whole = with_cells(whole, rows, roles, wanted, subgroups) if confusion else whole
+    if confusion:
+        whole = with_cells(whole, found.label_cells, wanted, found.classes, found.notes.get("positive"))
     if not explained:
         return whole
     from bayesgroups.tallies.score_covariates import keep_covariates
 
-    return keep_covariates(whole, frame, explained)
-
-
-def _of_memory(
-    frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, decides: bool
-) -> Pushed:
-    """The sums of a frame in memory, prepared column by column."""
-    rows = frames.prepare(frames.open_frame(frame), roles, missing=missing, decides=decides)
-    keys, table = sum_rows(rows, roles, metrics)
-    known = {name: declared[name] if declared[name] is not None else rows.declared.get(name) for name in roles.by}
-    if missing == "level":
-        known = {name: None if levels is None else [*levels, frames.MISSING_LEVEL] for name, levels in known.items()}
-    subgroups = cross(roles.by, {name: [key[i] for key in keys] for i, name in enumerate(roles.by)}, known)
-    position = subgroups.codes([[level_text(value) for value in key] for key in keys])
-    sums = lay_out(table, position, len(subgroups.table), rows, roles, metrics, subgroups)
-    lowest = [float(np.nan_to_num(table.get(f"low{i}", np.zeros(1))).min()) for i in range(len(metrics))]
-    highest = [float(np.nan_to_num(table.get(f"high{i}", np.zeros(1))).max()) for i in range(len(metrics))]
-    return Pushed(subgroups, sums, lowest, highest, rows)
+    return keep_covariates(whole, source, explained)
 
 
 def _binary_means(metrics: Sequence[Metric], found: Pushed, loss: str | None) -> dict[str, dict[str, str]]:

@@ -11,19 +11,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.data import frames
-from bayesgroups.data.columns import number
+from bayesgroups.data import lazy_columns
+from bayesgroups.data.frames import Missing
+from bayesgroups.data.keyed_cells import read_cells
 from bayesgroups.data.roles import Roles
-from bayesgroups.data.sources import open_source
+from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import as_json, level_text
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.tallies.pushdown import push_down
 from bayesgroups.tallies.score_moments import Scale, keep_scores, kept, to_scale
 from bayesgroups.tallies.subgroups import attributes_of, of_tally
 
@@ -198,43 +199,50 @@ def _columns(
     truth, weights = str(settings["y_true"]), settings.get("weights")
     by = tuple(attributes_of(tally))
     needed = (*by, truth, str(settings["y_score"]), *([] if weights is None else [str(weights)]), *names)
-    opened = _open(frame, needed)
+    source = _in_memory(open_source(frame), needed)
+    known = source.frame.collect_schema().names()
     for name in names:
-        if name not in opened.columns:
-            raise InputError(
-                f"column {name!r} (a covariate of rows) is not in the frame; {near_misses(name, opened.columns)}"
-            )
+        if name not in known:
+            raise InputError(f"column {name!r} (a covariate of rows) is not in the frame; {near_misses(name, known)}")
     roles = Roles(by, y_true=truth, y_score=str(settings["y_score"]), weights=None if weights is None else str(weights))
-    missing: frames.Missing = settings.get("missing", "error")  # type: ignore[assignment]
-    rows = frames.prepare(opened, roles, missing=missing, decides=False).frame
-    labels = rows[truth].to_list()
+    missing: Missing = settings.get("missing", "error")  # type: ignore[assignment]
+    pushed = push_down(source, roles, [], dict.fromkeys(by), missing)
+    numbers = [
+        lazy_columns.number(source, name, f"covariates[{i}]", f"__covariate_{i}__") for i, name in enumerate(names)
+    ]
+    frame = pushed.frame.with_columns(*[nw.col(each.name).cast(nw.Float64).alias(each.column) for each in numbers])
+    for each in numbers:
+        lazy_columns.check_rows(source, frame, each)
+    keys, columns = [f"__by_{i}__" for i in range(len(by))], [each.column for each in numbers]
+    weighted = [] if weights is None else ["__weight__"]
+    rows = read_cells(
+        source.collect(frame.select(*keys, "__truth__", "__y_score__", *weighted, *columns)), keys, ["__truth__"]
+    )
+    labels = rows.labels["__truth__"]
     positive = {label: level_text(label) == settings.get("positive") for label in set(labels)}
     outcome = np.array([positive[label] for label in labels], dtype=np.int64)
-    levels = [[level_text(value) for value in rows[f"__by_{i}__"].to_list()] for i in range(len(by))]
-    keys = list(zip(*levels, strict=True))
-    known = {key: i for i, key in enumerate(of_tally(tally).table)}
-    strange = next((key for key in keys if key not in known), None)
-    if strange is not None:
+    position = {levels: i for i, levels in enumerate(of_tally(tally).table)}
+    place = pushed.locate(rows)
+    subgroup = np.array([position.get(levels, -1) for levels in pushed.subgroups.table], dtype=np.int64)[place]
+    if (subgroup < 0).any():
+        strange = pushed.subgroups.table[int(place[subgroup < 0][0])]
         raise InputError(f"frame= has rows of {' | '.join(strange)}, a subgroup that the tally does not have")
-    subgroup = np.array([known[key] for key in keys], dtype=np.int64)
     bins = kept(tally)
     assert bins is not None, "keep_scores() attaches them"
-    score = to_scale(rows["__y_score__"].to_numpy(), bins.scale)
-    weight = rows["__weight__"].to_numpy() if weights is not None else np.ones(len(score))
-    values = [number(rows, name, f"covariates[{i}]").to_numpy() for i, name in enumerate(names)]
-    return subgroup, outcome, score, np.asarray(weight, dtype=np.float64), np.stack(values, axis=1)
+    score = to_scale(rows.table["__y_score__"], bins.scale)
+    weight = rows.table.get("__weight__", np.ones(len(score)))
+    return subgroup, outcome, score, weight, np.stack([rows.table[column] for column in columns], axis=1)
 
 
-def _open(frame: object, needed: Sequence[str]) -> nw.DataFrame[Any]:
-    """The frame in memory; of one that is better left where it is, the columns that are needed."""
-    source = open_source(frame)
-    if source is None:
-        return frames.open_frame(frame)
+def _in_memory(source: Source, needed: Sequence[str]) -> Source:
+    """The same rows in memory; of lazy ones, the columns that are needed."""
+    if source.memory is not None:
+        return source
     known = source.frame.collect_schema().names()
-    wanted = list(dict.fromkeys(name for name in needed if name in known))
     # Where one of them is missing, all names are needed to say which is meant.
-    query = source.frame.select(wanted) if set(needed) <= set(known) else source.frame.head(1)
-    return frames.open_frame(source.collect(query).to_native())
+    wanted = list(dict.fromkeys(needed)) if set(needed) <= set(known) else known
+    query = source.frame.select(wanted)
+    return open_source(source.collect(query if set(needed) <= set(known) else query.head(1)))
 
 
 def _check_spread(packets: Packets) -> None:

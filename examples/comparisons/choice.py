@@ -25,6 +25,7 @@ from bayesgroups.estimators import Estimator
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
 
+PROGRAM = "examples.comparisons.choice"
 FloatArray = NDArray[np.float64]
 
 WORLDS = ("shared", "apart")
@@ -200,7 +201,7 @@ def _ratio(above: FloatArray, below: FloatArray) -> tuple[float, float]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the grid and write its record."""
-    record(parser("choice", "Errors by subgroups and rows.", REPLICATIONS, SEED).parse_args(arguments), study)
+    record(parser(PROGRAM, "Errors by subgroups and rows.", REPLICATIONS, SEED).parse_args(arguments), study)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The joint study: the confusion model against words that see one metric, on the same evaluation sets.
 
-    python -m examples.comparisons.joint_study --data FOLDER --output FOLDER --record docs/examples/joint_model.csv
+    python -m examples.comparisons.joint_study --data FOLDER --output RESULTS --record docs/examples/joint_model.csv
 
 Answers are kept in the output folder as they come, so that a run goes on where it was. The record has a line per population (and
 ``all``, also by metric), estimator and class of subgroups: geometric means over the cells (a metric of a population) of the mean
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--estimators", help=f"some of {', '.join(entrants())}, separated by commas")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
     parser.add_argument("--seed", type=int, default=SEED)
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     if not 0 < given.share <= 1:
         raise InputError(f"--share {given.share} must lie in (0, 1]")

@@ -1,6 +1,6 @@
 """Crossed effects with known standard deviations of the components: the ceiling of the family on the shared study.
 
-    python -m examples.comparisons.known_components --data FOLDER --output FOLDER --workers 2
+    python -m examples.comparisons.known_components --data FOLDER --output RESULTS --workers 2
 
 The standard deviations are those that the same model learns from all rows of a population. Draws, cells and scores are those of
 `examples.comparisons.shared_study`; a default that learns all this from a few rows cannot be expected to do better.
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, help="draws of every population (20 of diabetes and 40 of the others)")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")

@@ -1,6 +1,6 @@
 """The shared study: every estimator on fifteen cells of three public data sets.
 
-    python -m examples.comparisons.shared_study --data FOLDER --output FOLDER --workers 2
+    python -m examples.comparisons.shared_study --data FOLDER --output RESULTS --workers 2
 
 FOLDER of the data holds ``diabetes``, ``adult`` and ``asr_commonvoice``. The other one gets a record of every (population,
 draw, estimator), so that an interrupted run goes on where it was and estimators can be added later without running the
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--no-differences", action="store_true", help="also run the control, where no subgroup differs")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
     parser.add_argument("--page", type=Path, help="Markdown page to write")
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     # Every process does small linear algebra; more threads than processes only get in each other's way.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -132,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options += "" if given.fewest == FEWEST else f" --fewest {given.fewest}"
         options += " --no-differences" if given.no_differences else ""
         write(
-            given.page, page(list(parts.values()), f"{PROGRAM} --data FOLDER --output FOLDER {options}", given.fewest)
+            given.page, page(list(parts.values()), f"{PROGRAM} --data FOLDER --output RESULTS {options}", given.fewest)
         )
 
 

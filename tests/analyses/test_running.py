@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.cli import run
@@ -44,6 +45,17 @@ def written(folder: Path, text: str) -> Path:
 
 def digests(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_settings_by_their_former_names(rows: Path) -> None:
+    text = HEAD + TALLY + '[estimators.alone]\nword = "no_pooling"\nbootstrap = 50\n' + GAP.replace("pooled", "alone")
+    now = run_analysis(written(rows, text + 'using = "bootstrap"\n')).answers["gap"]
+    with pytest.warns(
+        DeprecationWarning, match=r"^disparity\(approach='frequentist'\) is disparity\(using='bootstrap'\) now$"
+    ):
+        before = run_analysis(written(rows, text + 'approach = "frequentist"\n')).answers["gap"]
+    xr.testing.assert_identical(before, now)
+    assert set(now["correction"].values.tolist()) == {"bootstrap"}
 
 
 def test_the_template_runs_and_again_to_the_byte(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:

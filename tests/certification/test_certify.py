@@ -118,7 +118,7 @@ def test_a_bootstrap_is_max_t() -> None:
     table = pd.DataFrame({"site": list("abcdef")})
     counts = bg.tally_from_counts([900, 880, 860, 700, 4, 1], [1000, 1000, 1000, 1000, 4, 1], table, metric="acc")
     report = bg.estimate(counts, bg.NoPooling(bootstrap=2000), seed=1)
-    found = bg.certify(report, part="bootstrap", correction="simultaneous", standards=[0.6, 0.9]).isel(metric=0)
+    found = bg.certify(report, using="bootstrap", correction="simultaneous", standards=[0.6, 0.9]).isel(metric=0)
     assert found["interval_method"] == "bootstrap_max_t"
     assert float(found["critical_value"]) == pytest.approx(2.39, abs=0.15)  # Sidak's for six is 2.386
     assert found["optimist_subgroup"] == "d"
@@ -126,7 +126,7 @@ def test_a_bootstrap_is_max_t() -> None:
     assert found["pessimist_subgroup"] == "f"
     assert float(found["pessimist"]) < 0.5
     assert found["misses"].values.tolist() == [0, 1]
-    plain = bg.certify(report, part="bootstrap").isel(metric=0)
+    plain = bg.certify(report, using="bootstrap").isel(metric=0)
     assert float(plain["optimist"]) < float(found["optimist"])
 
 
@@ -256,8 +256,8 @@ def test_margins_are_asked_too() -> None:
         ({"interval": "wald_"}, "interval='wald_' is unknown; did you mean 'wald'"),
         ({"standards": [0.5, np.nan]}, "must be finite values of the metric"),
         ({"order": 1}, "order=1 is about margins; give margins=True as well"),
-        ({"part": "draws"}, "part='draws' is not one of"),
-        ({"part": "posterior"}, r"part='posterior' needs a report from bg.estimate\(\)"),
+        ({"using": "draws"}, "using='draws' is not one of"),
+        ({"using": "posterior"}, r"using='posterior' needs a report from bg.estimate\(\)"),
     ],
 )
 def test_settings_that_do_not_exist(settings: dict[str, object], message: str) -> None:
@@ -268,8 +268,10 @@ def test_settings_that_do_not_exist(settings: dict[str, object], message: str) -
 def test_sources_that_are_none() -> None:
     with pytest.raises(SchemaError, match="expected a tally or a report of bayesgroups; got Dataset"):
         bg.certify(xr.Dataset())
-    with pytest.raises(InputError, match="the report has no group 'bootstrap'; NoPooling"):
-        bg.certify(bg.estimate(example(), bg.NoPooling(), seed=1), part="bootstrap")
+    with pytest.raises(
+        InputError, match="the report has no group 'bootstrap', which using='bootstrap' needs; bg.NoPooling"
+    ):
+        bg.certify(bg.estimate(example(), bg.NoPooling(), seed=1), using="bootstrap")
 
 
 def test_draws_have_limits_of_their_own() -> None:
@@ -277,7 +279,7 @@ def test_draws_have_limits_of_their_own() -> None:
     for ask in (bg.certify, bg.simultaneous_intervals):
         with pytest.raises(InputError, match="interval='wald' is for a tally; draws have limits of their own"):
             ask(report, interval="wald")
-    assert float(bg.certify(report, interval="wald", part="tally")["pessimist"][0]) == pytest.approx(0.5444, abs=1e-4)
+    assert float(bg.certify(report, interval="wald", using="tally")["pessimist"][0]) == pytest.approx(0.5444, abs=1e-4)
 
 
 def test_a_hierarchical_posterior_as_published() -> None:

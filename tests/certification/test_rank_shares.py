@@ -69,24 +69,24 @@ def test_the_ends_and_the_mean_follow_from_the_same_shares(draws: FloatArray) ->
 
 @settings(max_examples=15, deadline=None)
 @given(DRAWS)
-@pytest.mark.parametrize("part", ["tally", "posterior", "bootstrap"])
-def test_of_every_source_the_shares_of_ranks_sum_to_one(part: str, draws: FloatArray) -> None:
+@pytest.mark.parametrize("using", ["tally", "posterior", "bootstrap"])
+def test_of_every_source_the_shares_of_ranks_sum_to_one(using: str, draws: FloatArray) -> None:
     groups = draws.shape[1]
     source: xr.Dataset | xr.DataTree
-    if part == "tally":
+    if using == "tally":
         draws = draws[:1]
         source = bg.tally_from_counts(draws[0] * 8, [8] * groups, sites(groups), metric="acc")
     else:
         source = report_of(draws)
-    answer = bg.ranks(source, part=part, all_ranks=True).isel(metric=0)  # type: ignore[arg-type]
+    answer = bg.ranks(source, using=using, all_ranks=True).isel(metric=0)  # type: ignore[arg-type]
     shares = answer["rank_share"].transpose("subgroup", "place").values
     np.testing.assert_allclose(shares, by_hand(draws), atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=0), 1.0, rtol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
     assert answer["place"].values.tolist() == list(range(1, groups + 1))
-    if part == "tally":
+    if using == "tally":
         np.testing.assert_allclose(answer["rank"].values, shares @ answer["place"].values, rtol=1e-12)
-    if part == "posterior":
+    if using == "posterior":
         np.testing.assert_allclose(answer["probability_best"].values, shares[:, 0], atol=1e-12)
         np.testing.assert_allclose(answer["probability_worst"].values, shares[:, -1], atol=1e-12)
         np.testing.assert_allclose(answer["expected_rank"].values, shares @ answer["place"].values, rtol=1e-6)

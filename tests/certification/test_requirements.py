@@ -40,8 +40,8 @@ def test_a_ratio_to_nothing_is_infinite() -> None:
 
 def test_the_definitions_of_draws() -> None:
     report = bg.estimate(counts(), bg.NoPooling(bootstrap=500), seed=1)
-    for part in ("posterior", "bootstrap"):
-        found = bg.fairness_definitions(report, part=part).isel(metric=0)
+    for using in ("posterior", "bootstrap"):
+        found = bg.fairness_definitions(report, using=using).isel(metric=0)
         assert (found["lower"] < found["upper"]).values[:3].all()
         assert (found["lower"] <= found["value"]).all()
 

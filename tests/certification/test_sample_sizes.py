@@ -15,7 +15,8 @@ from bayesgroups.questions.certification import (
     rows_to_certify,
     rows_to_narrow,
 )
-from bayesgroups.questions.certification.bounds import Sample, limits
+from bayesgroups.questions.certification.bounds import limits
+from bayesgroups.questions.subgroup_values import Sample
 
 Z = 1.6448536269514722
 WHO = pd.DataFrame({"site": ["a", "b", "c"]})

@@ -52,19 +52,19 @@ def test_sidak_adjusts_as_its_critical_value() -> None:
     assert np.array_equal(adjust(p, "none"), p, equal_nan=True)
 
 
-@pytest.mark.parametrize("part", ["tally", "posterior", "bootstrap"])
-def test_bands_of_every_part(part: str) -> None:
+@pytest.mark.parametrize("using", ["tally", "posterior", "bootstrap"])
+def test_bands_of_every_origin(using: str) -> None:
     report = bg.estimate(counts(), bg.NoPooling(bootstrap=2000), seed=1)
-    band = bg.simultaneous_intervals(report, part=part).isel(metric=0)  # type: ignore[arg-type]
-    single = bg.simultaneous_intervals(report, part=part, level=0.8).isel(metric=0)  # type: ignore[arg-type]
+    band = bg.simultaneous_intervals(report, using=using).isel(metric=0)  # type: ignore[arg-type]
+    single = bg.simultaneous_intervals(report, using=using, level=0.8).isel(metric=0)  # type: ignore[arg-type]
     defined = np.array([True, True, True, False, True])
-    if part == "posterior":  # the prior answers for the empty subgroup, or nobody does
+    if using == "posterior":  # the prior answers for the empty subgroup, or nobody does
         defined = np.isfinite(band["estimate"].values)
     assert np.array_equal(np.isfinite(band["lower"].values), defined)
     assert (band["lower"] <= single["lower"]).values[defined].all()
     assert (band["upper"] >= single["upper"]).values[defined].all()
     assert float(band["critical_value"]) == pytest.approx(2.49, abs=0.25)  # Sidak's for four is 2.491
-    assert band["interval_kind"] == ("credible" if part == "posterior" else "simultaneous")
+    assert band["interval_kind"] == ("credible" if using == "posterior" else "simultaneous")
     assert ((band["lower"] >= 0) & (band["upper"] <= 1)).values[defined].all()
 
 
@@ -150,7 +150,7 @@ def test_discoveries_from_draws() -> None:
     assert found["discovered"].values[4] == 1
     assert found["discovered"].values[0] == 0
     assert 0 <= float(found["expected_false"]) <= 0.05 * float(found["number"])
-    resampled = bg.discoveries(report, 0.05, part="bootstrap").isel(metric=0)
+    resampled = bg.discoveries(report, 0.05, using="bootstrap").isel(metric=0)
     assert resampled["discovered"].values.tolist() == [0, 0, 0, 0, 1]
     with_margins = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m"] * 2})
     crossed = bg.tally_from_counts([900, 890, 900, 600], [1000] * 4, with_margins, metric="acc")

@@ -16,8 +16,9 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.cli import GROUPS, app, inputs, results, run
+from bayesgroups.cli import PIPELINE, app, inputs, results, run
 from bayesgroups.cli.options import AnswerOptions
+from bayesgroups.cli.questions import QUESTIONS as GENERATED
 from bayesgroups.cli.results import publish
 from bayesgroups.tallies import files as tally_files
 from bayesgroups.views.tables import answer_schema, report_schema
@@ -187,20 +188,20 @@ def test_a_question_prints_a_table_and_the_one_shape_of_json(
 
 
 def test_every_public_question_has_a_command() -> None:
-    there = {command.__name__ for _, commands in GROUPS for command in commands}
+    by_hand = {command.__name__ for commands in PIPELINE.values() for command in commands}
+    there = by_hand | set(GENERATED)
     functions = {name for name in bg.__all__ if inspect.isfunction(getattr(bg, name))}
     assert functions - there - set(NOT_ASKED_FOR) == set()
     assert set(NOT_ASKED_FOR) & there == set()
 
 
 def test_every_command_has_help_and_an_example() -> None:
-    for _, commands in GROUPS:
-        for command in commands:
-            text = inspect.getdoc(command) or ""
-            name = command.__name__.replace("_", "-")
-            assert f"bayesgroups {name}" in text, name
-            for parameter in inspect.signature(command).parameters:
-                assert f"\n{parameter}\n    " in text, f"{name}: {parameter} is not explained"
+    for name in (name for name in app if not name.startswith("-")):
+        command = app[name]
+        assert f"bayesgroups {name}" in command.help, name
+        for argument in command.assemble_argument_collection(parse_docstring=True):
+            if argument.name != "*":
+                assert argument.parameter.help, f"{name}: {argument.name} is not explained"
 
 
 def test_a_report_is_json_of_its_schema(folder: Path, capsys: Captured) -> None:

@@ -15,9 +15,9 @@ import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.disparities import bootstrap_variance, finite_population
 from bayesgroups.questions.disparities.between_group_variance import INTERVALS, Method
-from bayesgroups.questions.disparities.cells import gather
 from bayesgroups.questions.disparities.rate_moments import product_of_rates, squares_of_rates
 from bayesgroups.questions.disparities.unified import tails
+from bayesgroups.questions.sampling_variances import read_estimates
 
 METHODS = tuple(INTERVALS)
 K, N = [36, 16, 7, 3], [40, 20, 10, 5]
@@ -43,26 +43,26 @@ def test_worked_example() -> None:
         assert float(found["raw"]) == pytest.approx(-0.003146, abs=5e-7)
         assert float(found["truncated"]) == 0.0
         assert float(asked(tally, method)["raw"]) == pytest.approx(-0.006849, abs=5e-7)
-    cells = gather(tally, 0)
+    estimates = read_estimates(tally, 0)
     expected = {("corrected", "published"): [0.00225, 0.008, 0.021, 0.048],
                 ("corrected", "unbiased"): [0.002308, 0.008421, 0.023333, 0.06],
                 ("double_corrected", "published"): [0.004444, 0.0156, 0.0399, 0.0864]}  # fmt: skip
     for (correction, form), values in expected.items():
-        found_noise = bootstrap_variance.noise(cells.y, cells, correction, form)  # type: ignore[arg-type]
+        found_noise = bootstrap_variance.noise(estimates.y, estimates, correction, form)  # type: ignore[arg-type]
         np.testing.assert_allclose(found_noise, values, atol=5e-7)
-    np.testing.assert_allclose(cells.v + cells.resampled, [0.004558, 0.016421, 0.044333, 0.108], atol=5e-7)
+    np.testing.assert_allclose(estimates.v + estimates.resampled, [0.004558, 0.016421, 0.044333, 0.108], atol=5e-7)
 
 
 @pytest.mark.parametrize(("n", "mu"), [(2, 0.3), (8, 0.3), (5, 0.9)])
 def test_double_correction_is_unbiased(n: int, mu: float) -> None:
     """The expectation over samples and replicates of what is taken off, in closed form by summing over all of them."""
-    cells = gather(bg.tally_from_counts([1, 1], [n, n], sites(2)), 0)
+    estimates = read_estimates(bg.tally_from_counts([1, 1], [n, n], sites(2)), 0)
     k = np.arange(n + 1)
     target = mu * (1 - mu) * (2 * n - 1) / n**2
     weights = binom.pmf(k, n, mu)
     expected = dict.fromkeys(("unbiased", "published"), 0.0)
     for form in expected:
-        off = bootstrap_variance.noise(np.stack([k / n, k / n], axis=1), cells, "double_corrected", form)[:, 0]  # type: ignore[arg-type]
+        off = bootstrap_variance.noise(np.stack([k / n, k / n], axis=1), estimates, "double_corrected", form)[:, 0]  # type: ignore[arg-type]
         replicate = np.array([binom.pmf(k, n, one / n) @ off for one in k])
         expected[form] = float(weights @ replicate)
     assert expected["unbiased"] == pytest.approx(target, rel=1e-10)
@@ -214,9 +214,9 @@ def test_fewer_than_two_subgroups(method: Method) -> None:
 
 def test_single_rows_take_the_pooled_variance() -> None:
     tally = bg.tally_from_counts([1, 0, 4, 1, 0], [1, 1, 9, 1, 1], sites(5))
-    cells = gather(tally, 0)
+    estimates = read_estimates(tally, 0)
     pooled = float(tally["pooled_variance"].values[0])
-    assert cells.v[[0, 1, 3, 4]].tolist() == pytest.approx([pooled] * 4)
+    assert estimates.v[[0, 1, 3, 4]].tolist() == pytest.approx([pooled] * 4)
     found = asked(tally, "double_corrected")
     assert "rests on the pooled row variance" in str(found["note"].values)
     assert np.isfinite(float(found["upper"]))
@@ -276,7 +276,7 @@ def test_metrics_do_not_disturb_each_other() -> None:
 def test_law_of_known_equal_variances() -> None:
     """2 v^2 / (K - 1) at 0, 4 v / (K - 1) more per unit, as of a non-central chi-square."""
     tally = bg.tally_from_estimates(np.linspace(0, 1, 6), [0.04] * 6, sites(6))
-    found = finite_population.of_cells(gather(tally, 0))
+    found = finite_population.of_cells(read_estimates(tally, 0))
     at = finite_population.law(found, np.array([0.0, 0.5]))
     assert at.variance.tolist() == pytest.approx([2 * 0.04**2 / 5, 2 * 0.04**2 / 5 + 4 * 0.04 * 0.5 / 5])
     assert at.third.tolist() == pytest.approx([8 * 0.04**3 / 25, 8 * 0.04**3 / 25 + 24 * 0.04**2 * 0.5 / 25])
@@ -306,7 +306,7 @@ def test_what_is_no_tally() -> None:
 
 
 def test_levels_of_the_pieces() -> None:
-    found = finite_population.of_cells(gather(example(), 0))
+    found = finite_population.of_cells(read_estimates(example(), 0))
     for call in (
         lambda: finite_population.interval(found, 0.0),
         lambda: bootstrap_variance.interval(np.zeros(3), 0.0, 1.0, basic=False),

@@ -81,10 +81,10 @@ def test_a_report_gives_its_draws() -> None:
     gap = bg.aggregate(scores)
     assert gap.dims == ("chain", "draw")
     assert 0 < float(gap.mean()) < 0.3
-    with pytest.raises(InputError, match="the report has no /bootstrap; take the other side"):
-        class_scores(report, side="frequentist")
-    with pytest.raises(InputError, match="side='both' does not exist"):
-        class_scores(report, side="both")
+    with pytest.raises(InputError, match="the report has no group 'bootstrap', which using='bootstrap' needs"):
+        class_scores(report, using="bootstrap")
+    with pytest.raises(InputError, match="using='both' is not one of"):
+        class_scores(report, using="both")  # type: ignore[arg-type]
 
 
 def test_what_is_wrong_is_named(confusion: xr.DataArray, make_tally: Callable[..., xr.Dataset]) -> None:
@@ -98,7 +98,7 @@ def test_what_is_wrong_is_named(confusion: xr.DataArray, make_tally: Callable[..
         confusion_scores(confusion, "auc")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"no metric tpr\[...\] of a class; there are \['acc', 'fnr'\]"):
         class_scores(make_tally())
-    with pytest.raises(SchemaError, match="this dataset is no tally"):
+    with pytest.raises(SchemaError, match="expected a tally or a report of bayesgroups; got Dataset"):
         class_scores(xr.Dataset())
-    with pytest.raises(SchemaError, match="expected a tally or a report; got DataTree"):
+    with pytest.raises(SchemaError, match="not a report of bayesgroups"):
         class_scores(xr.DataTree())

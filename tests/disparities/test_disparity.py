@@ -12,11 +12,11 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.questions.disparities.cells import gather
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
 from bayesgroups.questions.disparities.null_draws import given_truth, if_equal, shrunken_truth
 from bayesgroups.questions.disparities.posterior_variance import posterior_variance
 from bayesgroups.questions.disparities.sampling_bias import corrected
+from bayesgroups.questions.sampling_variances import read_estimates
 
 K, N = [36, 16, 7, 3], [40, 20, 10, 5]
 
@@ -66,21 +66,21 @@ def test_noise_alone_makes_disparity() -> None:
 
 
 def test_if_equal_keeps_what_it_permutes() -> None:
-    cells = gather(example(), 0)
-    drawn = if_equal(cells, np.random.default_rng(1), 500)
+    estimates = read_estimates(example(), 0)
+    drawn = if_equal(estimates, np.random.default_rng(1), 500)
     np.testing.assert_allclose((drawn * N).sum(axis=1), sum(K))
     np.testing.assert_allclose(drawn.mean(axis=0), sum(K) / sum(N), atol=0.04)
 
 
 def test_if_equal_of_more_rows_than_can_be_dealt() -> None:
     size = [10**9, 2 * 10**9]
-    cells = gather(bg.tally_from_counts([5 * 10**8, 10**9], size, sites(2)), 0)
-    np.testing.assert_allclose(if_equal(cells, np.random.default_rng(1), 50), 0.5, atol=1e-3)
+    estimates = read_estimates(bg.tally_from_counts([5 * 10**8, 10**9], size, sites(2)), 0)
+    np.testing.assert_allclose(if_equal(estimates, np.random.default_rng(1), 50), 0.5, atol=1e-3)
 
 
 def test_if_equal_of_estimates() -> None:
-    cells = gather(bg.tally_from_estimates([1.0, 3.0], [0.1, 0.3], sites(2)), 0)
-    drawn = if_equal(cells, np.random.default_rng(1), 4000)
+    estimates = read_estimates(bg.tally_from_estimates([1.0, 3.0], [0.1, 0.3], sites(2)), 0)
+    drawn = if_equal(estimates, np.random.default_rng(1), 4000)
     np.testing.assert_allclose(drawn.mean(axis=0), 1.5, atol=0.04)  # weights 10 and 10 / 3
     np.testing.assert_allclose(drawn.var(axis=0), [0.1, 0.3], rtol=0.1)
 
@@ -89,13 +89,13 @@ def test_shrunken_truth_is_as_unequal_as_the_truth() -> None:
     rng = np.random.default_rng(5)
     truth = rng.normal(0.0, 1.0, 400)
     tally = bg.tally_from_estimates(truth + rng.normal(0.0, 1.0, 400), np.ones(400), sites(400))
-    assert float(shrunken_truth(gather(tally, 0)).var()) == pytest.approx(truth.var(), rel=0.15)
+    assert float(shrunken_truth(read_estimates(tally, 0)).var()) == pytest.approx(truth.var(), rel=0.15)
 
 
 def test_given_truth_has_that_mean() -> None:
-    cells = gather(example(), 0)
+    estimates = read_estimates(example(), 0)
     truth = np.array([0.9, 0.5, 0.2, 0.6])
-    drawn = given_truth(truth, cells, np.random.default_rng(1), 4000)
+    drawn = given_truth(truth, estimates, np.random.default_rng(1), 4000)
     np.testing.assert_allclose(drawn.mean(axis=0), truth, atol=0.02)
     assert set(np.unique(np.round(drawn[:, 3] * 5, 9))) <= {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}
 
@@ -125,8 +125,8 @@ def test_weighted_corrected_variance_is_unbiased() -> None:
     target = float((w * (mu - w @ mu) ** 2).sum() / (1 - (w**2).sum()))
     values = []
     for _ in range(150):
-        cells = gather(bg.tally_from_counts(rng.binomial(n, mu), n, sites(3)), 0)
-        values.append(corrected("variance", cells, Settings(n.astype(float)), 0.95, rng, 5).value)
+        estimates = read_estimates(bg.tally_from_counts(rng.binomial(n, mu), n, sites(3)), 0)
+        values.append(corrected("variance", estimates, Settings(n.astype(float)), 0.95, rng, 5).value)
     assert np.mean(values) == pytest.approx(target, abs=4 * np.std(values) / np.sqrt(150))
 
 
@@ -170,7 +170,7 @@ def test_posterior_shrinks_the_disparity() -> None:
 
 def test_bootstrap_of_a_report() -> None:
     report = bg.estimate(example(), bg.NoPooling(bootstrap=800), seed=1)
-    found = bg.disparity(report, approach="frequentist").isel(metric=0)
+    found = bg.disparity(report, using="bootstrap").isel(metric=0)
     assert set(found["correction"].values.tolist()) == {"bootstrap"}
     assert set(found["interval_method"].values.tolist()) == {"percentile"}
     assert float(found["mean"].sel(measure="variance")) > 0.0166
@@ -182,11 +182,11 @@ def test_bootstrap_draws_without_a_value_are_left_out(make_report: Callable[...,
     mu = report["posterior"].to_dataset()[["mu"]].isel(chain=[0]).copy(deep=True)
     mu["mu"].values[0, :7, 0, 3] = np.nan
     report["bootstrap"] = xr.DataTree(mu)
-    found = bg.disparity(report, "variance", approach="frequentist").isel(metric=0, measure=0)
+    found = bg.disparity(report, "variance", using="bootstrap").isel(metric=0, measure=0)
     assert "7 draws have no value in some subgroup" in str(found["note"].values)
     assert np.isfinite(float(found["value"]))
     report["bootstrap"] = xr.DataTree(mu.where(False))
-    found = bg.disparity(report, "variance", approach="frequentist").isel(metric=0, measure=0)
+    found = bg.disparity(report, "variance", using="bootstrap").isel(metric=0, measure=0)
     assert str(found["note"].values) == "no draw has a value in all subgroups"
 
 
@@ -198,7 +198,7 @@ def test_infinite_ratios() -> None:
     smooth = bg.disparity(tally, "max_min_ratio", smoothing=0.05).isel(metric=0, measure=0)
     assert float(smooth["value"]) == pytest.approx(11.0)
     report = bg.estimate(tally, bg.NoPooling(bootstrap=200), seed=1)
-    drawn = bg.disparity(report, "max_min_ratio", approach="frequentist").isel(metric=0, measure=0)
+    drawn = bg.disparity(report, "max_min_ratio", using="bootstrap").isel(metric=0, measure=0)
     assert float(drawn["upper"]) == np.inf
     assert "infinite in some draws" in str(drawn["note"].values)
     assert np.isnan(float(bg.disparity(tally, "max_min_ratio", corrected=True)["value"][0, 0]))
@@ -284,7 +284,7 @@ def test_posterior_variance_without_a_hierarchy() -> None:
         ({"smoothing": -0.1}, "smoothing=-0.1 must be 0 or larger"),
         ({"draws": 0}, "draws=0 must be 1 or more"),
         ({"level": 0.0}, "strictly between 0 and 1"),
-        ({"approach": "both"}, "approach='both' does not exist"),
+        ({"using": "both"}, "using='both' is not one of 'auto', 'tally', 'posterior', 'bootstrap'"),
     ],
 )
 def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
@@ -298,7 +298,7 @@ def test_settings_that_are_not_for_a_report(report: xr.DataTree) -> None:
     with pytest.raises(InputError, match="tolerance= has no measure 'ginny'"):
         bg.disparity(report, tolerance={"ginny": 1.0})
     with pytest.raises(InputError, match="no group 'bootstrap'"):
-        bg.disparity(report, approach="frequentist")
+        bg.disparity(report, using="bootstrap")
     without = xr.DataTree.from_dict(
         {name: tree.to_dataset() for name, tree in report.children.items() if name != "posterior"}
     )
@@ -314,9 +314,9 @@ def test_published_estimates_have_no_population() -> None:
 
 
 def test_what_is_neither_tally_nor_report() -> None:
-    with pytest.raises(SchemaError, match="expected a report"):
+    with pytest.raises(SchemaError, match="expected a tally or a report"):
         bg.disparity(xr.Dataset())
-    with pytest.raises(SchemaError, match="expected a report"):
+    with pytest.raises(SchemaError, match="expected a tally or a report"):
         posterior_variance(xr.Dataset())  # type: ignore[arg-type]
 
 
@@ -324,4 +324,4 @@ def test_level_of_a_posterior(report: xr.DataTree) -> None:
     with pytest.raises(InputError, match="strictly between 0 and 1"):
         posterior_variance(report, level=1.0)
     with pytest.raises(InputError, match="strictly between 0 and 1"):
-        corrected("gini", gather(example(), 0), Settings(), 0.0, np.random.default_rng(1), 5)
+        corrected("gini", read_estimates(example(), 0), Settings(), 0.0, np.random.default_rng(1), 5)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from examples.published.intersectionality import subsampling
+from examples.pages import blocks
+from examples.published.intersectionality import page, subsampling
 from examples.published.intersectionality.protected_tables import load_table
 from examples.published.intersectionality.subsampling import SEED, judge, read_points
 from tests.public_data import public_data
@@ -23,42 +22,23 @@ FRACTIONS = [round(0.1 * step, 1) for step in range(1, 11)]
 
 
 @pytest.fixture(scope="module")
-def example() -> ModuleType:
-    path = Path(__file__).parents[2] / "examples" / "intersectionality.py"
-    spec = importlib.util.spec_from_file_location("intersectionality_example", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
 def record() -> pd.DataFrame:
     return pd.read_csv(RECORD)
 
 
-def test_the_page_has_the_tables_that_the_code_makes(example: ModuleType) -> None:
-    text = (DOCS / "intersectionality.md").read_text(encoding="utf-8")
-    made = read_points(RECORD)
-    for line in (*example.published_rows(), *example.own_rows(made), *example.trend_rows(made)):
-        assert line in text
-    for part in (
-        example.HEAD,
-        example.AFTER_PUBLISHED,
-        example.BEFORE_REQUIREMENTS,
-        example.BEFORE_FIGURES,
-        example.BEFORE_TRENDS,
-        example.FOOT,
-    ):
-        assert part.strip() in text
-    assert len(example.published_rows()) == 2 + 18
+def test_the_page_has_the_tables_that_the_code_makes() -> None:
+    shown = blocks((DOCS / "intersectionality.md").read_text(encoding="utf-8"))
+    record = read_points(RECORD)
+    assert shown["printed and exact values"].splitlines() == page.published_rows()
+    assert shown["all rows"].splitlines() == page.own_rows(record)
+    assert shown["rows left out"].splitlines() == page.trend_rows(record)
+    assert len(page.published_rows()) == 2 + 18
 
 
-def test_figures_are_drawn_from_the_record(example: ModuleType, record: pd.DataFrame, tmp_path: Path) -> None:
-    for study, number in example.FIGURES.items():
+def test_figures_are_drawn_from_the_record(record: pd.DataFrame, tmp_path: Path) -> None:
+    for study, number in page.FIGURES.items():
         path = tmp_path / "figure.svg"
-        example.draw(read_points(RECORD), study, path)
+        page.draw(read_points(RECORD), study, path)
         drawn = path.read_text(encoding="utf-8")
         for table in dict.fromkeys(record["table"]):
             assert table.replace("_", " ") in drawn
@@ -92,14 +72,13 @@ def test_adult_has_the_published_critical_subgroup(record: pd.DataFrame) -> None
     assert optimist["estimate"].to_numpy() == pytest.approx(0.802, abs=0.05)
 
 
-def test_the_command_makes_the_tables_of_systems(example: ModuleType) -> None:
-    """Systems that are there, with the posterior of the worst value, and the requirements that definitions fail."""
-    tallies = example.tallies(public_data("adult", "compas", "asr_commonvoice"))
-    text = (DOCS / "intersectionality.md").read_text(encoding="utf-8").splitlines()
-    accuracy = tallies["COMPAS, decile above 4"].isel(metric=[0])
-    for rows in (example.certified_rows(tallies), example.requirement_rows(accuracy)):
-        first = text.index(rows[0])
-        assert_same_page("\n".join(rows), "\n".join(text[first : first + len(rows)]))
+def test_the_command_makes_the_page(tmp_path: Path) -> None:
+    """All tables, with the posterior of the worst value, and the figures; the prose stays as it is."""
+    data = public_data("adult", "compas", "asr_commonvoice")
+    output = tmp_path / "page.md"
+    page.main(["--data", str(data), "--record", str(RECORD), "--output", str(output)])
+    assert_same_page(output.read_text(encoding="utf-8"), (DOCS / "intersectionality.md").read_text(encoding="utf-8"))
+    assert all((tmp_path / f"intersectionality_{number}.svg").is_file() for number in page.FIGURES.values())
 
 
 KEYS = ("table", "study", "accuracy", "interval", "statistic", "fraction", "repeat", "subgroup")

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from examples import speech
 from tests.public_data import public_data
 from tests.recovery.remade import assert_same_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "examples" / "speech.md"
-
-
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    path = Path(__file__).parents[2] / "examples" / "speech.py"
-    spec = importlib.util.spec_from_file_location("speech_example", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def made_up(speakers: int = 300) -> pd.DataFrame:
@@ -46,14 +34,12 @@ def made_up(speakers: int = 300) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("inside", [".", "asr_commonvoice"])
-def test_from_the_file_to_the_page(
-    example: ModuleType, inside: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_from_the_file_to_the_page(inside: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / inside).mkdir(exist_ok=True)
     clips = made_up()
     clips.to_csv(tmp_path / inside / "clips.csv.gz", index=False)
     page = tmp_path / "speech.md"
-    example.main(["--data", str(tmp_path), "--output", str(page)])
+    speech.main(["--data", str(tmp_path), "--output", str(page)])
     text = page.read_text(encoding="utf-8")
     assert f"out of {len(clips):,} clips of 300 speakers" in text
     assert "Their table of clips is not available" in text
@@ -65,26 +51,26 @@ def test_from_the_file_to_the_page(
     assert heads == [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
 
 
-def test_speakers_tell_less_than_clips(example: ModuleType) -> None:
-    clips = example.known(made_up())
-    plain, robust = (example.tally_of(clips, analysis) for analysis in ("ignore", "robust"))
-    effects = example.design_effects(plain, robust)
+def test_speakers_tell_less_than_clips() -> None:
+    clips = speech.known(made_up())
+    plain, robust = (speech.tally_of(clips, analysis) for analysis in ("ignore", "robust"))
+    effects = speech.design_effects(plain, robust)
     assert float(robust["icc"][0]) > 0.2
     assert float(effects["wer_pooled"].min()) >= 1
     assert float(effects["wer_pooled"].max()) > 1.3
 
 
-def test_no_data(example: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BAYESGROUPS_DATA", raising=False)
     with pytest.raises(SystemExit):
-        example.main([])
+        speech.main([])
     with pytest.raises(FileNotFoundError, match=r"no clips.csv or clips.csv.gz"):
-        example.main(["--data", str(tmp_path)])
+        speech.main(["--data", str(tmp_path)])
 
 
-def test_the_command_makes_the_page(example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The whole page, from the public clips."""
     page = tmp_path / "speech.md"
-    example.main(["--data", str(public_data("asr_commonvoice")), "--seed", "1", "--output", str(page)])
+    speech.main(["--data", str(public_data("asr_commonvoice")), "--seed", "1", "--output", str(page)])
     assert_same_page(page.read_text(encoding="utf-8"), PAGE.read_text(encoding="utf-8"))
     assert "written" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import json
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_two_answers(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_estimator_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = script("own_estimator")
-    own.main()
+    own.main(["--page", str(tmp_path / "own.html")])
     errors = dict(line.split() for line in capsys.readouterr().out.splitlines() if line.startswith(("own", "pooled")))
     assert 0 < float(errors["own"]) < 0.2
     assert own.PriorRows not in ESTIMATORS
@@ -55,7 +56,17 @@ def test_an_estimator_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[
     report = bg.estimate(counts, own.PriorRows(rows=10.0), seed=1)
     opened = bg.open_report(bg.save_report(report, tmp_path / "r.nc"))
     assert (opened.attrs["estimator"], json.loads(opened.attrs["settings"])) == ("prior_rows", {"rows": 10.0})
-    bg.write_html(report, tmp_path / "r.html")
+    page = html.unescape((tmp_path / "own.html").read_text(encoding="utf-8"))
+    priors = json.loads(opened.attrs["prior_description"])["fnr"]
+    assert priors == "binomial likelihood; the prior of each subgroup is Beta(3.04, 6.96)"
+    for fragment in (
+        own.PriorRows.description, own.PriorRows.references[0], "fnr: binomial likelihood; the prior of each subgroup is Beta(",
+        "The prior matters", "from own_estimator import PriorRows", "report = bg.estimate(tally, PriorRows(rows=40.0), seed=1)",
+    ):  # fmt: skip
+        assert fragment in page
+    sensitivity = bg.prior_sensitivity(opened, powers=[2.0])  # 20 prior rows instead of 10
+    twice = (20 * 31 / 102 + np.array([1, 30])) / (20 + np.array([2, 100]))
+    np.testing.assert_allclose(sensitivity["mean_at"].values.ravel(), twice, atol=0.01)
     mean = report["posterior"].to_dataset()["mu"].mean(("chain", "draw")).values.ravel()
     prior = 10 * 31 / 102
     np.testing.assert_allclose(mean, [(prior + 1) / 12, (prior + 30) / 110], atol=0.01)

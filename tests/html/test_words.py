@@ -4,10 +4,10 @@ from typing import Any, get_args
 
 import pandas as pd
 import pytest
+import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.data.metrics import NAMES
-from bayesgroups.estimators import ESTIMATORS
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.no_pooling import Interval
 from bayesgroups.views.html import words
@@ -18,11 +18,6 @@ SITES = pd.DataFrame({"site": list("abcd")})
 @pytest.mark.parametrize("name", NAMES)
 def test_every_metric_has_words(name: str) -> None:
     assert name in words._METRICS
-
-
-@pytest.mark.parametrize("leaf", ESTIMATORS)
-def test_every_estimator_has_words(leaf: type[Estimator]) -> None:
-    assert leaf.word in words._ESTIMATORS
 
 
 ANSWERED = ("equal_tailed", "one_sided", "pooled_normal", "morris", "plug_in", "robust", "fab")
@@ -82,9 +77,12 @@ def test_priors_of_the_confusion_model_say_what_follows_selection() -> None:
     assert said(["race", "sex"], tau_scale=0.4).endswith(f"{follows}.")
     for by, settings in ((["race"], {}), (["race", "sex"], {"follow_selection": False, "own_effects": "learned"})):
         assert "follow" not in said(by, **settings)
-    assert words._factor_prior({"correlated": True}).endswith("correlated across them with an LKJ prior")
+    tally = bg.tally(who, ["race", "sex"], ["fnr"], y_true="y", y_pred="d", confusion=True)
+    correlated = bg.ConfusionModel(correlated=True).describe_priors(tally)
+    assert correlated.endswith("correlated across them with an LKJ prior")
 
 
 def test_unknown_words_are_shown_as_they_are() -> None:
-    assert words.estimator_words("james_stein_<b>") == "Estimator james stein <b>."
+    report = xr.DataTree(xr.Dataset(attrs={"estimator": "james_<b>"}))
+    assert words.estimator_words(report) == "Estimator james <b>."
     assert words.interval_words("new_method") == "new method"

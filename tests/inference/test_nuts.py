@@ -134,3 +134,21 @@ def test_few_rows_and_many_are_sampled_alike() -> None:
     assert (report.attrs["usable"], json.loads(report.attrs["notes"])) == (1, [])
     checks = report["diagnostics"].to_dataset()["value"]
     assert float(checks.sel(check="rate: bulk ESS")) >= 2000
+
+
+def test_thinned_draws_are_some_of_all_draws() -> None:
+    with pm.Model(coords={"metric": ["fnr"]}) as model:
+        pm.Normal("overall", dims="metric")
+        pm.Normal("y", model["overall"], observed=np.array([0.3]))
+    every = nuts.sample(model, seed=2, draws=60, tune=100, chains=2, log_likelihood=True)
+    thinned = nuts.sample(model, seed=2, draws=20, tune=100, chains=2, thin=3, log_likelihood=True)
+    for group in ("posterior", "log_likelihood"):
+        kept, whole = thinned[group].to_dataset(), every[group].to_dataset()
+        xr.testing.assert_identical(
+            kept.drop_attrs(), whole.isel(draw=slice(2, None, 3)).assign_coords(draw=range(20)).drop_attrs()
+        )
+    assert thinned["sample_stats"].sizes["draw"] == 60
+    np.testing.assert_array_equal(thinned["sample_stats"]["lp"], every["sample_stats"]["lp"])
+    for thin in (0, 1.5, True):
+        with pytest.raises(bg.errors.InputError, match="thin=.* must be a whole number, 1 or larger"):
+            nuts.sample(model, seed=2, thin=thin)  # type: ignore[arg-type]

@@ -34,6 +34,6 @@ def test_a_missing_jax_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingDependencyError, match=r"sampling with JAX needs jax; .* 'bayesgroups\[jax\]'"):
         bg.estimate(counts, bg.PartialPooling(), seed=1, inference="nuts_jax")
     with pytest.raises(InputError, match="backend='tpu' is not one of 'default', 'jax'"):
-        nuts._check("tpu")
+        nuts._check("tpu", 1)
     with pytest.raises(InputError, match="inference='jax' is not one of 'auto', 'collapsed', 'nuts', 'nuts_jax'"):
         bg.estimate(counts, bg.PartialPooling(), seed=1, inference="jax")  # type: ignore[arg-type]

@@ -101,16 +101,15 @@ def test_the_likelihood_given_covariates_is_that_of_the_rows(rows: pd.DataFrame)
             here = (code == g) & (y == k)
             np.testing.assert_allclose(cells.mean[g, k], c[here].mean(axis=0), rtol=1e-9)
     x = (np.log(own["p"] / (1 - own["p"])).to_numpy() - scores.centre) / scores.unit
-    names = ("score_density", "z_intercept", "z_scale", "z_subgroup", "z_slope", "z_variance")
+    names = ("score_density", "z_mean", "z_slope", "z_variance")
     wanted = model.replace_rvs_by_values([model[name] for name in names])
     values = model.compile_fn(wanted, inputs=model.value_vars, mode=MODE, on_unused_input="ignore")
     gaps = []
     for seed in range(3):
         rng = np.random.default_rng(seed)
         point = {name: value + 0.3 * rng.standard_normal(value.shape) for name, value in model.initial_point().items()}
-        density, intercept, scale, effect, slope, variance = values(point)
+        density, mean, slope, variance = values(point)
         h = np.array([-0.5, 0.5])
-        mean = intercept[None] + (scale[-2] * effect[0])[:, None] + (scale[-1] * effect[1])[:, None] * h
         steep = slope[0][None] + h[:, None] * slope[1][None]
         own_mean = mean[code, y] + (c * steep[y]).sum(axis=1)
         gaps.append(float(density) - float(norm.logpdf(x, own_mean, np.sqrt(variance[code, y])).sum()))

@@ -80,8 +80,8 @@ def test_what_a_metric_frame_lacks_is_told(rows: pd.DataFrame) -> None:
 
 
 def test_a_report_is_a_metric_frame(report: xr.DataTree) -> None:
-    for approach in ("bayesian", "frequentist"):
-        frame = metric_frame(report, approach=approach)
+    for using, approach in (("posterior", "bayesian"), ("tally", "frequentist")):
+        frame = metric_frame(report, using=using)  # type: ignore[arg-type]
         assert isinstance(frame, MetricFrame)
         table = report["estimates"].to_dataset()["estimate"].sel(approach=approach)
         own = frame.by_group.sort_index().to_numpy(dtype=float)
@@ -91,8 +91,8 @@ def test_a_report_is_a_metric_frame(report: xr.DataTree) -> None:
         assert frame.difference()["acc"] == pytest.approx(np.nanmax(one) - np.nanmin(one))
         weight = report["constant_data"].to_dataset()["count"].sel(metric="acc").values
         assert frame.overall["acc"] == pytest.approx(np.nansum(one * weight) / weight[np.isfinite(one)].sum())
-    with pytest.raises(InputError, match="approach 'both' is not one of"):
-        metric_frame(report, approach="both")
+    with pytest.raises(InputError, match="using='both' is not one of"):
+        metric_frame(report, using="both")  # type: ignore[arg-type]
 
 
 def test_without_fairlearn_the_error_says_so(report: xr.DataTree, monkeypatch: pytest.MonkeyPatch) -> None:

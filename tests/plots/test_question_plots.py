@@ -68,8 +68,8 @@ def test_shrinkage_has_raw_across_and_estimates_upwards(report: xr.DataTree) -> 
     small = np.polyfit(count, area, 1)
     np.testing.assert_allclose(np.polyval(small, count), area, rtol=1e-6)
     assert "no value of its own" in _legend(axes)
-    with pytest.raises(InputError, match="approach 'both' is not one of"):
-        plots.shrinkage(report, approach="both")
+    with pytest.raises(InputError, match="using='both' is not one of"):
+        plots.shrinkage(report, using="both")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="named must be 0 or more; got -1"):
         plots.shrinkage(report, named=-1)
 
@@ -77,15 +77,15 @@ def test_shrinkage_has_raw_across_and_estimates_upwards(report: xr.DataTree) -> 
 def test_a_heat_map_has_means_weighted_by_n(report: xr.DataTree) -> None:
     who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"], "age": ["x", "x", "x", "y"]})
     found = bg.estimate(bg.tally_from_counts([1, 30, 9, 4], [2, 100, 60, 8], who, metric="fnr"), bg.NoPooling(), seed=1)
-    axes = plots.heat_map(found, "race", "age", approach="frequentist")
+    axes = plots.heat_map(found, "race", "age", using="tally")
     said = [text.get_text() for text in axes.texts]
     assert f"{(0.5 * 2 + 0.3 * 100) / 102:.3f}\nn 102" in said
     with pytest.raises(InputError, match="no attribute 'rac'"):
         plots.heat_map(report, "rac", "sex")
     with pytest.raises(InputError, match="must be two attributes; both are 'sex'"):
         plots.heat_map(report, "sex", "sex")
-    with pytest.raises(InputError, match="approach 'x' is not one of"):
-        plots.heat_map(report, "race", "sex", approach="x")
+    with pytest.raises(InputError, match="using='x' is not one of"):
+        plots.heat_map(report, "race", "sex", using="x")  # type: ignore[arg-type]
 
 
 def test_a_heat_map_has_room_for_so_many_levels(make_report: MakeReport, make_tally: MakeTally) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.recovery.studies.calibration import DRAWS, measure
+from tests.recovery.studies.calibration_study import DRAWS, measure
 
 RECORDS = Path(__file__).parent / "records"
 Ranks = Mapping[str, NDArray[np.int64]]
@@ -58,7 +58,7 @@ def assert_not_all_small(name: str, quantities: int) -> None:
 def assert_follows_from_its_ranks(name: str) -> None:
     """Every line is what the recorded ranks give."""
     assert [(line["likelihood"], line["quantity"]) for line in lines_of(name)] == list(ranks_of(name))
-    found = {key: measure(key[0], {key[1]: ranks})[0] for key, ranks in ranks_of(name).items()}
+    found = {key: measure(key[0], {key[1]: ranks}, 0)[0] for key, ranks in ranks_of(name).items()}
     for line in lines_of(name):
         again = found[line["likelihood"], line["quantity"]]
         assert again.replications == int(line["replications"])

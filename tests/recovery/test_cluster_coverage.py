@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -111,9 +112,9 @@ def test_lines_of_the_record_can_be_made_again(analysis: str, monkeypatch: pytes
     tried = {interval: lambda tally: no_pooling.estimate(tally, interval=interval)}  # type: ignore[arg-type]
     monkeypatch.setattr(cluster_study, "_analyses", lambda: [analysis])
     monkeypatch.setattr(cluster_study, "_tried", lambda law, analysis: tried)
-    lines = cluster_study._of_one(cluster_study.REPLICATIONS, cluster_study.SEED, 1)
+    lines = cluster_study._measure(cluster_study.REPLICATIONS, cluster_study.SEED, 1)
     assert len(lines) == 4 * len(LEVELS)
-    assert_remade(RECORD, lines, ["law", "analysis", "interval", "clusters", "level"])
+    assert_remade(RECORD, list(map(asdict, lines)), ["law", "analysis", "interval", "clusters", "level"])
 
 
 def test_one_replication_is_too_few() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
@@ -21,8 +20,8 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
-from tests.recovery.studies.calibration import DRAWS
-from tests.recovery.studies.confusion_calibration import METRICS, ROWS, SEED, main, study
+from tests.recovery.studies.calibration_study import DRAWS, ranks_by_quantity
+from tests.recovery.studies.confusion_calibration import METRICS, ROWS, SEED, STUDY, main
 from tests.studies.resumed import resumed
 
 NAME = "confusion"
@@ -50,14 +49,16 @@ def test_fits_pass_the_gate() -> None:
 
 
 def test_the_code_makes_the_record(tmp_path: Path) -> None:
-    (ranks, fits), again = resumed(lambda run: study(1, SEED, executor=run), tmp_path / "kept")
-    np.testing.assert_equal((ranks, fits), again)
-    assert_same_ranks(NAME, "binomial", ranks, moved=DRAWS // 100)  # a weight that rounds otherwise moves a draw
-    assert len(fits) == 1
-    main(["--output", str(tmp_path / "one.csv"), "--replications", "1", "--journal", str(tmp_path / "kept")])
+    answer, again = resumed(lambda run: STUDY.calibrate("binomial", 1, executor=run), tmp_path / "kept")
+    assert answer.identical(again)
+    assert_same_ranks(
+        NAME, "binomial", ranks_by_quantity(answer), moved=DRAWS // 100
+    )  # a weight that rounds otherwise moves a draw
+    assert answer["fit"].sizes == {"measure": 2, "replication": 1}
+    main(["--output", str(tmp_path / "one.csv"), "--replications", "1", "--checkpoints", str(tmp_path / "kept")])
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["one.csv", "one_fits.csv", "one_ranks.csv"]
 
 
 def test_no_replications_are_refused() -> None:
     with pytest.raises(InputError, match="replications=0 must be 1 or more"):
-        study(0, SEED)
+        STUDY.calibrate("binomial", 0)

@@ -23,8 +23,8 @@ from tests.recovery.sbc_records import (
     ranks_of,
     read_ranks,
 )
-from tests.recovery.studies.calibration import DRAWS
-from tests.recovery.studies.crossed_calibration import COUNTS, LIKELIHOODS, SEED, cells, main, study
+from tests.recovery.studies.calibration_study import DRAWS
+from tests.recovery.studies.crossed_calibration import COUNTS, LIKELIHOODS, SEED, STUDY, cells, main
 
 NAME = "crossed_effects"
 QUANTITIES = ["overall", "log_likelihood", *(f"tau[{k}]" for k in range(7)), *(f"mu[{n}]" for n in COUNTS)]
@@ -81,6 +81,6 @@ def test_the_design_has_every_component() -> None:
 
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(InputError, match="likelihood='probit' is not one of 'binomial', 'normal'"):
-        study("probit", 1, SEED)
+        STUDY.calibrate("probit", 1)
     with pytest.raises(InputError, match="replications=0 must be 1 or more"):
-        study("normal", 0, SEED)
+        STUDY.calibrate("normal", 0)

@@ -47,7 +47,7 @@ def test_the_command_writes_the_record(
 ) -> None:
     few = crossed_grid.settings()[:2]
     monkeypatch.setattr(crossed_grid, "settings", lambda: few)
-    for _ in range(2):  # the second time everything is in the journal
-        crossed_grid.main(["--output", str(tmp_path / "grid.csv"), "--journal", str(tmp_path / "kept")])
+    for _ in range(2):  # the second time everything is in the checkpoints
+        crossed_grid.main(["--output", str(tmp_path / "grid.csv"), "--checkpoints", str(tmp_path / "kept")])
         assert capsys.readouterr().out == "2 data sets, 2 answered by the exact engine, 2 within the gate\n"
     assert pd.read_csv(tmp_path / "grid.csv").columns.tolist() == list(crossed_grid.HEADER)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
@@ -19,7 +18,8 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
-from tests.recovery.studies.disagreement_calibration import JUDGEMENTS, METRICS, SEED, main, study
+from tests.recovery.studies.calibration_study import ranks_by_quantity
+from tests.recovery.studies.disagreement_calibration import JUDGEMENTS, METRICS, SEED, STUDY, main
 from tests.studies.resumed import resumed
 
 NAME = "disagreement"
@@ -46,16 +46,16 @@ def test_no_fit_failed_a_check() -> None:
 
 
 def test_the_code_makes_the_record(tmp_path: Path) -> None:
-    (ranks, failed), again = resumed(lambda run: study(2, SEED, executor=run), tmp_path / "kept")
-    np.testing.assert_equal((ranks, failed), again)
-    assert {name: rank.tolist() for name, rank in ranks.items()} == {
+    answer, again = resumed(lambda run: STUDY.calibrate("disagreement", 2, executor=run), tmp_path / "kept")
+    assert answer.identical(again)
+    assert {name: rank.tolist() for name, rank in ranks_by_quantity(answer).items()} == {
         quantity: rank[:2].tolist() for (_, quantity), rank in ranks_of(NAME).items()
     }
-    assert failed == []
-    main(["--output", str(tmp_path / "one.csv"), "--replications", "2", "--journal", str(tmp_path / "kept")])
+    assert not answer["fit"].any()
+    main(["--output", str(tmp_path / "one.csv"), "--replications", "2", "--checkpoints", str(tmp_path / "kept")])
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["one.csv", "one_checks.csv", "one_ranks.csv"]
 
 
 def test_no_replications_are_refused() -> None:
     with pytest.raises(InputError, match="replications=0 must be 1 or more"):
-        study(0, SEED)
+        STUDY.calibrate("disagreement", 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -113,5 +114,5 @@ def test_the_page_shows_the_record() -> None:
 @pytest.mark.parametrize("kind", range(4))
 def test_lines_of_the_record_can_be_made_again(kind: int) -> None:
     """Of rates, means and margins, in all replications; ranks, reports and discoveries take longer."""
-    lines = family_wise._of_one(family_wise.REPLICATIONS, family_wise.SEED, kind)
-    assert_remade(RECORD, lines, ["statement", "method", "correction"])
+    lines = family_wise._measure(family_wise.REPLICATIONS, family_wise.SEED, kind)
+    assert_remade(RECORD, list(map(asdict, lines)), ["statement", "method", "correction"])

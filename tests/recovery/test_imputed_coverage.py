@@ -11,7 +11,7 @@ import pytest
 import bayesgroups as bg
 from bayesgroups.errors import InputError
 from tests.recovery.studies import imputed_coverage
-from tests.recovery.studies.imputed_coverage import ENTRANTS, LEVELS, SIDES, SPREADS, Line, main, read, study
+from tests.recovery.studies.imputed_coverage import COMPETITORS, LEVELS, SIDES, SPREADS, Line, main, read, study
 from tests.recovery.studies.imputed_populations import ATTRIBUTES, CENTRE, EMPTY, KINDS, TABLE, values
 from tests.studies.resumed import resumed
 
@@ -48,9 +48,9 @@ def over_spreads(lines: pd.DataFrame) -> pd.Series:
 
 
 def test_the_record_is_whole(record: pd.DataFrame) -> None:
-    kinds = sum(len(entrant.kinds) for entrant in ENTRANTS.values())
+    kinds = sum(len(competitor.kinds) for competitor in COMPETITORS.values())
     assert len(record) == kinds * len(SPREADS) * len(SIDES) * len(LEVELS)
-    assert record["estimator"].unique().tolist() == list(ENTRANTS)
+    assert record["estimator"].unique().tolist() == list(COMPETITORS)
     assert not record.duplicated(["estimator", "side", "kind", "spread", "level"]).any()
 
 
@@ -61,7 +61,7 @@ def test_sides_that_do_not_answer_for_subgroups_without_rows_say_so(record: pd.D
     assert (record.loc[~silent, "answered"] == 1).all()
 
 
-@pytest.mark.parametrize("name", ENTRANTS)
+@pytest.mark.parametrize("name", COMPETITORS)
 def test_intervals_of_95_percent_cover_at_least_90(record: pd.DataFrame, name: str) -> None:
     lines = claiming(record)
     lines = lines[(lines["estimator"] == name) & (lines["level"] == 0.95)]
@@ -73,7 +73,7 @@ def test_intervals_of_95_percent_cover_at_least_90(record: pd.DataFrame, name: s
     assert (lines["coverage"] + 2 * lines["mc_error"] >= 0.85).all()
 
 
-@pytest.mark.parametrize("name", ENTRANTS)
+@pytest.mark.parametrize("name", COMPETITORS)
 def test_intervals_of_80_percent_cover_at_least_75(record: pd.DataFrame, name: str) -> None:
     lines = claiming(record)
     lines = lines[(lines["estimator"] == name) & (lines["level"] == 0.8) & (lines["spread"] < SPREADS[-1])]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -174,7 +175,7 @@ KEYS = ("design", "interval", "size_class", "level")
 
 def test_lines_of_rates_can_be_made_again() -> None:
     """All frequentist lines of the design of rates, in all replications."""
-    lines = coverage_study._of_one(coverage_study.REPLICATIONS, coverage_study.SEED, 0)
+    lines = [asdict(line) for line in coverage_study._measure(coverage_study.REPLICATIONS, coverage_study.SEED, 0)]
     assert len(lines) == 120
     assert_remade(RECORD, lines, KEYS)
 
@@ -182,7 +183,7 @@ def test_lines_of_rates_can_be_made_again() -> None:
 @pytest.mark.slow
 def test_bayesian_lines_of_rates_can_be_made_again() -> None:
     """A draw may fall on the other side of a limit where linear algebra rounds otherwise: one pair in 32,000."""
-    lines = coverage_study._of_one(coverage_study.REPLICATIONS, coverage_study.SEED, 4)
+    lines = [asdict(line) for line in coverage_study._measure(coverage_study.REPLICATIONS, coverage_study.SEED, 4)]
     assert len(lines) == 24
     assert_remade(RECORD, lines, KEYS, tolerance=1e-4)
 

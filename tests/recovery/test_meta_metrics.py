@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import os
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -23,17 +24,17 @@ import pytest
 
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
+from examples.pages import blocks
 from examples.published.debiasing import (
     meta_metric_bias,
     meta_metrics,
     meta_metrics_figures,
     meta_metrics_page,
     meta_metrics_samples,
-    meta_metrics_words,
     shortest_intervals,
 )
 from examples.published.debiasing.published_meta_metrics import COVERAGE, EXAMPLES, LEVELS
-from tests.recovery.remade import assert_remade
+from tests.recovery.remade import assert_remade, assert_same_page
 
 ROOT = Path(__file__).parents[2]
 RECORDS = Path(__file__).parent / "records"
@@ -160,19 +161,11 @@ def test_the_corrected_variance_has_no_bias_and_the_published_one_a_little() -> 
 
 def test_the_page_shows_the_record() -> None:
     page = (ROOT / "docs" / "examples" / "meta_metrics.md").read_text(encoding="utf-8")
-    for table in (
-        meta_metrics_page.coverage_table(variances()),
-        meta_metrics_page.methods_table(variances()),
-        meta_metrics_page.bias_of_variances(variances()),
-        meta_metrics_page.noise_table(bias()),
-        meta_metrics_page.spread_table(bias()),
-        meta_metrics_page.shortest_table(shortest()),
-        meta_metrics_samples.sample_table(meta_metrics_samples.estimates(), meta_metrics_samples.FIGURES[3]),
-        meta_metrics_samples.sample_table(meta_metrics_samples.replicates(), meta_metrics_samples.FIGURES[5]),
-    ):
-        assert table in page
-    for words in (meta_metrics_words.READING, meta_metrics_words.BOUND, *meta_metrics_words.PICTURES.values()):
-        assert words in page
+    numbers = meta_metrics_page.numbers(variances(), bias(), shortest())
+    shown = blocks(page)
+    assert list(shown) == list(numbers)
+    for name, text in numbers.items():
+        assert_same_page(text, shown[name])
     for number in range(2, 7):
         assert f"meta_metrics_{number}.svg" in page
         assert (ROOT / "docs" / "examples" / f"meta_metrics_{number}.svg").is_file()
@@ -210,17 +203,17 @@ def test_the_counts_of_the_example_are_those_of_the_data() -> None:
 
 
 def test_records_are_made_the_way_they_say(tmp_path: Path) -> None:
-    journal = ["--journal", str(tmp_path / "kept")]
-    for name in ("first.csv", "a.csv"):  # the second time everything is in the journal
-        common = ["--output", str(tmp_path / name), "--replications", "3", "--seed", "1", *journal]
+    checkpoints = ["--checkpoints", str(tmp_path / "kept")]
+    for name in ("first.csv", "a.csv"):  # the second time everything is in the checkpoints
+        common = ["--output", str(tmp_path / name), "--replications", "3", "--seed", "1", *checkpoints]
         meta_metrics.main([*common, "--normal-posteriors", "2", "--binomial-posteriors", "2"])
     assert (tmp_path / "first.csv").read_bytes() == (tmp_path / "a.csv").read_bytes()
     header = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[0]
     assert header.split(",") == list(variances()[0])
-    meta_metric_bias.main(["--output", str(tmp_path / "b.csv"), "--replications", "2", *journal])
+    meta_metric_bias.main(["--output", str(tmp_path / "b.csv"), "--replications", "2", *checkpoints])
     rows = list(csv.DictReader((tmp_path / "b.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["truth"] for row in rows] == [row["truth"] for row in bias()]
-    shortest_intervals.main(["--output", str(tmp_path / "c.csv"), "--replications", "2", *journal])
+    shortest_intervals.main(["--output", str(tmp_path / "c.csv"), "--replications", "2", *checkpoints])
     assert (tmp_path / "c.csv").read_text(encoding="utf-8").splitlines()[0].split(",") == list(shortest()[0])
     arguments = ["--variances", str(tmp_path / "a.csv"), "--bias", str(tmp_path / "b.csv")]
     arguments += ["--shortest", str(tmp_path / "c.csv")]
@@ -231,10 +224,10 @@ def test_records_are_made_the_way_they_say(tmp_path: Path) -> None:
 def test_lines_of_the_record_of_biases_can_be_made_again() -> None:
     """Of the smallest and the largest number of subgroups, all 144 lines."""
     for position in (0, len(meta_metric_bias.NUMBERS) - 1):
-        lines = meta_metric_bias._of_one(
+        lines = meta_metric_bias._measure(
             meta_metric_bias.REPLICATIONS, meta_metric_bias.SEED, meta_metric_bias.NUMBERS, position
         )
-        assert_remade(RECORDS / "meta_metric_bias.csv", lines, ["measure", "subgroups", "lowest"])
+        assert_remade(RECORDS / "meta_metric_bias.csv", list(map(asdict, lines)), ["measure", "subgroups", "lowest"])
 
 
 def test_lines_of_the_record_of_lengths_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,8 +235,8 @@ def test_lines_of_the_record_of_lengths_can_be_made_again(monkeypatch: pytest.Mo
     nothing = np.zeros(shortest_intervals.REPLICATIONS)
     skipped = [meta_metrics.Answers(shortest_intervals.BOOTSTRAP, nothing, Interval(nothing, nothing))]
     monkeypatch.setattr(shortest_intervals, "bootstrapped", lambda *_: skipped)
-    lines = shortest_intervals._of_one(shortest_intervals.REPLICATIONS, shortest_intervals.SEED, 0)
-    kept = [line for line in lines if line["interval"] != shortest_intervals.BOOTSTRAP]
+    lines = shortest_intervals._measure(shortest_intervals.REPLICATIONS, shortest_intervals.SEED, 0)
+    kept = [asdict(line) for line in lines if line.interval != shortest_intervals.BOOTSTRAP]
     assert len(kept) == 9
     assert_remade(RECORDS / "shortest_intervals.csv", kept, ["design", "interval", "level"])
 
@@ -254,9 +247,9 @@ def test_lines_of_the_record_of_variances_can_be_made_again(monkeypatch: pytest.
     monkeypatch.setattr(meta_metrics, "_normal_posterior", lambda *_: iter(()))
     monkeypatch.setattr(meta_metrics, "_binomial_posterior", lambda *_: iter(()))
     sizes = (meta_metrics.REPLICATIONS, meta_metrics.NORMAL_POSTERIORS, meta_metrics.BINOMIAL_POSTERIORS)
-    lines = meta_metrics._of_one(sizes, meta_metrics.SEED, len(DESIGNS) - 1)
+    lines = meta_metrics._measure(sizes, meta_metrics.SEED, len(DESIGNS) - 1)
     assert len(lines) == 14
-    assert_remade(RECORDS / "between_group_variance.csv", lines, ["design", "method"])
+    assert_remade(RECORDS / "between_group_variance.csv", list(map(asdict, lines)), ["design", "method"])
 
 
 def test_figures_have_the_samples_that_their_tables_have(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 The record is made, in about ten minutes, by
 
-    python -m examples.published.structured_regression.model_based --data FOLDER --output FOLDER
+    python -m examples.published.structured_regression.model_based --data FOLDER --output RESULTS
 """
 
 from __future__ import annotations

@@ -28,18 +28,11 @@ def test_the_grid_is_whole(record: pd.DataFrame) -> None:
         assert public <= set(record.loc[record["estimator"] == estimator, "data"])
 
 
-def test_nuts_is_usable_for_exchangeable_effects_everywhere(record: pd.DataFrame) -> None:
-    exchangeable = record[record["estimator"].isin(["partial_pooling", "partial_pooling, normal", "james_stein"])]
-    assert (exchangeable["usable"] == 1).all()
-
-
-def test_what_is_usable_is_within_the_thresholds(record: pd.DataFrame) -> None:
-    """Two fits of 45 do not reach them, and say so themselves."""
-    assert (record["usable"] == 0).sum() <= 2
-    usable = record[record["usable"] == 1]
-    assert usable["r_hat"].max() <= R_HAT
-    assert usable[["bulk_ess", "tail_ess"]].min().min() >= ESS
-    assert usable["divergences"].max() <= DIVERGENCES
+def test_nuts_is_usable_everywhere(record: pd.DataFrame) -> None:
+    assert (record["usable"] == 1).all()
+    assert record["r_hat"].max() <= R_HAT
+    assert record[["bulk_ess", "tail_ess"]].min().min() >= ESS
+    assert record["divergences"].max() <= DIVERGENCES
 
 
 def test_smaller_steps_are_the_exception(record: pd.DataFrame) -> None:
@@ -57,8 +50,8 @@ def test_the_command_makes_a_line_again(
     pair = ("binormal", "partial_pooling")
     kept = record.iloc[nuts_grid.settings().index(pair)]
     monkeypatch.setattr(nuts_grid, "settings", lambda: [pair])
-    for _ in range(2):  # the second time everything is in the journal
-        nuts_grid.main(["--output", str(tmp_path / "grid.csv"), "--journal", str(tmp_path / "kept")])
+    for _ in range(2):  # the second time everything is in the checkpoints
+        nuts_grid.main(["--output", str(tmp_path / "grid.csv"), "--checkpoints", str(tmp_path / "kept")])
         assert capsys.readouterr().out.startswith("1 fits, 1 usable, means at most ")
     written = pd.read_csv(tmp_path / "grid.csv")
     assert written.columns.tolist() == record.columns.tolist()

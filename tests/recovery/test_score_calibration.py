@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bayesgroups.errors import InputError
@@ -20,8 +19,8 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
-from tests.recovery.studies import score_calibration
-from tests.recovery.studies.score_calibration import SEED, Kind, main, ranks
+from tests.recovery.studies.calibration_study import ranks_by_quantity
+from tests.recovery.studies.score_calibration import SEED, STUDY, Kind, main
 from tests.studies.resumed import resumed
 
 NAME = "model_based_metrics"
@@ -46,21 +45,19 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_code_makes_the_record(kind: Kind, tmp_path: Path) -> None:
-    found, again = resumed(lambda run: ranks(kind, replications=1, executor=run), tmp_path)
-    np.testing.assert_equal(found, again)
-    assert_made_again(NAME, kind, found, effective=150, slack=10)
+    answer, again = resumed(lambda run: STUDY.calibrate(kind, 1, executor=run), tmp_path)
+    assert answer.identical(again)
+    assert_made_again(NAME, kind, ranks_by_quantity(answer), effective=150, slack=10)
 
 
-def test_the_command_writes_a_line_per_quantity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {quantity: values for (kind, quantity), values in ranks_of(NAME).items() if kind == "normal"}
-    monkeypatch.setattr(score_calibration, "ranks", lambda kind, replications, seed, *, executor: found)
-    main(["--output", str(tmp_path / "sbc.csv"), "--replications", "3", "--seed", "7"])
-    assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + 3 * len(found)
-    assert (tmp_path / "sbc_ranks.csv").read_text(encoding="utf-8").startswith("likelihood,quantity,0,1,")
+def test_the_command_writes_a_line_per_quantity(tmp_path: Path) -> None:
+    main(["--output", str(tmp_path / "sbc.csv"), "--replications", "1", "--seed", "7"])
+    assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + len(ranks_of(NAME))
+    assert (tmp_path / "sbc_ranks.csv").read_text(encoding="utf-8").startswith("likelihood,quantity,0\n")
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(InputError, match="kind='t' is not one of 'normal', 'skewed', 'row_covariates'"):
-        ranks("t")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="likelihood='t' is not one of 'normal', 'skewed', 'row_covariates'"):
+        STUDY.calibrate("t")
     with pytest.raises(InputError, match="replications=0 must be 1 or more"):
-        ranks("normal", replications=0)
+        STUDY.calibrate("normal", 0)

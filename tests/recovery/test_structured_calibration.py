@@ -21,8 +21,8 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
-from tests.recovery.studies import structured_calibration
-from tests.recovery.studies.structured_calibration import COUNTS, SEED, main, ranks
+from tests.recovery.studies.calibration_study import ranks_by_quantity
+from tests.recovery.studies.structured_calibration import COUNTS, SEED, STUDY, main
 
 NAME = "structured_regression"
 PRIORS: tuple[Prior, ...] = ("horseshoe", "laplace")
@@ -47,19 +47,17 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_the_code_makes_the_record(prior: Prior) -> None:
-    assert_made_again(NAME, prior, ranks(prior, replications=2), effective=400, slack=5)
+    assert_made_again(NAME, prior, ranks_by_quantity(STUDY.calibrate(prior, 2)), effective=400, slack=5)
 
 
-def test_the_command_writes_a_line_per_quantity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {quantity: ranks_of(NAME)["laplace", quantity] for quantity in QUANTITIES}
-    monkeypatch.setattr(structured_calibration, "ranks", lambda kind, replications, seed, *, executor: found)
-    main(["--output", str(tmp_path / "sbc.csv"), "--replications", "3", "--seed", "7"])
+def test_the_command_writes_a_line_per_quantity(tmp_path: Path) -> None:
+    main(["--output", str(tmp_path / "sbc.csv"), "--replications", "2", "--seed", "7"])
     assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + 2 * len(QUANTITIES)
-    assert (tmp_path / "sbc_ranks.csv").read_text(encoding="utf-8").startswith("likelihood,quantity,0,1,")
+    assert (tmp_path / "sbc_ranks.csv").read_text(encoding="utf-8").startswith("likelihood,quantity,0,1\n")
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(InputError, match="prior='ridge' is not one of 'horseshoe', 'laplace'"):
-        ranks("ridge")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="likelihood='ridge' is not one of 'horseshoe', 'laplace'"):
+        STUDY.calibrate("ridge")
     with pytest.raises(InputError, match="replications=0 must be 1 or more"):
-        ranks("laplace", replications=0)
+        STUDY.calibrate("laplace", 0)

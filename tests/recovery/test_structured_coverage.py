@@ -13,6 +13,7 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,15 +97,15 @@ def test_relative_errors_can_be_made_again(truth: str, monkeypatch: pytest.Monke
     nothing = Interval(np.zeros(32), np.ones(32))
     monkeypatch.setattr(rblpr, "run", lambda *_, **__: SimpleNamespace(selected=np.zeros(32)))
     monkeypatch.setattr(rblpr, "interval", lambda *_: nothing)
-    trials: dict[tuple[str, str], list[structured_coverage._Trial]] = {}
+    trials: dict[tuple[str, ...], list[Any]] = {}
     for replication in range(structured_coverage.REPLICATIONS):
-        for penalty, errors, parts in structured_coverage._trials(truth, structured_coverage.SEED, 1, 0, replication):
-            trials.setdefault((penalty, errors), []).append(structured_coverage._Trial.of(parts))
-    sizes = np.array(STUDY_SIZES, dtype=np.float64)
+        for key, parts in structured_coverage._judge(truth, structured_coverage.SEED, 1, 0, replication):
+            trials.setdefault(key, []).append(parts)
+    small = np.array(STUDY_SIZES) <= structured_coverage.SMALL
     keys = ["truth", "penalty", "errors", "size_class", "level"]
     columns = {*keys, "mae_ratio", "replications", "seed"}
     for (penalty, errors), made in trials.items():
-        lines = structured_coverage._summarise(truth, penalty, errors, made, sizes, structured_coverage.SEED)
+        lines = structured_coverage._summarise(truth, penalty, errors, np.array(made), small, structured_coverage.SEED)
         kept = [{name: part for name, part in asdict(line).items() if name in columns} for line in lines]
         assert_remade(RECORD, kept, keys, tolerance=1e-5)
     assert len(trials) == 6
@@ -122,12 +123,12 @@ def test_a_penalty_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_validation, "grid", lambda largest: np.array([largest]))
     crossed = structured_coverage.REPLICATIONS // structured_coverage.CV_THINNING
     work = [
-        structured_coverage._trials("additive", structured_coverage.SEED, structured_coverage.BOOTSTRAPS, crossed, i)
+        structured_coverage._judge("additive", structured_coverage.SEED, structured_coverage.BOOTSTRAPS, crossed, i)
         for i in range(structured_coverage.REPLICATIONS)
     ]
-    made = [structured_coverage._Trial.of(each[0][2]) for each in work]
-    sizes = np.array(STUDY_SIZES, dtype=np.float64)
-    lines = structured_coverage._summarise("additive", "0.3", "known_variance", made, sizes, structured_coverage.SEED)
+    made = np.array([judged[0][1] for judged in work])
+    small = np.array(STUDY_SIZES) <= structured_coverage.SMALL
+    lines = structured_coverage._summarise("additive", "0.3", "known_variance", made, small, structured_coverage.SEED)
     keys = ["truth", "penalty", "errors", "size_class", "level"]
     assert_remade(RECORD, [asdict(line) for line in lines], keys, tolerance=1e-5)
 

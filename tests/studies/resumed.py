@@ -1,4 +1,4 @@
-"""A study that is run twice with one journal."""
+"""A study that is run twice with one folder of checkpoints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bayesgroups.studies.execution import Executor
 
 
 def resumed[Answer](run: Callable[[Executor], Answer], folder: Path) -> tuple[Answer, Answer]:
-    """Its answer, and the one read from the journal, for which nothing is computed."""
+    """Its answer, and the one read from the checkpoints, for which nothing is computed."""
     found = run(Executor(folder=folder))
     kept = {path.name: path.read_bytes() for path in folder.iterdir()}
     told: list[tuple[int, int]] = []

@@ -16,20 +16,22 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups import studies
 from bayesgroups.errors import EngineError, InputError, MissingDependencyError
 from bayesgroups.frequentist import james_stein
+from bayesgroups.studies.checkpoints import Checkpoints, file_name
 from bayesgroups.studies.execution import Executor
-from bayesgroups.studies.journal import Journal, file_name
 from bayesgroups.studies.populations import Design, Population
 from bayesgroups.studies.resampling import study
 from examples.comparisons import entrants, joint_study, shared_study
 from examples.comparisons.joint_populations import JointPopulation
 from examples.published.structured_regression import published_regression
-from tests.recovery.studies import boundary_coverage, calibration
+from tests.recovery.studies import boundary_coverage
+from tests.recovery.studies.partial_pooling_calibration import STUDY
 from tests.studies.pieces import dying, inverse, noise
 from tests.studies.small_population import population
 from tests.tallies.engines import need, root_on_path
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -64,7 +66,7 @@ def test_processes_and_clusters_give_the_same_answers(client: Any, tmp_path: Pat
         assert run.run("noise", partial(noise, 0.1), 5, settings={"seed": 7}) == WANTED
         assert told == [("noise", done, 5) for done in range(1, 6)]
         told.clear()
-        assert Journal(tmp_path / str(i) / file_name("noise"), "").path.is_file()
+        assert Checkpoints(tmp_path / str(i) / file_name("noise"), "").path.is_file()
         # What is on the disk is not computed again, and is the same to the last digit.
         assert run.run("noise", noise, 5, settings={"seed": 7}) == WANTED  # type: ignore[arg-type]
         assert told == [("noise", 5, 5)]
@@ -83,7 +85,7 @@ def test_an_error_or_an_interruption_ends_processes_quietly(tmp_path: Path) -> N
 
     with pytest.raises(KeyboardInterrupt):
         Executor(2, tmp_path, interrupted).run("noise", partial(noise, 0.1), 40)
-    kept = Journal(tmp_path / file_name("noise"), json.dumps({"name": "noise"})).read()
+    kept = Checkpoints(tmp_path / file_name("noise"), json.dumps({"name": "noise"})).read()
     assert len(kept) == 3
     assert Executor(2, tmp_path).run("noise", partial(noise, 0.1), 5) == WANTED
 
@@ -108,7 +110,7 @@ def test_a_piece_that_kills_every_process_loses_nothing_else(tmp_path: Path) -> 
         EngineError, match=r"every process ends that computes piece 1 \(from 0 on\): for want of memory"
     ):
         run.run("deaths", partial(dying, str(marks), 100), 4)
-    kept = Journal(tmp_path / "kept" / file_name("deaths"), json.dumps({"name": "deaths"})).read()
+    kept = Checkpoints(tmp_path / "kept" / file_name("deaths"), json.dumps({"name": "deaths"})).read()
     assert kept == {0: 0, 2: 20, 3: 30}
     assert Executor(1, tmp_path / "kept").run("deaths", partial(dying, str(marks), 0), 4) == [0, 10, 20, 30]
 
@@ -131,18 +133,20 @@ def test_a_resampling_study_on_a_cluster(client: Any, tmp_path: Path) -> None:
 
 
 def test_a_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
-    whole = calibration.ranks("normal", replications=6, seed=1)
-    calibration.ranks("normal", replications=4, seed=1, executor=Executor(folder=tmp_path))
+    whole = STUDY.calibrate("normal", 6)
+    STUDY.calibrate("normal", 4, executor=Executor(folder=tmp_path))
     (file,) = tmp_path.iterdir()
     lines = file.read_bytes().split(b"\n")
     file.write_bytes(b"\n".join(lines[:3]) + b"\n" + lines[3][:20])  # killed while it wrote the third answer
     told: list[int] = []
     again = Executor(folder=tmp_path, progress=lambda _, done, __: told.append(done))
-    found = calibration.ranks("normal", replications=6, seed=1, executor=again)
+    found = STUDY.calibrate("normal", 6, executor=again)
     assert told == [2, 3, 4, 5, 6]
-    assert {name: ranks.tolist() for name, ranks in found.items()} == {name: r.tolist() for name, r in whole.items()}
-    with pytest.raises(InputError, match=r"is of another study \(.*\"seed\": 1.*, and not .*\"seed\": 2"):
-        calibration.ranks("normal", replications=6, seed=2, executor=again)
+    assert found.identical(whole)
+    with pytest.raises(
+        InputError, match=r"is of another study \(.*\"seed\": \[20180418, 1\].*, and not .*\"seed\": \[2, 1\]"
+    ):
+        STUDY.calibrate("normal", 6, 2, executor=again)
 
 
 def test_a_full_disk_loses_nothing_that_was_kept(tmp_path: Path) -> None:
@@ -155,7 +159,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(tmp_path: Path) -> None:
     before, size = resource.getrlimit(resource.RLIMIT_FSIZE), file.stat().st_size
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, before[1]))
     try:
-        with pytest.raises(InputError, match="journal .* cannot be written: File too large"):
+        with pytest.raises(InputError, match="checkpoint file .* cannot be written: File too large"):
             run.run("noise", partial(noise, 0.1), 5)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -172,12 +176,12 @@ def test_commands_keep_their_answers(tmp_path: Path, capsys: pytest.CaptureFixtu
             str(tmp_path / folder / "sbc.csv"),
             "--replications",
             "2",
-            "--journal",
+            "--checkpoints",
             str(tmp_path / "kept"),
         ]
-        calibration.main(asked)
+        STUDY.main(asked)
     assert (tmp_path / "first" / "sbc.csv").read_bytes() == (tmp_path / "second" / "sbc.csv").read_bytes()
-    assert len(list((tmp_path / "kept").iterdir())) == len(calibration.LIKELIHOODS)
+    assert len(list((tmp_path / "kept").iterdir())) == len(STUDY.designs)
     assert capsys.readouterr().out == ""
 
 
@@ -231,16 +235,13 @@ def penalties(population: Population, draws: int, executor: Executor) -> pd.Data
 def published(patch: pytest.MonkeyPatch) -> list[str]:
     patch.setattr(published_regression, "populations", lambda folder: [drawn("diabetes", 200, "stratified")])
     patch.setattr(
-        published_regression, "ENTRANTS", {"standard": entrants.standard, "James-Stein": james_stein.estimate}
+        published_regression, "COMPETITORS", {"standard": entrants.standard, "James-Stein": james_stein.estimate}
     )
     patch.setattr(published_regression, "SYNTHETIC", ("age",))
     patch.setattr(published_regression, "penalty_curve", penalties)
     patch.setattr("bayesgroups.datasets.load_diabetes", lambda folder: people())
     patch.setattr("examples.comparisons.readmission.score_held_back", lambda admissions, seed: admissions)
-    patch.setattr(
-        "examples.published.structured_regression.published_regression_page.page",
-        lambda found, draws, command: "the page",
-    )
+    patch.setattr("examples.published.structured_regression.published_regression_page.numbers", lambda found, draws: {})
     return ["--draws", "2", "3"]
 
 
@@ -266,39 +267,43 @@ def test_commands_give_the_same_files_on_processes(
     assert found[0]
 
 
-ALONE = {"disagreement", "goodness", "model_selection", "subsampling"}
-"""Commands of studies that are computed in one go."""
-OF_RECORDS = {"choice_figure", "meta_metrics_figures", "meta_metrics_page"}
-"""Commands that draw or write what a record says."""
-RESAMPLING = {"joint_study", "known_components", "model_based", "published_regression", "shared_study"}
+ALONE = {
+    "choice_figure", "disagreement", "goodness", "meta_metrics_figures", "meta_metrics_page", "model_selection", "page",
+    "subsampling",
+}  # fmt: skip
+"""Programs that compute in one go, or draw or write what a record says."""
+OWN_FOLDER = {"joint_study", "known_components", "model_based", "published_regression", "shared_study"}
+"""Programs whose output is a folder that keeps answers."""
 
 
-def test_commands_have_the_same_options(capsys: pytest.CaptureFixture[str]) -> None:
-    modules = {path.stem: path.read_text("utf-8") for path in Path(studies.__file__).parent.glob("*.py")}
-    commands = {name for name, text in modules.items() if "\ndef main(" in text}
-    assert commands > ALONE | OF_RECORDS | RESAMPLING
-    for name in sorted(commands - ALONE - OF_RECORDS):
+def test_commands_of_studies_have_the_same_options(capsys: pytest.CaptureFixture[str]) -> None:
+    folders = ("examples/comparisons", "examples/published", "tests/recovery/studies")
+    paths = [path.relative_to(ROOT) for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    programs = {path.stem: path for path in paths if "__main__" in (ROOT / path).read_text("utf-8")}
+    assert set(programs) > ALONE | OWN_FOLDER
+    for name in sorted(set(programs) - ALONE):
         with pytest.raises(SystemExit):
-            importlib.import_module(f"bayesgroups.studies.{name}").main(["--help"])
+            importlib.import_module(".".join(programs[name].with_suffix("").parts)).main(["--help"])
         said = capsys.readouterr().out
         assert "--workers" in said, name
         assert "--scheduler" in said, name
-        assert ("--journal" in said) == (name not in RESAMPLING), name
+        assert ("--checkpoints" in said) == (name not in OWN_FOLDER), name
+        assert f"python -m {'.'.join(programs[name].with_suffix('').parts)}" in " ".join(said.split()), name
 
 
 def test_a_scheduler_needs_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingDependencyError, match=r"--scheduler needs Dask; .* 'bayesgroups\[dask\]'"):
-        calibration.main(["--output", str(tmp_path / "sbc.csv"), "--scheduler", "tcp://127.0.0.1:1"])
+        STUDY.main(["--output", str(tmp_path / "sbc.csv"), "--scheduler", "tcp://127.0.0.1:1"])
 
 
-def test_journals_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
+def test_checkpoints_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     run = Executor(folder=tmp_path)
-    (tmp_path / file_name("noise")).write_text("no journal\n")
-    with pytest.raises(InputError, match="journal .* cannot be read .*; delete it, and it is made again"):
+    (tmp_path / file_name("noise")).write_text("no checkpoint\n")
+    with pytest.raises(InputError, match="checkpoint file .* cannot be read .*; delete it, and it is made again"):
         run.run("noise", partial(noise, 0.1), 2)
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="journal .* cannot be written"):
+    with pytest.raises(InputError, match="checkpoint file .* cannot be written"):
         Executor(folder=tmp_path / "file").run("noise", partial(noise, 0.1), 2)
 
 

@@ -13,11 +13,13 @@ from bayesgroups.studies.populations import Population
 from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import measures
 from examples.comparisons.shared_cells import SEED, populations
+from examples.pages import blocks
 from examples.published.structured_regression import published_regression, published_regression_page
 from tests.public_data import public_data
 from tests.recovery.remade import assert_same_page
 from tests.studies.resumed import resumed
 
+BY_DRAWS = ("errors, all", "errors, small", "gains", "least errors", "coverage", "mean coverage")
 PAGE = Path(__file__).parents[2] / "docs" / "examples" / "regression_paper.md"
 
 
@@ -70,28 +72,32 @@ def test_synthetic_populations_have_means_of_known_structure(population: Populat
 
 @pytest.mark.filterwarnings("ignore:.*leave no residuals:UserWarning")
 def test_the_page_says_what_the_tables_say(population: Population) -> None:
-    found = study(population, published_regression.ENTRANTS, draws=2, seed=1)
+    found = study(population, published_regression.COMPETITORS, draws=2, seed=1)
     table = measures(found, reference="standard")
     tables = {"diabetes 2": table, "penalty": published_regression.penalty_curve(population, 2)}
     one = measures(found.isel(metric=[0]).assign_coords(metric=["value"]), reference="standard")
     tables |= dict.fromkeys(published_regression.SYNTHETIC, one)
-    text = published_regression_page.page(tables, [2], "the command")
-    assert "```sh\nthe command\n```" in text
+    made = published_regression_page.numbers(tables, [2])
     standard = float(pd.to_numeric(table["mae"]).loc[("sel", "standard", "all")])
-    assert f"| sel | {standard:.4f} ± " in text
+    assert f"| sel | {standard:.4f} ± " in made["errors, all, 2 draws"]
     best = min(
         published_regression.POINT, key=lambda name: float(pd.to_numeric(one["mae"]).loc[("value", name, "all")])
     )
-    assert f"age: {best}, expl: {best}" in text
-    assert text.count("*Claim: ") == 5
+    assert f"age: {best}, expl: {best}" in made["least synthetic errors"]
+
+
+def test_the_page_has_a_block_for_every_number() -> None:
+    shown = set(blocks(PAGE.read_text(encoding="utf-8")))
+    by_draws = {f"{name}, {number} draws" for name in BY_DRAWS for number in published_regression.DRAWS}
+    assert shown == by_draws | {"penalty", "least sums", "synthetic errors", "least synthetic errors"}
 
 
 def test_the_command_makes_columns_of_the_page() -> None:
     """Errors of three estimators over 20 draws, with their Monte Carlo errors."""
     diabetes = populations(public_data("diabetes", "adult", "asr_commonvoice"))[0]
     chosen = ("standard", "James-Stein", "empirical Bayes")
-    entrants = {name: published_regression.ENTRANTS[name] for name in chosen}
-    table = measures(study(diabetes, entrants, draws=20, seed=SEED), reference="standard")
+    competitors = {name: published_regression.COMPETITORS[name] for name in chosen}
+    table = measures(study(diabetes, competitors, draws=20, seed=SEED), reference="standard")
     sections = (
         PAGE.read_text(encoding="utf-8").split("## Errors, 20 draws")[1].split("\n## ")[0].split("Small subgroups:")
     )

@@ -134,6 +134,8 @@ def test_more_scores_than_fit_are_put_on_a_grid(rows: pd.DataFrame, monkeypatch:
     frame = rows.assign(score=np.random.default_rng(2).beta(2, 5, len(rows)))
     exact = everything(frame, threshold=None, metrics=["auc"], by=["race"], cluster=None)
     monkeypatch.setattr(reduction, "MOST_CELLS", 120)
+    held = everything(frame, threshold=None, metrics=["auc"], by=["race"], cluster=None)
+    assert_same(held, exact)  # rows that pandas holds already are never rounded
     found = everything(pl.from_pandas(frame), threshold=None, metrics=["auc"], by=["race"], cluster=None)
     assert found.sizes["score_cell"] <= 120 < exact.sizes["score_cell"]
     width = json.loads(found.attrs["settings"])["score_grid"]

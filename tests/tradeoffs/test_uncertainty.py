@@ -196,9 +196,9 @@ def test_the_frequentist_side(make_report: Callable[..., xr.DataTree]) -> None:
          "/bootstrap": posterior[["mu"]].isel(chain=[0])}
     )  # fmt: skip
     both.attrs = report.attrs
-    points = points_from_reports({"x": both}, lambda v: 1 - v.sel(metric="acc").std("subgroup"), side="frequentist")
+    points = points_from_reports({"x": both}, lambda v: 1 - v.sel(metric="acc").std("subgroup"), using="bootstrap")
     assert points.sizes == {"chain": 1, "draw": 250, "candidate": 1}
-    assert points.attrs["side"] == "frequentist"
+    assert points.attrs["using"] == "bootstrap"
 
 
 def test_an_empty_subgroup_does_not_weigh(make_report: Callable[..., xr.DataTree]) -> None:
@@ -215,8 +215,8 @@ def test_bad_reports_are_named(reports: dict[str, xr.DataTree]) -> None:
         points_from_reports({}, classes)
     with pytest.raises(SchemaError, match="report"):
         points_from_reports({"x": xr.DataTree()}, classes)
-    with pytest.raises(InputError, match="side='both' does not exist"):
-        points_from_reports(reports, classes, side="both")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="using='both' is not one of"):
+        points_from_reports(reports, classes, using="both")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="report 'plain' has no metric 'auc'"):
         points_from_reports(reports, classes, performance="auc")
     with pytest.raises(
@@ -225,8 +225,8 @@ def test_bad_reports_are_named(reports: dict[str, xr.DataTree]) -> None:
         points_from_reports(reports, lambda values: 0.5)  # type: ignore[arg-type, return-value]
     with pytest.raises(InputError, match="performance= must give a number per draw"):
         points_from_reports(reports, classes, performance=lambda values: values)
-    with pytest.raises(InputError, match="report 'plain' has no /bootstrap"):
-        points_from_reports({"plain": _without(reports["plain"], "bootstrap")}, classes, side="frequentist")
+    with pytest.raises(InputError, match="report 'plain': the report has no group 'bootstrap'"):
+        points_from_reports({"plain": _without(reports["plain"], "bootstrap")}, classes, using="bootstrap")
     fewer = _without(reports["fair"], "bootstrap")
     fewer["posterior"] = xr.DataTree(fewer["posterior"].to_dataset().isel(draw=slice(10)))
     with pytest.raises(InputError, match="reports 'plain' and 'fair' have different draws"):

@@ -12,7 +12,8 @@ from bayesgroups.cli.analysis_files.questions import Question, kind_of, question
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import Inference
-from bayesgroups.estimators.named import estimator_named
+from bayesgroups.estimators.named import estimator_class, estimator_named
+from bayesgroups.forwarding import present_keywords
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.views.tables.answer_files import check_ending
 
@@ -206,9 +207,10 @@ def _fit(name: str, given: Mapping[str, Any], folder: Path, seed: int) -> Fit:
 
 def estimator_settings(word: str) -> list[str]:
     """Names of the settings of an estimator; none for a word that does not exist."""
-    from bayesgroups.estimators import ESTIMATORS
-
-    return next((list(leaf().settings()) for leaf in ESTIMATORS if leaf.word == word), [])
+    try:
+        return list(estimator_class(word)().settings())
+    except InputError:
+        return []
 
 
 def _question(name: str, given: Mapping[str, Any], folder: Path, fits: list[str]) -> Asked:
@@ -217,7 +219,7 @@ def _question(name: str, given: Mapping[str, Any], folder: Path, fits: list[str]
     if asked is None:
         raise InputError(f"[questions.{name}] lacks 'ask', as ask = 'disparity'")
     question = question_named(asked)
-    settings = {key: value for key, value in given.items() if key not in QUESTION}
+    settings = present_keywords(question, {key: value for key, value in given.items() if key not in QUESTION})
     _known(settings, (*settings_of(question), *QUESTION), where)
     kind = kind_of(question)
     of = _text(given, "of", where) or ("tally" if kind == "tally" else "")

@@ -6,16 +6,20 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.bounds import Choice
-from bayesgroups.questions.certification.numbers import Numbers, Part, read, spread
 from bayesgroups.questions.certification.one_sided import method
+from bayesgroups.questions.certification.overlapping import open_table, shared_errors
+from bayesgroups.questions.subgroup_values import Values
+from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
 
+@renamed_keyword("part", "using")
 def simultaneous_intervals(
     source: xr.Dataset | xr.DataTree,
     *,
@@ -23,7 +27,7 @@ def simultaneous_intervals(
     interval: Choice = "auto",
     margins: bool = False,
     order: int | None = None,
-    part: Part = "auto",
+    using: Using = "auto",
     imputed: Imputed = "leave_out",
     seed: int = 0,
 ) -> xr.Dataset:
@@ -43,8 +47,8 @@ def simultaneous_intervals(
         Add every margin to the intersections.
     order : int, optional
         Most attributes of a margin.
-    part : {"auto", "tally", "posterior", "bootstrap"}
-        What of a report is read; ``auto`` is its posterior.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     imputed : {"leave_out", "include"}
         Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
         them comes from the model alone.
@@ -89,9 +93,9 @@ def simultaneous_intervals(
     (2.6, True)
     """
     multiplicity.check_level(level)
-    found = read(source, part=part, with_margins=margins, order=order, imputed=imputed)
+    opened = open_table(source, using, with_margins=margins, order=order, imputed=imputed)
     tables = []
-    for numbers in found.metrics:
+    for numbers in opened.metrics:
         rng = generator(seed, numbers.metric, "simultaneous intervals")
         lower, upper, z, name = _band(numbers, level, interval, rng)
         low, high = numbers.range
@@ -106,7 +110,7 @@ def simultaneous_intervals(
                     "status": ("subgroup", numbers.status),
                     "critical_value": z,
                     "estimand": numbers.estimand,
-                    "interval_kind": "credible" if numbers.part == "posterior" else "simultaneous",
+                    "interval_kind": "credible" if numbers.using == "posterior" else "simultaneous",
                     "interval_method": name,
                     "groups": int(numbers.included.sum()),
                     "left_out": numbers.left_out,
@@ -115,23 +119,24 @@ def simultaneous_intervals(
             )
         )
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    attrs = {"level": level, "part": found.metrics[0].part, "imputed": imputed}
-    return joined.assign_coords(found.coordinates).assign_attrs(attrs)
+    attrs = {"level": level, "using": opened.using, "imputed": imputed}
+    return joined.assign_coords(opened.coordinates).assign_attrs(attrs)
 
 
 def _band(
-    numbers: Numbers, level: float, interval: str, rng: np.random.Generator
+    numbers: Values, level: float, interval: str, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, float, str]:
     groups = int(numbers.included.sum())
     centre = np.where(numbers.included, numbers.sample.estimate, np.nan)
     name = method(numbers, interval, None)
-    if numbers.part == "tally":
-        if numbers.factor is None:
+    if numbers.using == "tally":
+        factor = shared_errors(numbers)
+        if factor is None:
             z = multiplicity.critical_value("simultaneous", level, groups, sides=2)
         else:
-            z = multiplicity.correlated_critical_value(numbers.factor[numbers.included], level, rng, sides=2)
+            z = multiplicity.correlated_critical_value(factor[numbers.included], level, rng, sides=2)
         found = bounds.limits(numbers.sample, name, z)
         return found.lower + 0 * centre, found.upper + 0 * centre, z, name
-    draws, scale = spread(numbers, rng)
+    draws, scale = numbers.spread(rng)
     z = multiplicity.max_t(draws, centre, scale, level)
-    return centre - z * scale, centre + z * scale, z, f"{numbers.part}_max_t"
+    return centre - z * scale, centre + z * scale, z, f"{numbers.using}_max_t"

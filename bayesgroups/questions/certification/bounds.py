@@ -7,7 +7,6 @@ its level; exact limits take the level with that quantile.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, get_args
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval
+from bayesgroups.questions.subgroup_values import Sample
 
 FloatArray = NDArray[np.float64]
 
@@ -32,22 +32,6 @@ _PROPORTIONS: dict[str, Callable[[FloatArray, FloatArray, float], Interval]] = {
     "jeffreys": proportions.jeffreys,
     "clopper_pearson": proportions.clopper_pearson,
 }
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Arrays of one metric of a tally, of one shape (subgroup,), NaN where unknown.
-
-    ``variance`` is the squared standard error with the row variance pooled over subgroups, ``own_variance`` that of the
-    subgroup's own rows; ``freedom`` are the degrees of freedom of the pooled variance.
-    """
-
-    estimate: FloatArray
-    count: FloatArray
-    successes: FloatArray
-    variance: FloatArray
-    own_variance: FloatArray
-    freedom: float
 
 
 def limits(sample: Sample, interval: str, z: float) -> Interval:

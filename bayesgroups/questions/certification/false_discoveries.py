@@ -9,7 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.questions.certification.numbers import Numbers, Part, read, spread
+from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.questions.certification.overlapping import open_table, shared_errors
+from bayesgroups.questions.subgroup_values import Values
+from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
 
@@ -19,6 +22,7 @@ BoolArray = NDArray[np.bool_]
 Reference = Literal["overall", "rest"] | float
 
 
+@renamed_keyword("part", "using")
 def discoveries(
     source: xr.Dataset | xr.DataTree,
     tolerance: float = 0.0,
@@ -27,7 +31,7 @@ def discoveries(
     error: float = 0.05,
     margins: bool = False,
     order: int | None = None,
-    part: Part = "auto",
+    using: Using = "auto",
     larger_is_better: bool | None = None,
     imputed: Imputed = "leave_out",
     seed: int = 0,
@@ -50,8 +54,8 @@ def discoveries(
         Ask of every margin as well as of the intersections.
     order : int, optional
         Most attributes of a margin.
-    part : {"auto", "tally", "posterior", "bootstrap"}
-        What of a report is read; ``auto`` is its posterior.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
     imputed : {"leave_out", "include"}
@@ -66,7 +70,8 @@ def discoveries(
         Along ``metric`` and ``subgroup``: ``gap`` (positive is worse), its ``std_error``, ``discovered`` (1 or 0) and
         ``probability``, posterior, that the gap exceeds the tolerance, or, without a posterior, the ``p_value`` of the
         hypothesis that it does not. Along ``metric``: ``number`` discovered, ``expected_false`` among them (posterior),
-        ``method``, and ``left_out``, labels and reasons of the subgroups that take no part.
+        ``method``, ``estimand`` of the values that are compared, and ``left_out``, labels and reasons of the subgroups that take
+        no part.
 
     Raises
     ------
@@ -97,14 +102,14 @@ def discoveries(
     [[0, 0, 0, 1]]
     """
     _check(tolerance, reference, error)
-    found = read(
-        source, part=part, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
+    opened = open_table(
+        source, using, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
     )
-    tables = [_one(numbers, tolerance, reference, error, seed) for numbers in found.metrics]
+    tables = [_one(numbers, tolerance, reference, error, seed) for numbers in opened.metrics]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     attrs: dict[str, object] = {"tolerance": tolerance, "reference": reference, "error": error, "imputed": imputed}
-    attrs["part"] = found.metrics[0].part
-    return joined.assign_coords(found.coordinates).assign_attrs(attrs | found.noted)
+    attrs["using"] = opened.using
+    return joined.assign_coords(opened.coordinates).assign_attrs(attrs | opened.noted)
 
 
 def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:
@@ -198,7 +203,7 @@ def _check(tolerance: float, reference: object, error: float) -> None:
         raise InputError(f"reference={reference!r} is not 'overall', 'rest' or a value of the metric")
 
 
-def _one(numbers: Numbers, tolerance: float, reference: Reference, error: float, seed: int) -> xr.Dataset:
+def _one(numbers: Values, tolerance: float, reference: Reference, error: float, seed: int) -> xr.Dataset:
     some = numbers.included
     rng = generator(seed, numbers.metric, "discoveries")
     matrix = contrasts(numbers.weights(), numbers.intersection[some], reference)
@@ -211,14 +216,15 @@ def _one(numbers: Numbers, tolerance: float, reference: Reference, error: float,
     gap[some] = gaps(numbers.sample.estimate[some])
     drawn = np.empty((0, 0))
     if numbers.draws is not None:
-        drawn = gaps(spread(numbers, rng)[0][:, some])
+        drawn = gaps(numbers.spread(rng)[0][:, some])
         known = np.isfinite(drawn).sum(axis=0) > 1
         scale[np.flatnonzero(some)[known]] = np.nanstd(drawn[:, known], axis=0, ddof=1)
     else:
-        factor = np.diag(np.sqrt(numbers.sample.variance[some])) if numbers.factor is None else numbers.factor[some]
+        shared = shared_errors(numbers)
+        factor = np.diag(np.sqrt(numbers.sample.variance[some])) if shared is None else shared[some]
         scale[some] = np.sqrt(((matrix @ factor) ** 2).sum(axis=1))
     data: dict[str, object] = {"gap": ("subgroup", gap), "std_error": ("subgroup", scale)}
-    if numbers.part == "posterior":
+    if numbers.using == "posterior":
         verdict[some] = np.where(np.isfinite(gap[some]), (drawn > tolerance).mean(axis=0), np.nan)
         chosen = bayesian_discoveries(verdict, error)
         data["probability"] = ("subgroup", verdict)
@@ -238,6 +244,7 @@ def _one(numbers: Numbers, tolerance: float, reference: Reference, error: float,
         "number": int(chosen.sum()),
         "left_out": numbers.left_out,
         "method": method,
+        "estimand": numbers.estimand,
         "usable": np.int8(numbers.usable),
     }
     return xr.Dataset(data)

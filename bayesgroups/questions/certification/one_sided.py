@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.certification import bounds, multiplicity
-from bayesgroups.questions.certification.bounds import Sample
 from bayesgroups.questions.certification.multiplicity import Correction
-from bayesgroups.questions.certification.numbers import Numbers, spread
+from bayesgroups.questions.certification.overlapping import shared_errors
+from bayesgroups.questions.subgroup_values import Sample, Values
 from bayesgroups.report.draw_blocks import blocks
 
 FloatArray = NDArray[np.float64]
@@ -35,7 +35,7 @@ class Limits:
 
 
 def one_sided(
-    numbers: Numbers,
+    numbers: Values,
     *,
     level: float,
     correction: Correction,
@@ -47,7 +47,7 @@ def one_sided(
 
     Parameters
     ----------
-    numbers : Numbers
+    numbers : Values
         One metric.
     level : float
         One-sided confidence or probability.
@@ -68,34 +68,34 @@ def one_sided(
     """
     kind = "confidence" if correction == "none" else "simultaneous"
     groups = int(numbers.included.sum())
-    if numbers.part == "tally":
+    if numbers.using == "tally":
         z = critical_value or _critical_value(numbers, correction, level, groups, rng)
         found = bounds.limits(numbers.sample, interval, z)
         return _masked(numbers, found.lower, found.upper, z, kind, interval)
     centre = numbers.sample.estimate
-    if numbers.part == "posterior" and correction != "simultaneous" and critical_value is None:
+    if numbers.using == "posterior" and correction != "simultaneous" and critical_value is None:
         at = NormalDist().cdf(multiplicity.critical_value(correction, level, groups))
         lower, upper = _quantiles(numbers, [1 - at, at])
         return _masked(numbers, lower, upper, NormalDist().inv_cdf(at), "credible", "quantile")
-    draws, scale = spread(numbers, rng)
+    draws, scale = numbers.spread(rng)
     if correction == "simultaneous" and critical_value is None:
         above, below = (multiplicity.max_t(draws, centre, scale, level, side) for side in ("above", "below"))
         # A posterior's lower limit is as far out as draws lie below; a bootstrap's as replicates lie above the estimate.
-        low, high = (below, above) if numbers.part == "posterior" else (above, below)
+        low, high = (below, above) if numbers.using == "posterior" else (above, below)
     else:
         low = high = critical_value or multiplicity.critical_value(correction, level, groups)
-    kind = "credible" if numbers.part == "posterior" else kind
+    kind = "credible" if numbers.using == "posterior" else kind
     name = "max_t" if correction == "simultaneous" else "normal"
-    method = f"{'bootstrap' if numbers.part == 'bootstrap' else 'posterior'}_{name}"
+    method = f"{'bootstrap' if numbers.using == 'bootstrap' else 'posterior'}_{name}"
     return _masked(numbers, centre - low * scale, centre + high * scale, max(low, high), kind, method)
 
 
-def method(numbers: Numbers, interval: str, critical_value: float | None) -> str:
+def method(numbers: Values, interval: str, critical_value: float | None) -> str:
     """Name of the interval that a tally's limits have; ``auto`` with draws, which have their own.
 
     Parameters
     ----------
-    numbers : Numbers
+    numbers : Values
         One metric.
     interval : str
         As asked for. ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs
@@ -113,10 +113,10 @@ def method(numbers: Numbers, interval: str, critical_value: float | None) -> str
         If there is no such interval, or not for this metric.
     """
     known = (*bounds.RATES, *bounds.MEANS)
-    if numbers.part != "tally":
+    if numbers.using != "tally":
         if interval != "auto":
             raise InputError(
-                f"interval={interval!r} is for a tally; draws have limits of their own, or give part='tally'"
+                f"interval={interval!r} is for a tally; draws have limits of their own, or give using='tally'"
             )
         return interval
     if interval != "auto":
@@ -135,7 +135,7 @@ def method(numbers: Numbers, interval: str, critical_value: float | None) -> str
     return "pooled_t" if exact else "pooled_normal"
 
 
-def evidence(numbers: Numbers, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
+def evidence(numbers: Values, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
     """One-sided p-values of every subgroup against a standard: that it is at least it, and at most.
 
     Returns
@@ -144,14 +144,14 @@ def evidence(numbers: Numbers, interval: str, standard: float) -> tuple[FloatArr
         From a bootstrap by the normal law with its standard errors.
     """
     sample = numbers.sample
-    if numbers.part == "bootstrap":
-        _, scale = spread(numbers, np.random.default_rng(0))
+    if numbers.using == "bootstrap":
+        _, scale = numbers.spread(np.random.default_rng(0))
         sample = Sample(sample.estimate, sample.count, sample.successes, scale**2, scale**2, float("nan"))
         interval = "pooled_normal"
     return bounds.p_values(sample, interval, standard)
 
 
-def _quantiles(numbers: Numbers, at: Sequence[float]) -> FloatArray:
+def _quantiles(numbers: Values, at: Sequence[float]) -> FloatArray:
     """Quantiles of the draws of every subgroup that takes part, (probability, subgroup); NaN for the others."""
     assert numbers.draws is not None, "a posterior has draws"
     found = np.full((len(at), len(numbers.included)), np.nan)
@@ -162,14 +162,15 @@ def _quantiles(numbers: Numbers, at: Sequence[float]) -> FloatArray:
 
 
 def _critical_value(
-    numbers: Numbers, correction: Correction, level: float, groups: int, rng: np.random.Generator
+    numbers: Values, correction: Correction, level: float, groups: int, rng: np.random.Generator
 ) -> float:
-    if correction == "simultaneous" and numbers.factor is not None:
-        return multiplicity.correlated_critical_value(numbers.factor[numbers.included], level, rng)
+    factor = shared_errors(numbers) if correction == "simultaneous" else None
+    if factor is not None:
+        return multiplicity.correlated_critical_value(factor[numbers.included], level, rng)
     return multiplicity.critical_value(correction, level, groups)
 
 
-def _masked(numbers: Numbers, lower: FloatArray, upper: FloatArray, z: float, kind: str, name: str) -> Limits:
+def _masked(numbers: Values, lower: FloatArray, upper: FloatArray, z: float, kind: str, name: str) -> Limits:
     none = np.full(lower.shape, np.nan)
     return Limits(
         np.where(numbers.included, lower, none), np.where(numbers.included, upper, none), float(z), kind, name

@@ -10,11 +10,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
+from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification import multiplicity, worst
 from bayesgroups.questions.certification.bounds import Choice
 from bayesgroups.questions.certification.multiplicity import CORRECTIONS, Correction
-from bayesgroups.questions.certification.numbers import Numbers, Part, read
 from bayesgroups.questions.certification.one_sided import evidence, method, one_sided
+from bayesgroups.questions.certification.overlapping import open_table
+from bayesgroups.questions.subgroup_values import Values
+from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
 
@@ -24,6 +27,7 @@ PROBABILITIES = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Along ``probability``: how sure one may want to be that every subgroup reaches a value."""
 
 
+@renamed_keyword("part", "using")
 def certify(
     source: xr.Dataset | xr.DataTree,
     *,
@@ -34,7 +38,7 @@ def certify(
     standards: float | Sequence[float] | None = None,
     margins: bool = False,
     order: int | None = None,
-    part: Part = "auto",
+    using: Using = "auto",
     larger_is_better: bool | None = None,
     imputed: Imputed = "leave_out",
     seed: int = 0,
@@ -66,8 +70,8 @@ def certify(
         Ask of every margin as well as of the intersections, see `bayesgroups.margins`.
     order : int, optional
         Most attributes of a margin.
-    part : {"auto", "tally", "posterior", "bootstrap"}
-        What of a report is read; ``auto`` is its posterior.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     larger_is_better : bool, optional
         Replaces the direction of all metrics. Counts whose metric has no known name are taken for errors.
     imputed : {"leave_out", "include"}
@@ -147,11 +151,11 @@ def certify(
     asked = None if standards is None else np.atleast_1d(np.asarray(standards, dtype=np.float64))
     if asked is not None and not np.isfinite(asked).all():
         raise InputError(f"standards={standards!r} must be finite values of the metric")
-    found = read(
-        source, part=part, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
+    opened = open_table(
+        source, using, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
     )
     tables = []
-    for numbers in found.metrics:
+    for numbers in opened.metrics:
         rng = generator(seed, numbers.metric, "certification")
         chosen = method(numbers, interval, critical_value)
         limit = one_sided(
@@ -171,11 +175,11 @@ def certify(
         data |= _critical(
             numbers, *_ends(numbers, limit.lower, limit.upper), _ends(numbers, plain.lower, plain.upper)[1]
         )
-        if numbers.part == "posterior":
+        if numbers.using == "posterior":
             data |= _posterior(numbers, level, asked)
         else:
             data |= _tested(numbers, chosen, correction, level, asked)
-            if chosen == "jeffreys" and numbers.part == "tally":
+            if chosen == "jeffreys" and numbers.using == "tally":
                 data |= _jeffreys(numbers, asked)
         coordinates = {"probability": list(PROBABILITIES)} | ({} if asked is None else {"standard": asked})
         tables.append(xr.Dataset(data, coords=coordinates))
@@ -183,19 +187,19 @@ def certify(
     attrs = {
         "level": level,
         "correction": correction,
-        "part": found.metrics[0].part,
+        "using": opened.using,
         "margins": int(margins),
         "imputed": imputed,
     }
-    return joined.assign_coords(found.coordinates).assign_attrs(attrs | found.noted)
+    return joined.assign_coords(opened.coordinates).assign_attrs(attrs | opened.noted)
 
 
-def _ends(numbers: Numbers, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _ends(numbers: Values, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Limits turned so that smaller is worse: the one that hopes and the one that fears."""
     return (upper, lower) if numbers.sign > 0 else (-lower, -upper)
 
 
-def _subgroups(numbers: Numbers, lower: FloatArray, upper: FloatArray) -> dict[str, Any]:
+def _subgroups(numbers: Values, lower: FloatArray, upper: FloatArray) -> dict[str, Any]:
     flat = numbers.included & (upper - lower <= 0)
     return {
         "estimate": ("subgroup", numbers.sample.estimate),
@@ -210,7 +214,7 @@ def _subgroups(numbers: Numbers, lower: FloatArray, upper: FloatArray) -> dict[s
     }
 
 
-def _critical(numbers: Numbers, hope: FloatArray, fear: FloatArray, plain: FloatArray) -> dict[str, Any]:
+def _critical(numbers: Values, hope: FloatArray, fear: FloatArray, plain: FloatArray) -> dict[str, Any]:
     """The worst subgroup by its estimate and by either limit."""
     data: dict[str, Any] = {}
     for name, limit in (("optimist", hope), ("pessimist", fear), ("worst", numbers.sign * numbers.sample.estimate)):
@@ -230,7 +234,7 @@ def _critical(numbers: Numbers, hope: FloatArray, fear: FloatArray, plain: Float
 
 
 def _tested(
-    numbers: Numbers, interval: str, correction: Correction, level: float, standards: FloatArray | None
+    numbers: Values, interval: str, correction: Correction, level: float, standards: FloatArray | None
 ) -> dict[str, Any]:
     """Decisions about standards by p-values."""
     if standards is None:
@@ -254,7 +258,7 @@ def _tested(
     }
 
 
-def _posterior(numbers: Numbers, level: float, standards: FloatArray | None) -> dict[str, Any]:
+def _posterior(numbers: Values, level: float, standards: FloatArray | None) -> dict[str, Any]:
     """Statements about the worst value itself, which replace those from limits of single subgroups."""
     assert numbers.draws is not None, "a posterior has draws"
     some = numbers.included
@@ -291,7 +295,7 @@ def _posterior(numbers: Numbers, level: float, standards: FloatArray | None) -> 
     return data
 
 
-def _jeffreys(numbers: Numbers, standards: FloatArray | None) -> dict[str, Any]:
+def _jeffreys(numbers: Values, standards: FloatArray | None) -> dict[str, Any]:
     """The same for independent Jeffreys priors, without draws."""
     some = numbers.included
     hits, trials = numbers.sample.successes[some], numbers.sample.count[some]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.subgroup_values import Values
+from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.tallies import add_tallies
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.participation import Imputed
 from bayesgroups.tallies.subgroups import attributes_of, label
 
 FloatArray = NDArray[np.float64]
@@ -19,6 +23,10 @@ BoolArray = NDArray[np.bool_]
 
 MARGINS_SCHEMA = "bayesgroups.margins"
 """Not that of a tally: an estimator would count every row several times."""
+TABLES = (SCHEMA, MARGINS_SCHEMA)
+"""Schemas of the Datasets whose subgroups can be certified."""
+ADDITIVE = ("rate", "mean")
+"""Kinds of metrics of which a margin has the mean of its intersections."""
 ALL = "(all)"
 """Level of an attribute that a margin does not look at."""
 BY_METRIC = (
@@ -189,6 +197,70 @@ def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, 
         root = np.where(members & (count > 0), np.sqrt(count) / total, 0.0)
     found: FloatArray = np.concatenate([root * np.sqrt(pooled_variance), root * np.nan_to_num(value - centre)], axis=1)
     return found
+
+
+def open_table(
+    source: object, using: Using = "auto", *, with_margins: bool = False, order: int | None = None,
+    larger_is_better: bool | None = None, imputed: Imputed = "leave_out",
+) -> Source:  # fmt: skip
+    """Open a tally, margins or a report, and add every margin if asked; draws of a margin are means of its intersections'.
+
+    Parameters
+    ----------
+    source : xr.Dataset or xr.DataTree
+        From `bayesgroups.tally` and related functions, `margins`, or `bayesgroups.estimate`.
+    using, larger_is_better, imputed
+        As in `bayesgroups.questions.values.open_source`.
+    with_margins : bool
+        Add the margins to the intersections of a tally or report.
+    order : int, optional
+        Most attributes of a margin.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InputError
+        As `bayesgroups.questions.values.open_source` and `margins`; if an order is given without margins; or if a margin of
+        the metric is no mean of its intersections, so that its draws are not known.
+    SchemaError
+        If it is neither a tally, margins nor a report.
+    """
+    opened = open_source(source, using, imputed=imputed, larger_is_better=larger_is_better, schemas=TABLES)
+    if order is not None and not with_margins:
+        raise InputError(f"order={order!r} is about margins; give margins=True as well")
+    if not with_margins or opened.tally.attrs.get("schema") != SCHEMA:
+        return opened
+    table = margins(opened.tally, order=order)
+    cells = table.sel(subgroup=table["cell"].values)
+    if opened.draws is None:
+        return replace(opened, tally=table, estimates=table["estimate"].values)
+    members, draws, estimates = table["members"].values.astype(bool), [], []
+    for i, (name, kind) in enumerate(zip(table["metric"].values, table["kind"].values, strict=True)):
+        if str(kind) not in ADDITIVE:
+            raise InputError(
+                f"metric {str(name)!r}: that of a margin is no mean of its intersections, so draws do not add up"
+            )
+        weights, drawn = cells["count"].values[i], opened.draws.isel(metric=i).values
+        draws.append(weighted_means(drawn.reshape(-1, drawn.shape[-1]), weights, members))
+        estimates.append(weighted_means(opened.estimates[i], weights, members))
+    mu = xr.DataArray(np.stack(draws), dims=("metric", "draw", "subgroup"))
+    return replace(opened, tally=table, draws=mu, estimates=np.stack(estimates))
+
+
+def shared_errors(values: Values) -> FloatArray | None:
+    """Factor of the covariance of the sampling errors of overlapping subgroups, as from `deviations`.
+
+    ``None`` where subgroups do not overlap, or the metric of a margin is no mean of its intersections.
+    """
+    table = values.table
+    if "members" not in table or values.kind not in ADDITIVE:
+        return None
+    cells = table.sel(subgroup=table["cell"].values)
+    members = table["members"].values.astype(bool)
+    return deviations(cells["estimate"].values, cells["count"].values, float(table["pooled_variance"]), members)
 
 
 def _check(tally: xr.Dataset, order: int | None) -> list[str]:

@@ -10,14 +10,21 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
+from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification.multiplicity import check_level
-from bayesgroups.questions.certification.numbers import Numbers, Part, read, spread
+from bayesgroups.questions.certification.overlapping import open_table
+from bayesgroups.questions.subgroup_values import Values
+from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
 
 NAMES = ("equality_gap", "size_weighted_gap", "differential_ratio", "share_beyond")
+INTERVALS = {
+    "posterior": ("credible", "equal_tailed"), "bootstrap": ("confidence", "percentile"), "tally": ("none", ""),
+}  # fmt: skip
+"""Kind and method of the intervals that each part gives."""
 
 
 def equality_gap(values: FloatArray, overall: FloatArray | float) -> FloatArray:
@@ -136,12 +143,13 @@ def share_beyond(values: FloatArray, share: FloatArray, overall: FloatArray | fl
     return np.asarray((beyond * share).sum(axis=-1), dtype=np.float64)
 
 
+@renamed_keyword("part", "using")
 def fairness_definitions(
     source: xr.Dataset | xr.DataTree,
     *,
     tolerance: float = 0.05,
     level: float = 0.95,
-    part: Part = "auto",
+    using: Using = "auto",
     imputed: Imputed = "leave_out",
     seed: int = 0,
 ) -> xr.Dataset:
@@ -157,8 +165,8 @@ def fairness_definitions(
         Of ``share_beyond``, in units of the metric.
     level : float
         Of the two-sided intervals that draws give.
-    part : {"auto", "tally", "posterior", "bootstrap"}
-        What of a report is read; ``auto`` is its posterior.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     imputed : {"leave_out", "include"}
         Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
         them comes from the model alone.
@@ -171,7 +179,9 @@ def fairness_definitions(
         Along ``metric`` and ``definition``: ``value`` (that of the estimates), and with draws ``lower`` and ``upper``, NaN
         for a tally. ``equality_gap``: largest distance from everyone; ``size_weighted_gap``: the same weighted by shares;
         ``differential_ratio``: largest log ratio of two subgroups; ``share_beyond``: share of people in subgroups farther
-        from everyone than ``tolerance``. ``left_out`` names the subgroups that take no part, with reasons.
+        from everyone than ``tolerance``. Along ``metric``: ``estimand`` of the values that are compared; ``interval_kind``,
+        ``credible`` of a posterior, ``confidence`` of a bootstrap and ``none`` of a tally, and ``interval_method``;
+        ``left_out``, the subgroups that take no part, with reasons.
 
     Raises
     ------
@@ -197,16 +207,16 @@ def fairness_definitions(
     check_level(level)
     if not tolerance >= 0:
         raise InputError(f"tolerance={tolerance!r} must be 0 or larger, in units of the metric")
-    found = read(source, part=part, imputed=imputed)
-    tables = [_one(numbers, tolerance, level, seed) for numbers in found.metrics]
+    opened = open_table(source, using, imputed=imputed)
+    tables = [_one(numbers, tolerance, level, seed) for numbers in opened.metrics]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    names = {"metric": found.coordinates["metric"], "definition": list(NAMES)}
+    names = {"metric": opened.coordinates["metric"], "definition": list(NAMES)}
     return joined.assign_coords(names).assign_attrs(
-        tolerance=tolerance, level=level, part=found.metrics[0].part, imputed=imputed
+        tolerance=tolerance, level=level, using=opened.using, imputed=imputed
     )
 
 
-def _one(numbers: Numbers, tolerance: float, level: float, seed: int) -> xr.Dataset:
+def _one(numbers: Values, tolerance: float, level: float, seed: int) -> xr.Dataset:
     some = numbers.included
     value, lower, upper = (np.full(len(NAMES), np.nan) for _ in range(3))
     if some.any():
@@ -214,11 +224,18 @@ def _one(numbers: Numbers, tolerance: float, level: float, seed: int) -> xr.Data
         share = weight / weight.sum()
         value = _all(numbers.sample.estimate[some], share, tolerance)
         if numbers.draws is not None:
-            draws = spread(numbers, generator(seed, numbers.metric, "definitions"))[0][:, some]
+            draws = numbers.spread(generator(seed, numbers.metric, "definitions"))[0][:, some]
             drawn = _all(draws[np.isfinite(draws).all(axis=1)], share, tolerance)
             lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=-1, method="nearest")
     data = {name: ("definition", row) for name, row in (("value", value), ("lower", lower), ("upper", upper))}
-    return xr.Dataset({**data, "left_out": numbers.left_out})
+    kind, method = INTERVALS[numbers.using]
+    said = {
+        "left_out": numbers.left_out,
+        "estimand": numbers.estimand,
+        "interval_kind": kind,
+        "interval_method": method,
+    }
+    return xr.Dataset({**data, **said})
 
 
 def _all(values: FloatArray, share: FloatArray, tolerance: float) -> FloatArray:

@@ -8,9 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification import multiplicity
-from bayesgroups.questions.certification.numbers import Numbers, Part, read, spread
+from bayesgroups.questions.certification.overlapping import open_table, shared_errors
 from bayesgroups.questions.certification.rank_shares import SUMMARIES, rank, rank_probabilities, rank_summaries
+from bayesgroups.questions.subgroup_values import Values
+from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
 
@@ -24,8 +27,9 @@ CHUNK = 2_000_000
 """Numbers held at once."""
 
 
+@renamed_keyword("part", "using")
 def ranks(
-    source: xr.Dataset | xr.DataTree, *, level: float = 0.95, part: Part = "auto", larger_is_better: bool | None = None,
+    source: xr.Dataset | xr.DataTree, *, level: float = 0.95, using: Using = "auto", larger_is_better: bool | None = None,
     imputed: Imputed = "leave_out", all_ranks: bool = False, seed: int = 0,
 ) -> xr.Dataset:  # fmt: skip
     """Rank the subgroups of a table, 1 for the best, and say how sure every rank is.
@@ -38,8 +42,8 @@ def ranks(
         A tally or a report.
     level : float
         Probability of the limits.
-    part : {"auto", "tally", "posterior", "bootstrap"}
-        What of a report is read; ``auto`` is its posterior.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
     imputed : {"leave_out", "include"}
@@ -94,13 +98,13 @@ def ranks(
     [[1.0, 2.0, 3.0], [1.0, 1.0, 2.0], [2.0, 3.0, 3.0]]
     """
     multiplicity.check_level(level)
-    found = read(source, part=part, larger_is_better=larger_is_better, imputed=imputed)
+    opened = open_table(source, using, larger_is_better=larger_is_better, imputed=imputed)
     tables = []
-    for numbers in found.metrics:
-        one = _posterior(numbers, level) if numbers.part == "posterior" else _pairwise(numbers, level, seed)
+    for numbers in opened.metrics:
+        one = _posterior(numbers, level) if numbers.using == "posterior" else _pairwise(numbers, level, seed)
         if all_ranks:
             one = one.assign(rank_share=(("subgroup", "place"), _shares(numbers)))
-        kind = "credible" if numbers.part == "posterior" else "simultaneous"
+        kind = "credible" if numbers.using == "posterior" else "simultaneous"
         one = one.assign(
             estimate=("subgroup", numbers.sample.estimate),
             groups=int(numbers.included.sum()),
@@ -113,8 +117,8 @@ def ranks(
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     if all_ranks:
         joined = joined.assign_coords(place=np.arange(1, joined.sizes["subgroup"] + 1))
-    attrs = {"level": level, "part": found.metrics[0].part, "imputed": imputed, **found.noted}
-    return joined.assign_coords(found.coordinates).assign_attrs(attrs)
+    attrs = {"level": level, "using": opened.using, "imputed": imputed, **opened.noted}
+    return joined.assign_coords(opened.coordinates).assign_attrs(attrs)
 
 
 def rank_limits(values: FloatArray, covariance: FloatArray, critical_value: float) -> tuple[FloatArray, FloatArray]:
@@ -147,7 +151,7 @@ def rank_limits(values: FloatArray, covariance: FloatArray, critical_value: floa
     return np.asarray(lower, dtype=np.float64), len(values) - behind.sum(axis=0, dtype=np.float64)
 
 
-def _posterior(numbers: Numbers, level: float) -> xr.Dataset:
+def _posterior(numbers: Values, level: float) -> xr.Dataset:
     """Ranks in the draws: their quantiles and means, and the probabilities of the first and the last."""
     assert numbers.draws is not None, "a posterior has draws"
     some = numbers.included
@@ -158,7 +162,7 @@ def _posterior(numbers: Numbers, level: float) -> xr.Dataset:
     return xr.Dataset(data).assign(critical_value=np.nan)
 
 
-def _pairwise(numbers: Numbers, level: float, seed: int) -> xr.Dataset:
+def _pairwise(numbers: Values, level: float, seed: int) -> xr.Dataset:
     """Ranks of the estimates, with limits from tests of all pairs."""
     some = numbers.included
     summaries = np.full((3, len(some)), np.nan)
@@ -166,10 +170,11 @@ def _pairwise(numbers: Numbers, level: float, seed: int) -> xr.Dataset:
     if some.any():
         rng = generator(seed, numbers.metric, "ranks")
         values = (numbers.sign * numbers.sample.estimate)[some]
-        variance = numbers.sample.variance if numbers.draws is None else spread(numbers, rng)[1] ** 2
+        variance = numbers.sample.variance if numbers.draws is None else numbers.spread(rng)[1] ** 2
         covariance = np.diag(variance[some])
-        if numbers.factor is not None:
-            covariance = numbers.factor[some] @ numbers.factor[some].T
+        factor = shared_errors(numbers)
+        if factor is not None:
+            covariance = factor[some] @ factor[some].T
         z = critical_value_of_pairs(covariance, level, rng)
         summaries[:, some] = [rank(values), *rank_limits(values, covariance, z)]
     names = ("rank", "lower", "upper")
@@ -177,7 +182,7 @@ def _pairwise(numbers: Numbers, level: float, seed: int) -> xr.Dataset:
     return xr.Dataset(data).assign(critical_value=z)
 
 
-def _shares(numbers: Numbers) -> FloatArray:
+def _shares(numbers: Values) -> FloatArray:
     """Share of draws, or of the estimates of a tally, with each rank, (subgroup, place); NaN beyond the last rank."""
     some = numbers.included
     groups = int(some.sum())

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
 from bayesgroups.questions.certification import published
-from bayesgroups.questions.certification.bounds import Sample, limits
+from bayesgroups.questions.certification.bounds import limits
 from bayesgroups.questions.certification.multiplicity import critical_value
-from bayesgroups.questions.certification.numbers import read
+from bayesgroups.questions.certification.overlapping import open_table
+from bayesgroups.questions.subgroup_values import Sample
 
 FloatArray = NDArray[np.float64]
 
@@ -147,9 +148,9 @@ def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
     >>> dict(zip(found["check"].values.tolist(), found["satisfied"].values[0].tolist()))["minimal_justice"]
     0
     """
-    found = read(tally, part="tally")
+    opened = open_table(tally, "tally")
     tables = []
-    for numbers in found.metrics:
+    for numbers in opened.metrics:
         if numbers.kind != "rate":
             raise InputError(f"metric {numbers.metric!r} is no rate; the checks change shares of right decisions")
         some = numbers.included
@@ -157,8 +158,8 @@ def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
         value = value if numbers.sign > 0 else 1 - value
         tables.append(_table(definition, value, numbers.sample.count[some], numbers.labels, some))
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    coordinates = {**found.coordinates, "check": list(CHECKS)}
-    attrs = {"definition": definition.name, "tolerance": definition.tolerance, **found.noted}
+    coordinates = {**opened.coordinates, "check": list(CHECKS)}
+    attrs = {"definition": definition.name, "tolerance": definition.tolerance, **opened.noted}
     return joined.assign_coords(coordinates).assign_attrs(attrs)
 
 

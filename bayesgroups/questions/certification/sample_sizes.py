@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError
 from bayesgroups.questions.certification import multiplicity
 from bayesgroups.questions.certification.multiplicity import Correction
-from bayesgroups.questions.certification.numbers import Numbers, read
+from bayesgroups.questions.certification.overlapping import open_table
+from bayesgroups.questions.subgroup_values import Values
 
 FloatArray = NDArray[np.float64]
 
@@ -80,8 +81,8 @@ def rows_to_certify(
         raise InputError(f"standard={standard!r} must be a finite value of the metric")
     z = multiplicity.critical_value("none", level, 1)
     tables = []
-    found = read(tally, part="tally")
-    for i, numbers in enumerate(found.metrics):
+    opened = open_table(tally, "tally")
+    for i, numbers in enumerate(opened.metrics):
         assumed = _assumed(numbers, truth, i)
         each = power ** (1 / max(int(numbers.included.sum()), 1))
         needed = rows_for_gap(
@@ -91,7 +92,7 @@ def rows_to_certify(
         if numbers.kind == "rate":
             needed = continuity_corrected(needed, numbers.sign * (assumed - standard))
         tables.append(_needs(numbers, assumed, needed))
-    return _joined(tables, found.coordinates, {"standard": standard, "power": power, "level": level, **found.noted})
+    return _joined(tables, opened.coordinates, {"standard": standard, "power": power, "level": level, **opened.noted})
 
 
 def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArray | None = None) -> xr.Dataset:
@@ -130,9 +131,9 @@ def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArra
     """
     if not 0 < factor < 1:
         raise InputError(f"factor={factor!r} must lie strictly between 0 and 1: 0.5 halves the widest interval")
-    found = read(tally, part="tally")
+    opened = open_table(tally, "tally")
     tables = []
-    for i, numbers in enumerate(found.metrics):
+    for i, numbers in enumerate(opened.metrics):
         assumed = _assumed(numbers, truth, i)
         variance = _row_sd(numbers, assumed) ** 2
         variance = np.where(variance > 0, variance, _pooled(numbers))
@@ -141,7 +142,7 @@ def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArra
         widest = np.nanmax(np.where(numbers.included, error, np.nan)) if numbers.included.any() else np.nan
         needed = np.ceil(variance / (factor**2 * widest) - 1e-9)
         tables.append(_needs(numbers, assumed, np.where(numbers.included, needed, np.nan)))
-    return _joined(tables, found.coordinates, {"factor": factor})
+    return _joined(tables, opened.coordinates, {"factor": factor})
 
 
 def minimum_detectable_gap(
@@ -189,9 +190,9 @@ def minimum_detectable_gap(
     """
     _check("power", power)
     _check("level", level)
-    found = read(tally, part="tally")
+    opened = open_table(tally, "tally")
     tables = []
-    for numbers in found.metrics:
+    for numbers in opened.metrics:
         some = numbers.included
         count = np.where(some, numbers.sample.count, 0.0)
         z = multiplicity.critical_value(correction, level, int(some.sum())) + NormalDist().inv_cdf(power)
@@ -199,7 +200,7 @@ def minimum_detectable_gap(
             gap = z * np.sqrt(_pooled(numbers) * (1 / count + 1 / (count.sum() - count)))
         shown = np.where(np.isfinite(gap), gap, np.nan)
         tables.append(xr.Dataset({"gap": ("subgroup", shown), "left_out": numbers.left_out}))
-    return _joined(tables, found.coordinates, {"power": power, "level": level, "correction": correction})
+    return _joined(tables, opened.coordinates, {"power": power, "level": level, "correction": correction})
 
 
 def probability_of_finding_worst(
@@ -246,9 +247,9 @@ def probability_of_finding_worst(
     growth = np.asarray(factors, dtype=np.float64)
     if growth.ndim != 1 or not (growth > 0).all():
         raise InputError(f"factors={factors!r} must be positive numbers: how many times the rows")
-    found = read(tally, part="tally")
+    opened = open_table(tally, "tally")
     tables = []
-    for i, numbers in enumerate(found.metrics):
+    for i, numbers in enumerate(opened.metrics):
         assumed = _assumed(numbers, truth, i)
         some = numbers.included & np.isfinite(assumed)
         label, probability = "", np.full(len(growth), np.nan)
@@ -260,8 +261,10 @@ def probability_of_finding_worst(
             probability = np.array([chance_of_lowest(values, np.sqrt(variance / factor)) for factor in growth])
         answer = {"probability": ("factor", probability), "worst_subgroup": label, "left_out": numbers.left_out}
         tables.append(xr.Dataset(answer))
-    names = {"metric": found.coordinates["metric"], "factor": growth}
-    return xr.concat(tables, dim="metric", data_vars="all", join="exact").assign_coords(names).assign_attrs(found.noted)
+    names = {"metric": opened.coordinates["metric"], "factor": growth}
+    return (
+        xr.concat(tables, dim="metric", data_vars="all", join="exact").assign_coords(names).assign_attrs(opened.noted)
+    )
 
 
 def rows_for_gap(gap: FloatArray, null_sd: FloatArray, sd: FloatArray, z: float, z_power: float) -> FloatArray:
@@ -325,7 +328,7 @@ def _check(name: str, value: float) -> None:
         raise InputError(f"{name}={value!r} must lie strictly between 0 and 1")
 
 
-def _assumed(numbers: Numbers, truth: xr.DataArray | None, i: int) -> FloatArray:
+def _assumed(numbers: Values, truth: xr.DataArray | None, i: int) -> FloatArray:
     if truth is None:
         return np.where(numbers.included, numbers.sample.estimate, np.nan)
     try:
@@ -337,14 +340,14 @@ def _assumed(numbers: Numbers, truth: xr.DataArray | None, i: int) -> FloatArray
     return np.where(numbers.included, values, np.nan)
 
 
-def _pooled(numbers: Numbers) -> float:
+def _pooled(numbers: Values) -> float:
     """Row variance pooled over subgroups."""
     with np.errstate(invalid="ignore"):
         each = (numbers.sample.variance * numbers.sample.count)[numbers.included]
     return float(each[0]) if len(each) else float("nan")
 
 
-def _row_sd(numbers: Numbers, at: FloatArray) -> FloatArray:
+def _row_sd(numbers: Values, at: FloatArray) -> FloatArray:
     """Standard deviation of one row where the metric has a value."""
     if numbers.kind == "rate":
         inside = np.clip(at, 0.0, 1.0)
@@ -352,7 +355,7 @@ def _row_sd(numbers: Numbers, at: FloatArray) -> FloatArray:
     return np.full(at.shape, np.sqrt(_pooled(numbers)))
 
 
-def _needs(numbers: Numbers, assumed: FloatArray, needed: FloatArray) -> xr.Dataset:
+def _needs(numbers: Values, assumed: FloatArray, needed: FloatArray) -> xr.Dataset:
     with np.errstate(invalid="ignore"):
         more = np.maximum(needed - np.where(np.isnan(numbers.sample.count), 0.0, numbers.sample.count), 0.0)
     data = {

@@ -12,8 +12,8 @@ from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities import bootstrap_variance, finite_population, heterogeneity
 from bayesgroups.questions.disparities.bootstrap_variance import Form
-from bayesgroups.questions.disparities.cells import Cells, check_tally, gather
 from bayesgroups.questions.disparities.population_variance import Estimate, of_population
+from bayesgroups.questions.sampling_variances import Estimates, check_tally, read_estimates
 
 FloatArray = NDArray[np.float64]
 
@@ -131,25 +131,25 @@ def between_group_variance(
     words: dict[str, list[str]] = {key: [] for key in _WORDS}
     used = []
     for i in range(tally.sizes["metric"]):
-        cells = gather(tally, i)
-        v = cells.v if variances == "own" else cells.pooled
-        positive = np.where(v > 0, v, cells.pooled)
-        reason = _why_not(cells, positive, method)
+        estimates = read_estimates(tally, i)
+        v = estimates.v if variances == "own" else estimates.pooled
+        positive = np.where(v > 0, v, estimates.pooled)
+        reason = _why_not(estimates, positive, method)
         answer = Estimate(np.nan, Interval(np.array(np.nan), np.array(np.nan)))
         if not reason and method in OF_THESE:
-            answer = _of_these(tally, i, cells, method, name, level, seed, form, draws)
+            answer = _of_these(tally, i, estimates, method, name, level, seed, form, draws)
         elif not reason:
-            answer = of_population(cells.y, cells.v, positive, method, name, level)
-        tested = len(cells.y) > 1 and bool((positive > 0).all())
+            answer = of_population(estimates.y, estimates.v, positive, method, name, level)
+        tested = len(estimates.y) > 1 and bool((positive > 0).all())
         found = {
             "raw": answer.raw,
             "truncated": np.maximum(answer.raw, 0.0),
             "std_error": answer.std_error,
             "lower": answer.interval.lower,
             "upper": answer.interval.upper,
-            "q": heterogeneity.q_statistic(cells.y, positive) if tested else np.nan,
-            "q_df": len(cells.y) - 1 if tested else np.nan,
-            "i_squared": heterogeneity.i_squared(cells.y, positive) if tested else np.nan,
+            "q": heterogeneity.q_statistic(estimates.y, positive) if tested else np.nan,
+            "q_df": len(estimates.y) - 1 if tested else np.nan,
+            "i_squared": heterogeneity.i_squared(estimates.y, positive) if tested else np.nan,
         }
         if not reason and np.isnan(found["lower"]):
             reason = FLAT
@@ -157,13 +157,13 @@ def between_group_variance(
             numbers[key].append(float(value))
         said = {
             "interval_method": name,
-            "left_out": "; ".join(cells.left_out),
-            "note": _note(cells, method),
+            "left_out": estimates.left_out,
+            "note": _note(estimates, method),
             "reason": reason,
         }
         for key, text in said.items():
             words[key].append(text)
-        used.append(len(cells.y))
+        used.append(len(estimates.y))
     data: dict[str, Any] = {key: ("metric", np.array(values)) for key, values in numbers.items()}
     data |= {key: ("metric", np.array(texts, dtype=str)) for key, texts in words.items()}
     return xr.Dataset(
@@ -196,39 +196,39 @@ def _check(method: str, interval: str, form: str, variances: str, draws: int) ->
     return next(each for each in has if each == interval)
 
 
-def _why_not(cells: Cells, positive: FloatArray, method: Method) -> str:
+def _why_not(estimates: Estimates, positive: FloatArray, method: Method) -> str:
     """Reason why there is no answer, if so."""
-    if len(cells.y) < 2:
+    if len(estimates.y) < 2:
         return "fewer than two subgroups with an estimate"
     return "" if method in OF_THESE or (positive > 0).all() else FLAT
 
 
 def _of_these(
-    tally: xr.Dataset, position: int, cells: Cells, method: Method, name: IntervalName, level: float, seed: int,
+    tally: xr.Dataset, position: int, estimates: Estimates, method: Method, name: IntervalName, level: float, seed: int,
     form: Form, draws: int,
 ) -> Estimate:  # fmt: skip
     correction = next(word for word in get_args(bootstrap_variance.Correction) if word == method)
     single: bootstrap_variance.Correction = "uncorrected" if correction == "uncorrected" else "corrected"
-    raw = float(bootstrap_variance.variances(cells.y, cells, single, form))
-    found = finite_population.of_cells(cells)
+    raw = float(bootstrap_variance.variances(estimates.y, estimates, single, form))
+    found = finite_population.of_cells(estimates)
     at = finite_population.law(found, np.maximum(found.raw, 0.0))
     error = float(np.sqrt(at.variance)) if single == "corrected" else np.nan
     if name in _BOOTSTRAP:
-        replicated = bootstrap_variance.resample(tally, position, cells, seed=seed, draws=draws)
-        values = bootstrap_variance.variances(replicated, cells, correction, form)
+        replicated = bootstrap_variance.resample(tally, position, estimates, seed=seed, draws=draws)
+        values = bootstrap_variance.variances(replicated, estimates, correction, form)
         return Estimate(raw, bootstrap_variance.interval(values, raw, level, basic=name == "basic"), error)
     return Estimate(raw, finite_population.interval(found, level, upper_only=name == "upper"), error)
 
 
-def _note(cells: Cells, method: Method) -> str:
+def _note(estimates: Estimates, method: Method) -> str:
     """Remark that belongs beside the numbers."""
-    notes, few = [], cells.count <= 2
+    notes, few = [], estimates.count <= 2
     if method != "uncorrected" and len(few) and 2 * few.sum() > len(few):
         notes.append(
             "more than half of the subgroups have one or two rows: the correction rests on the pooled row variance"
         )
-    if (cells.v == 0).any():
+    if (estimates.v == 0).any():
         notes.append(
-            f"all rows agree in {int((cells.v == 0).sum())} of the subgroups, which is no proof that they are exact"
+            f"all rows agree in {int((estimates.v == 0).sum())} of the subgroups, which is no proof that they are exact"
         )
     return "; ".join(notes)

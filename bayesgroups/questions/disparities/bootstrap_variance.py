@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.inference.bootstrap import replicates
-from bayesgroups.questions.disparities.cells import Cells
+from bayesgroups.questions.sampling_variances import Estimates
 from bayesgroups.report.posterior import generator
 
 FloatArray = NDArray[np.float64]
@@ -23,7 +23,7 @@ Correction = Literal["uncorrected", "corrected", "double_corrected"]
 Form = Literal["unbiased", "published"]
 
 
-def resample(tally: xr.Dataset, position: int, cells: Cells, *, seed: int, draws: int) -> FloatArray:
+def resample(tally: xr.Dataset, position: int, estimates: Estimates, *, seed: int, draws: int) -> FloatArray:
     """Replicates of the estimates of one metric, (draw, subgroup), of the subgroups that are used.
 
     Parameters
@@ -31,7 +31,7 @@ def resample(tally: xr.Dataset, position: int, cells: Cells, *, seed: int, draws
     tally : xr.Dataset
     position : int
         Of the metric.
-    cells : Cells
+    estimates : Estimates
         The same metric, taken out.
     seed, draws : int
         Source of randomness; replicates.
@@ -46,29 +46,29 @@ def resample(tally: xr.Dataset, position: int, cells: Cells, *, seed: int, draws
     --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.disparities.cells import gather
+    >>> from bayesgroups.questions.sampling_variances import read_estimates
     >>> counts = bg.tally_from_counts([1, 3], [4, 4], pd.DataFrame({"site": ["a", "b"]}))
-    >>> found = resample(counts, 0, gather(counts, 0), seed=1, draws=1000)
+    >>> found = resample(counts, 0, read_estimates(counts, 0), seed=1, draws=1000)
     >>> found.shape, sorted({float(value) for value in found[:, 0]})
     ((1000, 2), [0.0, 0.25, 0.5, 0.75, 1.0])
     """
-    if cells.kind == "estimate":
-        rng = generator(seed, cells.metric, "bootstrap")
-        return cells.y + np.sqrt(cells.v) * rng.standard_normal((draws, len(cells.y)))
+    if estimates.kind == "estimate":
+        rng = generator(seed, estimates.metric, "bootstrap")
+        return estimates.y + np.sqrt(estimates.v) * rng.standard_normal((draws, len(estimates.y)))
     one = tally.isel(metric=[position])
     fixed = one.assign(rows=("subgroup", np.nan_to_num(one["count"].values[0])))
     found = replicates(fixed, seed=seed, draws=draws)["mu"].values[0, :, 0]
-    return np.asarray(found[:, cells.used], dtype=np.float64)
+    return np.asarray(found[:, estimates.used], dtype=np.float64)
 
 
-def noise(y: FloatArray, cells: Cells, correction: Correction, form: Form) -> FloatArray:
+def noise(y: FloatArray, estimates: Estimates, correction: Correction, form: Form) -> FloatArray:
     """Variance that sampling, and resampling, add to each subgroup's replicate.
 
     Parameters
     ----------
     y : array (..., subgroup)
         Replicates.
-    cells : Cells
+    estimates : Estimates
     correction : {"uncorrected", "corrected", "double_corrected"}
         Nothing; sampling; sampling and resampling.
     form : {"unbiased", "published"}
@@ -89,41 +89,41 @@ def noise(y: FloatArray, cells: Cells, correction: Correction, form: Form) -> Fl
     --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.disparities.cells import gather
+    >>> from bayesgroups.questions.sampling_variances import read_estimates
     >>> sites = pd.DataFrame({"site": list("abcd")})
-    >>> cells = gather(bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], sites), 0)
-    >>> noise(cells.y, cells, "double_corrected", "published").round(6).tolist()
+    >>> estimates = read_estimates(bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], sites), 0)
+    >>> noise(estimates.y, estimates, "double_corrected", "published").round(6).tolist()
     [0.004444, 0.0156, 0.0399, 0.0864]
     """
     if correction == "uncorrected":
         return np.zeros(y.shape)
     both = correction == "double_corrected"
-    if not cells.binomial:
-        return np.broadcast_to(cells.v + cells.resampled if both else cells.v, y.shape)
-    d = cells.count
+    if not estimates.binomial:
+        return np.broadcast_to(estimates.v + estimates.resampled if both else estimates.v, y.shape)
+    d = estimates.count
     with np.errstate(divide="ignore", invalid="ignore"):
         if form == "published":
             factor = (2 * d - 1) / d**2 if both else 1 / d
         else:
             factor = (2 * d - 1) / (d - 1) ** 2 if both else 1 / (d - 1)
         found = y * (1 - y) * factor
-    return np.where(cells.rests_on_pooling, cells.v, found)
+    return np.where(estimates.rests_on_pooling, estimates.v, found)
 
 
-def variances(replicated: FloatArray, cells: Cells, correction: Correction, form: Form) -> FloatArray:
+def variances(replicated: FloatArray, estimates: Estimates, correction: Correction, form: Form) -> FloatArray:
     """The variance between subgroups of every replicate, (draw,), corrected, not truncated.
 
     Examples
     --------
     >>> import numpy as np, pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.disparities.cells import gather
-    >>> cells = gather(bg.tally_from_counts([36, 16], [40, 20], pd.DataFrame({"site": ["a", "b"]})), 0)
-    >>> variances(np.array([[0.9, 0.8]]), cells, "uncorrected", "published").round(6).tolist()
+    >>> from bayesgroups.questions.sampling_variances import read_estimates
+    >>> estimates = read_estimates(bg.tally_from_counts([36, 16], [40, 20], pd.DataFrame({"site": ["a", "b"]})), 0)
+    >>> variances(np.array([[0.9, 0.8]]), estimates, "uncorrected", "published").round(6).tolist()
     [0.005]
     """
     spread = replicated.var(axis=-1, ddof=1)
-    return np.asarray(spread - noise(replicated, cells, correction, form).mean(axis=-1), dtype=np.float64)
+    return np.asarray(spread - noise(replicated, estimates, correction, form).mean(axis=-1), dtype=np.float64)
 
 
 def interval(replicated: FloatArray, estimate: FloatArray | float, level: float, *, basic: bool) -> Interval:

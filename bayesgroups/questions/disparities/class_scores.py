@@ -8,7 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 import xarray as xr
 
-from bayesgroups.errors import InputError, SchemaError, near_misses
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.questions.values import Using, open_source
 
 ClassMetric = Literal["tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"]
 _CELLS = ("subgroup", "label", "predicted")
@@ -85,8 +87,9 @@ def check_confusion(confusion: xr.DataArray) -> xr.DataArray:
     return counts
 
 
+@renamed_keyword("side", "using", bayesian="auto", frequentist="bootstrap")
 def class_scores(
-    source: xr.Dataset | xr.DataTree, metric: ClassMetric = "tpr", *, side: str = "bayesian"
+    source: xr.Dataset | xr.DataTree, metric: ClassMetric = "tpr", *, using: Using = "auto"
 ) -> xr.DataArray:
     """Collect the metrics of single classes, such as ``tpr[nurse]``, of a tally or a report.
 
@@ -96,8 +99,8 @@ def class_scores(
         A tally (estimates), or a report (draws).
     metric : str
         The part before the bracket.
-    side : {"bayesian", "frequentist"}
-        Which draws of a report: ``/posterior`` or ``/bootstrap``.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
 
     Returns
     -------
@@ -120,7 +123,8 @@ def class_scores(
     >>> class_scores(tally).values.round(3).tolist()
     [[0.8, 0.75], [0.667, 0.556]]
     """
-    tally, values = _values(source, side)
+    opened = open_source(source, using)
+    tally, values = opened.tally, opened.tally["estimate"] if opened.draws is None else opened.draws
     names = {name: re.fullmatch(rf"{re.escape(metric)}\[(.*)\]", name) for name in map(str, values["metric"].values)}
     labels = {name: found[1] for name, found in names.items() if found}
     if not labels:
@@ -130,18 +134,3 @@ def class_scores(
     chosen = values.sel(metric=list(labels)).assign_coords(count=tally["count"].sel(metric=list(labels)))
     named = chosen.assign_coords(metric=list(labels.values())).rename(metric="label")
     return named.transpose(..., "label", "subgroup").rename(metric)
-
-
-def _values(source: xr.Dataset | xr.DataTree, side: str) -> tuple[xr.Dataset, xr.DataArray]:
-    if isinstance(source, xr.Dataset):
-        if not {"estimate", "count"} <= set(source.data_vars) or "metric" not in source.dims:
-            raise SchemaError("this dataset is no tally; make one with bg.tally(), or give a report")
-        return source, source["estimate"]
-    if not isinstance(source, xr.DataTree) or "constant_data" not in source.children:
-        raise SchemaError(f"expected a tally or a report; got {type(source).__name__}")
-    groups = {"bayesian": "posterior", "frequentist": "bootstrap"}
-    if side not in groups:
-        raise InputError(f"side={side!r} does not exist; expected 'bayesian' or 'frequentist'")
-    if groups[side] not in source.children:
-        raise InputError(f"the report has no /{groups[side]}; take the other side, or estimate with a bootstrap")
-    return source["constant_data"].to_dataset(), source[groups[side]].to_dataset()["mu"]

@@ -12,11 +12,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.disparities import sampling_bias
-from bayesgroups.questions.disparities.cells import gather
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
-from bayesgroups.questions.disparities.values import Approach, Source, open_source, values
+from bayesgroups.questions.sampling_variances import read_estimates
+from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.notes import assumed_directions
 from bayesgroups.tallies.participation import Imputed
@@ -40,9 +41,10 @@ _SAID = {
 }
 
 
+@renamed_keyword("approach", "using", bayesian="auto", frequentist="bootstrap")
 def disparity(
     source: xr.Dataset | xr.DataTree, measures: Sequence[MeasureName] | MeasureName | None = None, *, level: float = 0.95,
-    weights: Weights = "group", approach: Approach = "bayesian", corrected: bool = False, alpha: float = 2.0,
+    weights: Weights = "group", using: Using = "auto", corrected: bool = False, alpha: float = 2.0,
     smoothing: float = 0.0, tolerance: Mapping[str, float] | None = None, imputed: Imputed = "leave_out", seed: int = 0,
     draws: int = 2000,
 ) -> xr.Dataset:  # fmt: skip
@@ -65,8 +67,8 @@ def disparity(
     weights : {"group", "population"}
         Whether all subgroups count the same, or by their denominators; the maxima of differences and ratios know no weight
         but that of the mean they refer to.
-    approach : {"bayesian", "frequentist"}
-        Of a report: its posterior, or its bootstrap where it has one.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     corrected : bool
         Of a tally: take off the bias that sampling noise makes. That of the variance is known, so ``variance`` is
         unbiased and has an interval; the others are corrected by a parametric bootstrap from true values shrunk to their
@@ -126,10 +128,10 @@ def disparity(
     True
     """
     chosen = _chosen(measures)
-    _check(weights, corrected, source, alpha, smoothing, tolerance, draws)
+    opened = open_source(source, using, imputed=imputed)
+    _check(weights, corrected, opened.using, alpha, smoothing, tolerance, draws)
     error = tail(level)
-    opened = open_source(source, approach)
-    kind = "corrected" if corrected else opened.kind
+    kind = "corrected" if corrected else "plug_in" if opened.using == "tally" else opened.using
     shape = (len(chosen), opened.tally.sizes["metric"])
     names = ("value", "mean", "lower", "upper")
     found = {name: np.full(shape, np.nan) for name in (*names, "probability_within", *_TALLY_NUMBERS)}
@@ -137,20 +139,22 @@ def disparity(
     metrics, assumed = opened.tally["metric"].values.astype(str), assumed_directions(opened.tally)
     left_out, used = [], []
     for j in range(shape[1]):
-        one = values(opened, j, imputed)
-        left_out.append("; ".join(one.left_out))
-        used.append(one.shape[1])
-        if 0 in one.shape:
-            notes[:, j] = "no subgroup has an estimate" if not one.shape[1] else "no draw has a value in all subgroups"
+        values = opened.read(j, unanswered="keep")
+        left_out.append(values.left_out)
+        used.append(int(values.included.sum()))
+        if not used[-1] or not values.complete.any():
+            notes[:, j] = "no subgroup has an estimate" if not used[-1] else "no draw has a value in all subgroups"
             continue
-        settings = Settings(_weight(one.count, weights), _better(opened, j), alpha, smoothing)
+        weight = _weight(values.sample.count[values.included], weights)
+        settings = Settings(weight, values.sign > 0, alpha, smoothing)
+        incomplete = int((~values.complete).sum())
         for i, name in enumerate(chosen):
-            draw = one.by_sample(partial(measure, name, settings=settings))
-            notes[i, j] = _note(draw, kind, one.dropped, assumed=name == "worst_group_gap" and metrics[j] in assumed)
+            draw = values.by_draw(partial(measure, name, settings=settings))
+            notes[i, j] = _note(draw, kind, incomplete, assumed=name == "worst_group_gap" and metrics[j] in assumed)
             draw = draw[~np.isnan(draw)]
             if not len(draw):
                 continue
-            if opened.kind == "plug_in":
+            if opened.using == "tally":
                 found["value"][i, j] = draw[0]
             else:
                 quantiles = _quantiles(draw, [0.5, error / 2, 1 - error / 2])
@@ -158,11 +162,11 @@ def disparity(
                 found["mean"][i, j] = draw.mean()
                 if tolerance and name in tolerance:
                     found["probability_within"][i, j] = (draw <= tolerance[name]).mean()
-        if opened.kind == "plug_in":
+        if opened.using == "tally":
             _compare(opened, j, chosen, weights, settings, level if corrected else None, found, seed, draws)
     every = ("measure", "metric")
     data: dict[str, Any] = {name: (every, found[name]) for name in names}
-    data |= {name: (every, found[name]) for name in _TALLY_NUMBERS if opened.kind == "plug_in"}
+    data |= {name: (every, found[name]) for name in _TALLY_NUMBERS if opened.using == "tally"}
     data |= {"probability_within": (every, found["probability_within"])} if tolerance else {}
     data |= {"note": (every, notes.astype(str)), "left_out": ("metric", np.array(left_out, dtype=str))}
     labels = {"correction": kind, "interval_kind": _INTERVALS[kind][0], "interval_method": _INTERVALS[kind][1]}
@@ -190,14 +194,14 @@ def _chosen(measures: Sequence[MeasureName] | MeasureName | None) -> tuple[Measu
 
 
 def _check(
-    weights: str, corrected: bool, source: object, alpha: float, smoothing: float, tolerance: Mapping[str, float] | None,
+    weights: str, corrected: bool, using: str, alpha: float, smoothing: float, tolerance: Mapping[str, float] | None,
     draws: int,
 ) -> None:  # fmt: skip
     if weights not in get_args(Weights):
         raise InputError(f"weights={weights!r} does not exist; choose 'group' or 'population'")
-    if corrected and isinstance(source, xr.DataTree):
+    if corrected and using != "tally":
         raise InputError("corrected=True is for a tally; a posterior needs no correction")
-    if tolerance and isinstance(source, xr.Dataset):
+    if tolerance and using == "tally":
         raise InputError("tolerance= needs draws; give a report, as bg.estimate(tally, bg.PartialPooling(), seed=1)")
     for name in tolerance or {}:
         if name not in MEASURES:
@@ -218,27 +222,23 @@ def _weight(count: FloatArray, weights: Weights) -> FloatArray | None:
     return count
 
 
-def _better(opened: Source, position: int) -> bool:
-    return bool(opened.tally["larger_is_better"].values[position])
-
-
 def _compare(
     opened: Source, position: int, chosen: Sequence[MeasureName], weights: Weights, settings: Settings,
     level: float | None, found: dict[str, FloatArray], seed: int, draws: int,
 ) -> None:  # fmt: skip
     """Fill in what is known of the sampling noise of a tally's measures, and take it off if a level is given."""
-    cells = gather(opened.tally, position)
-    if not len(cells.y):
+    estimates = read_estimates(opened.tally, position)
+    if not len(estimates.y):
         return
-    settings = replace(settings, weights=_weight(cells.count, weights))
+    settings = replace(settings, weights=_weight(estimates.count, weights))
     for i, name in enumerate(chosen):
         # Each measure has the same draws, whichever others are asked.
-        rng = generator(seed, cells.metric, "disparity if equal")
-        equal = sampling_bias.under_equality(name, cells, settings, rng, draws)
+        rng = generator(seed, estimates.metric, "disparity if equal")
+        equal = sampling_bias.under_equality(name, estimates, settings, rng, draws)
         found["expected_if_equal"][i, position], found["p_value_if_equal"][i, position] = equal.expected, equal.p_value
         if level is not None:
-            rng = generator(seed, cells.metric, "disparity corrected")
-            answer = sampling_bias.corrected(name, cells, settings, level, rng, draws)
+            rng = generator(seed, estimates.metric, "disparity corrected")
+            answer = sampling_bias.corrected(name, estimates, settings, level, rng, draws)
             for key in ("value", "lower", "upper"):
                 found[key][i, position] = getattr(answer, key)
 

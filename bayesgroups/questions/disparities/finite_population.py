@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc
 
 from bayesgroups.frequentist.intervals.interval import Interval, tail
-from bayesgroups.questions.disparities.cells import Cells
 from bayesgroups.questions.disparities.rate_moments import product_of_means, product_of_rates, squares_of_rates
 from bayesgroups.questions.disparities.unified import tails
+from bayesgroups.questions.sampling_variances import Estimates
 
 FloatArray = NDArray[np.float64]
 
@@ -62,25 +62,25 @@ class Law:
     third: FloatArray
 
 
-def of_cells(cells: Cells) -> Spread:
+def of_cells(estimates: Estimates) -> Spread:
     """Estimate M from one metric of a tally, of two subgroups or more.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.disparities.cells import gather
+    >>> from bayesgroups.questions.sampling_variances import read_estimates
     >>> tally = bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], pd.DataFrame({"site": list("abcd")}))
-    >>> round(float(of_cells(gather(tally, 0)).raw), 6)
+    >>> round(float(of_cells(read_estimates(tally, 0)).raw), 6)
     -0.006849
     """
-    if cells.binomial:
-        return of_rates(cells.y * cells.count, cells.count, cells.v, cells.pooled)
+    if estimates.binomial:
+        return of_rates(estimates.y * estimates.count, estimates.count, estimates.v, estimates.pooled)
     # E s^4 = sigma^4 (d + 1) / (d - 1) of normal rows.
-    several = np.where(np.isfinite(cells.count), cells.count, 1.0)
-    less = np.where(cells.rests_on_pooling | ~np.isfinite(cells.count), 1.0, (several - 1) / (several + 1))
-    smooth = np.where(cells.v > 0, cells.v, cells.pooled)
-    return of_means(cells.y, cells.count, cells.v, cells.v**2 * less, smooth)
+    several = np.where(np.isfinite(estimates.count), estimates.count, 1.0)
+    less = np.where(estimates.rests_on_pooling | ~np.isfinite(estimates.count), 1.0, (several - 1) / (several + 1))
+    smooth = np.where(estimates.v > 0, estimates.v, estimates.pooled)
+    return of_means(estimates.y, estimates.count, estimates.v, estimates.v**2 * less, smooth)
 
 
 def of_rates(successes: FloatArray, count: FloatArray, v: FloatArray, pooled: FloatArray) -> Spread:

@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.frequentist.intervals.interval import tail
-from bayesgroups.questions.disparities.values import open_source, values
+from bayesgroups.questions.values import open_source
 from bayesgroups.tallies.participation import Imputed
 
 FloatArray = NDArray[np.float64]
@@ -64,17 +64,17 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imp
     (True, True)
     """
     error = tail(level)
-    source = open_source(report)
+    source = open_source(report, "posterior", imputed=imputed)
     draws = report["posterior"].to_dataset()
     names = ("mean", "median", "lower", "upper", "upper_limit")
     found = {name: np.full((len(ESTIMANDS), source.tally.sizes["metric"]), np.nan) for name in names}
     left_out, used = [], []
     for j in range(source.tally.sizes["metric"]):
-        one = values(source, j, imputed)
-        left_out.append("; ".join(one.left_out))
-        used.append(one.shape[1])
+        values = source.read(j, unanswered="keep")
+        left_out.append(values.left_out)
+        used.append(int(values.included.sum()))
         samples: list[FloatArray | None] = [
-            one.by_sample(lambda y: y.var(axis=1, ddof=1)) if one.shape[1] > 1 and one.shape[0] else None
+            values.by_draw(lambda y: y.var(axis=1, ddof=1)) if used[-1] > 1 and values.complete.any() else None
         ]
         tau = draws["tau"].isel(metric=j).values.ravel() if "tau" in draws else np.array([np.nan])
         samples.append(tau**2 if np.isfinite(tau).all() else None)

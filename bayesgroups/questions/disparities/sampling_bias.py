@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.disparities import finite_population, null_draws
-from bayesgroups.questions.disparities.cells import Cells
 from bayesgroups.questions.disparities.measures import different, shares
 from bayesgroups.questions.disparities.named_measures import MeasureName, Settings, measure
+from bayesgroups.questions.sampling_variances import Estimates
 
 FloatArray = NDArray[np.float64]
 
@@ -34,14 +34,14 @@ class Corrected:
 
 
 def under_equality(
-    name: MeasureName, cells: Cells, settings: Settings, rng: np.random.Generator, draws: int
+    name: MeasureName, estimates: Estimates, settings: Settings, rng: np.random.Generator, draws: int
 ) -> Equality:
     """Compare a measure of the estimates with what it is if all true values are the same.
 
     Parameters
     ----------
     name : str
-    cells : Cells
+    estimates : Estimates
     settings : Settings
     rng : numpy Generator
     draws : int
@@ -56,14 +56,14 @@ def under_equality(
     --------
     >>> import numpy as np, pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.disparities.cells import gather
-    >>> cells = gather(bg.tally_from_counts([1, 1], [2, 2], pd.DataFrame({"site": ["a", "b"]})), 0)
-    >>> found = under_equality("max_min_difference", cells, Settings(), np.random.default_rng(1), 2000)
+    >>> from bayesgroups.questions.sampling_variances import read_estimates
+    >>> estimates = read_estimates(bg.tally_from_counts([1, 1], [2, 2], pd.DataFrame({"site": ["a", "b"]})), 0)
+    >>> found = under_equality("max_min_difference", estimates, Settings(), np.random.default_rng(1), 2000)
     >>> abs(found.expected - 1 / 3) < 0.03, found.p_value  # the estimates are equal: nothing is smaller
     (True, 1.0)
     """
-    seen = float(measure(name, cells.y, settings))
-    drawn = measure(name, null_draws.if_equal(cells, rng, draws), settings)
+    seen = float(measure(name, estimates.y, settings))
+    drawn = measure(name, null_draws.if_equal(estimates, rng, draws), settings)
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(seen) or not len(drawn):
         return Equality(float("nan"), float("nan"))
@@ -72,14 +72,14 @@ def under_equality(
 
 
 def corrected(
-    name: MeasureName, cells: Cells, settings: Settings, level: float, rng: np.random.Generator, draws: int
+    name: MeasureName, estimates: Estimates, settings: Settings, level: float, rng: np.random.Generator, draws: int
 ) -> Corrected:
     """Take off the bias of a measure.
 
     Parameters
     ----------
     name : str
-    cells : Cells
+    estimates : Estimates
     settings : Settings
     level : float
     rng : numpy Generator
@@ -108,26 +108,26 @@ def corrected(
     --------
     >>> import numpy as np, pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.disparities.cells import gather
-    >>> cells = gather(bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], pd.DataFrame({"site": list("abcd")})), 0)
-    >>> found = corrected("variance", cells, Settings(), 0.95, np.random.default_rng(1), 100)
+    >>> from bayesgroups.questions.sampling_variances import read_estimates
+    >>> estimates = read_estimates(bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], pd.DataFrame({"site": list("abcd")})), 0)
+    >>> found = corrected("variance", estimates, Settings(), 0.95, np.random.default_rng(1), 100)
     >>> round(found.value, 6), found.lower
     (-0.006849, 0.0)
     """
     tail(level)
-    seen = float(measure(name, cells.y, settings))
+    seen = float(measure(name, estimates.y, settings))
     if name == "variance":
-        w = shares(cells.y, settings.weights)
+        w = shares(estimates.y, settings.weights)
         if not np.isfinite(seen):
             return Corrected(float("nan"))
-        value = seen - float((w * (1 - w) * cells.v).sum() / different(w))
+        value = seen - float((w * (1 - w) * estimates.v).sum() / different(w))
         if settings.weights is not None:
             return Corrected(value)
-        limits = finite_population.interval(finite_population.of_cells(cells), level)
+        limits = finite_population.interval(finite_population.of_cells(estimates), level)
         return Corrected(value, float(limits.lower), float(limits.upper))
-    truth = null_draws.shrunken_truth(cells)
+    truth = null_draws.shrunken_truth(estimates)
     at_truth = float(measure(name, truth, settings))
-    excess = measure(name, null_draws.given_truth(truth, cells, rng, draws), settings) - at_truth
+    excess = measure(name, null_draws.given_truth(truth, estimates, rng, draws), settings) - at_truth
     if not (np.isfinite(seen) and np.isfinite(excess).all()):
         return Corrected(float("nan"))
     return Corrected(seen - float(excess.mean()))

@@ -69,11 +69,11 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
         raise InputError(f"draws must be a whole number, 1 or larger; got {draws!r}")
-    if estimator.word == "james_stein":
-        raise InputError(
-            "the priors of james_stein are flat, so nothing can be drawn from them; see bg.PartialPooling()"
-        )
     model = estimator.model(tally)
+    if any(isinstance(v.owner.op, type(pm.Flat.rv_op) | type(pm.HalfFlat.rv_op)) for v in model.free_RVs):
+        raise InputError(
+            f"the priors of {estimator.word} are flat, so nothing can be drawn from them; see bg.PartialPooling()"
+        )
     wanted = [v.name for v in (*model.free_RVs, *model.deterministics) if _kept(v.name, model.named_vars_to_dims)]
     logger = logging.getLogger("pymc")
     level = logger.level

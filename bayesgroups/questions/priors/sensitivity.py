@@ -9,8 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.questions.priors.densities import log_prior
-from bayesgroups.questions.priors.likelihoods import log_likelihood
+from bayesgroups.estimators.descriptions import estimator_of
+from bayesgroups.inference.prior_densities import LogPrior
 from bayesgroups.questions.priors.power_scaling import sensitivity, weights
 from bayesgroups.report.diagnostics import K_HAT
 from bayesgroups.report.schema import check
@@ -103,8 +103,8 @@ def prior_sensitivity(
 
 
 def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[int], imputed: Imputed) -> xr.Dataset:
-    prior, tally = log_prior(report, metric), report["constant_data"].to_dataset().sel(metric=metric)
-    posterior = report["posterior"].to_dataset().sel(metric=metric)
+    source = report["constant_data"].to_dataset()
+    tally, posterior = source.sel(metric=metric), report["posterior"].to_dataset().sel(metric=metric)
     drawn = posterior.stack(sample=("chain", "draw"), create_index=False)
     all_mu = np.asarray(drawn["mu"].transpose("sample", "subgroup").values, dtype=np.float64)
     taking_part = participants(tally, np.isfinite(all_mu).all(axis=0), imputed)
@@ -114,10 +114,10 @@ def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[
     found = [{name: np.full(n, np.nan) for name in ("prior", "likelihood")} for n in size]
     moved = [np.full((len(powers), n), np.nan) for n in size]
     k_hat = np.full(len(powers), np.nan)
+    prior, rows = _log_densities(report, drawn, source, metric)
     each = prior.value is not None and prior.value.ndim == 2
     if prior.value is not None:
         k_hat = _fill_prior(prior.value, (mu, quantities), powers, places, found, moved)
-        rows = log_likelihood(report, metric)
         if rows is not None:
             for i, draws in enumerate((mu, quantities)):
                 own = [rows[:, place] for place in places] if each and i == 0 else [rows.sum(axis=1)]
@@ -144,6 +144,22 @@ def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[
         },
         {"power": powers, "quantity": list(QUANTITIES)},
     )
+
+
+def _log_densities(
+    report: xr.DataTree, draws: xr.Dataset, tally: xr.Dataset, metric: str
+) -> tuple[LogPrior, FloatArray | None]:
+    """Log prior and log likelihood of one metric as its estimator has them."""
+    try:
+        estimator = estimator_of(report)
+    except InputError as problem:
+        word = str(report.attrs["estimator"]).replace("_", " ")
+        return LogPrior(None, f"the priors of {word} are not known here: {problem}"), None
+    if not np.isfinite(draws["mu"].values).any():
+        return LogPrior(None, "the metric is undefined in every subgroup"), None
+    given = tally if estimator.joint else tally.sel(metric=[metric])
+    prior = estimator.log_prior(draws, given)
+    return prior, None if prior.value is None else estimator.log_likelihood(draws, given)
 
 
 def _fill_prior(

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
+from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.questions.values import Source, Using, check_using, open_source
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
-_GROUPS = {"bayesian": "posterior", "frequentist": "bootstrap"}
 
-
+@renamed_keyword("side", "using", bayesian="auto", frequentist="bootstrap")
 def points_from_reports(
     reports: Mapping[str, xr.DataTree],
     fairness: Callable[[xr.DataArray], xr.DataArray],
     *,
     performance: str | Callable[[xr.DataArray], xr.DataArray] = "acc",
-    side: Literal["bayesian", "frequentist"] = "bayesian",
+    using: Using = "auto",
     imputed: Imputed = "leave_out",
 ) -> xr.Dataset:
     """Turn a report per system into candidates with draws.
@@ -36,8 +36,8 @@ def points_from_reports(
     performance : str or callable
         A metric, which is averaged over subgroups by their counts (all rows alike), or a function like ``fairness``. A rate of
         which smaller values are better is turned round: 1 less its mean.
-    side : {"bayesian", "frequentist"}
-        Draws of ``/posterior`` or of ``/bootstrap``.
+    using : {"auto", "posterior", "bootstrap"}
+        Whose draws; ``auto`` is the posterior. A tally has none.
     imputed : {"leave_out", "include"}
         Whether the functions are given what the model alone says of subgroups without rows. By default subgroups without
         rows for any metric are not there, and where one has none for a metric its values are NaN, which
@@ -79,25 +79,26 @@ def points_from_reports(
     """
     if not reports:
         raise InputError("points_from_reports() got no report; give at least one, as {'name': report}")
-    if side not in _GROUPS:
-        raise InputError(f"side={side!r} does not exist; expected 'bayesian' or 'frequentist'")
+    check_using(using)
+    if using == "tally":
+        raise InputError("using='tally' gives no draws, which candidates need; choose 'posterior' or 'bootstrap'")
     check_imputed(imputed)
     columns, left_out = [], []
     first: tuple[str, dict[str, int]] | None = None
     for name, report in reports.items():
         check(report)
-        if _GROUPS[side] not in report.children:
-            raise InputError(
-                f"report {name!r} has no /{_GROUPS[side]}; take the other side, or estimate with a bootstrap"
-            )
-        values, names_left_out = _values(report, _GROUPS[side], imputed)
+        try:
+            opened = open_source(report, using, imputed=imputed)
+        except InputError as problem:
+            raise InputError(f"report {name!r}: {problem}") from problem
+        values, names_left_out = _values(opened)
         left_out.append(names_left_out)
         sizes = {dim: values.sizes[dim] for dim in ("chain", "draw")}
         if first is not None and first[1] != sizes:
             raise InputError(f"reports {first[0]!r} and {name!r} have different draws: {first[1]} and {sizes}")
         first = first or (name, sizes)
         goals = {
-            "performance": _weighted(report, values, performance, name)
+            "performance": _weighted(opened.tally, values, performance, name)
             if isinstance(performance, str)
             else performance(values),
             "fairness": fairness(values),
@@ -110,24 +111,24 @@ def points_from_reports(
         }
         | {"left_out": ("candidate", np.array(left_out, dtype=str))},
         {"candidate": np.array(list(reports), dtype=str)},
-        attrs={"side": side, "imputed": imputed},
+        attrs={"using": "posterior" if using == "auto" else using, "imputed": imputed},
     )
 
 
-def _values(report: xr.DataTree, group: str, imputed: Imputed) -> tuple[xr.DataArray, str]:
+def _values(opened: Source) -> tuple[xr.DataArray, str]:
     """Draws of the metrics, NaN where a subgroup takes no part, and who does not."""
-    tally = report["constant_data"].to_dataset()
-    mu = report[group].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup")
+    tally, mu = opened.tally, opened.draws
+    assert mu is not None, "a tally was refused"
     mu = mu.assign_coords(count=tally["count"].variable, rows=tally["rows"].variable)
     answered = np.isfinite(mu.values).any(axis=(0, 1))
-    sides = [participants(tally.isel(metric=i), answered[i], imputed) for i in range(tally.sizes["metric"])]
+    sides = [participants(tally.isel(metric=i), answered[i], opened.imputed) for i in range(tally.sizes["metric"])]
     included = xr.DataArray(np.stack([side.included for side in sides]), dims=("metric", "subgroup"))
     said = [f"{name}: {side.names}" for name, side in zip(tally["metric"].values, sides, strict=True) if side.left_out]
     kept = np.flatnonzero(included.any("metric").values)
     return mu.where(included).isel(subgroup=kept), "; ".join(said)
 
 
-def _weighted(report: xr.DataTree, values: xr.DataArray, metric: str, name: str) -> xr.DataArray:
+def _weighted(tally: xr.Dataset, values: xr.DataArray, metric: str, name: str) -> xr.DataArray:
     """Mean over subgroups by their counts, the value over all rows, turned so that larger is better."""
     known = values["metric"].values.tolist()
     if metric not in known:
@@ -137,7 +138,7 @@ def _weighted(report: xr.DataTree, values: xr.DataArray, metric: str, name: str)
     if not float(count.sum(skipna=False)) > 0:
         raise InputError(f"report {name!r} has no counts of {metric!r} to average by; give performance= as a function")
     mean = (own.where(count > 0, 0.0) * count).sum("subgroup") / count.sum()
-    about = report["constant_data"].to_dataset().sel(metric=metric)
+    about = tally.sel(metric=metric)
     if int(about["larger_is_better"]):
         return mean
     ends = float(about["range_lower"]) + float(about["range_upper"])

@@ -1,27 +1,17 @@
-"""Metrics, estimators, likelihoods, priors and intervals in words."""
+"""Metrics, intervals, and what a report says of its estimator, in words."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
 
-from bayesgroups.models.shared.component_scales import LOGIT_SCALE, ROW_SHARE
-from bayesgroups.models.shared.confusion_tree import (
-    DECISION_SCALE,
-    FOLLOWER_SCALE,
-    OUTCOME_SCALE,
-    SELECTION_SLOPE_MEAN,
-    SELECTION_SLOPE_SD,
-)
-from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
-from bayesgroups.models.shared.score_cells import EFFECT_SCALE
 from bayesgroups.report.view import plain
 from bayesgroups.tallies.notes import assumed_directions
+from bayesgroups.views.html.sections.attributes import json_of
 
 _METRICS = {
     "sel": ("Selection rate", "the share of all rows that are selected", "rows"),
@@ -46,39 +36,6 @@ _METRICS = {
     ),
     "correct": ("Share correct", "the share of answers that are graded correct", "answers"),
     "mean": ("Mean loss", "the mean of the loss over all rows", "rows"),
-}
-
-_ESTIMATORS = {
-    "no_pooling": "No pooling: every subgroup is estimated from its own rows alone.",
-    "complete_pooling": "Complete pooling: all subgroups get one value, as if they did not differ.",
-    "james_stein": (
-        "James-Stein: every subgroup is pulled the same share of the way to the overall value, the more so the less "
-        "the subgroups differ beyond chance; small ones no more than large ones."
-    ),
-    "partial_pooling": (
-        "Partial pooling: subgroups are taken to be drawn from one population, so that small ones borrow "
-        "strength from the others and are pulled towards the overall value, large ones hardly at all."
-    ),
-    "crossed_effects": (
-        "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "
-        "strength from the subgroups that share some of its attributes."
-    ),
-    "confusion": (
-        "Confusion cells: decision and outcome of every subgroup are modelled together, with effects of every subset of its "
-        "attributes, and every metric is computed from the same cells, so that the metrics agree with each other."
-    ),
-    "disagreement": (
-        "Disagreement feedback: critics say whether they disagree and not with which label, so that rates are known within "
-        "bounds; where in them a rate lies is a stated prior on the Bayesian side, and left open on the other."
-    ),
-    "model_based_metrics": (
-        "Model-based metrics: the score itself is modelled given outcome and subgroup, and every metric is computed from that "
-        "model, so that small subgroups borrow the shape of scores from large ones; the diagnostics say whether it fits."
-    ),
-    "structured_regression": (
-        "Structured regression: a subgroup is the sum of the effects of its features, its attributes among them, and an "
-        "effect of its own; few of all these effects are expected to matter, and the others are pulled to nothing."
-    ),
 }
 
 _INTERVALS = {
@@ -124,9 +81,6 @@ _INTERVALS = {
     "bootstrap_normal": "normal interval with a bootstrap standard error from resampling critics and items",
     "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
 }
-
-_NORMAL = ("james_stein", "structured_regression")
-"""Words whose likelihood is normal for every metric."""
 
 _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
 
@@ -203,9 +157,16 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
     return MetricWords(title, definition, counted, direction)
 
 
-def estimator_words(word: str) -> str:
-    """Assumptions of an estimator, in a sentence."""
-    return _ESTIMATORS.get(word, f"Estimator {plain(word.replace('_', ' '))}.")
+def estimator_words(report: xr.DataTree) -> str:
+    """The description of its estimator that a report carries; its word where it carries none.
+
+    Examples
+    --------
+    >>> estimator_words(xr.DataTree(xr.Dataset(attrs={"estimator": "flat_beta"})))
+    'Estimator flat beta.'
+    """
+    word = str(report.attrs["estimator"]).replace("_", " ")
+    return plain(str(report.attrs.get("description") or f"Estimator {word}."))
 
 
 def interval_words(method: str) -> str:
@@ -222,7 +183,7 @@ def interval_words(method: str) -> str:
 
 
 def model_words(report: xr.DataTree) -> list[str]:
-    """Likelihood and priors of the Bayesian side, one sentence per metric with its own.
+    """Likelihood and priors of the Bayesian side that a report carries, one sentence for metrics that share it.
 
     Parameters
     ----------
@@ -232,7 +193,7 @@ def model_words(report: xr.DataTree) -> list[str]:
     Returns
     -------
     list of str
-        Rates come together in one sentence where they have the same priors.
+        None where the report carries none.
 
     Examples
     --------
@@ -242,27 +203,11 @@ def model_words(report: xr.DataTree) -> list[str]:
     >>> model_words(bg.estimate(counts, bg.NoPooling(), seed=1))
     ['fnr: binomial likelihood; the prior of each subgroup is Beta(0.5, 0.5) (Jeffreys).']
     """
-    tally, word = report["constant_data"].to_dataset(), str(report.attrs["estimator"])
-    settings = json.loads(str(report.attrs["settings"]))
-    if word not in _ESTIMATORS:
-        return []
-    said: dict[str, list[str]] = {}
-    natural = natural_scale(tally)
-    posterior = report["posterior"].to_dataset()
-    follower = str(posterior["follower"].item()) if "follower" in posterior else None
-    for i, metric in enumerate(tally["metric"].values):
-        binomial = str(tally["kind"].values[i]) == "rate" and settings.get("likelihood", "auto") != "normal"
-        binomial &= word not in _NORMAL
-        own = {name: float(natural[name].values[i]) for name in ("centre", "scale", "tau_scale")}
-        binomial |= word in ("confusion", "disagreement")
-        likelihood = "binomial likelihood" if binomial else "normal likelihood with known sampling variances"
-        if word == "model_based_metrics":
-            likelihood = "a functional of normal scores, in standard units, of each outcome"
-        known = settings.get("centre")
-        mine = settings | {"centre": known.get(str(metric)) if isinstance(known, dict) else known, "follower": follower}
-        sentence = f"{likelihood}; {_priors(word, mine, own, binomial=binomial)}."
-        said.setdefault(sentence, []).append(plain(str(metric)))
-    return [f"{', '.join(metrics)}: {sentence}" for sentence, metrics in said.items()]
+    priors, said = json_of(report, "prior_description", {}), dict[str, list[str]]()
+    for metric in report["estimates"].to_dataset()["metric"].values:
+        if priors.get(str(metric)):
+            said.setdefault(plain(str(priors[str(metric)])), []).append(plain(str(metric)))
+    return [f"{', '.join(metrics)}: {sentence}." for sentence, metrics in said.items()]
 
 
 def settings_of(tally: xr.Dataset) -> dict[str, Any]:
@@ -272,79 +217,3 @@ def settings_of(tally: xr.Dataset) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _priors(word: str, settings: Mapping[str, Any], own: Mapping[str, float], *, binomial: bool) -> str:
-    if word == "james_stein":
-        known = settings.get("centre")
-        number = "three" if known is None else "two"
-        few = f"with {number} estimates or fewer each subgroup stands alone, with a flat prior"
-        if known is not None:
-            return f"subgroups are Normal({known:.3g}, tau) around a known centre, with a flat prior of the square of tau; {few}"
-        return f"subgroups are Normal(centre, tau), with flat priors of the centre and of the square of tau; {few}"
-    if word == "crossed_effects":
-        return _component_prior(settings, binomial=binomial)
-    if word == "confusion":
-        return _factor_prior(settings)
-    if word == "model_based_metrics":
-        return f"half-normal priors of scale {settings.get('effect_scale') or EFFECT_SCALE:g} on the standard deviations of effects"
-    if word == "disagreement":
-        return _destination_prior(settings)
-    if word == "structured_regression":
-        return _coefficient_prior(settings, own)
-    if word != "partial_pooling":
-        whose = "each subgroup" if word == "no_pooling" else "the one value"
-        if binomial:
-            return f"the prior of {whose} is Beta({JEFFREYS:g}, {JEFFREYS:g}) (Jeffreys)"
-        return f"the prior of {whose} is Normal({own['centre']:.3g}, {WEAK * own['scale']:.3g})"
-    what = "logits of subgroups" if binomial else "subgroups"
-    middle = 0.0 if binomial else own["centre"]
-    overall = settings.get("overall_scale") or (LOGIT_OVERALL_SCALE if binomial else own["scale"])
-    tau = settings.get("tau_scale") or (LOGIT_TAU_SCALE if binomial else own["tau_scale"])
-    priors = f"centre ~ Normal({middle:.3g}, {overall:.3g}) and tau ~ HalfNormal({tau:.3g})"
-    return f"{what} are Normal(centre, tau), with priors {priors}"
-
-
-def _component_prior(settings: Mapping[str, Any], *, binomial: bool) -> str:
-    family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[str(settings.get("prior", "half_t"))]
-    given = settings.get("tau_scale")
-    default = f"{LOGIT_SCALE:g} logits" if binomial else f"{ROW_SHARE:g} of the standard deviation of a row"
-    scale = f"{given:.3g}" if given else default
-    return f"{family} priors of scale {scale} on the standard deviations of the components"
-
-
-def _factor_prior(settings: Mapping[str, Any]) -> str:
-    given = settings.get("tau_scale")
-    scale = (
-        f"{given:.3g}" if given else f"{DECISION_SCALE:g} for decisions and {OUTCOME_SCALE:g} for outcomes given them"
-    )
-    said = (
-        f"half-normal priors of scale {scale} on the standard deviations of the components of the logits of the cells"
-    )
-    if settings.get("correlated"):
-        return f"{said}, correlated across them with an LKJ prior"
-    if settings.get("follower") is None:
-        return said
-    slope = f"Normal({SELECTION_SLOPE_MEAN:g}, {SELECTION_SLOPE_SD:g})"
-    besides = "" if given else f", and a scale of {FOLLOWER_SCALE:g} besides"
-    followed = {"for": "outcomes where the decision is negative", "ppv": "outcomes where it is positive"}[
-        settings["follower"]
-    ]
-    return f"{said}; {followed} follow the selection rate, slope ~ {slope}{besides}"
-
-
-def _destination_prior(settings: Mapping[str, Any]) -> str:
-    overall, tau = settings.get("overall_scale") or LOGIT_OVERALL_SCALE, settings.get("tau_scale") or LOGIT_TAU_SCALE
-    return (
-        f"logits of disagreement are Normal(centre, tau), with priors centre ~ Normal(0, {overall:.3g}) and "
-        f"tau ~ HalfNormal({tau:.3g}); "
-        f"the label that a disagreeing critic has in mind has the prior Dirichlet({settings.get('destination', 1.0):.3g})"
-    )
-
-
-def _coefficient_prior(settings: Mapping[str, Any], own: Mapping[str, float]) -> str:
-    overall = f"overall ~ Normal({own['centre']:.3g}, {own['scale']:.3g})"
-    if settings.get("prior") == "laplace":
-        return f"{overall}, and Laplace(0, tau) priors of coefficients with tau ~ HalfNormal({own['tau_scale'] / 2**0.5:.3g})"
-    slab = settings.get("slab_scale") or own["scale"]
-    return f"{overall}, and a regularised horseshoe prior of coefficients with a slab of {slab:.3g}"

@@ -9,8 +9,8 @@ import xarray as xr
 
 from bayesgroups.errors import InputError
 from bayesgroups.questions.certification import certify
-from bayesgroups.questions.certification.numbers import read as read_numbers
 from bayesgroups.questions.certification.worst import of_draws, probability_all
+from bayesgroups.questions.values import open_source
 from bayesgroups.report.view import headline, number, percent, plain, read
 from bayesgroups.tallies.participation import Imputed
 from bayesgroups.views.plots import style
@@ -81,7 +81,7 @@ def certification(
     reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
     place = names.index(reading.metric)
-    numbers = read_numbers(report, part="posterior", imputed=imputed).metrics[place]
+    numbers = open_source(report, "posterior", imputed=imputed).read(place)
     if numbers.draws is None or not numbers.included.any():
         raise InputError(
             f"metric {names[place]!r} is undefined in every subgroup that takes part, so there is nothing to certify"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.disparities import named_measures
 from bayesgroups.questions.disparities.disparity import disparity
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings
-from bayesgroups.questions.disparities.values import open_source, values
+from bayesgroups.questions.values import open_source
 from bayesgroups.report.view import headline, number, percent, plain, read
 from bayesgroups.tallies.participation import Imputed
 from bayesgroups.views.plots import style
@@ -86,12 +87,12 @@ def disparity_posterior(
     reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     names = [str(name) for name in report["estimates"].to_dataset()["metric"].values]
     place = names.index(reading.metric)
-    opened = open_source(report)
+    values = open_source(report, "posterior", imputed=imputed).read(place, unanswered="keep")
     tally = report["constant_data"].to_dataset().isel(metric=[place])
-    better = bool(tally["larger_is_better"].values[0])
-    taking_part = values(opened, place, imputed)
-    y = taking_part.y
-    drawn = named_measures.measure(measure, y, Settings(None, better)) if y.size else np.empty(0)
+    settings = Settings(None, values.sign > 0)
+    drawn = np.empty(0)
+    if values.included.any():
+        drawn = values.by_draw(partial(named_measures.measure, measure, settings=settings))
     drawn = drawn[np.isfinite(drawn)]
     if not len(drawn):
         raise InputError(f"{measure} of {names[place]!r} has no finite value in any draw")
@@ -126,13 +127,13 @@ def disparity_posterior(
                 label=f"raw, if all were the same: {number(spots[1], reading.decimals())}",
             )
         )
-    handles += style.left_out(len(taking_part.left_out))
+    handles += style.left_out(int((~values.included).sum()))
     axes.set_ylim(-0.16, 1.05)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     words = _SHORT.get(measure, plain(measure.replace("_", " ")))
-    answers = [(str(opened.estimands[place]), "credible", ["equal_tailed"])]
-    title = headline(reading.metric, level, answers, f"{words} between {taking_part.shape[1]} subgroups")
+    answers = [(values.estimand, "credible", ["equal_tailed"])]
+    title = headline(reading.metric, level, answers, f"{words} between {int(values.included.sum())} subgroups")
     style.name(axes, shape, title=title, x=f"{words} of {reading.metric}", y="")
     style.explain(axes, shape, handles, owns_figure=owns_figure)
     return axes

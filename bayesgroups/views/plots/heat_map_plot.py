@@ -9,6 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.questions.values import Using, approach_shown
 from bayesgroups.report.view import number, plain, read
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.plots import style
@@ -24,13 +26,14 @@ LEVELS = 40
 """Most levels of an attribute that can be told apart in a picture."""
 
 
+@renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
 def heat_map(
     report: xr.DataTree,
     rows: str,
     columns: str,
     *,
     metric: str | None = None,
-    approach: str = "bayesian",
+    using: Using = "auto",
     size: style.Size = "page",
     axes: Axes | None = None,
 ) -> Axes:
@@ -48,8 +51,8 @@ def heat_map(
         Attributes, with up to 40 levels each.
     metric : str, optional
         One of its metrics; the first when left out.
-    approach : {"bayesian", "frequentist"}
-        Whose estimates.
+    using : {"auto", "posterior", "tally"}
+        Whose estimates: the Bayesian ones (``auto``, ``posterior``), or the frequentist ones, which are made from the tally.
     size : {"page", "paper", "slides"}
         Size of picture and letters.
     axes : Axes, optional
@@ -79,8 +82,7 @@ def heat_map(
     """
     from matplotlib.patheffects import withStroke
 
-    if approach not in ("bayesian", "frequentist"):
-        raise InputError(f"approach {approach!r} is not one of 'bayesian', 'frequentist'")
+    approach = approach_shown(using)
     reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     table = report["estimates"].to_dataset()
     attributes = attributes_of(table)

@@ -9,6 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError
+from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.questions.values import Using, approach_shown
 from bayesgroups.report.view import Reading, read
 from bayesgroups.views.plots import style
 
@@ -22,11 +24,12 @@ NAMED = 4
 """So many subgroups, the ones that move farthest, have their names written beside them."""
 
 
+@renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
 def shrinkage(
     report: xr.DataTree,
     *,
     metric: str | None = None,
-    approach: str = "bayesian",
+    using: Using = "auto",
     named: int = NAMED,
     size: style.Size = "page",
     axes: Axes | None = None,
@@ -43,8 +46,8 @@ def shrinkage(
         A report.
     metric : str, optional
         One of its metrics; the first when left out.
-    approach : {"bayesian", "frequentist"}
-        Whose estimates.
+    using : {"auto", "posterior", "tally"}
+        Whose estimates: the Bayesian ones (``auto``, ``posterior``), or the frequentist ones, which are made from the tally.
     named : int
         Write the names of so many subgroups, those that move farthest.
     size : {"page", "paper", "slides"}
@@ -77,8 +80,7 @@ def shrinkage(
     >>> shrinkage(bg.estimate(counts, bg.PartialPooling(), seed=1)).get_xlabel()
     'fnr from the rows of the subgroup alone'
     """
-    if approach not in ("bayesian", "frequentist"):
-        raise InputError(f"approach {approach!r} is not one of 'bayesian', 'frequentist'")
+    approach = approach_shown(using)
     if named < 0:
         raise InputError(f"named must be 0 or more; got {named}")
     reading, shape, owns_figure = read(report, metric), style.look(size), axes is None

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.view import headline, number, plain
+from bayesgroups.report.view import error_headline, headline, number, plain
 from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, interval_text
 
 Column = Sequence[str]
@@ -20,7 +20,8 @@ Column = Sequence[str]
 
 QUANTITIES = {
     "certify": "worst subgroup", "ranks": "rank of each subgroup", "disparity": "disparity between subgroups",
-    "simultaneous_intervals": "",
+    "simultaneous_intervals": "", "discoveries": "gap of each subgroup",
+    "fairness_definitions": "published definitions of unfairness",
 }  # fmt: skip
 """Functions of all subgroups that questions with a named estimand ask for; empty for the value of every subgroup."""
 
@@ -121,6 +122,11 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
     for metric in answer["metric"].values:
         metric_answer = answer.sel(metric=metric)
         estimand = str(metric_answer["estimand"].values)
+        if question == "discoveries":
+            error, method = float(answer.attrs["error"]), str(metric_answer["method"].values)
+            quantity = f"{QUANTITIES[question]} to {_reference_words(answer.attrs['reference'])}"
+            sentences.append(error_headline(plain(str(metric)), estimand, quantity, error, method))
+            continue
         kinds = np.ravel(metric_answer["interval_kind"].values.astype(str))
         methods = (
             np.ravel(metric_answer["interval_method"].values.astype(str))
@@ -130,6 +136,11 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
         answers = [(estimand, str(kind), [str(method)]) for kind, method in zip(kinds, methods, strict=True)]
         sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
     return sentences
+
+
+def _reference_words(reference: str | float) -> str:
+    """Reference of gaps, in words."""
+    return {"overall": "everyone", "rest": "everyone else"}.get(str(reference), f"{reference}")
 
 
 def places(values: Sequence[float] | np.ndarray) -> int:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import xarray as xr
 from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.schema import APPROACHES
+from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.questions.values import Using, approach_shown
 from bayesgroups.report.view import check_level, headline, left_out_sentence, number, plain, whole
 from bayesgroups.views.tables.layout import captioned, empty_table, interval_text, largest
 
-Approach = Literal["bayesian", "frequentist"]
 IMPUTED = "*"
 """Mark behind the answer for a subgroup without rows."""
 
 
+@renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
 def comparison_table(
     compared: xr.Dataset,
     metric: str,
     *,
     level: float = 0.95,
-    approach: Approach = "bayesian",
+    using: Using = "auto",
     decimals: int | None = None,
     limit: int | None = None,
 ) -> Table:
@@ -40,8 +39,8 @@ def comparison_table(
         One of its metrics.
     level : float
         Level of the intervals.
-    approach : {"bayesian", "frequentist"}
-        Which answer of each report.
+    using : {"auto", "posterior", "tally"}
+        Whose estimates: the Bayesian ones (``auto``, ``posterior``), or the frequentist ones, which are made from the tally.
     decimals : int, optional
         Decimals of all numbers; 3 when left out.
     limit : int, optional
@@ -54,7 +53,7 @@ def comparison_table(
     Raises
     ------
     InputError
-        If the comparison lacks the metric, the level or the approach.
+        If the comparison lacks the metric, the level, or ``using`` is something else.
 
     Examples
     --------
@@ -68,7 +67,8 @@ def comparison_table(
     names = [str(name) for name in compared["metric"].values]
     if metric not in names:
         raise InputError(f"the reports have no metric {metric!r}; {near_misses(metric, names)}")
-    _check_choice(level, approach)
+    check_level(level)
+    approach = approach_shown(using)
     differences = compared.sel(metric=metric, approach=approach, level=level)
     table = empty_table(f"{_headline(differences, metric, level)}, {approach.capitalize()}")
     table.add_column("subgroup", overflow="fold", min_width=12)
@@ -90,7 +90,8 @@ def comparison_table(
     return captioned(table, lines, len(shown), len(labels))
 
 
-def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: Approach = "bayesian") -> Table:
+@renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
+def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, using: Using = "auto") -> Table:
     """Tabulate the differences of reports from the first one, in one row per report and metric.
 
     Parameters
@@ -99,8 +100,8 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: A
         From `bayesgroups.compare`.
     level : float
         Level of the intervals.
-    approach : {"bayesian", "frequentist"}
-        Which answer of each report.
+    using : {"auto", "posterior", "tally"}
+        Whose estimates: the Bayesian ones (``auto``, ``posterior``), or the frequentist ones, which are made from the tally.
 
     Returns
     -------
@@ -112,7 +113,7 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: A
     Raises
     ------
     InputError
-        If the comparison lacks the level or the approach.
+        If the comparison lacks the level, or ``using`` is something else.
 
     Examples
     --------
@@ -122,7 +123,8 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, approach: A
     >>> comparison_summary(bg.compare({"alone": bg.estimate(counts, bg.NoPooling(), seed=1)})).row_count
     1
     """
-    _check_choice(level, approach)
+    check_level(level)
+    approach = approach_shown(using)
     differences = compared.sel(level=level, approach=approach)
     names = [str(name) for name in compared["metric"].values]
     headlines = [_headline(differences.sel(metric=name), name, level) for name in names]
@@ -153,9 +155,3 @@ def _headline(differences: xr.Dataset, metric: str, level: float) -> str:
     methods = differences["interval_method"].transpose("estimator", "subgroup").values.astype(str)
     words = (differences[name].values.astype(str) for name in ("estimand", "interval_kind"))
     return headline(plain(metric), level, list(zip(*words, methods, strict=True)))
-
-
-def _check_choice(level: float, approach: str) -> None:
-    check_level(level)
-    if approach not in APPROACHES:
-        raise InputError(f"approach {approach!r} is not one of {', '.join(map(repr, APPROACHES))}")

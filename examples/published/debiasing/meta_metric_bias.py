@@ -8,18 +8,19 @@ takes about a minute on one core.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
-from bayesgroups.questions.disparities.named_measures import MeasureName, Settings, measure
+from bayesgroups.questions.disparities.named_measures import MeasureName, Settings
+from bayesgroups.questions.disparities.named_measures import measure as measure_disparity
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
+from examples.coverage_loop import lines_of_designs, mean_and_error, require
 
+PROGRAM = "examples.published.debiasing.meta_metric_bias"
 FloatArray = NDArray[np.float64]
 
 ROWS = 5000
@@ -96,15 +97,14 @@ def study(
     >>> [line.truth < 1e-12 and line.mean > 0 for line in found]
     [True]
     """
-    if replications < 2:
-        raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    work = partial(_of_one, replications, seed, tuple(numbers))
+    require(replications)
+    measure = partial(_measure, replications, seed, tuple(numbers))
     settings = {"seed": seed, "replications": replications, "numbers": list(numbers)}
-    found = executor.run("bias of measures of disparity", work, len(numbers), settings=settings)
-    return [Bias(**line) for lines in found for line in lines]
+    name = "bias of measures of disparity"
+    return lines_of_designs(Bias, name, measure, len(numbers), settings=settings, executor=executor)
 
 
-def _of_one(replications: int, seed: int, numbers: Sequence[int], position: int) -> list[dict[str, Any]]:
+def _measure(replications: int, seed: int, numbers: Sequence[int], position: int) -> list[Bias]:
     number = numbers[position]
     n, lines = round(ROWS / number), []
     for lowest in LOWEST:
@@ -113,20 +113,19 @@ def _of_one(replications: int, seed: int, numbers: Sequence[int], position: int)
         y = rng.binomial(n, rate, size=(replications, number)) / n
         found: dict[str, tuple[float, FloatArray]] = {}
         for known in MEASURES:
-            found[known] = float(measure(known, rate, SETTINGS)), measure(known, y, SETTINGS)
+            found[known] = float(measure_disparity(known, rate, SETTINGS)), measure_disparity(known, y, SETTINGS)
         noise = (y * (1 - y)).mean(axis=1)
         truth, plain = found["variance"]
         for name, divisor in zip(CORRECTED, (n, n - 1), strict=True):
             found[name] = truth, plain - noise / divisor
         for name, (truth, value) in found.items():
-            error = float(value.std(ddof=1) / np.sqrt(replications))
-            lines.append(asdict(Bias(name, number, lowest, truth, float(value.mean()), error, replications, seed)))
+            lines.append(Bias(name, number, lowest, truth, *mean_and_error(value), replications, seed))
     return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("meta_metric_bias", "Bias of measures of disparity by number of subgroups.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Bias of measures of disparity by number of subgroups.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -8,20 +8,20 @@ takes about four minutes on one core, most of it for posteriors with a binomial 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.inference.collapsed import binomial, gaussian
 from bayesgroups.questions.disparities import finite_population, heterogeneity, q_profile, q_unified, tau_likelihood
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
+from examples.coverage_loop import covers, lines_of_designs, require, share_and_error
 
+PROGRAM = "examples.published.debiasing.meta_metrics"
 FloatArray = NDArray[np.float64]
 
 SUBGROUPS = 100
@@ -141,21 +141,19 @@ def study(
     >>> len({line.method for line in study(2, 1, normal_posteriors=2, binomial_posteriors=2)})
     25
     """
-    fewest = min(replications, normal_posteriors, binomial_posteriors)
-    if fewest < 2:
-        raise InputError(f"{fewest} replications are too few, 2 or more have a Monte Carlo error")
     sizes = (replications, normal_posteriors, binomial_posteriors)
-    work, settings = partial(_of_one, sizes, seed), {"seed": seed, "sizes": list(sizes)}
-    found = executor.run("variances between subgroups", work, len(designs()), settings=settings)
-    return [Line(**line) for lines in found for line in lines]
+    require(min(sizes))
+    measure, settings = partial(_measure, sizes, seed), {"seed": seed, "sizes": list(sizes)}
+    name, number = "variances between subgroups", len(designs())
+    return lines_of_designs(Line, name, measure, number, settings=settings, executor=executor)
 
 
-def _of_one(sizes: tuple[int, int, int], seed: int, position: int) -> list[dict[str, Any]]:
+def _measure(sizes: tuple[int, int, int], seed: int, position: int) -> list[Line]:
     replications, *posteriors = sizes
     design, rng = designs()[position], np.random.default_rng([seed, position])
     drawn = rng.binomial(design.size.astype(np.int64), design.rate, size=(replications, SUBGROUPS))
     answers = _answers(design, drawn.astype(np.float64), rng, *posteriors)
-    return [asdict(_line(design, each, seed)) for each in answers]
+    return [_line(design, each, seed) for each in answers]
 
 
 def _answers(
@@ -273,19 +271,18 @@ def _binomial_posterior(successes: FloatArray, n: FloatArray, rng: np.random.Gen
 def _line(design: VarianceDesign, answers: Answers, seed: int) -> Line:
     truth = design.truth if design.rate.min() < design.rate.max() else 0.0
     low, high = answers.interval.lower, answers.interval.upper
-    covered = (low <= truth) & (truth <= high)
-    share = float(covered.mean())
+    share, error = share_and_error(covers(low, high, truth))
     return Line(
         design.name, answers.name, truth, float(answers.raw.mean() - truth),
         float(np.sqrt(((np.maximum(answers.raw, 0.0) - truth) ** 2).mean())), share,
-        float(np.sqrt(share * (1 - share) / len(covered))), float((low > truth).mean()), float((high < truth).mean()),
-        float((high - low).mean()), len(covered), seed,
+        error, float((low > truth).mean()), float((high < truth).mean()),
+        float((high - low).mean()), len(low), seed,
     )  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("meta_metrics", "Variances between subgroups on published designs.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Variances between subgroups on published designs.", REPLICATIONS, SEED)
     asked.add_argument("--normal-posteriors", type=int, default=NORMAL_POSTERIORS)
     asked.add_argument("--binomial-posteriors", type=int, default=BINOMIAL_POSTERIORS)
     given = asked.parse_args(arguments)

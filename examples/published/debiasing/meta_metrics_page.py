@@ -1,8 +1,9 @@
-"""The page of meta-metrics: published numbers beside ours, from the records of `meta_metrics` and `meta_metric_bias`.
+"""Numbers of the page of meta-metrics: published ones beside ours, from three records.
 
-python -m examples.published.debiasing.meta_metrics_page --variances tests/recovery/records/between_group_variance.csv
-    --bias tests/recovery/records/meta_metric_bias.csv
-    --shortest tests/recovery/records/shortest_intervals.csv --output docs/examples/meta_metrics.md
+python -m examples.published.debiasing.meta_metrics_page \
+        --variances tests/recovery/records/between_group_variance.csv \
+        --bias tests/recovery/records/meta_metric_bias.csv \
+        --shortest tests/recovery/records/shortest_intervals.csv --output docs/examples/meta_metrics.md
 """
 
 from __future__ import annotations
@@ -16,22 +17,13 @@ import pandas as pd
 
 from bayesgroups.questions.disparities.between_group_variance import between_group_variance
 from bayesgroups.tallies import tally_from_counts
+from examples.pages import PAGES, fill, table
 from examples.published.debiasing.meta_metrics_samples import FIGURES, estimates, replicates, sample_table
-from examples.published.debiasing.meta_metrics_words import (
-    BOUND,
-    CLASSIC,
-    DESIGNS,
-    INTRODUCTION,
-    PICTURES,
-    POSTERIOR,
-    READING,
-    WEIGHTED,
-)
 from examples.published.debiasing.published_meta_metrics import COVERAGE, EXAMPLES, LEVELS
-from examples.records import write
 
 Row = Mapping[str, str]
 
+PAGE = PAGES / "meta_metrics.md"
 PUBLISHED = {
     "uncorrected, percentile": "uncorrected",
     "corrected, percentile (published)": "corrected",
@@ -43,56 +35,34 @@ COLUMNS = (5, 25, 50, 100, 150)
 LOWEST_SHOWN = ("0.1", "0.3", "0.5", "0.7", "0.9")
 
 
-def page(variances: Sequence[Row], bias: Sequence[Row], shortest: Sequence[Row]) -> str:
-    """Write the page.
+def numbers(variances: Sequence[Row], bias: Sequence[Row], shortest: Sequence[Row]) -> dict[str, str]:
+    """Texts of the page by the name of their block.
 
     Parameters
     ----------
     variances, bias, shortest : sequences of mappings
         Lines of the three records.
-
-    Returns
-    -------
-    str
-        Markdown.
     """
+    return {
+        "simulations": simulations(variances),
+        "coverage": coverage_table(variances),
+        "methods": methods_table(variances),
+        "posteriors": posteriors(variances),
+        "lengths": shortest_table(shortest),
+        "bias of variances": bias_of_variances(variances),
+        "no disparity": noise_table(bias),
+        "unequal rates": spread_table(bias),
+        "estimates": sample_table(estimates(), FIGURES[3]),
+        "replicates": sample_table(replicates(), FIGURES[5]),
+        "incomes": incomes_table(),
+    }
+
+
+def simulations(variances: Sequence[Row]) -> str:
+    """The number of simulations and the largest Monte Carlo error, as a line."""
     replications = max(int(line["replications"]) for line in variances)
     error = max(100 * float(line["mc_error"]) for line in variances if int(line["replications"]) == replications)
-    parts = [
-        INTRODUCTION,
-        "## Coverage (table 3)\n\n" + DESIGNS.format(replications=f"{replications:,}", error=error) + "\n",
-        coverage_table(variances),
-        "Published / ours, in percent. All twelve agree to the error of simulation. The published corrections plug in "
-        "y (1 - y) / n, whose mean is too small by the factor (n - 1) / n.\n",
-        "## Every method\n\n" + READING + "\n",
-        methods_table(variances),
-        "Coverage in percent and, in brackets, mean length relative to the double-corrected bootstrap as published. Posteriors "
-        f"are of fewer simulations ({_posteriors(variances)}), so their shares are less exact.\n",
-        CLASSIC + "\n",
-        POSTERIOR + "\n",
-        "## How short can it be?\n\n" + BOUND + "\n",
-        shortest_table(shortest),
-        "Coverage in percent, and mean length times 10,000, of simulations other than those above.\n",
-        "## Bias of the estimates\n\n" + WEIGHTED,
-        bias_of_variances(variances),
-        "## Bias by number of subgroups (figure 2)\n\nAll true rates are 0.9, so that there is no disparity; 5,000 rows are "
-        "shared evenly. Mean over 1,000 simulations. As in the authors' programs, and not as in their table 1, the ratio is of "
-        "max + 0.05 to min + 0.05, and the entropy has alpha = 0.5.\n",
-        noise_table(bias),
-        "The picture has rates that are evenly spaced from the lowest to 0.9; the table their bias with 100 subgroups.\n",
-        "![Bias of six measures of disparity by number of subgroups](meta_metrics_2.svg)\n",
-        spread_table(bias),
-        *_pictures(),
-        "## Incomes (figure 6)\n\nDecisions of the authors' boosted trees for 14,653 people. `median`: of the double-corrected "
-        "replicates, which the authors print as the estimate; the estimate itself, their equation 2, is beside it. Ours have "
-        f"{DRAWS:,} replicates, theirs 500. `unified` is our interval without resampling.\n",
-        "![Variances of the income example with their intervals](meta_metrics_6.svg)\n",
-        incomes_table(),
-        "Where a subgroup has a handful of rows (14 and 16 people of race Other and Amer-Indian-Eskimo with a high income, 6 of "
-        "the oldest), the discrete law of its rate shows in the ends of bootstrap intervals. Subgroups of which all rows agree "
-        "(0 of 101, 0 of 2,798) count as exact in every plug-in variance, which they are not.\n",
-    ]
-    return "\n".join(parts).rstrip() + "\n"
+    return f"{replications:,} simulations; Monte Carlo errors of the shares are at most {error:.1f} points."
 
 
 def coverage_table(variances: Sequence[Row]) -> str:
@@ -110,7 +80,7 @@ def coverage_table(variances: Sequence[Row]) -> str:
             for name, word in PUBLISHED.items()
         ]
         rows.append([design, *cells])
-    return _table(["design", "uncorrected", "corrected", "double-corrected"], rows)
+    return table(["design", "uncorrected", "corrected", "double-corrected"], rows)
 
 
 def methods_table(variances: Sequence[Row]) -> str:
@@ -129,7 +99,7 @@ def methods_table(variances: Sequence[Row]) -> str:
             width = float(line["width"]) / float(_find(variances, design, REFERENCE)["width"])
             cells.append(f"{100 * float(line['coverage']):.1f} ({width:.2f})")
         rows.append([name, *cells])
-    return _table(["method, interval", *COVERAGE], rows)
+    return table(["method, interval", *COVERAGE], rows)
 
 
 def bias_of_variances(variances: Sequence[Row]) -> str:
@@ -151,7 +121,7 @@ def bias_of_variances(variances: Sequence[Row]) -> str:
         label = "corrected" if label == "double_corrected" else label.replace(", equal_tailed", " (median)")
         cells = [f"{10_000 * float(_find(variances, design, name)['bias']):.2f}" for design in COVERAGE]
         rows.append([label, *cells])
-    return _table(["estimate", *COVERAGE], rows)
+    return table(["estimate", *COVERAGE], rows)
 
 
 def noise_table(bias: Sequence[Row]) -> str:
@@ -173,7 +143,7 @@ def noise_table(bias: Sequence[Row]) -> str:
             )
             cells.append(f"{float(line['mean']):.5f}")
         rows.append([name, *cells])
-    return _table(["measure", *(f"{number} subgroups" for number in COLUMNS)], rows)
+    return table(["measure", *(f"{number} subgroups" for number in COLUMNS)], rows)
 
 
 def spread_table(bias: Sequence[Row]) -> str:
@@ -192,7 +162,7 @@ def spread_table(bias: Sequence[Row]) -> str:
             if line["measure"] == name and line["subgroups"] == "100"
         }
         rows.append([name, *(f"{found[low]:.5f}" for low in LOWEST_SHOWN)])
-    return _table(["measure", *(f"rates from {low}" for low in LOWEST_SHOWN)], rows)
+    return table(["measure", *(f"rates from {low}" for low in LOWEST_SHOWN)], rows)
 
 
 def shortest_table(shortest: Sequence[Row]) -> str:
@@ -214,25 +184,16 @@ def shortest_table(shortest: Sequence[Row]) -> str:
             covers = "" if name == "least" else f"{100 * float(line['coverage']):.1f}, "
             cells.append(f"{covers}{10_000 * float(line['length']):.1f}")
         rows.append([name, f"{100 * float(level):.0f} %", *cells])
-    return _table(["interval", "level", *designs], rows)
+    return table(["interval", "level", *designs], rows)
 
 
-def _pictures() -> list[str]:
-    """Figures 3 to 5 with their numbers."""
-    parts = []
-    for number, text in PICTURES.items():
-        parts += [text, f"![Variances in the four designs](meta_metrics_{number}.svg)\n"]
-        if number == 3:
-            parts.append(sample_table(estimates(), FIGURES[number]))
-    return [*parts, sample_table(replicates(), FIGURES[5])]
-
-
-def _posteriors(variances: Sequence[Row]) -> str:
+def posteriors(variances: Sequence[Row]) -> str:
+    """The numbers of posteriors, as a line."""
     found = {
         kind: next(line["replications"] for line in variances if line["method"].startswith(f"{kind} posterior"))
         for kind in ("normal", "binomial")
     }
-    return ", ".join(f"{number} {kind}" for kind, number in found.items())
+    return ", ".join(f"{number} {kind}" for kind, number in found.items()) + "."
 
 
 def incomes_table() -> str:
@@ -261,7 +222,7 @@ def incomes_table() -> str:
             ]
         )
     head = ["", "equation 2", "median", "uncorrected 95 %", "double-corrected 95 %", "unbiased, unified 95 %"]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _limits(lower: float, upper: float) -> str:
@@ -272,15 +233,12 @@ def _find(lines: Iterable[Row], design: str, method: str) -> Row:
     return next(line for line in lines if line["design"] == design and line["method"] == method)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page."""
+    """Fill in the numbers of the page."""
     program = "python -m examples.published.debiasing.meta_metrics_page"
-    parser = argparse.ArgumentParser(prog=program, description="The page of meta-metrics, from three records.")
+    parser = argparse.ArgumentParser(
+        prog=program, description="Numbers of the page of meta-metrics, from three records."
+    )
     parser.add_argument("--variances", type=Path, required=True, help="the record of meta_metrics")
     parser.add_argument("--bias", type=Path, required=True, help="the record of meta_metric_bias")
     parser.add_argument("--shortest", type=Path, required=True, help="the record of shortest_intervals")
@@ -290,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for path in (given.variances, given.bias, given.shortest):
         with path.open(encoding="utf-8", newline="") as file:
             records.append(list(csv.DictReader(file)))
-    write(given.output, page(*records))
+    fill(given.output, numbers(*records), prose=PAGE)
 
 
 if __name__ == "__main__":

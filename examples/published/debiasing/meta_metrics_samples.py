@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from examples.pages import table
 from examples.published.debiasing.meta_metrics import BOOTSTRAP, REPLICATIONS, VarianceDesign, designs
 
 FloatArray = NDArray[np.float64]
@@ -80,7 +81,7 @@ def sample_table(samples: Iterable[Sample], corrections: Sequence[str]) -> str:
         Markdown, a line per design.
     """
     head = ["design", "truth", *(f"{name.replace('_', '-')}" for name in corrections)]
-    rows = [head, ["---"] * len(head)]
+    rows = []
     for sample in samples:
         cells = [sample.design.name, f"{10_000 * sample.truth:.1f}"]
         for name in corrections:
@@ -88,4 +89,4 @@ def sample_table(samples: Iterable[Sample], corrections: Sequence[str]) -> str:
             low, high = np.quantile(value, [0.025, 0.975])
             cells.append(f"{value.mean():.1f} ({low:.1f} to {high:.1f})")
         rows.append(cells)
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+    return table(head, rows)

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.questions.disparities import finite_population
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
+from examples.coverage_loop import covers, lines_of_designs, require, share_and_error
 from examples.published.debiasing.meta_metrics import VarianceDesign, bootstrapped, designs
 
+PROGRAM = "examples.published.debiasing.shortest_intervals"
 FloatArray = NDArray[np.float64]
 
 BOOTSTRAP = "double_corrected, percentile (published)"
@@ -133,18 +133,17 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     >>> [line.interval for line in lines[:4]]
     ['double_corrected, percentile (published)', 'corrected, unified', 'error known', 'least']
     """
-    if replications < 2:
-        raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
-    found = executor.run("length of intervals for a variance", work, len(_unequal()), settings=settings)
-    return [Length(**line) for lines in found for line in lines]
+    require(replications)
+    measure, settings = partial(_measure, replications, seed), {"seed": seed, "replications": replications}
+    name, number = "length of intervals for a variance", len(_unequal())
+    return lines_of_designs(Length, name, measure, number, settings=settings, executor=executor)
 
 
 def _unequal() -> list[VarianceDesign]:
     return designs()[2:]
 
 
-def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
+def _measure(replications: int, seed: int, position: int) -> list[Length]:
     design, rng = _unequal()[position], np.random.default_rng([seed, position])
     n = design.size
     successes = rng.binomial(n.astype(np.int64), design.rate, size=(replications, len(n))).astype(np.float64)
@@ -160,20 +159,18 @@ def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]
         lines.append(_line(design, "error known", level, Interval(spread.raw - half, spread.raw + half), seed))
         least = least_length(design, level)
         lines.append(Length(design.name, "least", level, level, 0.0, least, replications, seed))
-    return [asdict(line) for line in lines]
+    return lines
 
 
 def _line(design: VarianceDesign, name: str, level: float, found: Interval, seed: int) -> Length:
-    covered = (found.lower <= design.truth) & (design.truth <= found.upper)
-    share = float(covered.mean())
-    error = float(np.sqrt(share * (1 - share) / len(covered)))
+    share, error = share_and_error(covers(found.lower, found.upper, design.truth))
     length = float((found.upper - found.lower).mean())
-    return Length(design.name, name, level, share, error, length, len(covered), seed)
+    return Length(design.name, name, level, share, error, length, len(found.lower), seed)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("shortest_intervals", "How short intervals for a variance can be.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "How short intervals for a variance can be.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

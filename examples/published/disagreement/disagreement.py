@@ -1,6 +1,6 @@
 """The published experiment on disagreement feedback: 400 critics of COMPAS, the published bounds and the sharp ones.
 
-Run with ``python -m examples.published.disagreement.disagreement --data FOLDER/dressel_farid --output docs/examples/disagreement.md``.
+    python -m examples.published.disagreement.disagreement --data FOLDER/dressel_farid --output docs/examples/disagreement.md
 
 The system is COMPAS, its label high or low risk; a critic is a participant of Dressel and Farid (2018), who judged 50
 defendants; disagreement is that the two differ. Since the critic's own label is on file, so is every rate.
@@ -23,8 +23,9 @@ from bayesgroups.frequentist.bounds import confidence_sets, disagreement_bounds,
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
 from bayesgroups.tallies.disagreement_notions import Form, Notion
 from bayesgroups.tallies.disagreement_rates import Bounds
+from examples.pages import PAGES, fill
 from examples.published.data.dressel_farid import RISKS, load_dressel_farid
-from examples.published.disagreement.disagreement_page import CONDITIONS, NAMES, Panel, figure, page
+from examples.published.disagreement.disagreement_page import CONDITIONS, NAMES, Panel, figure, numbers
 from examples.records import as_csv, write
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
+PAGE = PAGES / "disagreement.md"
 LEVELS = {"race": ["Black", "White"], "sex": ["female", "male"]}
 """The two subgroups of each attribute; 50 defendants hold too few of any other race."""
 INDEFINITE: tuple[Notion, ...] = ("equal_opportunity", "predictive_equality", "overall_misclassification")
@@ -230,7 +232,7 @@ def all_critics(judgements: pd.DataFrame, attribute: str, *, seed: int) -> xr.Da
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the experiment, print its lines and write its page, its record and its figures."""
+    """Run the experiment, print its numbers, fill them into its page, and write its record and its figures."""
     program = "python -m examples.published.disagreement.disagreement"
     parser = argparse.ArgumentParser(prog=program, description="Published and sharp bounds of 400 critics.")
     parser.add_argument("--data", required=True, help="folder of the judgements of Dressel and Farid")
@@ -240,18 +242,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     lines: list[Line] = []
     pooled: dict[tuple[str, str], xr.Dataset] = {}
-    figures: dict[str, str] = {}
     for condition in CONDITIONS:
         judgements = load_dressel_farid(given.data, condition="race" if condition == "race" else "no_race")
         lines += study(judgements, condition)
         pooled |= {(condition, name): all_critics(judgements, name, seed=given.seed) for name in LEVELS}
-        figures[condition] = f"{given.output.stem}_{condition}.png"
-        figure(panels(judgements), given.output.parent / figures[condition])
-    text = page(lines, pooled, figures, seed=given.seed)
-    write(given.output, text)
+        figure(panels(judgements), given.output.with_name(f"disagreement_{condition}.png"))
+    made = numbers(lines, pooled)
+    fill(given.output, made, prose=PAGE)
     if given.record is not None:
         write(given.record, as_csv(lines))
-    sys.stdout.write(text)
+    sys.stdout.write("\n\n".join(made.values()) + "\n")
 
 
 if __name__ == "__main__":

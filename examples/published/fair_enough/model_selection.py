@@ -1,6 +1,6 @@
 """Published trade-offs of debiasing methods on Bios, beside ours: areas, selection, aggregation.
 
-Run with ``python -m examples.published.fair_enough.model_selection --data FOLDER/bios_pfc --output docs/examples/model_selection.md``.
+python -m examples.published.fair_enough.model_selection --data FOLDER/bios_pfc --output docs/examples/model_selection.md
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from bayesgroups.questions.tradeoffs.runs import points_from_runs
 from bayesgroups.questions.tradeoffs.selection import select_model
 from bayesgroups.questions.tradeoffs.uncertainty import compare_auc_pfc
 from examples import pictures
+from examples.pages import PAGES, fill
 from examples.published.data.bios import Split, load_bios_confusion, load_bios_runs
 from examples.published.fair_enough import model_selection_figures as figures
 from examples.published.fair_enough.model_selection_page import (
@@ -35,15 +36,15 @@ from examples.published.fair_enough.model_selection_page import (
     THRESHOLDS,
     AggregateLine,
     AreaLine,
-    Pictures,
+    PictureTables,
     SelectionLine,
-    page,
+    numbers,
 )
-from examples.records import write
 
 if TYPE_CHECKING:
     import pandas as pd
 
+PAGE = PAGES / "model_selection.md"
 DRAWS, SEED = 2000, 1
 EPOCH = "9.00"
 """The checkpoint whose aggregates were published."""
@@ -169,12 +170,11 @@ def fairness_of_checkpoints(path: str | Path, split: Split) -> xr.DataArray:
 
 def draw(
     runs: pd.DataFrame, found: Mapping[str, Candidates], counts: xr.DataArray, output: Path, *, seed: int
-) -> Pictures:
+) -> PictureTables:
     """Draw the figures beside the page and make the tables that go with them."""
     by_iteration = figures.iterations(runs)
     points = figures.posterior_points(counts, seed=seed)
     plain = figures.plug_in(counts)
-    files = {name: f"{output.stem}_{name}.svg" for name in ("3", "4", "5", "posterior")}
     with pictures.style():
         drawn = {
             "3": figures.iteration_figure(by_iteration),
@@ -182,17 +182,16 @@ def draw(
             "5": figures.parts_figure(found["INLP"].test, ANCHOR),
             "posterior": figures.posterior_figure(points, plain),
         }
-    pictures.save({files[name]: figure for name, figure in drawn.items()}, output.parent)
-    return Pictures(
-        figures.iteration_rows(by_iteration),
-        figures.part_rows({name: one.test for name, one in found.items()}, ANCHOR),
-        figures.posterior_rows(points, plain),
-        files,
+    pictures.save({f"model_selection_{name}.svg": figure for name, figure in drawn.items()}, output.parent)
+    return PictureTables(
+        figures.iteration_table(by_iteration),
+        figures.part_table({name: one.test for name, one in found.items()}, ANCHOR),
+        figures.posterior_table(points, plain),
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the comparison and write its page."""
+    """Print the numbers of the comparison and fill them into its page."""
     program = "python -m examples.published.fair_enough.model_selection"
     parser = argparse.ArgumentParser(prog=program, description="Published trade-offs on Bios beside ours.")
     parser.add_argument("--data", type=Path, required=True, help="folder of the Bios files")
@@ -203,18 +202,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs = load_bios_runs(given.data)
     found = candidates(runs, draws=given.draws, seed=given.seed)
     drawn = draw(runs, found, load_bios_confusion(given.data, "test"), given.output, seed=given.seed)
-    text = page(
+    made = numbers(
         areas(found),
         selections(found, plain_model(runs)),
         aggregates(load_bios_confusion(given.data, "dev").sel(epoch=EPOCH, drop=True)),
         plain=plain_model(runs),
         tried=settings_tried(found),
-        draws=given.draws,
-        seed=given.seed,
         pictures=drawn,
     )
-    write(given.output, text)
-    print(text)
+    fill(given.output, made, prose=PAGE)
+    print("\n\n".join(made.values()))
 
 
 def settings_tried(found: Mapping[str, Candidates]) -> dict[str, int]:

@@ -22,6 +22,7 @@ from bayesgroups.questions.tradeoffs.points import goals, mean_points, read_poin
 from bayesgroups.questions.tradeoffs.reports import points_from_reports
 from bayesgroups.questions.tradeoffs.uncertainty import frontier_band
 from bayesgroups.tallies import tally_from_counts
+from examples.pages import table
 from examples.pictures import panels
 
 if TYPE_CHECKING:
@@ -75,28 +76,28 @@ def iterations(runs: pd.DataFrame, method: str = "INLP") -> Iterations:
     return Iterations(number[order], performance, fairness)
 
 
-def iteration_rows(found: Iterations) -> list[str]:
-    """Lines of a Markdown table: every 25th iteration and the one of the smallest distance, in bold."""
-    rows = ["| iteration | performance | fairness | distance |", "|---|---|---|---|"]
+def iteration_table(found: Iterations) -> str:
+    """A Markdown table: every 25th iteration and the one of the smallest distance, in bold."""
+    rows = []
     best = int(found.distance.argmin())
     for i in range(len(found.number)):
         if i == best or found.number[i] % SHOWN == 0:
             mark = "**" if i == best else ""
             cells = [f"{100 * value[i]:.2f}" for value in (found.performance, found.fairness, found.distance)]
-            rows.append(f"| {mark}{found.number[i]}{mark} | " + " | ".join(cells) + " |")
-    return rows
+            rows.append([f"{mark}{found.number[i]}{mark}", *cells])
+    return table(["iteration", "performance", "fairness", "distance"], rows)
 
 
-def part_rows(methods: Mapping[str, xr.Dataset], anchor: float) -> list[str]:
-    """Lines of a Markdown table: whole and partial areas of every method, in percent, with what is integrated over."""
-    rows = [f"| method | {' | '.join(PARTS)} |", "|---" * (len(PARTS) + 1) + "|"]
+def part_table(methods: Mapping[str, xr.Dataset], anchor: float) -> str:
+    """A Markdown table: whole and partial areas of every method, in percent, with what is integrated over."""
+    rows = []
     for name, points in methods.items():
         cells = []
         for within in PARTS.values():
             area = auc_pfc(points, anchor=anchor, within=within or None)
             cells.append(f"{100 * float(area):.2f} ({float(area['lower']):.3f} to {float(area['upper']):.3f})")
-        rows.append(f"| {name} | {' | '.join(cells)} |")
-    return rows
+        rows.append([name, *cells])
+    return table(["method", *PARTS], rows)
 
 
 def iteration_figure(found: Iterations) -> Figure:
@@ -241,13 +242,10 @@ def _label(name: str) -> str:
     return f"epoch {float(name):g}"
 
 
-def posterior_rows(points: xr.Dataset, plain: xr.Dataset) -> list[str]:
-    """Lines of a Markdown table: plug-in and posterior of every candidate, and how sure it is to be efficient."""
+def posterior_table(points: xr.Dataset, plain: xr.Dataset) -> str:
+    """A Markdown table: plug-in and posterior of every candidate, and how sure it is to be efficient."""
     efficient = probability_efficient(points)
-    rows = [
-        "| checkpoint | accuracy, plug-in | posterior | fairness, plug-in | posterior | P(efficient) |",
-        "|---|---|---|---|---|---|",
-    ]
+    rows = []
     for name in points["candidate"].values.tolist():
         cells = [name]
         for goal in ("performance", "fairness"):
@@ -257,8 +255,9 @@ def posterior_rows(points: xr.Dataset, plain: xr.Dataset) -> list[str]:
                 f"{100 * float(plain[goal].sel(candidate=name)):.2f}",
                 f"{draws.mean():.2f} ({low:.2f} to {high:.2f})",
             ]
-        rows.append(f"| {' | '.join(cells)} | {float(efficient.sel(candidate=name)):.2f} |")
-    return rows
+        rows.append([*cells, f"{float(efficient.sel(candidate=name)):.2f}"])
+    head = ["checkpoint", "accuracy, plug-in", "posterior", "fairness, plug-in", "posterior", "P(efficient)"]
+    return table(head, rows)
 
 
 def _fairness(values: xr.DataArray) -> xr.DataArray:

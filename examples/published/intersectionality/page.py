@@ -1,9 +1,8 @@
-"""Optimist and pessimist: the published tables again, with better limits, and what leaving rows out does.
+"""Optimist and pessimist: numbers of the published tables with better limits, and of rows left out.
 
-    python examples/published/intersectionality/page.py --data FOLDER --record docs/examples/intersectionality.csv \
-        --output docs/examples/intersectionality.md
+    python -m examples.published.intersectionality.page --data FOLDER --record docs/examples/intersectionality.csv
 
-FOLDER holds the public data, one folder each; the record is made by `python -m examples.published.intersectionality.subsampling`.
+FOLDER holds the public data, one folder each; the record is made by `examples.published.intersectionality.subsampling`.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.questions.certification import definitions, desiderata
+from examples.pages import PAGES, fill
 from examples.published.data import load_adult, load_common_voice, load_compas
 from examples.published.intersectionality.published_certification import CRITICAL_VALUE, LINES, Line
 from examples.published.intersectionality.subsampling import Point, read_points
@@ -26,78 +26,12 @@ from examples.published.intersectionality.subsampling import Point, read_points
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PAGE = PAGES / "intersectionality.md"
 COLOURS = {"worst": "0.45", "optimist": "tab:blue", "pessimist": "tab:orange"}
 HONEST = ("out_of_fold", "loss")
 """Accuracies that no model was trained on."""
 FIGURES = {"critical": "1", "whole": "3"}
 """Of the paper, by study."""
-
-HEAD = """
-# The worst-off subgroup: published tables and ours
-
-Made by `python examples/published/intersectionality/page.py --data FOLDER --record docs/examples/intersectionality.csv`. Himmelreich, Hsu,
-Lum and Veomett ([2024](https://doi.org/10.48550/arXiv.2411.02569)) judge a system by its worst subgroup twice: the optimist
-by the lowest upper limit, the pessimist by the lowest lower one. How to ask is in [Certify](../how-to/certify.md).
-
-## Tables 2 to 4
-
-Each printed value comes from a number of rows and a number of right decisions of three models together, and these numbers
-from it: all 54 come back (the 18 worst accuracies are these numbers themselves). `exact` has Clopper-Pearson limits at 95 %,
-with the same rows. `its rows` is the denominator of the pessimist's critical subgroup, exact.
-"""
-AFTER_PUBLISHED = """
-Where a subgroup has one, two or six rows the printed pessimist speaks of noise (nlsy prints a negative accuracy), and a
-subgroup without an error, like the 27 rows of ricci, has limits without width. The exact limits say how little is known.
-They are of the critical subgroups alone; the others of each data set are not published.
-
-## Systems that are there
-
-One-sided limits at 95 %. Without a correction the optimist finds a fault by chance once subgroups are many; the pessimist
-needs no correction. The posterior is that of the worst subgroup's value under partial pooling, of those with rows, from its 5 %
-to its 95 % quantile. Where larger is worse (false positives, word errors) the pessimist's value is the larger one.
-"""
-BEFORE_REQUIREMENTS = """
-## What the definitions fail
-
-Accuracy of COMPAS by race, sex and age; tolerance .05, standard .6. The numbers are subgroups in which a requirement is broken.
-"""
-BEFORE_FIGURES = """
-Gaps reward errors in subgroups that are served well; weights and shares exempt the small ones. The optimist does punish data
-where it confirms what is bad, at an unchanged estimate; the pessimist does not.
-
-## Leaving rows out
-
-Made by `python -m examples.published.intersectionality.subsampling --data FOLDER --output docs/examples/intersectionality.csv`, with
-`--tables compas common_voice` (two subsamples per fraction) and then `--tables adult diabetes --repeats 1`: three boosting
-models per table, trained again after rows were left out of the critical subgroup alone (first figure) or of all (second).
-In sample, as published, every model is judged on all rows; out of fold on those it has not seen. Common Voice has no model
-to train: its loss is the word error rate, larger is worse.
-
-![Rows left out of the critical subgroup](intersectionality_1.svg)
-
-![Rows left out of the whole table](intersectionality_3.svg)
-
-With all rows, the published way and ours (pooled t for word errors, both times); in brackets rows of the critical subgroup:
-"""
-BEFORE_TRENDS = """
-Out of fold, exact limits (pooled t for word errors), mean of the repeats:
-"""
-FOOT = """
-Compare `worst`, which has no width, with the other two: most of what the pessimist gains and the optimist loses with more
-rows is the width of their limits and not the system. The pessimist gives nobody a reason to collect less, with one
-exception: a subgroup without any row takes no part in either value, so read `left_out` beside them.
-
-## What we read differently
-
-- Section 4.3 prints the size-weighted gap .7 x .2 as .014; it is .14.
-- Section 5.4 has the pessimist pick the highest lower limit; the equations and the tables take the lowest, and so do we.
-- Appendix B says that Bonferroni's correction needs independent subgroups; it holds under any dependence. It treats both
-  tests alike; the pessimist's rejects only if all subgroups do and needs no correction.
-- A better model cannot lower the published values, it is said; raw Wald limits can fall near accuracy 1. Clipped or exact
-  limits cannot.
-- Accuracies are averaged over three models and all rows, those seen in training too. Rows are then no binomial
-  denominators; we use accuracies out of fold, and theirs to get their numbers.
-"""
 
 
 def published(line: Line) -> xr.Dataset:
@@ -271,39 +205,32 @@ def _panel(axes: Axes, points: Sequence[Point]) -> None:
         axes.plot(list(means), list(means.values()), marker=".", color=colour, label=statistic)
 
 
-def page(data: Path, record: Sequence[Point]) -> str:
-    """The page, as Markdown."""
+def numbers(data: Path, record: Sequence[Point]) -> dict[str, str]:
+    """Tables of the page by the name of their block."""
     tables = tallies(data)
     compas = tables["COMPAS, decile above 4"].sel(metric=["acc"])
-    parts = [
-        HEAD,
-        "\n".join(published_rows()),
-        AFTER_PUBLISHED,
-        "\n".join(certified_rows(tables)),
-        BEFORE_REQUIREMENTS,
-        "\n".join(requirement_rows(compas)),
-        BEFORE_FIGURES,
-        "\n".join(own_rows(record)),
-        BEFORE_TRENDS,
-        "\n".join(trend_rows(record)),
-        FOOT,
-    ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    rows = {
+        "printed and exact values": published_rows(),
+        "systems": certified_rows(tables),
+        "desiderata": requirement_rows(compas),
+        "all rows": own_rows(record),
+        "rows left out": trend_rows(record),
+    }
+    return {name: "\n".join(lines) for name, lines in rows.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page and its figures."""
-    parser = argparse.ArgumentParser(description="Optimist and pessimist, published and ours.")
+    """Fill in the numbers of the page, and draw its figures."""
+    program = "python -m examples.published.intersectionality.page"
+    parser = argparse.ArgumentParser(prog=program, description="Optimist and pessimist, published and ours.")
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds the public data")
     parser.add_argument("--record", type=Path, required=True, help="the record of the study of subsamples")
-    parser.add_argument(
-        "--output", type=Path, default=Path("docs/examples/intersectionality.md"), help="the page to write"
-    )
+    parser.add_argument("--output", type=Path, default=PAGE, help="the page to write, figures beside it")
     given = parser.parse_args(arguments)
     record = read_points(given.record)
     for study, number in FIGURES.items():
         draw(record, study, given.output.with_name(f"intersectionality_{number}.svg"))
-    given.output.write_text(page(given.data, record), encoding="utf-8", newline="\n")
+    fill(given.output, numbers(given.data, record), prose=PAGE)
 
 
 if __name__ == "__main__":

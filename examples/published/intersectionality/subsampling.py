@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.questions.certification.bounds import Sample, limits
+from bayesgroups.questions.certification.bounds import limits
 from bayesgroups.questions.certification.worst import critical
+from bayesgroups.questions.subgroup_values import Sample
 from examples.published.intersectionality.protected_tables import NAMES, Table, load_table
 from examples.records import DIGITS, rows_as_csv, write
 

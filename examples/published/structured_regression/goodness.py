@@ -1,6 +1,6 @@
 """Published goodness-of-fit tests on the diabetes admissions, beside ours.
 
-Run with ``python -m examples.published.structured_regression.goodness --data FOLDER/diabetes --output docs/examples/goodness_of_fit.md``.
+python -m examples.published.structured_regression.goodness --data FOLDER/diabetes --output docs/examples/goodness_of_fit.md
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bayesgroups.datasets.synthetic import synthetic_metric
 from bayesgroups.errors import InputError
 from bayesgroups.questions.explanation.nested_models import goodness_of_fit, holm
 from bayesgroups.tallies import tally
+from examples import pages
 from examples.comparisons.readmission import BY, score_held_back
 from examples.published.structured_regression.published_goodness import (
     CHAINS,
@@ -32,7 +33,6 @@ from examples.published.structured_regression.published_goodness import (
     PUBLISHED,
     Table,
 )
-from examples.records import write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,14 +41,8 @@ FloatArray = NDArray[np.float64]
 ROWS, DRAWS, SEED = 5000, 50, 1
 SELECTED = 0.2
 """Share of the population that the threshold selects."""
-DIFFERENCES = (
-    "The published values come from one evaluation set and one risk model that are not known, and p-values of single "
-    "draws scatter as widely as the ranges show: of values drawn like ours, one in ten would have a star by chance. "
-    "The published .000 for `age.rc` with the metric `expl`, which has no interaction, lies below that range, and we do "
-    "not know where it comes from; the means of `expl` follow the features of the population, while the tests see those "
-    "of the evaluation set, so that `age` and `rc` are found there more often than in 5 % of draws."
-)
-"""Two sentences about the committed page; a test holds that page to them."""
+HEAD = ("metric", "comparison", "published", "ours", "Holm", "pure error", "median", "range", "< .05")
+PAGE = pages.PAGES / "goodness_of_fit.md"
 
 
 @dataclass(frozen=True)
@@ -167,59 +161,27 @@ def _lines(table: Table, tests: xr.Dataset) -> list[Line]:
     return lines
 
 
-def page(lines: Sequence[Line], *, rows: int, draws: int, seed: int) -> str:
-    """Write the comparison as a Markdown page."""
-    text = [
-        "# Goodness of fit: published tests and ours",
-        "",
-        f"Made by `python -m examples.published.structured_regression.goodness --data FOLDER/diabetes --rows {rows} --draws {draws} --seed {seed} "
-        "--output docs/examples/goodness_of_fit.md`. "
-        "A logistic regression is trained on 25 % of the diabetes admissions, its threshold selects 20 % of the "
-        f"others, and evaluation sets of {rows:,} of those are drawn, stratified by race x gender x age (32 subgroups). "
-        "`bg.goodness_of_fit` tests nested linear models of each metric across subgroups.",
-        "",
-        "`expl`: five clinical means and two outcome rates; `sens`: race, gender and age; `Y.sens`: outcome rates by "
-        "`sens`; `rc`: race; `age.rc`: age by race. All p-values are of the F test, except `pure error`, which "
-        "compares the same improvement with the sampling noise of rows. `ours` is the first draw, `Holm` adjusts it "
-        f"for the comparisons of the table, the range has 90 % of {draws} draws, and `< .05` is the share of draws that "
-        "reject. A star marks published values outside the range.",
-    ]
-    for table, title in (("real", "Table 1: metrics of the model"), ("synthetic", "Table 2: synthetic metrics")):
-        chosen = [line for line in lines if line.table == table]
-        text += [
-            "",
-            f"## {title}",
-            "",
-            "| metric | comparison | published | ours | Holm | pure error | median | range | < .05 |",
-            "|---|---|---|---|---|---|---|---|---|",
-            *(_row(line) for line in chosen),
-            "",
-            f"{sum(line.usual for line in chosen)} of {len(chosen)} published values lie within the range.",
-        ]
-    return "\n".join([*text, "", "## Where they differ, and why", "", DIFFERENCES]) + "\n"
+def numbers(lines: Sequence[Line]) -> dict[str, str]:
+    """Tables of the page, and how many published values lie within the range of ours, by the name of their block."""
+    made = {}
+    tables: tuple[Table, ...] = ("real", "synthetic")
+    for number, name in enumerate(tables, start=1):
+        chosen = [line for line in lines if line.table == name]
+        made[f"table {number}"] = pages.table(HEAD, map(_row, chosen))
+        usual = sum(line.usual for line in chosen)
+        made[f"within range {number}"] = f"{usual} of {len(chosen)} published values lie within the range."
+    return made
 
 
-def _row(line: Line) -> str:
+def _row(line: Line) -> list[str]:
     star = "" if line.usual else " \\*"
-    first = (f"{value:.3f}" for value in (line.p_value, line.holm, line.pure_error, line.median))
-    published, (ours, adjusted, pure, median) = f"{line.published:.3f}{star}", first
-    spread = f"{line.low:.3f} to {line.high:.3f}"
-    cells = [
-        line.metric,
-        line.comparison,
-        published,
-        ours,
-        adjusted,
-        pure,
-        median,
-        spread,
-        f"{100 * line.rejected:.0f} %",
-    ]
-    return f"| {' | '.join(cells)} |"
+    ours = (f"{value:.3f}" for value in (line.p_value, line.holm, line.pure_error, line.median))
+    spread, rejected = f"{line.low:.3f} to {line.high:.3f}", f"{100 * line.rejected:.0f} %"
+    return [line.metric, line.comparison, f"{line.published:.3f}{star}", *ours, spread, rejected]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study and write its page."""
+    """Run the study and fill its numbers into its page."""
     program = "python -m examples.published.structured_regression.goodness"
     parser = argparse.ArgumentParser(prog=program, description="Published goodness-of-fit tests beside ours.")
     parser.add_argument("--data", help="folder or file of the diabetes data; without it, it is downloaded")
@@ -229,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args(arguments)
     lines = study(load_diabetes(given.data), rows=given.rows, draws=given.draws, seed=given.seed)
-    write(given.output, page(lines, rows=given.rows, draws=given.draws, seed=given.seed))
+    pages.fill(given.output, numbers(lines), prose=PAGE)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """Model-based metrics on the readmission study: errors, coverage and width of intervals beside the references.
 
-``python -m examples.published.structured_regression.model_based --data FOLDER --output FOLDER`` draws 20 evaluation sets of 5,000 admissions from the
-73,988 held back, and writes one CSV file; with the same output folder it goes on where it was.
+    python -m examples.published.structured_regression.model_based --data FOLDER --output RESULTS
+
+draws 20 evaluation sets of 5,000 admissions from the 73,988 held back, and writes one CSV file; with the same output folder it goes
+on where it was.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from examples.records import write
 LEVEL = 0.95
 REFERENCES = ("standard", "js", "eb_plug_in", "eb_morris", "sr", "suremap", "crossed_effects")
 """Of the shared study; the standard estimate comes first, as everything is relative to it."""
+PROGRAM = "python -m examples.published.structured_regression.model_based"
 RECORD = "model_based_metrics.csv"
 
 
@@ -99,11 +102,11 @@ def table(found: xr.Dataset) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Model-based metrics on the readmission study.")
     parser.add_argument("--data", type=Path, required=True, help="folder with the folder diabetes")
     parser.add_argument("--output", type=Path, required=True, help="folder of records and of the table")
     parser.add_argument("--draws", type=int, default=DIABETES_DRAWS)
-    add_options(parser, journal=False)
+    add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     population, folder = populations(given.data)[0], given.output / "records"
     with executor(given) as run:

@@ -1,6 +1,7 @@
 """The resampling experiments of the structured-regression paper on the diabetes data, and on synthetic truths.
 
-    python -m examples.published.structured_regression.published_regression --data FOLDER --output FOLDER --page docs/examples/regression_paper.md
+    python -m examples.published.structured_regression.published_regression --data FOLDER --output RESULTS \
+        --page docs/examples/regression_paper.md
 
 Herlihy, Truong, Chouldechova and Dudik (2024): 5,000 admissions are drawn again and again from those a risk model did not see;
 standard estimates, James-Stein, empirical Bayes and structured regression answer, and are compared with the values of everybody.
@@ -35,11 +36,12 @@ from bayesgroups.studies.scores import measures
 from examples import commands as command_line
 from examples.comparisons.entrants import standard
 from examples.comparisons.shared_cells import SEED, populations
+from examples.pages import fill
 from examples.records import write
 
 PROGRAM = "python -m examples.published.structured_regression.published_regression"
 
-ENTRANTS: Mapping[str, Entry] = {
+COMPETITORS: Mapping[str, Entry] = {
     "standard": standard,
     "standard, own variance": partial(no_pooling.estimate, interval="separate_normal"),
     "James-Stein": james_stein.estimate,
@@ -159,7 +161,7 @@ def run(data: Path, output: Path, draws: Sequence[int], *, executor: Executor = 
     found = {}
     for number in draws:
         each = study(
-            diabetes, ENTRANTS, draws=number, seed=SEED, workers=executor.workers, folder=output / "diabetes",
+            diabetes, COMPETITORS, draws=number, seed=SEED, workers=executor.workers, folder=output / "diabetes",
             progress=executor.progress,
         )  # fmt: skip
         found[f"diabetes {number}"] = measures(each, reference="standard")
@@ -168,7 +170,7 @@ def run(data: Path, output: Path, draws: Sequence[int], *, executor: Executor = 
     for population in synthetic_populations(diabetes, admissions):
         name = population.name.removeprefix("synthetic ")
         each = study(
-            population, ENTRANTS, draws=min(draws), seed=SEED, workers=executor.workers,
+            population, COMPETITORS, draws=min(draws), seed=SEED, workers=executor.workers,
             folder=output / population.name.replace(" ", "_"), progress=executor.progress,
         )  # fmt: skip
         found[name] = measures(each, reference="standard")
@@ -176,15 +178,15 @@ def run(data: Path, output: Path, draws: Sequence[int], *, executor: Executor = 
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the experiments and write tables and page."""
-    from examples.published.structured_regression.published_regression_page import page
+    """Run the experiments, write their tables and fill in the numbers of the page."""
+    from examples.published.structured_regression.published_regression_page import PAGE, numbers
 
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Experiments of the structured-regression paper.")
     parser.add_argument("--data", type=Path, required=True, help="folder with diabetes")
     parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
     parser.add_argument("--draws", type=int, nargs="+", default=list(DRAWS), help="numbers of draws")
-    parser.add_argument("--page", type=Path, help="Markdown page to write")
-    command_line.add_options(parser, journal=False)
+    parser.add_argument("--page", type=Path, help="the page whose numbers are filled in")
+    command_line.add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -192,12 +194,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = run(given.data, given.output, sorted(given.draws), executor=place)
     for name, table in found.items():
         write(given.output / f"{name.replace(' ', '_')}.csv", table.to_csv())
-    text = page(
-        found, sorted(given.draws), f"{PROGRAM} --data FOLDER --output FOLDER --page docs/examples/regression_paper.md"
-    )
-    sys.stdout.write(text)
+    made = numbers(found, sorted(given.draws))
+    sys.stdout.write("\n\n".join(made.values()) + "\n")
     if given.page is not None:
-        write(given.page, text)
+        fill(given.page, made, prose=PAGE)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Coverage of intervals for the AUC, and errors of estimates, where scores are binormal.
+"""Coverage of intervals for the AUC, and errors of its estimates, where scores are binormal.
 
     python -m tests.recovery.studies.auc_coverage --output tests/recovery/records/auc_coverage.csv
 
@@ -17,7 +17,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.datasets.binormal import Binormal
-from bayesgroups.errors import InputError
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.inference.collapsed.partial_pooling import sample
 from bayesgroups.questions.curves.areas import auc_intervals
@@ -25,7 +24,9 @@ from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally
 from bayesgroups.tallies.auc_variances import auc_as_rate
 from examples.commands import parser, record
+from examples.coverage_loop import Judgement, covers, judgements, mean_and_error, require, size_classes
 
+PROGRAM = "tests.recovery.studies.auc_coverage"
 FloatArray = NDArray[np.float64]
 
 LEVELS = (0.8, 0.95)
@@ -172,31 +173,26 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     InputError
         If there are fewer than eight replications.
     """
-    if replications < 2 * THINNING:
-        raise InputError(f"replications={replications} must be {2 * THINNING} or more, to have a Monte Carlo error")
+    require(replications, 2 * THINNING)
     lines: list[Coverage] = []
     for design in aucs():
-        name, work = f"coverage of intervals for the AUC, {design}", partial(_judgements, design, seed)
-        found = executor.run(name, work, replications, settings={"seed": seed})
-        kept: dict[str, list[list[list[list[float]]]]] = {}
-        for each in found:
-            for interval, block in each:
-                kept.setdefault(interval, []).append(block)
-        lines += _lines(design, {interval: np.array(blocks) for interval, blocks in kept.items()}, seed)
+        name, judge = f"coverage of intervals for the AUC, {design}", partial(_judgements, design, seed)
+        judged = judgements(name, judge, replications, settings={"seed": seed}, executor=executor)
+        lines += _lines(design, {interval: values for (interval,), values in judged.items()}, seed)
     return lines
 
 
-def _judgements(design: str, seed: int, number: int) -> list[tuple[str, list[list[list[float]]]]]:
+def _judgements(design: str, seed: int, number: int) -> list[Judgement]:
     """Interval and what `_judge` says of it at every level, of one evaluation set."""
     known = aucs()
     rng = np.random.default_rng([seed, list(known).index(design), number])
     truth = rng.permutation(known[design])
     drawn = draw(law(truth, UNEQUAL if design == "unequal" else 1.0), rng)
     defined = np.isfinite(drawn["estimate"].values[0])
-    found = []
+    found: list[Judgement] = []
     for name, estimate, limits in answers(drawn, bayesian=number % THINNING == 0, seed=number):
         parts = np.stack([_judge(estimate, limit, truth) for limit in limits])
-        found.append((name, np.where(defined, parts, np.nan).tolist()))
+        found.append(((name,), np.where(defined, parts, np.nan).tolist()))
     return found
 
 
@@ -204,28 +200,25 @@ def _judge(estimate: FloatArray, limits: FloatArray, truth: FloatArray) -> Float
     """Covered, width inside [0, 1], outside, none, absolute error: (5, subgroup)."""
     lower, upper = limits
     none = ~(upper > lower)
-    covered = ~none & (lower <= truth) & (truth <= upper)
+    covered = ~none & covers(lower, upper, truth)
     width = np.nan_to_num(np.clip(upper, 0, 1) - np.clip(lower, 0, 1))
     outside = ~none & ((lower < 0) | (upper > 1))
     return np.stack([covered, width, outside, none, np.abs(estimate - truth)])
 
 
 def _lines(design: str, kept: dict[str, FloatArray], seed: int) -> list[Coverage]:
-    small = 0.3 * SIZES <= FEW
-    classes = {"all": np.ones(len(SIZES), dtype=bool), "small": small, "large": ~small}
     lines = []
     for name, values in kept.items():  # (replication, level, part, subgroup)
         for i, level in enumerate(LEVELS):
-            for size_class, members in classes.items():
+            for size_class, members in size_classes(0.3 * SIZES <= FEW).items():
                 chosen = values[:, i][..., members]
                 mean = np.nanmean(chosen, axis=(0, 2))
-                by_draw = np.nanmean(chosen[:, 0], axis=1)
-                error = by_draw.std(ddof=1) / np.sqrt(len(by_draw))
+                _, error = mean_and_error(np.nanmean(chosen[:, 0], axis=1))
                 lines.append(
                     Coverage(
-                        design, name, size_class, level, float(mean[0]), float(error), float(mean[1]), float(mean[2]),
+                        design, name, size_class, level, float(mean[0]), error, float(mean[1]), float(mean[2]),
                         float(mean[3]), float(mean[4]),
-                        len(by_draw), seed,
+                        len(values), seed,
                     )
                 )  # fmt: skip
     return lines
@@ -233,7 +226,7 @@ def _lines(design: str, kept: dict[str, FloatArray], seed: int) -> list[Coverage
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("auc_coverage", "Coverage of intervals for the AUC, binormal scores.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of intervals for the AUC, binormal scores.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

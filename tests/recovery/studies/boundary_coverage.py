@@ -1,10 +1,10 @@
-"""Coverage and interval scores of credible limits where no row, or every row, is a success: three rules at every level.
+"""Boundary coverage: credible limits where no row, or every row, is a success, and their scores; three rules at every level.
 
     python -m tests.recovery.studies.boundary_coverage --output tests/recovery/records/boundary_coverage.csv
 
 Tables of 24 subgroups are drawn from superpopulations whose rates are known: crossed effects of one size around an overall rate,
-and a few rows each. The rule ``shortest`` is that of reports, see `bayesgroups.report.credible`; ``equal_tailed`` cuts the same mass off
-either end, and ``one_sided`` holds the level's mass from the end on.
+and a few rows each. The rule ``shortest`` is that of reports, see `bayesgroups.report.credible`; ``equal_tailed`` cuts the same
+mass off either end, and ``one_sided`` holds the level's mass from the end on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,9 @@ from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.resampling import describe
 from examples.commands import parser, record
+from examples.coverage_loop import Judgement, covers, judgements
 
+PROGRAM = "tests.recovery.studies.boundary_coverage"
 FloatArray = NDArray[np.float64]
 
 RULES = ("shortest", "equal_tailed", "one_sided")
@@ -122,7 +123,7 @@ def judged(tally: xr.Dataset, truth: FloatArray, draws: FloatArray) -> tuple[Flo
     for g in np.flatnonzero((count > 0) & np.isfinite(truth)):
         end = 0.0 if hits[g] == 0 else 1.0 if hits[g] == count[g] else None
         rules = limits(draws[:, g], end).values()
-        held.append([(low <= truth[g]) & (truth[g] <= high) for low, high in rules])
+        held.append([covers(low, high, truth[g]) for low, high in rules])
         missed = [np.maximum(low - truth[g], 0) + np.maximum(truth[g] - high, 0) for low, high in rules]
         scores.append([high - low + outside * miss for (low, high), miss in zip(rules, missed, strict=True)])
         at_end.append(end is not None)
@@ -179,14 +180,19 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     settings = {"seed": seed, "words": [describe(leaf) for leaf in WORDS], "worlds": worlds()}
     lines = []
     for position, (rate, spread) in enumerate(worlds()):
-        work = partial(_of_one, (rate, spread), position, WORDS, seed)
-        found = executor.run(f"boundary coverage, {rate:g}, {spread:g}", work, replications, settings=settings)
-        for word in found[0]:
-            held, scores = (np.array([each for one in found for each in one[word][part]]) for part in ("held", "score"))
-            at_end = np.array([each for one in found for each in one[word]["at_end"]], dtype=np.bool_)
+        judge, title = (
+            partial(_judge, (rate, spread), position, WORDS, seed),
+            f"boundary coverage, {rate:g}, {spread:g}",
+        )
+        tables = judgements(title, judge, replications, settings=settings, executor=executor)
+        for estimator in WORDS:
+            held, scores, ends = (
+                np.concatenate(list(tables[estimator.word, part])) for part in ("held", "score", "at_end")
+            )
+            at_end = ends.astype(np.bool_)
             lines += [
                 Line(
-                    rate, spread, word, rule, level, float(held[at_end, j, k].mean()), float(scores[at_end, j, k].mean()),
+                    rate, spread, estimator.word, rule, level, float(held[at_end, j, k].mean()), float(scores[at_end, j, k].mean()),
                     float(held[:, j, k].mean()), float(scores[:, j, k].mean()), int(at_end.sum()), len(held),
                 )
                 for j, rule in enumerate(RULES)
@@ -195,23 +201,24 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     return lines
 
 
-def _of_one(
+def _judge(
     world: tuple[float, float], position: int, words: tuple[Estimator, ...], seed: int, number: int
-) -> dict[str, dict[str, list[Any]]]:
-    """Judgement of one table by word: ``held``, ``score`` (subgroup, rule, level), ``at_end`` (subgroup,)."""
+) -> list[Judgement]:
+    """Judgements of one table by word: ``held``, ``score`` (subgroup, rule, level), ``at_end`` (subgroup,)."""
     tally, truth = simulate(*world, np.random.default_rng([seed, position, number]))
-    found: dict[str, dict[str, list[Any]]] = {}
-    for leaf in words:
-        mu = estimate(tally, leaf, seed=seed + number)["posterior"].to_dataset()["mu"]
-        held, scores, at_end = judged(tally, truth, mu.values.reshape(-1, tally.sizes["subgroup"]))
-        found[leaf.word] = {"held": held.tolist(), "score": scores.tolist(), "at_end": at_end.tolist()}
-    return found
+    kept: list[Judgement] = []
+    for estimator in words:
+        mu = estimate(tally, estimator, seed=seed + number)["posterior"].to_dataset()["mu"]
+        parts = judged(tally, truth, mu.values.reshape(-1, tally.sizes["subgroup"]))
+        names = ("held", "score", "at_end")
+        kept += [((estimator.word, name), part.tolist()) for name, part in zip(names, parts, strict=True)]
+    return kept
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
     description = "Limits where no row, or every row, is a success."
-    record(parser("boundary_coverage", description, REPLICATIONS, SEED).parse_args(arguments), study)
+    record(parser(PROGRAM, description, REPLICATIONS, SEED).parse_args(arguments), study)
 
 
 if __name__ == "__main__":

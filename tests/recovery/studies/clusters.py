@@ -1,4 +1,4 @@
-"""Coverage of intervals for clustered rows, for each analysis of the clusters.
+"""Coverage of intervals when rows come in clusters, for each analysis of the clusters.
 
     python -m tests.recovery.studies.clusters --output tests/recovery/records/cluster_coverage.csv
 
@@ -9,15 +9,14 @@ level, and two rows of a cluster are correlated by .3.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import HERE, Executor
@@ -27,7 +26,9 @@ from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
 from bayesgroups.tallies.sums import Clusters, Sums
 from examples.commands import parser, record
+from examples.coverage_loop import covers, lines_of_designs, mean_and_error, require
 
+PROGRAM = "tests.recovery.studies.clusters"
 FloatArray = NDArray[np.float64]
 Law = Literal["mean", "rate"]
 
@@ -103,15 +104,10 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     >>> sorted({(line.analysis, line.interval) for line in found if line.law == "rate"})[:3]
     [('ignore', 'morris'), ('ignore', 'wilson'), ('mean', 'cluster_robust')]
     """
-    if replications < 2:
-        raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
-    found = executor.run("coverage of intervals under clusters", work, len(get_args(Law)), settings=settings)
-    return [ClusterCoverage(**line) for lines in found for line in lines]
-
-
-def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
-    return [asdict(line) for line in _measure(get_args(Law)[position], replications, seed)]
+    require(replications)
+    measure, settings = partial(_measure, replications, seed), {"seed": seed, "replications": replications}
+    name, number = "coverage of intervals under clusters", len(get_args(Law))
+    return lines_of_designs(ClusterCoverage, name, measure, number, settings=settings, executor=executor)
 
 
 def draw(law: Law, rng: np.random.Generator) -> tuple[FloatArray, Sums]:
@@ -181,7 +177,8 @@ def _tried(law: Law, analysis: ClusterAnalysis) -> dict[str, Callable[[xr.Datase
     return tried
 
 
-def _measure(law: Law, replications: int, seed: int) -> list[ClusterCoverage]:
+def _measure(replications: int, seed: int, position: int) -> list[ClusterCoverage]:
+    law: Law = get_args(Law)[position]
     rng = np.random.default_rng([seed, 0 if law == "mean" else 1])
     number, shape = np.array(CLUSTERS), (replications, len(CLUSTERS), len(LEVELS))
     tried = {(analysis, name): ask for analysis in _analyses() for name, ask in _tried(law, analysis).items()}
@@ -193,19 +190,16 @@ def _measure(law: Law, replications: int, seed: int) -> list[ClusterCoverage]:
         for key, ask in tried.items():
             found = ask(tallies[key[0]]).isel(metric=0)
             lower, upper = found["lower"].values, found["upper"].values
-            hits[key][r] = (lower <= truth[:, None]) & (truth[:, None] <= upper)
+            hits[key][r] = covers(lower, upper, truth[:, None])
             widths[key][r] = upper - lower
     classes = {"all": number > 0, "one": number == 1, "few": (number > 1) & (number <= FEW), "many": number > FEW}
     lines = []
     for key in tried:
         for name, members in classes.items():
             for i, level in enumerate(LEVELS):
-                share = hits[key][:, members, i].mean(axis=1)
-                error = float(share.std(ddof=1) / np.sqrt(replications))
+                share, error = mean_and_error(hits[key][:, members, i].mean(axis=1))
                 width = float(widths[key][:, members, i].mean())
-                lines.append(
-                    ClusterCoverage(law, *key, name, level, float(share.mean()), error, width, replications, seed)
-                )
+                lines.append(ClusterCoverage(law, *key, name, level, share, error, width, replications, seed))
     return lines
 
 
@@ -217,7 +211,7 @@ def _analyses() -> list[ClusterAnalysis]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("clusters", "Coverage of intervals when rows come in clusters.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of intervals when rows come in clusters.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -3,14 +3,13 @@
     python -m tests.recovery.studies.confusion_calibration --output tests/recovery/records/sbc_confusion.csv
 
 Everything is drawn from the prior, decisions and then outcomes from their binomials. Ranks are those of metrics, the files those of
-`tests.recovery.studies.calibration`; beside them it writes the k-hat and the effective number of draws of every fit.
+`tests.recovery.studies.calibration_study`; beside them it writes the k-hat and the effective number of draws of every fit.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -31,8 +30,7 @@ from bayesgroups.models.shared.confusion_tree import (
 )
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import subsets
-from bayesgroups.studies.execution import HERE, Executor
-from tests.recovery.studies.calibration import DRAWS, Found, by_quantity, command, ranked, replicate
+from tests.recovery.studies.calibration_study import DRAWS, PER_CHAIN, CalibrationStudy, Draws
 
 FloatArray = NDArray[np.float64]
 
@@ -42,17 +40,15 @@ ROWS = (0, 3, 12, 40, 150, 8)
 """Rows of the subgroups."""
 REPLICATIONS = 300
 SEED = 20_241_123
-PER_CHAIN = (DRAWS + 1) // 4
-"""Draws are made in chains of equal length; the last one is left out."""
 
 
-def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, FloatArray], tuple[float, float]]:
+def replication(rng: np.random.Generator) -> tuple[dict[str, float], Draws, dict[str, float]]:
     """Truth and draws of the metrics of one simulated data set, and the k-hat and effective number of its fit.
 
     Examples
     --------
     >>> truth, draws, quality = replication(np.random.default_rng(1))
-    >>> len(truth), draws["acc[40]"].shape, quality[0] < 0.7
+    >>> len(truth), draws["acc[40]"].shape, quality["k_hat"] < 0.7
     (36, (999,), True)
     """
     form = _tally(np.ones((len(ROWS), 2, 2), dtype=np.int64))
@@ -76,45 +72,13 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
     share = shares(expit(eta), cut.paths)
     positive = rng.binomial(decided, expit(eta[[cut.names.index("for"), cut.names.index("ppv")]]).T)
     counts = np.stack([decided - positive, positive], axis=1)
-    found = sample(_tally(counts), seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
-    k_hat, ess = (check.value for check in found.checks[:2])
-    mu = found.draws["mu"].values.reshape(-1, len(METRICS), len(ROWS))[:DRAWS]
+    posterior = sample(_tally(counts), seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
+    k_hat, ess = (check.value for check in posterior.checks[:2])
+    mu = posterior.draws["mu"].values.reshape(-1, len(METRICS), len(ROWS))[:DRAWS]
     right = metrics_of(form, share)
     names = [(f"{metric}[{n}]", m, g) for m, metric in enumerate(METRICS) for g, n in enumerate(ROWS)]
     truth = {name: float(right[g, m]) for name, m, g in names}
-    return truth, {name: mu[:, m, g] for name, m, g in names}, (k_hat, ess)
-
-
-def study(
-    replications: int, seed: int, *, executor: Executor = HERE
-) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float]]]:
-    """Ranks by quantity, 0 to `DRAWS`, and the quality of every fit.
-
-    Raises
-    ------
-    InputError
-        If there are no replications.
-    """
-    work = partial(_ranks_of_one, seed)
-    found = replicate("ranks of the confusion model", work, replications, seed, executor)
-    return by_quantity([ranks for ranks, _, _ in found]), [(k_hat, ess) for _, k_hat, ess in found]
-
-
-def _ranks_of_one(seed: int, number: int) -> tuple[dict[str, int], float, float]:
-    truth, draws, (k_hat, ess) = replication(np.random.default_rng([seed, number]))
-    return ranked(truth, draws), float(k_hat), float(ess)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study and write its three records."""
-    description = "Simulation-based calibration of the confusion model."
-    command(arguments, "confusion_calibration", description, REPLICATIONS, SEED, _found)
-
-
-def _found(replications: int, seed: int, executor: Executor) -> Found:
-    ranks, fits = study(replications, seed, executor=executor)
-    lines = [[i, round(k, 3), round(ess)] for i, (k, ess) in enumerate(fits)]
-    return Found({"binomial": ranks}, {"fits": [["replication", "k_hat", "ess"], *lines]})
+    return truth, {name: mu[:, m, g] for name, m, g in names}, {"k_hat": float(k_hat), "ess": float(ess)}
 
 
 def _tally(counts: NDArray[np.int64]) -> xr.Dataset:
@@ -124,6 +88,27 @@ def _tally(counts: NDArray[np.int64]) -> xr.Dataset:
     rows = WHO.iloc[subgroup[at]].assign(y=outcome[at], d=decision[at])
     levels = {name: sorted(set(WHO[name])) for name in WHO}
     return tallies.tally(rows, levels, METRICS, y_true="y", y_pred="d", confusion=True)
+
+
+def fits(calibrations: Mapping[str, xr.Dataset]) -> dict[str, list[list[object]]]:
+    """The k-hat and the effective number of draws of every fit, as rows of a record."""
+    quality = calibrations["binomial"]["fit"].sel(measure=["k_hat", "ess"]).values.T
+    lines: list[list[object]] = [
+        [i, round(float(k_hat), 3), round(float(ess))] for i, (k_hat, ess) in enumerate(quality)
+    ]
+    return {"fits": [["replication", "k_hat", "ess"], *lines]}
+
+
+STUDY = CalibrationStudy(
+    "tests.recovery.studies.confusion_calibration",
+    "Simulation-based calibration of the confusion model.",
+    {"binomial": replication},
+    REPLICATIONS,
+    SEED,
+    streams=False,
+    beside=fits,
+)
+main = STUDY.main
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Coverage of every interval of the package, at every level, on the designs of `designs`.
+"""Coverage of every interval of the package at every level, on the designs of `designs`.
 
     python -m tests.recovery.studies.coverage --output tests/recovery/records/interval_coverage.csv
 
@@ -8,20 +8,20 @@ takes about three minutes on one core.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import Interval
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import parser, record
-from tests.recovery.studies.designs import Design, designs
+from examples.coverage_loop import covers, lines_of_designs, mean_and_error, require, size_classes
+from tests.recovery.studies.designs import designs
 
+PROGRAM = "tests.recovery.studies.coverage"
 FloatArray = NDArray[np.float64]
 
 SMALL = 25
@@ -90,19 +90,15 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     >>> sorted({line.design for line in found})
     ['normal_002', 'normal_01', 'rates', 'two_point_01']
     """
-    if replications < 2:
-        raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
-    found = executor.run("coverage of intervals", work, len(list(designs())), settings=settings)
-    return [Coverage(**line) for lines in found for line in lines]
+    require(replications)
+    measure, settings = partial(_measure, replications, seed), {"seed": seed, "replications": replications}
+    name, number = "coverage of intervals", len(list(designs()))
+    return lines_of_designs(Coverage, name, measure, number, settings=settings, executor=executor)
 
 
-def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
+def _measure(most: int, seed: int, position: int) -> list[Coverage]:
     design, rng = list(designs())[position], np.random.default_rng([seed, position])
-    return [asdict(line) for line in _measure(design, max(replications // design.thinning, 2), rng, seed)]
-
-
-def _measure(design: Design, replications: int, rng: np.random.Generator, seed: int) -> list[Coverage]:
+    replications = max(most // design.thinning, 2)
     truth, z = design.draw(rng, replications)
     hits: dict[tuple[str, float], list[NDArray[np.bool_]]] = {}
     ratios: dict[tuple[str, float], list[FloatArray]] = {}
@@ -111,20 +107,16 @@ def _measure(design: Design, replications: int, rng: np.random.Generator, seed: 
         usual = {level: _width(design.reference(z[block], level)) for level in LEVELS}
         for name, intervals in design.intervals(z[block], rng):
             for level, interval in zip(LEVELS, intervals, strict=True):
-                hit = (interval.lower <= truth[block]) & (truth[block] <= interval.upper)
-                hits.setdefault((name, level), []).append(hit)
+                hits.setdefault((name, level), []).append(covers(interval.lower, interval.upper, truth[block]))
                 ratios.setdefault((name, level), []).append(_width(interval) / usual[level])
-    small = design.sizes <= SMALL
-    classes = {"all": np.ones(len(small), dtype=bool), "small": small, "large": ~small}
     lines = []
     for (name, level), blocks in hits.items():
         covered, ratio = np.concatenate(blocks), np.concatenate(ratios[name, level])
-        for size_class, members in classes.items():
-            share = covered[:, members].mean(axis=1)
-            error = share.std(ddof=1) / np.sqrt(replications)
+        for size_class, members in size_classes(design.sizes <= SMALL).items():
+            share, error = mean_and_error(covered[:, members].mean(axis=1))
             lines.append(
                 Coverage(
-                    design.name, name, size_class, level, float(share.mean()), float(error),
+                    design.name, name, size_class, level, share, error,
                     float(ratio[:, members].mean()), replications, seed,
                 )
             )  # fmt: skip
@@ -137,7 +129,7 @@ def _width(interval: Interval) -> FloatArray:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("coverage", "Coverage of all intervals on simulated designs.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of all intervals on simulated designs.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -1,29 +1,28 @@
-"""Simulation-based calibration of the exact engines of crossed effects, with the priors of the word.
+"""Simulation-based calibration of the exact engines of crossed effects, with the priors of the estimator.
 
     python -m tests.recovery.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 
 Everything is drawn from the prior, data from the likelihood. The two files it writes, and the tests, are those of
-`tests.recovery.studies.calibration`. Beside the ranks it writes the k-hat and the effective number of draws of every fit, which
-must pass the gate, for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes (with
-a normal likelihood, that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
+`tests.recovery.studies.calibration_study`. Beside the ranks it writes the k-hat and the effective number of draws of every fit,
+which must pass the gate, for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes
+(with a normal likelihood, that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.component_scales import DEGREES, LOGIT_SCALE, OVERALL_LOGIT, OWN_EFFECT, ROW_SHARE
-from bayesgroups.studies.execution import HERE, Executor
-from tests.recovery.studies.calibration import DRAWS, Draws, Found, by_quantity, command, replicate
+from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
 FloatArray = NDArray[np.float64]
 
@@ -51,14 +50,14 @@ def cells() -> NDArray[np.int64]:
     return np.stack([a, b, c, a * 2 + b, a * 2 + c, b * 2 + c, np.arange(len(a))]).astype(np.int64)
 
 
-def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws, tuple[float, float, int]]:
+def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws, dict[str, float]]:
     """Truth and draws of one simulated data set, and the k-hat and effective number of its fit, and how many subgroups inform it.
 
     Examples
     --------
     >>> import numpy as np
     >>> truth, draws, quality = replication("normal", np.random.default_rng(1))
-    >>> list(truth) == list(draws), truth["tau[5]"].shape, draws["mu[0]"].shape, quality[0] < 0.7
+    >>> list(truth) == list(draws), truth["tau[5]"].shape, draws["mu[0]"].shape, quality["k_hat"] < 0.7
     (True, (1,), (999,), True)
     """
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
@@ -74,7 +73,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     prior = Prior("half_t", (scale,) * len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
-        found = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)
+        posterior = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)
         informative = int(((k > 0) & (k < n)).sum())
 
         def fit(at: FloatArray) -> FloatArray:
@@ -82,65 +81,43 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     else:
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
-        found = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, known=known)
+        posterior = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, known=known)
         informative = int((n > 0).sum())
 
         def fit(at: FloatArray) -> FloatArray:
             return np.asarray(-0.5 * ((z - at) ** 2 / v).sum(axis=-1))
 
     truth = {"overall": np.array([overall]), "log_likelihood": fit(eta[None])}
-    draws = {"overall": found.overall, "log_likelihood": fit(found.eta)}
+    draws = {"overall": posterior.overall, "log_likelihood": fit(posterior.eta)}
     for position in range(prior.dimension):
         name = f"tau[{position}]"
-        truth[name], draws[name] = tau[position, None], found.tau[:, position]
+        truth[name], draws[name] = tau[position, None], posterior.tau[:, position]
     for g, count in enumerate(COUNTS):
-        truth[f"mu[{count}]"], draws[f"mu[{count}]"] = eta[g, None], found.eta[:, g]
-    return truth, draws, (found.k_hat, found.ess, informative)
+        truth[f"mu[{count}]"], draws[f"mu[{count}]"] = eta[g, None], posterior.eta[:, g]
+    return truth, draws, {"k_hat": posterior.k_hat, "ess": posterior.ess, "informative": informative}
 
 
-def study(
-    likelihood: str, replications: int, seed: int, *, executor: Executor = HERE
-) -> tuple[dict[str, NDArray[np.int64]], list[tuple[float, float, int]]]:
-    """Ranks by quantity, 0 to `DRAWS`, and the quality of every fit.
-
-    Raises
-    ------
-    InputError
-        If the likelihood is neither of the two, or there are no replications.
-    """
-    if likelihood not in LIKELIHOODS:
-        raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, LIKELIHOODS))}")
-    name, work = f"ranks of crossed effects, {likelihood}", partial(_ranks_of_one, likelihood, seed)
-    found = replicate(name, work, replications, seed, executor)
-    return by_quantity([ranks for ranks, *_ in found]), [(k_hat, ess, number) for _, k_hat, ess, number in found]
-
-
-def _ranks_of_one(likelihood: str, seed: int, number: int) -> tuple[dict[str, int], float, float, int]:
-    rng = np.random.default_rng([seed, LIKELIHOODS.index(likelihood), number])
-    truth, draws, (k_hat, ess, informative) = replication(likelihood, rng)
-    ranks = {}
-    for name, value in truth.items():
-        # Draws that are taken twice, and a component that is 0 in both, tie; chance breaks the tie.
-        below, even = int((draws[name] < value).sum()), int((draws[name] == value).sum())
-        ranks[name] = below + int(rng.integers(0, even + 1))
-    return ranks, float(k_hat), float(ess), informative
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study and write its three records."""
-    description = "Simulation-based calibration of crossed effects."
-    command(arguments, "crossed_calibration", description, REPLICATIONS, SEED, _found)
-
-
-def _found(replications: int, seed: int, executor: Executor) -> Found:
-    found = {name: study(name, replications, seed, executor=executor) for name in LIKELIHOODS}
-    fits = [
-        [likelihood, i, round(k, 3), round(ess), informative]
-        for likelihood, (_, fit) in found.items()
-        for i, (k, ess, informative) in enumerate(fit)
+def fits(calibrations: Mapping[str, xr.Dataset]) -> dict[str, list[list[object]]]:
+    """The k-hat, the effective number of draws and the number of informative subgroups of every fit, as rows of a record."""
+    lines = [
+        [likelihood, i, round(float(k_hat), 3), round(float(ess)), int(informative)]
+        for likelihood, calibration in calibrations.items()
+        for i, (k_hat, ess, informative) in enumerate(
+            calibration["fit"].sel(measure=["k_hat", "ess", "informative"]).values.T
+        )
     ]
-    ranks = {likelihood: each for likelihood, (each, _) in found.items()}
-    return Found(ranks, {"fits": [["likelihood", "replication", "k_hat", "ess", "informative"], *fits]})
+    return {"fits": [["likelihood", "replication", "k_hat", "ess", "informative"], *lines]}
+
+
+STUDY = CalibrationStudy(
+    "tests.recovery.studies.crossed_calibration",
+    "Simulation-based calibration of crossed effects.",
+    {likelihood: partial(replication, likelihood) for likelihood in LIKELIHOODS},
+    REPLICATIONS,
+    SEED,
+    beside=fits,
+)
+main = STUDY.main
 
 
 if __name__ == "__main__":

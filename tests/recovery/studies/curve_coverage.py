@@ -16,12 +16,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.questions.curves import calibration_curve, roc_curve, threshold_curve
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally
 from examples.commands import parser, record
+from examples.coverage_loop import Judgement, covers, judgements, mean_and_error, require, size_classes
 
+PROGRAM = "tests.recovery.studies.curve_coverage"
 FloatArray = NDArray[np.float64]
 
 REPLICATIONS = 60
@@ -163,31 +164,27 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     InputError
         If there are fewer than two replications.
     """
-    if replications < 2:
-        raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
-    found = executor.run("coverage of curves", partial(_judgements, seed), replications, settings={"seed": seed})
-    classes = {"all": SIZES > 0, "small": SIZES <= FEW, "large": SIZES > FEW}
+    require(replications)
+    judge, settings = partial(_judgements, seed), {"seed": seed}
+    judged = judgements("coverage of curves", judge, replications, settings=settings, executor=executor)
     lines = []
-    for name, approach in [(name, approach) for name, approach, _ in found[0]]:
-        blocks = [block for each in found for *key, block in each if key == [name, approach]]
-        values = np.array(blocks)  # (replication, part, subgroup)
-        for size_class, members in classes.items():
-            by_draw = np.nanmean(values[..., members], axis=2)
-            mean, error = by_draw.mean(axis=0), by_draw.std(axis=0, ddof=1) / np.sqrt(replications)
+    for (name, approach), values in judged.items():  # (replication, part, subgroup)
+        for size_class, members in size_classes(SIZES <= FEW).items():
+            parts = map(mean_and_error, np.nanmean(values[..., members], axis=2).T)
+            pointwise, simultaneous, (width, _), (band_width, _), (error, _) = parts
             lines.append(
                 Coverage(
-                    name, approach, size_class, float(mean[0]), float(error[0]), float(mean[1]), float(error[1]),
-                    float(mean[2]), float(mean[3]), float(mean[4]), replications, seed,
+                    name, approach, size_class, *pointwise, *simultaneous, width, band_width, error, replications, seed
                 )
-            )  # fmt: skip
+            )
     return lines
 
 
-def _judgements(seed: int, number: int) -> list[tuple[str, str, list[list[float]]]]:
+def _judgements(seed: int, number: int) -> list[Judgement]:
     """Curve, approach and what `_judge` says, of one evaluation set."""
     truth, source = draw(np.random.default_rng([seed, number]))
     return [
-        (name, approach, _judge(found.sel(approach=approach), truth.curve(name)).tolist())
+        ((name, approach), _judge(found.sel(approach=approach), truth.curve(name)).tolist())
         for name, found in answers(source, number).items()
         for approach in ("bayesian", "frequentist")
     ]
@@ -199,8 +196,8 @@ def _judge(found: xr.Dataset, truth: FloatArray) -> FloatArray:
         found[name].values for name in ("lower", "upper", "band_lower", "band_upper", "estimate")
     )
     some = np.isfinite(estimate)
-    inside = (lower <= truth) & (truth <= upper)
-    whole = (~some | ((low <= truth) & (truth <= high))).all(axis=0)
+    inside = covers(lower, upper, truth)
+    whole = (~some | covers(low, high, truth)).all(axis=0)
     points = some.sum(axis=0)
 
     def mean(values: FloatArray | NDArray[np.bool_]) -> FloatArray:
@@ -215,7 +212,7 @@ def _judge(found: xr.Dataset, truth: FloatArray) -> FloatArray:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("curve_coverage", "Coverage of limits and bands of curves.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of limits and bands of curves.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -4,13 +4,12 @@
 
 takes about five minutes on one core. Shares of labels, disagreement rates and where disagreement goes are drawn from the
 prior, judgements from these. Ranks are those of every metric and of the log likelihood, the files those of
-`tests.recovery.studies.calibration`; beside them it writes which of the engine's checks failed in how many fits.
+`tests.recovery.studies.calibration_study`; beside them it writes which of the engine's checks failed in how many fits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,8 +19,7 @@ from numpy.typing import NDArray
 from bayesgroups.frequentist.bounds import disagreement_tally
 from bayesgroups.inference.collapsed.disagreement import destinations, metrics, sample
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
-from bayesgroups.studies.execution import HERE, Executor
-from tests.recovery.studies.calibration import DRAWS, Found, by_quantity, command, ranked, replicate
+from tests.recovery.studies.calibration_study import DRAWS, PER_CHAIN, CalibrationStudy, Draws
 
 FloatArray = NDArray[np.float64]
 
@@ -35,18 +33,16 @@ METRICS = (
 """``fnr`` is 1 - ``tpr``, so that its ranks say nothing new."""
 REPLICATIONS = 800
 SEED = 20_250_301
-PER_CHAIN = (DRAWS + 1) // 4
-"""Draws are made in chains of equal length; the last one is left out."""
 
 
-def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, FloatArray], list[str]]:
-    """Truth and draws of the metrics of one simulated data set, and the names of the checks that its fit failed.
+def replication(rng: np.random.Generator) -> tuple[dict[str, float], Draws, dict[str, bool]]:
+    """Truth and draws of the metrics of one simulated data set, and which checks its fit failed.
 
     Examples
     --------
     >>> truth, draws, failed = replication(np.random.default_rng(1))
-    >>> len(truth), draws["acc[30]"].shape, failed
-    (41, (999,), [])
+    >>> len(truth), draws["acc[30]"].shape, any(failed.values())
+    (41, (999,), False)
     """
     size, subgroups = len(LABELS), len(JUDGEMENTS)
     shares = rng.dirichlet(np.full(size, JEFFREYS), size=subgroups).T
@@ -57,8 +53,8 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
     said = np.stack([rng.multinomial(n, own) for n, own in zip(JUDGEMENTS, shares.T, strict=True)], axis=1)
     disagree = rng.binomial(said, rate)
     tally = _tally(said, disagree)
-    found = sample(tally, seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
-    mu = found.draws["mu"].values.reshape(-1, tally.sizes["metric"], subgroups)[:DRAWS]
+    posterior = sample(tally, seed=int(rng.integers(2**31)), draws=4 * PER_CHAIN)
+    mu = posterior.draws["mu"].values.reshape(-1, tally.sizes["metric"], subgroups)[:DRAWS]
     right = metrics(tally, rate[None], shares[None], sent)[0]
     place = {str(name): i for i, name in enumerate(tally["metric"].values)}
     names = [(f"{metric}[{n}]", place[metric], g) for metric in METRICS for g, n in enumerate(JUDGEMENTS)]
@@ -67,7 +63,12 @@ def replication(rng: np.random.Generator) -> tuple[dict[str, float], dict[str, F
     agreed = [place[f"ppv[{label}]"] for label in LABELS]
     truth["log_likelihood"] = float(_log_likelihood(right[agreed], said, disagree))
     draws["log_likelihood"] = _log_likelihood(mu[:, agreed], said, disagree)
-    return truth, draws, sorted({check.name for check in found.checks if not check.passed})
+    names_of_checks = sorted({check.name for check in posterior.checks})
+    return (
+        truth,
+        draws,
+        {name: any(check.name == name and not check.passed for check in posterior.checks) for name in names_of_checks},
+    )
 
 
 def _log_likelihood(agreement: FloatArray, said: NDArray[np.int64], disagree: NDArray[np.int64]) -> FloatArray:
@@ -85,34 +86,26 @@ def _tally(said: NDArray[np.int64], disagree: NDArray[np.int64]) -> xr.Dataset:
     return disagreement_tally(rows, {"n": list(JUDGEMENTS)}, "label", "disagrees", labels=list(LABELS))
 
 
-def study(replications: int, seed: int, *, executor: Executor = HERE) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
-    """Ranks by quantity, 0 to `DRAWS`, and the names of the checks that failed, once per fit.
-
-    Raises
-    ------
-    InputError
-        If there are no replications.
-    """
-    name, work = "ranks of the disagreement model", partial(_ranks_of_one, seed)
-    found = replicate(name, work, replications, seed, executor)
-    return by_quantity([ranks for ranks, _ in found]), [check for _, failed in found for check in failed]
+def checks(calibrations: Mapping[str, xr.Dataset]) -> dict[str, list[list[object]]]:
+    """Numbers of fits that failed a check, as rows of a record; that of independent draws stands there in any case."""
+    fit = calibrations["disagreement"]["fit"]
+    failed = {str(name): int(fit.sel(measure=name).sum()) for name in fit["measure"].values}
+    shown = sorted({name for name, number in failed.items() if number} | {"independent draws"})
+    return {
+        "checks": [["check", "failed", "fits"], *([name, failed[name], fit.sizes["replication"]] for name in shown)]
+    }
 
 
-def _ranks_of_one(seed: int, number: int) -> tuple[dict[str, int], list[str]]:
-    truth, draws, failed = replication(np.random.default_rng([seed, number]))
-    return ranked(truth, draws), failed
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study and write its three records."""
-    description = "Simulation-based calibration of the disagreement model."
-    command(arguments, "disagreement_calibration", description, REPLICATIONS, SEED, _found)
-
-
-def _found(replications: int, seed: int, executor: Executor) -> Found:
-    ranks, failed = study(replications, seed, executor=executor)
-    lines = [[name, failed.count(name), replications] for name in sorted({*failed, "independent draws"})]
-    return Found({"disagreement": ranks}, {"checks": [["check", "failed", "fits"], *lines]})
+STUDY = CalibrationStudy(
+    "tests.recovery.studies.disagreement_calibration",
+    "Simulation-based calibration of the disagreement model.",
+    {"disagreement": replication},
+    REPLICATIONS,
+    SEED,
+    streams=False,
+    beside=checks,
+)
+main = STUDY.main
 
 
 if __name__ == "__main__":

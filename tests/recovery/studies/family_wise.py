@@ -1,4 +1,4 @@
-"""Family-wise error of statements about all subgroups, on the 32 subgroups of the standard design.
+"""Errors of statements about all subgroups, on the 32 subgroups of the standard design.
 
     python -m tests.recovery.studies.family_wise --output tests/recovery/records/family_wise.csv
 
@@ -9,28 +9,29 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.datasets.demonstrations import STUDY_SIZES
-from bayesgroups.errors import InputError
 from bayesgroups.estimators import NoPooling, PartialPooling
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.questions.certification import discoveries, margins, multiplicity, simultaneous_intervals
-from bayesgroups.questions.certification.bounds import Sample, limits
+from bayesgroups.questions.certification.bounds import limits
 from bayesgroups.questions.certification.multiplicity import Correction
 from bayesgroups.questions.certification.overlapping import deviations
 from bayesgroups.questions.certification.rank_intervals import critical_value_of_pairs, rank_limits
+from bayesgroups.questions.subgroup_values import Sample
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies import tally_from_counts
 from examples.commands import parser, record
+from examples.coverage_loop import lines_of_designs, mean_and_error, require
 
+PROGRAM = "tests.recovery.studies.family_wise"
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -108,26 +109,22 @@ def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Execu
     >>> sorted({line.statement for line in found})[:2]
     ['band', 'band of margins']
     """
-    if replications < 2 * THINNING:
-        raise InputError(f"replications={replications} must be {2 * THINNING} or more, to have reports as well")
-    work, settings = partial(_of_one, replications, seed), {"seed": seed, "replications": replications}
-    found = executor.run("errors of statements about all subgroups", work, len(_parts()), settings=settings)
-    return [Error(**line) for lines in found for line in lines]
+    require(replications, 2 * THINNING, "to have reports as well")
+    measure, settings = partial(_measure, replications, seed), {"seed": seed, "replications": replications}
+    name, number = "errors of statements about all subgroups", len(_parts())
+    return lines_of_designs(Error, name, measure, number, settings=settings, executor=executor)
 
 
 def _parts() -> list[Callable[[np.random.Generator, int, int], list[Error]]]:
     return [_optimist, _pessimist, _means, _margins, _ranks, _reports, _discoveries]
 
 
-def _of_one(replications: int, seed: int, position: int) -> list[dict[str, Any]]:
-    rng = np.random.default_rng([seed, position])
-    return [asdict(line) for line in _parts()[position](rng, replications, seed)]
+def _measure(replications: int, seed: int, position: int) -> list[Error]:
+    return _parts()[position](np.random.default_rng([seed, position]), replications, seed)
 
 
 def _line(statement: str, method: str, correction: str, groups: int, wrong: FloatArray | BoolArray, seed: int) -> Error:
-    share = np.asarray(wrong, dtype=np.float64)
-    error = float(share.std(ddof=1) / np.sqrt(len(share)))
-    return Error(statement, method, correction, groups, float(share.mean()), error, len(share), seed)
+    return Error(statement, method, correction, groups, *mean_and_error(wrong), len(wrong), seed)
 
 
 def _rates(rng: np.random.Generator, truth: FloatArray, replications: int) -> Sample:
@@ -233,8 +230,8 @@ def _reports(rng: np.random.Generator, replications: int, seed: int) -> list[Err
         alone = estimate(table, NoPooling(bootstrap=1000), seed=one)
         bands = {
             "posterior_max_t": simultaneous_intervals(pooled),
-            "bootstrap_max_t": simultaneous_intervals(alone, part="bootstrap"),
-            "clopper_pearson": simultaneous_intervals(alone, part="tally"),
+            "bootstrap_max_t": simultaneous_intervals(alone, using="bootstrap"),
+            "clopper_pearson": simultaneous_intervals(alone, using="tally"),
         }
         for name, intervals in bands.items():
             band = intervals.isel(metric=0)
@@ -266,7 +263,7 @@ def _tally(successes: FloatArray) -> xr.Dataset:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("family_wise", "Errors of statements about all subgroups at once.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Errors of statements about all subgroups at once.", REPLICATIONS, SEED)
     record(asked.parse_args(arguments), study)
 
 

@@ -23,6 +23,7 @@ from bayesgroups.estimators import Estimator
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.studies.resampling import describe
 from examples.commands import add_options, executor
+from examples.coverage_loop import covers, mean_and_error, require
 from examples.records import as_csv, write
 from tests.recovery.studies.imputed_populations import EMPTY, KINDS
 
@@ -35,7 +36,7 @@ COUNTED = ("rate", "mean")
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Competitor:
     """An estimator, the kinds of evaluation sets it is tried on, and by how much both sides are thinned out."""
 
     estimator: Estimator
@@ -44,16 +45,16 @@ class Entrant:
     frequentist: int = 1
 
 
-ENTRANTS = {
-    "no_pooling": Entrant(bg.NoPooling(), COUNTED, 2, 2),
-    "complete_pooling": Entrant(bg.CompletePooling(), COUNTED, 2),
-    "james_stein": Entrant(bg.JamesStein(), COUNTED),
-    "partial_pooling": Entrant(bg.PartialPooling(), COUNTED),
-    "crossed_effects": Entrant(bg.CrossedEffects(), COUNTED, 2),
-    "structured_regression": Entrant(bg.StructuredRegression(bootstrap=20), COUNTED, 6),
-    "confusion": Entrant(bg.ConfusionModel(), ("cells",), 3, 6),
-    "model_based_metrics": Entrant(bg.ModelBasedMetrics(bootstrap=20), ("scores",), 6, 6),
-    "disagreement": Entrant(bg.DisagreementModel(), ("judgements",), 2, 6),
+COMPETITORS = {
+    "no_pooling": Competitor(bg.NoPooling(), COUNTED, 2, 2),
+    "complete_pooling": Competitor(bg.CompletePooling(), COUNTED, 2),
+    "james_stein": Competitor(bg.JamesStein(), COUNTED),
+    "partial_pooling": Competitor(bg.PartialPooling(), COUNTED),
+    "crossed_effects": Competitor(bg.CrossedEffects(), COUNTED, 2),
+    "structured_regression": Competitor(bg.StructuredRegression(bootstrap=20), COUNTED, 6),
+    "confusion": Competitor(bg.ConfusionModel(), ("cells",), 3, 6),
+    "model_based_metrics": Competitor(bg.ModelBasedMetrics(bootstrap=20), ("scores",), 6, 6),
+    "disagreement": Competitor(bg.DisagreementModel(), ("judgements",), 2, 6),
 }
 """By name. The bootstraps say nothing of subgroups without rows."""
 
@@ -96,7 +97,7 @@ def study(
     replications: int = REPLICATIONS,
     seed: int = SEED,
     *,
-    estimators: Sequence[str] = tuple(ENTRANTS),
+    estimators: Sequence[str] = tuple(COMPETITORS),
     executor: Executor = HERE,
 ) -> list[Line]:
     """Measure the coverage of every estimator.
@@ -108,7 +109,7 @@ def study(
     seed : int
         Source of randomness; every evaluation set has its own stream.
     estimators : sequence of str
-        Names of `ENTRANTS`.
+        Names of `COMPETITORS`.
     executor : Executor
         Where evaluation sets are answered, each of them a piece, and what was covered kept.
 
@@ -120,17 +121,16 @@ def study(
     Raises
     ------
     InputError
-        If there are too few replications, or a name is not that of an entrant.
+        If there are too few replications, or a name is not that of a competitor.
     """
-    if replications < 24:
-        raise InputError(f"replications={replications} must be 24 or more, to leave two of the slowest estimator")
+    require(replications, 24, "to leave two of the slowest estimator")
     lines = []
     for name in estimators:
-        if name not in ENTRANTS:
-            raise InputError(f"estimator {name!r} is not one of {', '.join(ENTRANTS)}")
-        entrant = ENTRANTS[name]
-        settings = {"seed": seed, "estimator": describe(entrant.estimator)}
-        for kind in entrant.kinds:
+        if name not in COMPETITORS:
+            raise InputError(f"estimator {name!r} is not one of {', '.join(COMPETITORS)}")
+        competitor = COMPETITORS[name]
+        settings = {"seed": seed, "estimator": describe(competitor.estimator)}
+        for kind in competitor.kinds:
             for position, spread in enumerate(SPREADS):
                 work = partial(answer, name, kind, position, seed)
                 title = f"imputed coverage, {name}, {kind}, {spread}"
@@ -149,20 +149,22 @@ def answer(name: str, kind: str, position: int, seed: int, replication: int) -> 
     list
         Per side, empty if it is not tried in this replication: (subgroup, level, limit), None where there is no interval.
     """
-    entrant = ENTRANTS[name]
+    competitor = COMPETITORS[name]
     rng = np.random.default_rng([seed, list(KINDS).index(kind), position, replication])
     tally, truth = KINDS[kind](SPREADS[position], rng)
     empty = np.flatnonzero(tally["rows"].values == 0)
     assert len(empty) == EMPTY
     sides: list[list[list[list[float | None]]]] = []
-    for side, thinning in zip(SIDES, (entrant.bayesian, entrant.frequentist), strict=True):
+    for side, thinning in zip(SIDES, (competitor.bayesian, competitor.frequentist), strict=True):
         if replication % thinning:
             sides.append([])
             continue
         if side == "bayesian":
-            found = bg.estimate(tally, entrant.estimator, seed=replication)["estimates"].to_dataset().sel(approach=side)
+            found = (
+                bg.estimate(tally, competitor.estimator, seed=replication)["estimates"].to_dataset().sel(approach=side)
+            )
         else:
-            found = entrant.estimator.reference(tally, seed=replication)
+            found = competitor.estimator.reference(tally, seed=replication)
         one = found.isel(metric=0, subgroup=empty).sel(level=list(LEVELS))
         limits = np.stack([one[end].transpose("subgroup", "level").values for end in ("lower", "upper")], axis=-1)
         away = limits - truth[empty, None, None]
@@ -176,9 +178,8 @@ def _line(name: str, side: str, kind: str, spread: float, k: int, tried: np.ndar
     known = ~np.isnan(away).any(axis=-1)
     coverage = mc_error = width = float("nan")
     if known.any():
-        covered = np.where(known, (away[..., 0] <= 0) & (away[..., 1] >= 0), np.nan)
-        share = np.nanmean(covered[known.any(axis=1)], axis=1)
-        coverage, mc_error = float(np.mean(share)), float(share.std(ddof=1) / np.sqrt(len(share)))
+        covered = np.where(known, covers(away[..., 0], away[..., 1], 0.0), np.nan)
+        coverage, mc_error = mean_and_error(np.nanmean(covered[known.any(axis=1)], axis=1))
         width = float((away[..., 1] - away[..., 0])[known].mean())
     return Line(
         name, side, kind, spread, LEVELS[k], coverage, mc_error, width, float(known.mean()), len(tried), seed
@@ -200,16 +201,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument(
-        "--estimator", choices=list(ENTRANTS), help="measure this one, and keep the others of the record"
+        "--estimator", choices=list(COMPETITORS), help="measure this one, and keep the others of the record"
     )
     add_options(parser)
     given = parser.parse_args(arguments)
-    chosen = list(ENTRANTS) if given.estimator is None else [given.estimator]
+    chosen = list(COMPETITORS) if given.estimator is None else [given.estimator]
     with executor(given) as run:
         lines = study(given.replications, given.seed, estimators=chosen, executor=run)
     if given.estimator is not None and given.output.exists():
         lines += [line for line in read(given.output) if line.estimator not in chosen]
-        lines.sort(key=lambda line: list(ENTRANTS).index(line.estimator))
+        lines.sort(key=lambda line: list(COMPETITORS).index(line.estimator))
     write(given.output, as_csv(lines))
 
 

@@ -5,8 +5,8 @@
 Everything is drawn from the prior, scales, variances and warp included; rows come from the law of their cell. With two
 covariates of the rows their slopes and the means of subgroups are drawn as well; within subgroups and outcomes they are
 uncorrelated with variance 1, which is taken for known. The two files the command writes are those of
-`tests.recovery.studies.calibration`; the column ``likelihood`` says whether scores were warped or depend on covariates. Draws of
-Markov chains are not quite independent, which widens the law of ranks a little.
+`tests.recovery.studies.calibration_study`; the column ``likelihood`` says whether scores were warped or depend on covariates.
+Draws of Markov chains are not quite independent, which widens the law of ranks a little.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.inference.collapsed import score_covariates
 from bayesgroups.inference.score_effects import CONTRAST, Design
 from bayesgroups.inference.score_gibbs import ScorePrior, Warped, sample
@@ -35,8 +34,7 @@ from bayesgroups.models.shared.score_covariates import (
 from bayesgroups.scores.laws import ScoreLaw, metric_of
 from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, fit
 from bayesgroups.scores.warps import undo, warp
-from bayesgroups.studies.execution import HERE, Executor
-from tests.recovery.studies.calibration import DRAWS, Draws, Found, by_quantity, command, ranked, replicate
+from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
 FloatArray = NDArray[np.float64]
 Kind = Literal["normal", "skewed", "row_covariates"]
@@ -226,55 +224,14 @@ def _over_covariates(cells: CovariateCells, drawn: Sequence[FloatArray], nu: Flo
     return out | _aucs(mean, np.sqrt(drawn[1] ** 2 + (slope**2).sum(axis=-1)[:, None]))
 
 
-def ranks(
-    kind: Kind, replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE
-) -> dict[str, NDArray[np.int64]]:
-    """The rank of every true value among the draws, 0 to `DRAWS`.
-
-    Parameters
-    ----------
-    kind : {"normal", "skewed", "row_covariates"}
-        Whether scores are warped, or depend on covariates of the rows.
-    replications : int
-        Simulated data sets; each has its own stream, so that more of them leave the first ones as they were.
-    seed : int
-        Source of randomness.
-    executor : Executor
-        Where replications are computed and kept.
-
-    Returns
-    -------
-    dict
-        By quantity, arrays (replication,).
-
-    Raises
-    ------
-    InputError
-        If the kind is none of these, or there are no replications.
-
-    Examples
-    --------
-    >>> ranks("normal", replications=1, seed=1)["spread"].shape
-    (1,)
-    """
-    if kind not in get_args(Kind):
-        raise InputError(f"kind={kind!r} is not one of {', '.join(map(repr, get_args(Kind)))}")
-    name, work = f"ranks of model-based metrics, {kind}", partial(_ranks_of_one, kind, seed)
-    return by_quantity(replicate(name, work, replications, seed, executor))
-
-
-def _ranks_of_one(kind: Kind, seed: int, number: int) -> dict[str, int]:
-    return ranked(*replication(kind, np.random.default_rng([seed, get_args(Kind).index(kind), number])))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study and write its two records."""
-    description = "Simulation-based calibration of model-based metrics."
-    command(arguments, "score_calibration", description, REPLICATIONS, SEED, _found)
-
-
-def _found(replications: int, seed: int, executor: Executor) -> Found:
-    return Found({kind: ranks(kind, replications, seed, executor=executor) for kind in get_args(Kind)})
+STUDY = CalibrationStudy(
+    "tests.recovery.studies.score_calibration",
+    "Simulation-based calibration of model-based metrics.",
+    {kind: partial(replication, kind) for kind in get_args(Kind)},
+    REPLICATIONS,
+    SEED,
+)
+main = STUDY.main
 
 
 if __name__ == "__main__":

@@ -24,11 +24,13 @@ from numpy.typing import NDArray
 
 import bayesgroups as bg
 from bayesgroups.estimators import Estimator
+from bayesgroups.inference import nuts
 from bayesgroups.inference.prior_conflict import logit
 from bayesgroups.models.shared.component_scales import OVERALL_LOGIT, component_scales
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, natural_scale
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.variances import with_shrunk_variances
+from bayesgroups.report.diagnostics import nuts_checks, usable
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import add_options, executor
 from examples.records import rows_as_csv, write
@@ -37,13 +39,15 @@ from tests.recovery.studies import quadrature
 FloatArray = NDArray[np.float64]
 
 ONE_ATTRIBUTE = ((12,),)
-SEVERAL = ((4, 3), (4, 2, 3))
+SEVERAL = ((4, 3), (4, 2, 3), (2, 2, 2, 3))
 SPREADS = (0.01, 0.1, 0.7, 2.0, 5.0, 20.0, 50.0)
 """Standard deviations of the subgroups, in standard deviations of a row, or in logits of a rate."""
-SPREADS_OF_SEVERAL = (0.01, 0.7, 5.0)
+SPREADS_OF_SEVERAL = (0.01, 0.3, 1.0, 5.0, 50.0)
 ROWS = (2, 100, 1_000_000)
-ROWS_OF_SEVERAL = (100,)
-"""Mean rows of a subgroup where the reference is NUTS, which takes minutes for every data set with many more."""
+"""Mean rows of a subgroup."""
+DRAWS, TUNE = 500, 400
+"""Draws of NUTS per chain that are kept, and warm-up draws: most of its time goes into compiling the model."""
+TARGET_ACCEPT = 0.95
 LIKELIHOODS = ("normal", "binomial")
 LARGEST_LOGIT_SPREAD = 10.0
 """Spread of rates beyond which counts hold nothing but zeros and totals."""
@@ -72,7 +76,7 @@ def settings() -> list[Setting]:
     True
     """
     one = itertools.product(ONE_ATTRIBUTE, LIKELIHOODS, SPREADS, ROWS, ("crossed_effects", "partial_pooling"))
-    several = itertools.product(SEVERAL, LIKELIHOODS, SPREADS_OF_SEVERAL, ROWS_OF_SEVERAL, ("crossed_effects",))
+    several = itertools.product(SEVERAL, LIKELIHOODS, SPREADS_OF_SEVERAL, ROWS, ("crossed_effects",))
     every = [Setting(*each) for each in (*one, *several)]
     return [each for each in every if each.likelihood == "normal" or each.spread <= LARGEST_LOGIT_SPREAD]
 
@@ -114,20 +118,62 @@ def means_of_rows(estimate: FloatArray, rows: FloatArray, who: pd.DataFrame) -> 
 
 def study(seed: int = SEED, *, executor: Executor = HERE) -> list[list[object]]:
     """One line of the record per data set, in the order of `HEADER`."""
-    return executor.run("grid of spreads", partial(line, seed), len(settings()), settings={"seed": seed})
+    alone = sum(len(setting.shape) == 1 for setting in settings())
+    lines = executor.run("grid of spreads", partial(line, seed), alone, settings={"seed": seed})
+    groups = executor.run(
+        "spreads of several attributes", partial(group, seed), len(designs()), settings={"seed": seed}
+    )
+    return [*lines, *itertools.chain.from_iterable(groups)]
 
 
 def line(seed: int, position: int) -> list[object]:
-    """The line of one data set, by its place in `settings`."""
-    setting, rng = settings()[position], np.random.default_rng([seed, position])
-    tally = simulate(setting, rng)
-    estimator = estimator_of(setting)
-    report = bg.estimate(tally, estimator, seed=seed, inference="collapsed")
+    """The line of one data set with one attribute, by its place in `settings`."""
+    setting, tally, report = answered(seed, position)
+    return laid_out(setting, report, "quadrature", from_quadrature(setting, tally, report))
+
+
+def designs() -> list[tuple[tuple[int, ...], str]]:
+    """Shapes of several attributes and their likelihoods, in the order of `settings`."""
+    return list(dict.fromkeys((setting.shape, setting.likelihood) for setting in settings() if len(setting.shape) > 1))
+
+
+def group(seed: int, design: int) -> list[list[object]]:
+    """The lines of all data sets of one shape and likelihood, by its place in `designs`.
+
+    NUTS samples them as metrics of one model, which have no parameter in common, for the time goes into compiling.
+    """
+    places = [i for i, one in enumerate(settings()) if (one.shape, one.likelihood) == designs()[design]]
+    answers = [answered(seed, position) for position in places]
+    named = [tally.assign_coords(metric=[str(place)]) for place, (_, tally, _) in zip(places, answers, strict=True)]
+    together = xr.concat(
+        [tally.drop_vars("rows") for tally in named], dim="metric", data_vars="minimal", coords="minimal", join="exact",
+        compat="override", combine_attrs="override",
+    )  # fmt: skip
+    model = estimator_of(answers[0][0]).model(together)
+    tree = nuts.sample(model, seed=seed + 1, draws=DRAWS, tune=TUNE, target_accept=TARGET_ACCEPT)
+    lines = []
+    for place, (setting, _, report) in zip(places, answers, strict=True):
+        passed = usable(nuts_checks(tree, str(place)))
+        largest = (
+            from_nuts(setting, report, tree["posterior"].to_dataset().sel(metric=str(place))) if passed else np.nan
+        )
+        lines.append(laid_out(setting, report, "nuts" if passed else "none, NUTS failed its checks", largest))
+    return lines
+
+
+def answered(seed: int, position: int) -> tuple[Setting, xr.Dataset, xr.DataTree]:
+    """A data set and the report of the exact engine."""
+    setting = settings()[position]
+    tally = simulate(setting, np.random.default_rng([seed, position]))
+    return setting, tally, bg.estimate(tally, estimator_of(setting), seed=seed, inference="collapsed")
+
+
+def laid_out(setting: Setting, report: xr.DataTree, source: str, largest: float) -> list[object]:
+    """The line of a data set, in the order of `HEADER`."""
     checks = report["diagnostics"].to_dataset()
     names = checks["check"].values.astype(str)
     failed = [name.partition(": ")[2] for name in names[checks["passed"].values == 0]]
     k_hat = max(checks["value"].values[np.char.find(names, "k-hat") >= 0], default=np.nan)
-    source, largest = reference(setting, tally, estimator, report, seed)
     return [
         "x".join(map(str, setting.shape)), setting.likelihood, setting.spread, setting.rows, setting.estimator,
         int(report.attrs["usable"]), "; ".join(failed), round(float(k_hat), 3), source, round(largest, 2),
@@ -142,27 +188,22 @@ def estimator_of(setting: Setting) -> Estimator:
     return bg.CrossedEffects(likelihood=likelihood)
 
 
-def reference(
-    setting: Setting, tally: xr.Dataset, estimator: Estimator, report: xr.DataTree, seed: int
-) -> tuple[str, float]:
-    """Name of the reference, and the largest distance from it in standard errors; NaN where it does not pass its checks."""
+def from_quadrature(setting: Setting, tally: xr.Dataset, report: xr.DataTree) -> float:
+    """Largest distance of a posterior mean from quadrature, in standard errors."""
     own = report["posterior"].to_dataset().isel(metric=0)
-    binomial = setting.likelihood == "binomial"
-    if len(setting.shape) == 1:
-        moments = by_quadrature(setting, tally)
-        log_tau, eta = np.log(own["tau"].values).ravel(), _predictor(own, binomial)
-        effective = _effective(report)
-        z = [abs(log_tau.mean() - moments.log_tau) / (moments.log_tau_sd / np.sqrt(effective))]
-        z += list(np.abs(eta.mean(axis=0) - moments.eta) / (eta.std(axis=0) / np.sqrt(effective)))
-        return "quadrature", float(max(z))
+    moments = by_quadrature(setting, tally)
+    log_tau, eta = np.log(own["tau"].values).ravel(), _predictor(own, setting.likelihood == "binomial")
+    effective = _effective(report)
+    z = [abs(log_tau.mean() - moments.log_tau) / (moments.log_tau_sd / np.sqrt(effective))]
+    z += list(np.abs(eta.mean(axis=0) - moments.eta) / (eta.std(axis=0) / np.sqrt(effective)))
+    return float(max(z))
+
+
+def from_nuts(setting: Setting, report: xr.DataTree, theirs: xr.Dataset) -> float:
+    """Largest distance of a posterior mean from that of NUTS, in standard errors of the difference."""
     import arviz as az
 
-    other = bg.estimate(tally, estimator, seed=seed + 1, inference="nuts")
-    checks = other["diagnostics"].to_dataset()
-    conflict = np.char.find(checks["check"].values.astype(str), "conflict") >= 0
-    if not (checks["passed"].values[~conflict] == 1).all():
-        return "none, NUTS failed its checks", float("nan")
-    theirs = other["posterior"].to_dataset().isel(metric=0)
+    own, binomial = report["posterior"].to_dataset().isel(metric=0), setting.likelihood == "binomial"
     effective, distances = _effective(report), []
     for first, second in (
         (_log(own["component_sd"]), _log(theirs["component_sd"])),
@@ -172,7 +213,7 @@ def reference(
         error = np.hypot(mc_error, first.std(("chain", "draw")).values / np.sqrt(effective))
         distance = np.abs((first.mean(("chain", "draw")) - second.mean(("chain", "draw"))).values)
         distances.append(float(np.max(distance / error)))
-    return "nuts", max(distances)
+    return max(distances)
 
 
 def _log(values: xr.DataArray) -> xr.DataArray:
@@ -230,10 +271,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with executor(given) as run:
         lines = study(given.seed, executor=run)
     write(given.output, rows_as_csv([HEADER, *lines]))
-    usable = [each for each in lines if each[5] == 1]
-    largest = np.nanmax([float(str(each[-1])) for each in usable])
+    answered = [each for each in lines if each[5] == 1]
+    largest = np.nanmax([float(str(each[-1])) for each in answered])
     sys.stdout.write(
-        f"{len(lines)} data sets, {len(usable)} usable, farthest from the reference {largest:.2f} errors\n"
+        f"{len(lines)} data sets, {len(answered)} usable, farthest from the reference {largest:.2f} errors\n"
     )
 
 

@@ -4,24 +4,21 @@
 
 Everything is drawn from the prior, scales and slab included, which is simple because coefficients are normal given
 scales; data come from the likelihood. The two files it writes, and the tests, are those of
-`tests.recovery.studies.calibration`; the column ``likelihood`` names the prior. Draws of Markov chains are not quite
+`tests.recovery.studies.calibration_study`; the column ``likelihood`` names the prior. Draws of Markov chains are not quite
 independent, which widens the law of ranks by about one over the effective number of draws, a few tenths of a percent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
 from bayesgroups.inference.gibbs import CoefficientPrior, Prior, coefficient_scales, sample
 from bayesgroups.models.shared.sparsity import global_scale
-from bayesgroups.studies.execution import HERE, Executor
-from tests.recovery.studies.calibration import DRAWS, Draws, Found, by_quantity, command, ranked, replicate
+from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
 FloatArray = NDArray[np.float64]
 
@@ -105,55 +102,14 @@ def replication(kind: Prior, rng: np.random.Generator) -> tuple[Draws, Draws]:
     return truth, quantities(drawn_intercept, found.tau.ravel()[:DRAWS], drawn)
 
 
-def ranks(
-    kind: Prior, replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE
-) -> dict[str, NDArray[np.int64]]:
-    """The rank of every true value among the draws, 0 to `DRAWS`.
-
-    Parameters
-    ----------
-    kind : {"horseshoe", "laplace"}
-        Prior of the coefficients.
-    replications : int
-        Simulated data sets; each has its own stream, so that more of them leave the first ones as they were.
-    seed : int
-        Source of randomness.
-    executor : Executor
-        Where replications are computed and kept.
-
-    Returns
-    -------
-    dict
-        By quantity, arrays (replication,).
-
-    Raises
-    ------
-    InputError
-        If the prior is neither of the two, or there are no replications.
-
-    Examples
-    --------
-    >>> ranks("laplace", replications=2, seed=1)["tau"].shape
-    (2,)
-    """
-    if kind not in get_args(Prior):
-        raise InputError(f"prior={kind!r} is not one of {', '.join(map(repr, get_args(Prior)))}")
-    name, work = f"ranks of structured regression, {kind}", partial(_ranks_of_one, kind, seed)
-    return by_quantity(replicate(name, work, replications, seed, executor))
-
-
-def _ranks_of_one(kind: Prior, seed: int, number: int) -> dict[str, int]:
-    return ranked(*replication(kind, np.random.default_rng([seed, get_args(Prior).index(kind), number])))
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study and write its two records."""
-    description = "Simulation-based calibration of structured regression."
-    command(arguments, "structured_calibration", description, REPLICATIONS, SEED, _found)
-
-
-def _found(replications: int, seed: int, executor: Executor) -> Found:
-    return Found({kind: ranks(kind, replications, seed, executor=executor) for kind in get_args(Prior)})
+STUDY = CalibrationStudy(
+    "tests.recovery.studies.structured_calibration",
+    "Simulation-based calibration of structured regression.",
+    {kind: partial(replication, kind) for kind in get_args(Prior)},
+    REPLICATIONS,
+    SEED,
+)
+main = STUDY.main
 
 
 if __name__ == "__main__":

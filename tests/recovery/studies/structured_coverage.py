@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.datasets import STUDY_SIZES
-from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import means
 from bayesgroups.frequentist.structured import cross_validation, lasso, rblpr
 from bayesgroups.frequentist.structured.cross_validation import Split
@@ -30,7 +28,9 @@ from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import HERE, Executor
 from bayesgroups.tallies.dealing import deal_counts
 from examples.commands import parser, record
+from examples.coverage_loop import Judgement, covers, judgements, mean_and_error, require, size_classes
 
+PROGRAM = "tests.recovery.studies.structured_coverage"
 FloatArray = NDArray[np.float64]
 
 REPLICATIONS = 240
@@ -77,29 +77,6 @@ class Coverage:
     seed: int
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Result of one replication, of one penalty and one kind of errors: (level, subgroup) and (subgroup,)."""
-
-    covered: NDArray[np.bool_]
-    width_ratio: FloatArray
-    error: FloatArray
-    plain_error: FloatArray
-    selected: float
-
-    @classmethod
-    def of(cls, parts: dict[str, Any]) -> _Trial:
-        """The trial that `plain` wrote."""
-        covered, width_ratio, error, plain_error = (
-            np.array(parts[name]) for name in ("covered", "width_ratio", "error", "plain_error")
-        )
-        return cls(covered, width_ratio, error, plain_error, parts["selected"])
-
-    def plain(self) -> dict[str, Any]:
-        """Result as lists and numbers."""
-        return {name: np.asarray(value).tolist() for name, value in asdict(self).items()}
-
-
 def study(
     replications: int = REPLICATIONS, seed: int = SEED, bootstraps: int = BOOTSTRAPS, *, executor: Executor = HERE
 ) -> list[Coverage]:
@@ -132,32 +109,31 @@ def study(
     >>> sorted({(line.truth, line.penalty) for line in found})[:3]
     [('additive', '0.01'), ('additive', '0.05'), ('additive', '0.3')]
     """
-    if replications < 2:
-        raise InputError(f"replications={replications} must be 2 or more, to have a Monte Carlo error")
+    require(replications)
     sizes = np.array(STUDY_SIZES, dtype=np.float64)
     lines: list[Coverage] = []
     crossed = max(replications // CV_THINNING, 2)
     for name in _truths():
-        work = partial(_trials, name, seed, bootstraps, crossed)
+        judge = partial(_judge, name, seed, bootstraps, crossed)
         settings = {"seed": seed, "bootstraps": bootstraps, "cross_validated": crossed}
-        found = executor.run(f"coverage of structured regression, {name}", work, replications, settings=settings)
-        trials: dict[tuple[str, str], list[_Trial]] = {}
-        for each in found:
-            for penalty, errors, parts in each:
-                trials.setdefault((penalty, errors), []).append(_Trial.of(parts))
-        for (penalty, errors), tried in trials.items():
-            lines += _summarise(name, penalty, errors, tried, sizes, seed)
+        title = f"coverage of structured regression, {name}"
+        judged = judgements(title, judge, replications, settings=settings, executor=executor)
+        for (penalty, errors), values in judged.items():
+            lines += _summarise(name, penalty, errors, values, sizes <= SMALL, seed)
     return lines
 
 
-def _trials(truth: str, seed: int, bootstraps: int, crossed: int, number: int) -> list[tuple[str, str, dict[str, Any]]]:
-    """Penalty, kind of errors and what was found, of one replication; the first ``crossed`` of them cross-validate."""
+def _judge(truth: str, seed: int, bootstraps: int, crossed: int, number: int) -> list[Judgement]:
+    """Penalty and kind of errors, and parts (part, subgroup) of one replication; the first ``crossed`` ones cross-validate.
+
+    Parts are whether intervals cover at every level, widths at every level relative to the pooled normal interval, absolute errors
+    of the fit and of the standard estimate, and, the same in every subgroup, selected columns per subgroup.
+    """
     sizes, truths = np.array(STUDY_SIZES, dtype=np.float64), _truths()
     rng = np.random.default_rng([seed, list(truths).index(truth), number])
     mu = truths[truth](rng)
     hits = rng.binomial(sizes.astype(np.int64), mu).astype(np.float64)
-    found = _try(_features(), hits, sizes, mu, rng, bootstraps, number < crossed)
-    return [(*key, trial.plain()) for key, trial in found]
+    return _try(_features(), hits, sizes, mu, rng, bootstraps, number < crossed)
 
 
 def _features() -> FloatArray:
@@ -181,7 +157,7 @@ def _try(
     rng: np.random.Generator,
     bootstraps: int,
     cross_validated: bool,
-) -> list[tuple[tuple[str, str], _Trial]]:
+) -> list[Judgement]:
     z = hits / sizes
     pooled = float((sizes * z * (1 - z)).sum() / (sizes - 1).sum())
     w = sizes / pooled
@@ -190,18 +166,19 @@ def _try(
     if cross_validated:
         penalties["cv"] = _cross_validate(x, hits, sizes, w, pooled, largest, rng)
     usual = [means.pooled_normal(z, 1 / w, level) for level in LEVELS]
-    found: list[tuple[tuple[str, str], _Trial]] = []
+    judged: list[Judgement] = []
     for name, penalty in penalties.items():
         error = np.abs(lasso.fit(x, z, w, penalty).at(x) - mu)
         kinds: tuple[rblpr.Errors, ...] = ("known_variance", "residual")
         for errors in kinds:
             drawn = rblpr.run(x, z, w, penalty, rng, errors=errors, replicates=bootstraps)
             intervals = [rblpr.interval(drawn, level) for level in LEVELS]
-            covered = np.stack([(one.lower <= mu) & (mu <= one.upper) for one in intervals])
-            ratio = np.stack([(a.upper - a.lower) / (b.upper - b.lower) for a, b in zip(intervals, usual, strict=True)])
-            trial = _Trial(covered, ratio, error, np.abs(z - mu), drawn.selected.sum() / len(z))
-            found.append(((name, errors), trial))
-    return found
+            covered = [covers(interval.lower, interval.upper, mu) for interval in intervals]
+            ratio = [(a.upper - a.lower) / (b.upper - b.lower) for a, b in zip(intervals, usual, strict=True)]
+            selected = np.full(len(z), drawn.selected.sum() / len(z))
+            parts = np.array([*covered, *ratio, error, np.abs(z - mu), selected], dtype=np.float64)
+            judged.append(((name, errors), parts.tolist()))
+    return judged
 
 
 def _cross_validate(
@@ -226,15 +203,15 @@ def _cross_validate(
 
 
 def _summarise(
-    truth: str, penalty: str, errors: str, trials: Sequence[_Trial], sizes: FloatArray, seed: int
+    truth: str, penalty: str, errors: str, values: FloatArray, small: NDArray[np.bool_], seed: int
 ) -> list[Coverage]:
-    small = sizes <= SMALL
+    """Lines of one penalty and kind of errors from judgements (replication, part, subgroup)."""
     lines = []
-    for size_class, members in {"all": np.ones(len(small), dtype=bool), "small": small, "large": ~small}.items():
-        error = np.mean([trial.error[members].mean() for trial in trials])
-        plain = np.mean([trial.plain_error[members].mean() for trial in trials])
+    for size_class, members in size_classes(small).items():
+        parts = np.array([[part[members].mean() for part in replication] for replication in values]).T
+        covered, ratio, (error, plain, _) = parts[: len(LEVELS)], parts[len(LEVELS) : -3], parts[-3:]
         for i, level in enumerate(LEVELS):
-            share = np.array([trial.covered[i, members].mean() for trial in trials])
+            coverage, mc_error = mean_and_error(covered[i])
             lines.append(
                 Coverage(
                     truth,
@@ -242,12 +219,12 @@ def _summarise(
                     errors,
                     size_class,
                     level,
-                    coverage=float(share.mean()),
-                    mc_error=float(share.std(ddof=1) / np.sqrt(len(share))),
-                    width_ratio=float(np.mean([trial.width_ratio[i, members].mean() for trial in trials])),
-                    mae_ratio=float(error / plain),
-                    selected_share=float(np.mean([trial.selected for trial in trials])),
-                    replications=len(trials),
+                    coverage=coverage,
+                    mc_error=mc_error,
+                    width_ratio=float(np.mean(ratio[i])),
+                    mae_ratio=float(np.mean(error) / np.mean(plain)),
+                    selected_share=float(np.mean(values[:, -1, 0])),
+                    replications=len(values),
                     seed=seed,
                 )
             )
@@ -256,7 +233,7 @@ def _summarise(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    asked = parser("structured_coverage", "Coverage of the intervals of structured regression.", REPLICATIONS, SEED)
+    asked = parser(PROGRAM, "Coverage of the intervals of structured regression.", REPLICATIONS, SEED)
     asked.add_argument("--bootstraps", type=int, default=BOOTSTRAPS)
     given = asked.parse_args(arguments)
     record(given, partial(study, bootstraps=given.bootstraps))

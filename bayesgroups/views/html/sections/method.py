@@ -24,7 +24,7 @@ def method(report: xr.DataTree, level: float) -> dict[str, Any]:
     table = report["estimates"].to_dataset()
     inference = str(report.attrs["inference"])
     how = ", ".join(_ENGINES.get(engine, engine) for engine in inference.split(", "))
-    said = [words.estimator_words(str(report.attrs["estimator"]))]
+    said = [words.estimator_words(report)]
     said += [f"Bayesian model, {sentence}" for sentence in words.model_words(report)]
     said.append(f"The posterior was computed by {plain(how)}; the Bayesian estimate is the posterior mean.")
     for approach in ("bayesian", "frequentist"):
@@ -40,8 +40,9 @@ def method(report: xr.DataTree, level: float) -> dict[str, Any]:
         f"{percent(level)} intervals miss by chance, and the most extreme one looks more extreme than it is."
     )
     intervals = {str(name).partition(" (")[0] for name in table["interval_method"].values.ravel()}
+    papers = [plain(str(paper)) for paper in json_of(report, "references", [])]
     return {
         "sentences": said,
-        "references": references(str(report.attrs["estimator"]), intervals, inference),
+        "references": references(papers, intervals, inference),
         "notes": [plain(str(note)) for note in json_of(report, "notes", [])],
     }

@@ -6,13 +6,11 @@ from typing import Any
 
 import xarray as xr
 
-from bayesgroups.estimators import ESTIMATORS
 from bayesgroups.report.view import plain
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.html.sections.attributes import json_of
 from bayesgroups.views.html.words import settings_of
 
-_CLASSES = {leaf.word: leaf.__name__ for leaf in ESTIMATORS}
 _ENGINES = ("nuts", "nuts_jax")
 """Engines that are asked for by name; the exact ones are what comes when nothing is said."""
 _ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "correct", "features", "weights", "cluster",
@@ -35,7 +33,7 @@ def origin(report: xr.DataTree) -> dict[str, Any]:
 
 def _code(report: xr.DataTree) -> str:
     """Python that asks the same of the same rows; what the report does not know is left to the reader."""
-    tally, word = report["constant_data"].to_dataset(), str(report.attrs["estimator"])
+    tally = report["constant_data"].to_dataset()
     settings = settings_of(tally)
     said = {name: settings.get(name) for name in _ASKED}
     if said["positive"] in (
@@ -51,21 +49,26 @@ def _code(report: xr.DataTree) -> str:
     lines = [
         "import bayesgroups as bg",
         _tally(settings.get("source") == "rows", by, metrics, asked),
-        _estimate(report, word),
+        *_estimate(report),
         'bg.write_html(report, "report.html")',
     ]
     return "\n".join(plain(line) for line in lines)
 
 
-def _estimate(report: xr.DataTree, word: str) -> str:
-    """The fit; of draws and of estimators that are not ours only what they are called and were set to is known."""
+def _estimate(report: xr.DataTree) -> list[str]:
+    """The fit; where a report names no class, as of draws made elsewhere, its word and settings."""
     given = ", ".join(f"{key}={_value(value)}" for key, value in json_of(report, "settings", {}).items())
-    seed = report.attrs.get("seed", "")
-    if word not in _CLASSES:
-        return f"report = ...  # {word}({given}), which is not part of bayesgroups; seed {seed}"
-    engine = str(report.attrs.get("inference", ""))
+    seed, engine = report.attrs.get("seed", ""), str(report.attrs.get("inference", ""))
+    module, _, name = str(report.attrs.get("estimator_class", "")).partition(":")
+    if not name:
+        return [f"report = ...  # {report.attrs['estimator']}({given}), which is not part of bayesgroups; seed {seed}"]
     asked = f", inference={engine!r}" if engine in _ENGINES else ""
-    return f"report = bg.estimate(tally, bg.{_CLASSES[word]}({given}), seed={seed}{asked})"
+    if module.partition(".")[0] == "bayesgroups":
+        return [f"report = bg.estimate(tally, bg.{name}({given}), seed={seed}{asked})"]
+    fit = f"report = bg.estimate(tally, {name}({given}), seed={seed}{asked})"
+    if module == "__main__" or "<locals>" in name:
+        return [f"{fit}  # a class of the script that made the report"]
+    return [f"from {module} import {name.partition('.')[0]}", fit]
 
 
 def _tally(rows: bool, by: list[str], metrics: list[str], asked: list[str]) -> str:

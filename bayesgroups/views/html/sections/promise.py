@@ -18,7 +18,7 @@ def promise(context: Context) -> dict[str, Any] | None:
     """The best standards that all subgroups reach, by probability, and what rows alone can show."""
     if not context.defined:
         return None
-    found = certify(only(context), level=context.level, part="posterior", imputed=context.imputed).isel(metric=0)
+    found = certify(only(context), level=context.level, using="posterior", imputed=context.imputed).isel(metric=0)
     alone = certify(context.tally.isel(metric=[context.place]), level=context.level).isel(metric=0)
     sense = "at least" if context.larger_is_better else "at most"
     name = context.reading.metric

@@ -4,24 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-_WORDS = {
-    "james_stein": ("Efron, Morris (1975), Data analysis using Stein's estimator, doi:10.1080/01621459.1975.10479864",),
-    "partial_pooling": (
-        "Gelman et al. (2013), Bayesian Data Analysis, 3rd edition, chapter 5",
-        "Morris (1983), Parametric empirical Bayes inference, doi:10.1080/01621459.1983.10477920",
-    ),
-    "crossed_effects": (
-        "Khodak, Mackey, Chouldechova, Dudik (2024), SureMap, doi:10.48550/arXiv.2411.09730",
-        "Gelman (2006), Prior distributions for variance parameters, doi:10.1214/06-BA117A",
-    ),
-    "structured_regression": (
-        "Piironen, Vehtari (2017), Sparsity information and regularization, doi:10.1214/17-EJS1337SI",
-        "Herlihy et al. (2024), Structured regression for disaggregated evaluation",
-    ),
-    "model_based_metrics": ("Miller, Gatys, Futoma, Fox (2021), Model-based metrics",),
-    "confusion": ("Gelman (2006), Prior distributions for variance parameters, doi:10.1214/06-BA117A",),
-    "disagreement": ("Gustafson (2010), Partially identified models, doi:10.2202/1557-4679.1206",),
-}
 _INTERVALS = {
     "wilson": "Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953",
     "clopper_pearson": "Clopper, Pearson (1934), Confidence or fiducial limits, doi:10.1093/biomet/26.4.404",
@@ -38,13 +20,13 @@ _PAGE = (
 _NUTS = "Hoffman, Gelman (2014), The No-U-Turn sampler, JMLR 15"
 
 
-def references(word: str, intervals: Collection[str], inference: str) -> list[str]:
-    """References of an estimator, of interval methods, of the engine and of the questions that the page answers.
+def references(estimator: Collection[str], intervals: Collection[str], inference: str) -> list[str]:
+    """References of the estimator, of interval methods, of the engine and of the questions that the page answers.
 
     Examples
     --------
-    >>> references("james_stein", {"wilson"}, "collapsed")[1]
-    'Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953'
+    >>> references(["Efron, Morris (1975)"], {"wilson"}, "collapsed")[:2]
+    ['Efron, Morris (1975)', 'Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953']
     """
-    found = [*_WORDS.get(word, ()), *(said for name, said in _INTERVALS.items() if name in intervals)]
-    return [*found, *([_NUTS] if "nuts" in inference else []), *_PAGE]
+    papers = [*estimator, *(paper for name, paper in _INTERVALS.items() if name in intervals)]
+    return [*papers, *([_NUTS] if "nuts" in inference else []), *_PAGE]

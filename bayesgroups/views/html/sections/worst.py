@@ -21,7 +21,7 @@ def worst(context: Context) -> dict[str, Any] | None:
     """The subgroups that are worst with the largest probability; nothing where there is no posterior."""
     if not context.defined:
         return None
-    found = ranks(only(context), level=context.level, part="posterior", imputed=context.imputed).isel(metric=0)
+    found = ranks(only(context), level=context.level, using="posterior", imputed=context.imputed).isel(metric=0)
     probability = np.nan_to_num(np.asarray(found["probability_worst"].values, dtype=np.float64))
     reading, side = context.reading, context.reading.bayesian
     few = len(reading.subgroups) <= PAIRS

@@ -1,4 +1,4 @@
-"""Estimates and variances of one metric of a tally where it can be estimated, as plain arrays."""
+"""Sampling variances of one metric in the subgroups of a tally where it can be estimated, as plain arrays."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Cells:
-    """One metric of a tally; arrays (subgroup,) of the subgroups that are used.
+class Estimates:
+    """Estimates of one metric with their sampling variances; arrays (subgroup,) of the subgroups that are used.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Cells:
         Where ``v`` is ``pooled`` for lack of a second row.
     used : bool array
         Over all subgroups of the tally.
-    left_out : tuple of str
-        Labels of the others, with the reason.
+    left_out : str
+        Labels of the others, with the reasons, joined by "; ".
     binomial : bool
         Whether the metric is a rate of independent rows.
     """
@@ -50,7 +50,7 @@ class Cells:
     resampled: FloatArray
     rests_on_pooling: BoolArray
     used: BoolArray
-    left_out: tuple[str, ...]
+    left_out: str
     binomial: bool
 
 
@@ -66,8 +66,8 @@ def check_tally(tally: object) -> None:
         raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
 
 
-def gather(tally: xr.Dataset, position: int) -> Cells:
-    """Take one metric out of a tally.
+def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
+    """Read the estimates of one metric and their sampling variances.
 
     Parameters
     ----------
@@ -77,17 +77,17 @@ def gather(tally: xr.Dataset, position: int) -> Cells:
 
     Returns
     -------
-    Cells
+    Estimates
 
     Examples
     --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> sites = pd.DataFrame({"site": ["a", "b", "c", "d"]})
-    >>> cells = gather(bg.tally_from_counts([1, 3, 0, 1], [4, 9, 0, 1], sites), 0)
-    >>> cells.y.round(3).tolist(), cells.left_out
-    ([0.25, 0.333, 1.0], ('c (no rows)',))
-    >>> cells.v.round(3).tolist(), cells.rests_on_pooling.tolist()
+    >>> estimates = read_estimates(bg.tally_from_counts([1, 3, 0, 1], [4, 9, 0, 1], sites), 0)
+    >>> estimates.y.round(3).tolist(), estimates.left_out
+    ([0.25, 0.333, 1.0], 'c (no rows)')
+    >>> estimates.v.round(3).tolist(), estimates.rests_on_pooling.tolist()
     ([0.062, 0.028, 0.25], [False, False, True])
     """
     one = tally.isel(metric=position)
@@ -112,7 +112,7 @@ def gather(tally: xr.Dataset, position: int) -> Cells:
     else:
         with np.errstate(invalid="ignore", divide="ignore"):
             resampled = np.where(lacks_row, 0.0, v * (count - 1) / count)
-    return Cells(
+    return Estimates(
         metric=str(one["metric"].values),
         kind=kind,
         y=y[used],
@@ -122,6 +122,6 @@ def gather(tally: xr.Dataset, position: int) -> Cells:
         resampled=resampled[used],
         rests_on_pooling=lacks_row[used] & (not published),
         used=used,
-        left_out=taking_part.left_out,
+        left_out=taking_part.names,
         binomial=kind == "rate" and not clustered,
     )

@@ -1,4 +1,4 @@
-"""Answers of a study as they come, a line of JSON each, so that an interrupted study goes on where it was."""
+"""Checkpoints of a study: its answers as they come, a line of JSON each, from which an interrupted study goes on."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any
 
 from bayesgroups.errors import InputError
 
+HEAD = "journal"
+"""Key of the first line, which holds the identity of the study."""
+
 
 @dataclass(frozen=True)
-class Journal:
+class Checkpoints:
     """A file of answers, and what they are answers to.
 
     A process that is stopped while it writes leaves a line without an end, which is not read, and whose piece is computed
@@ -30,9 +33,9 @@ class Journal:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     journal = Journal(Path(folder) / "rank.jsonl", "rank, seed 1")
-    ...     journal.add(2, {"rank": 17})
-    ...     journal.read()
+    ...     checkpoints = Checkpoints(Path(folder) / "rank.jsonl", "rank, seed 1")
+    ...     checkpoints.add(2, {"rank": 17})
+    ...     checkpoints.read()
     {2: {'rank': 17}}
     """
 
@@ -45,7 +48,7 @@ class Journal:
         Raises
         ------
         InputError
-            If the file is no journal, or the journal of another study.
+            If the file is not one of checkpoints, or belongs to another study.
         """
         if not self.path.is_file():
             return {}
@@ -53,14 +56,14 @@ class Journal:
             lines = self.path.read_bytes().split(b"\n")[:-1]
             records = [json.loads(line) for line in lines]
             answers = {int(line["piece"]): line["answer"] for line in records[1:]}
-            identity = records[0]["journal"] if records else self.identity
+            identity = records[0][HEAD] if records else self.identity
         except (OSError, ValueError, TypeError, KeyError) as problem:
             raise InputError(
-                f"journal {str(self.path)!r} cannot be read ({problem}); delete it, and it is made again"
+                f"checkpoint file {str(self.path)!r} cannot be read ({problem}); delete it, and it is made again"
             ) from problem
         if identity != self.identity:
             raise InputError(
-                f"journal {str(self.path)!r} is of another study ({identity}, and not {self.identity}); "
+                f"checkpoint file {str(self.path)!r} is of another study ({identity}, and not {self.identity}); "
                 "choose another folder, or delete it"
             )
         return answers
@@ -78,12 +81,12 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a+b") as file:
                 end = _whole(file)
-                head = json.dumps({"journal": self.identity}) + "\n" if end == 0 else ""
+                head = json.dumps({HEAD: self.identity}) + "\n" if end == 0 else ""
                 file.truncate(end)
                 file.write((head + line).encode())
         except OSError as problem:
             reason = problem.strerror or str(problem)
-            raise InputError(f"journal {str(self.path)!r} cannot be written: {reason}") from problem
+            raise InputError(f"checkpoint file {str(self.path)!r} cannot be written: {reason}") from problem
 
 
 def file_name(name: str) -> str:

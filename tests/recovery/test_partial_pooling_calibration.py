@@ -2,7 +2,7 @@
 
 The record is made, in about a minute and a half, by
 
-    python -m tests.recovery.studies.calibration --output tests/recovery/records/sbc_partial_pooling.csv
+    python -m tests.recovery.studies.partial_pooling_calibration --output tests/recovery/records/sbc_partial_pooling.csv
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from tests.recovery.sbc_records import (
     lines_of,
     ranks_of,
 )
-from tests.recovery.studies.calibration import DRAWS, LIKELIHOODS, SEED, TRIALS, main, measure, ranks
+from tests.recovery.studies.calibration_study import DRAWS, measure, ranks_by_quantity
+from tests.recovery.studies.partial_pooling_calibration import SEED, STUDY, TRIALS, main
 
 NAME = "partial_pooling"
 QUANTITIES = ["overall", "tau", "log_likelihood", *(f"mu[{n}]" for n in TRIALS)]
 
 
 def test_every_quantity_is_there() -> None:
-    expected = [(likelihood, quantity) for likelihood in LIKELIHOODS for quantity in QUANTITIES]
+    expected = [(likelihood, quantity) for likelihood in STUDY.designs for quantity in QUANTITIES]
     assert list(ranks_of(NAME)) == expected
     assert all(int(line["replications"]) >= 500 and int(line["seed"]) == SEED for line in lines_of(NAME))
 
@@ -42,9 +43,9 @@ def test_the_record_follows_from_its_ranks() -> None:
     assert_follows_from_its_ranks(NAME)
 
 
-@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.parametrize("likelihood", STUDY.designs)
 def test_the_code_makes_the_record(likelihood: str) -> None:
-    assert_same_ranks(NAME, likelihood, ranks(likelihood, replications=20))
+    assert_same_ranks(NAME, likelihood, ranks_by_quantity(STUDY.calibrate(likelihood, 20)))
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -66,12 +67,12 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_a_wrong_engine_would_be_found(broken: object) -> None:
     assert callable(broken)
     found = {"tau": broken(ranks_of(NAME)["binomial", "tau"])}
-    line = measure("binomial", found)[0]
+    line = measure("binomial", found, SEED)[0]
     assert min(line.chi2_p, line.ks_p) < 0.001 / (4 * len(QUANTITIES))
 
 
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(InputError, match="likelihood='poisson' is not one of 'binomial', 'normal'"):
-        ranks("poisson")
+        STUDY.calibrate("poisson")
     with pytest.raises(InputError, match="replications=0 must be 1 or more"):
-        ranks("normal", replications=0)
+        STUDY.calibrate("normal", 0)

@@ -1,0 +1,61 @@
+"""Questions along thresholds and of AUCs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayesgroups.cli import readers
+from bayesgroups.cli.questions.question import Question, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+CURVE = {"estimate": ("estimate", "lower", "upper"), "whole curve from": "band_lower", "to": "band_upper"}
+
+
+def _bounds(bound: xr.DataArray) -> xr.Dataset:
+    return bound.rename("bound").to_dataset()
+
+
+CURVES = (
+    Question(
+        "questions.curves.thresholds.threshold_curve",
+        "threshold-curve rows.csv --by sex --metric tpr --y-true sick --y-score risk --at 0.5 --at 0.8\n"
+        "threshold-curve auc.tally.nc --output curve.nc",
+        {"source": readers.auc_tally, "metrics": readers.curve_metrics}, spelled={"thresholds": "--at"},
+        table=Table("threshold", CURVE),
+    ),
+    Question(
+        "questions.curves.roc.roc_curve", "roc-curve rows.csv --by sex --y-true sick --y-score risk --at 0.1 --at 0.2",
+        {"source": readers.auc_tally}, spelled={"fpr": "--at"},
+        table=Table("fpr", CURVE),
+    ),
+    Question(
+        "questions.curves.calibration.calibration_curve",
+        "calibration-curve rows.csv --by sex --y-true sick --y-score risk --bins 5", {"source": readers.auc_tally},
+        table=Table("bin", {"score from": "bin_lower", "to": "bin_upper", "n": "count", **CURVE}),
+    ),
+    Question(
+        "questions.curves.areas.auc_intervals",
+        "auc-intervals rows.csv --by sex --y-true sick --y-score risk --interval logit", {"tally": readers.auc_tally},
+        table=Table(
+            "subgroup", {"positives": "positives", "negatives": "negatives", "AUC": ("estimate", "lower", "upper")},
+        ),
+    ),
+    Question(
+        "tallies.auc_variances.auc_as_rate", "auc-as-rate auc.tally.nc --output rate.tally.nc",
+        {"tally": readers.saved_tally},
+    ),
+    Question(
+        "tallies.auc_variances.with_auc_variance",
+        "with-auc-variance auc.tally.nc --variance calibrated --output other.tally.nc", {"tally": readers.saved_tally},
+    ),
+    Question(
+        "tallies.score_histograms.bin_scores", "bin-scores auc.tally.nc --bins 200 --output small.tally.nc",
+        {"tally": readers.saved_tally, "edges": readers.bin_edges},
+    ),
+    Question(
+        "tallies.score_histograms.auc_error_bound", "auc-error-bound small.tally.nc", {"tally": readers.saved_tally},
+        table=Table("subgroup", {"bound": "bound"}, prepare=_bounds),
+    ),
+)  # fmt: skip

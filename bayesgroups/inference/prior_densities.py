@@ -1,0 +1,175 @@
+"""Log densities of hyper-priors at the draws of a posterior, up to a constant.
+
+Priors that a person sets are in them: of the centre and of the spreads. The population of subgroups is part of the model and
+stays out. Densities are those of the parameters that the models are written in: logits for binomial likelihoods.
+
+Draws are those of one metric, along ``sample``; ``tally`` has that metric alone unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.models.shared.cells import normal_cells
+from bayesgroups.models.shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, component_scales
+from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE
+from bayesgroups.models.shared.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD, factor_scales, tree
+from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
+from bayesgroups.models.shared.sparsity import global_scale
+from bayesgroups.models.shared.variances import with_shrunk_variances
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LogPrior:
+    """Log prior density of the draws of one metric.
+
+    Attributes
+    ----------
+    value : array (draw,) or (draw, subgroup) or None
+        Up to a constant; with ``subgroup`` where every subgroup has a prior of its own and nothing is shared.
+    reason : str
+        The reason where there is no density; empty where there is one.
+    """
+
+    value: FloatArray | None
+    reason: str = ""
+
+
+def value_density(values: FloatArray, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
+    """Density of values that have a weak prior and no population: Jeffreys' for rates, wide and normal otherwise.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}))
+    >>> value_density(np.array([0.5, 0.1]), counts, binomial=True).round(3).tolist()  # log(p (1 - p)) / 2
+    [-0.693, -1.204]
+    """
+    if binomial:
+        inside = _inside(values)  # as a density of the logit, in which the ends are far away
+        return np.asarray(JEFFREYS * (np.log(inside) + np.log1p(-inside)))
+    natural = natural_scale(tally).isel(metric=0)
+    return normal(values, natural["centre"], WEAK * natural["scale"])
+
+
+def population_density(
+    draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool, overall_scale: float | None, tau_scale: float | None
+) -> FloatArray:
+    """Density of centre and spread of an exchangeable population, settings as in `bayesgroups.models.partial_pooling.build`."""
+    natural = natural_scale(tally).isel(metric=0)
+    wide = overall_scale or (LOGIT_OVERALL_SCALE if binomial else float(natural["scale"]))
+    scale = tau_scale or (LOGIT_TAU_SCALE if binomial else float(natural["tau_scale"]))
+    return _centre(draws, natural, wide, binomial=binomial) + half_normal(draws["tau"].values, scale)
+
+
+def component_density(
+    draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool, prior: str, tau_scale: float | None
+) -> FloatArray:
+    """Density of the centre, the components' standard deviations and the coefficients of covariates of crossed effects.
+
+    Settings are those of `bayesgroups.models.crossed_effects.build`; of tasks the tally is the stacked one.
+    """
+    source = with_shrunk_variances(tally)
+    natural = natural_scale(source).isel(metric=0)
+    scale = float(component_scales(source, np.array([binomial]), tau_scale)[0])
+    wide = OVERALL_LOGIT if binomial else float(natural["scale"])
+    spread = np.asarray(draws["component_sd"].transpose("sample", "component").values, dtype=np.float64)
+    if prior == "half_normal":
+        components = half_normal(spread, scale).sum(axis=1)
+    elif prior == "half_t":
+        components = half_t(spread, scale).sum(axis=1)
+    else:  # the split of the total is uniform, so that only the total has a density that changes
+        components = half_t(np.sqrt((spread**2).sum(axis=1)), scale * np.sqrt(spread.shape[1]))
+    if "beta" in draws and "covariate" in draws["beta"].dims:
+        beta = draws["beta"].transpose("sample", "covariate").values
+        components = components + normal(beta, 0.0, COEFFICIENT * scale).sum(axis=1)
+    return _centre(draws, natural, wide, binomial=binomial) + np.asarray(components)
+
+
+def factor_density(draws: xr.Dataset, tally: xr.Dataset, *, tau_scale: float | None) -> FloatArray:
+    """Density of centres, spreads and slopes of the factors of confusion cells, which all metrics share."""
+    factors = tree(tally)
+    followed = factors.names.index(str(draws["follower"].item())) if "selection_slope" in draws else None
+    scales = np.asarray(factor_scales(factors, tau_scale, followed=followed), dtype=np.float64)
+    spread = draws["factor_sd"].transpose("sample", "factor", "component").values
+    centre = _logit(draws["factor_overall"].transpose("sample", "factor").values)
+    density = normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
+    density = density + half_normal(spread, scales[:, None]).sum(axis=(1, 2))
+    if "slope" in draws:
+        density = density + normal(draws["slope"].transpose("sample", ...).values, 0.0, SLOPE_SCALE).sum(axis=1)
+    if "selection_slope" in draws:
+        slope = draws["selection_slope"].transpose("sample", ...).values
+        density = density + normal(slope, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD).sum(axis=1)
+    return np.asarray(density)
+
+
+def coefficient_density(
+    draws: xr.Dataset, tally: xr.Dataset, *, prior: str, features: FloatArray, expected_effects: float
+) -> FloatArray:
+    """Density of the intercept and of the scale that all coefficients share; their law given it is the population.
+
+    Settings are those of `bayesgroups.models.structured_regression.build`.
+    """
+    natural = natural_scale(tally).isel(metric=0)
+    overall = normal(draws["overall"].values, natural["centre"], natural["scale"])
+    tau = np.asarray(draws["tau"].values, dtype=np.float64)
+    if prior == "laplace":
+        return overall + half_normal(tau, float(natural["tau_scale"]) / np.sqrt(2))
+    cells = normal_cells(tally, np.ones(1, dtype=np.bool_), natural["scale"].values.reshape(1))
+    error = np.full(tally.sizes["subgroup"], np.nan)
+    error[cells.subgroup] = cells.std_error
+    return overall - np.log1p((tau / global_scale(features, error, expected_effects)) ** 2)  # half-Cauchy
+
+
+def normal(x: FloatArray, centre: xr.DataArray | float, scale: xr.DataArray | float) -> FloatArray:
+    """Normal log density.
+
+    Examples
+    --------
+    >>> normal(np.array([1.0, 3.0]), 1.0, 2.0).tolist()
+    [-0.0, -0.5]
+    """
+    return np.asarray(-0.5 * ((x - float(centre)) / float(scale)) ** 2)
+
+
+def half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
+    """Half-normal log density of positive values.
+
+    Examples
+    --------
+    >>> half_normal(np.array([2.0]), 2.0).tolist()
+    [-0.5]
+    """
+    return np.asarray(-0.5 * (x / scale) ** 2)
+
+
+def half_t(x: FloatArray, scale: float) -> FloatArray:
+    """Half-t log density of positive values, with 3 degrees of freedom.
+
+    Examples
+    --------
+    >>> half_t(np.array([3.0**0.5]), 1.0).round(6).tolist()  # -2 log(2)
+    [-1.386294]
+    """
+    return np.asarray(-0.5 * (DEGREES + 1) * np.log1p((x / scale) ** 2 / DEGREES))
+
+
+def _centre(draws: xr.Dataset, natural: xr.Dataset, wide: float, *, binomial: bool) -> FloatArray:
+    overall = np.asarray(draws["overall"].values, dtype=np.float64)
+    return normal(_logit(overall), 0.0, wide) if binomial else normal(overall, natural["centre"], wide)
+
+
+def _inside(p: FloatArray) -> FloatArray:
+    return np.asarray(np.clip(p, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg))
+
+
+def _logit(p: FloatArray) -> FloatArray:
+    inside = _inside(p)
+    return np.asarray(np.log(inside) - np.log1p(-inside))

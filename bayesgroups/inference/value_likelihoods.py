@@ -1,0 +1,82 @@
+"""Log likelihood of every subgroup at draws of its value, up to a constant; 0 where nothing was observed."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+MIN_STD_ERROR_SHARE = 1e-6
+"""Floor of a standard error as a share of the largest one: estimates known exactly have no density."""
+
+
+def value_likelihood(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
+    """Binomial likelihood of the rows, or normal likelihood with known sampling variances, of one metric.
+
+    Parameters
+    ----------
+    draws : xr.Dataset
+        Draws of one metric; read is ``mu`` (sample, subgroup).
+    tally : xr.Dataset
+        A tally with that metric alone.
+    binomial : bool
+        The likelihood.
+
+    Returns
+    -------
+    array (draw, subgroup)
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}))
+    >>> draws = xr.Dataset({"mu": (("sample", "subgroup"), [[0.5, 0.3]])})
+    >>> value_likelihood(draws, counts, binomial=True).round(1).tolist()
+    [[-1.4, -61.1]]
+    """
+    mu = np.asarray(draws["mu"].transpose("sample", "subgroup").values, dtype=np.float64)
+    if binomial:
+        return binomial_likelihood(mu, _row(tally["successes"]), _row(tally["count"]))
+    return _normal(mu, _row(tally["estimate"]), _row(tally["sampling_variance"]))
+
+
+def binomial_likelihood(p: FloatArray, successes: FloatArray, count: FloatArray) -> FloatArray:
+    """Log likelihood (draw, subgroup) of successes among a count, at rates ``p`` (draw, subgroup).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> density = binomial_likelihood(np.array([[0.5, 0.3, 0.0]]), np.array([1.0, np.nan, 0.0]), np.array([2.0, 0.0, 4.0]))
+    >>> (density.round(3) + 0.0).tolist()
+    [[-1.386, 0.0, 0.0]]
+    """
+    observed = (count > 0) & np.isfinite(successes)
+    k, n = np.where(observed, successes, 0.0), np.where(observed, count, 0.0)
+    inside = np.clip(np.where(np.isfinite(p), p, 0.5), np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
+    return np.asarray(k * np.log(inside) + (n - k) * np.log1p(-inside))
+
+
+def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
+    """Multinomial log likelihood (draw, subgroup) of confusion cells, at draws of ``cell_share``, which all metrics share."""
+    cells = ("outcome", "decision")
+    share = np.asarray(draws["cell_share"].transpose("sample", "subgroup", *cells).values, dtype=np.float64)
+    count = np.asarray(tally["cell_count"].transpose("subgroup", *cells).values, dtype=np.float64)
+    inside = np.log(np.maximum(share, np.finfo(np.float64).tiny))
+    return np.asarray((count * inside).sum(axis=(2, 3)))
+
+
+def _normal(mu: FloatArray, estimate: FloatArray, variance: FloatArray) -> FloatArray:
+    observed = np.isfinite(estimate) & np.isfinite(variance)
+    spread = float(np.nanmax(np.where(observed, variance, np.nan), initial=0.0)) or 1.0
+    precision = np.where(
+        observed, 1 / np.maximum(np.where(observed, variance, 1.0), MIN_STD_ERROR_SHARE**2 * spread), 0.0
+    )
+    deviation = np.where(observed, mu - np.where(observed, estimate, 0.0), 0.0)
+    return np.asarray(-0.5 * precision * deviation**2)
+
+
+def _row(values: xr.DataArray) -> FloatArray:
+    return np.asarray(values.values[0], dtype=np.float64)

@@ -1,0 +1,223 @@
+"""Values of every metric per subgroup from a tally, a posterior or a bootstrap: the one reader of all questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.subgroup_values import Origin, Sample, Values
+from bayesgroups.report.draw_blocks import blocks
+from bayesgroups.report.schema import check
+from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
+from bayesgroups.tallies.notes import direction_note
+from bayesgroups.tallies.participation import Imputed, check_imputed, participants
+
+FloatArray = NDArray[np.float64]
+
+Using = Literal["auto", "tally", "posterior", "bootstrap"]
+"""Where numbers come from; ``auto`` is the posterior of a report, and the tally where there is no report."""
+Approach = Literal["bayesian", "frequentist"]
+_APPROACHES: dict[str, Approach] = {"posterior": "bayesian", "bootstrap": "frequentist"}
+_FIXES = {"posterior": "save the report with its draws", "bootstrap": "bg.NoPooling(bootstrap=2000) keeps replicates"}
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """All metrics of a tally, or of its margins, with draws where they are asked for.
+
+    Attributes
+    ----------
+    tally : xr.Dataset
+        The tally, that of the report, or its margins.
+    using : {"tally", "posterior", "bootstrap"}
+        Where values come from.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count take part where draws answer for them.
+    draws : xr.DataArray (chain, draw, metric, subgroup) or None
+        Posterior draws or bootstrap replicates.
+    estimates : array (metric, subgroup)
+        Of the tally, or of the approach of the report that the draws belong to.
+    estimands : array (metric,)
+        The quantities that are estimated, in words; empty where a report does not name them.
+    usable : bool
+        False where the report failed its diagnostics.
+    larger_is_better : bool or None
+        Replaces what the tally says of every metric.
+    """
+
+    tally: xr.Dataset
+    using: Origin
+    imputed: Imputed
+    draws: xr.DataArray | None
+    estimates: FloatArray
+    estimands: NDArray[np.str_]
+    usable: bool = True
+    larger_is_better: bool | None = None
+
+    @property
+    def metrics(self) -> list[Values]:
+        """Values of every metric."""
+        return [self.read(i) for i in range(self.tally.sizes["metric"])]
+
+    @property
+    def coordinates(self) -> dict[str, object]:
+        """Coordinates of an answer: metrics, and what is along ``subgroup``."""
+        along = {str(name): x.variable for name, x in self.tally.coords.items() if x.dims == ("subgroup",)}
+        return {"metric": self.tally["metric"].values, **along}
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """The attribute ``note`` of an answer that tells better subgroups from worse ones: directions that nobody gave."""
+        note = direction_note(self.tally) if self.larger_is_better is None else ""
+        return {"note": note} if note else {}
+
+    def read(self, position: int, *, unanswered: Literal["leave_out", "keep"] = "leave_out") -> Values:
+        """Read one metric.
+
+        Parameters
+        ----------
+        position : int
+            Of the metric.
+        unanswered : {"leave_out", "keep"}
+            Treatment of subgroups that have rows and not a single draw: kept, they leave no draw complete.
+
+        Returns
+        -------
+        Values
+        """
+        table = self.tally.isel(metric=position)
+        status = table["status"].values.astype("<U10")
+        estimate, draws = self.estimates[position], None
+        answered = np.isfinite(estimate)
+        if self.draws is not None:
+            draws = self.draws.isel(metric=position).values
+            draws = draws.reshape(-1, draws.shape[-1])
+            drawn = np.any([np.isfinite(draws[block]).any(axis=0) for block in blocks(*draws.shape)], axis=0)
+            answered = drawn | np.isfinite(table["estimate"].values) if unanswered == "keep" else drawn & answered
+            status = np.where((status == "undefined") & answered, "imputed", status)
+        taking_part = participants(table, answered, self.imputed)
+        larger = bool(table["larger_is_better"]) if self.larger_is_better is None else self.larger_is_better
+        sample = Sample(
+            estimate=np.where(taking_part.included, estimate, np.nan),
+            count=table["count"].values,
+            successes=table["successes"].values,
+            variance=table["sampling_variance"].values,
+            own_variance=table["bootstrap_variance"].values,
+            freedom=float(table["pooled_df"]),
+        )
+        return Values(
+            table, self.using, str(self.estimands[position]), 1 if larger else -1, sample, draws, taking_part.included,
+            taking_part.names, status, self.usable,
+        )  # fmt: skip
+
+
+def open_source(
+    source: object, using: Using = "auto", *, imputed: Imputed = "leave_out", larger_is_better: bool | None = None,
+    schemas: Sequence[str] = (SCHEMA,),
+) -> Source:  # fmt: skip
+    """Open a tally or a report to read values from.
+
+    Parameters
+    ----------
+    source : xr.Dataset or xr.DataTree
+        From `bayesgroups.tally` and related functions, or from `bayesgroups.estimate`.
+    using : {"auto", "tally", "posterior", "bootstrap"}
+        Where values come from; ``auto`` is the posterior of a report, and the tally where there is no report.
+    imputed : {"leave_out", "include"}
+        Whether subgroups without rows that count take part where draws answer for them.
+    larger_is_better : bool, optional
+        Replaces what the tally says of every metric.
+    schemas : sequence of str
+        Schemas of the Datasets that the question takes.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InputError
+        If a setting does not exist, a tally is asked for draws, or the report was made, or saved, without them.
+    SchemaError
+        If the source is neither a tally nor a report.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> tally = bg.tally_from_counts([1, 3, 0], [10, 9, 0], pd.DataFrame({"site": ["a", "b", "c"]}))
+    >>> report = bg.estimate(tally, bg.NoPooling(), seed=1)
+    >>> [open_source(given).using for given in (tally, report)], open_source(report, "tally").using
+    (['tally', 'posterior'], 'tally')
+    >>> values = open_source(report).read(0)
+    >>> values.draws.shape, values.included.tolist(), values.left_out
+    ((4000, 3), [True, True, False], 'c (no rows)')
+    """
+    check_using(using)
+    check_imputed(imputed)
+    if isinstance(source, xr.Dataset) and source.attrs.get("schema") in schemas:
+        if using in _APPROACHES:
+            raise InputError(f"using={using!r} needs a report from bg.estimate(); a tally has no draws")
+        tally, usable = source, True
+    elif isinstance(source, xr.DataTree):
+        check(source)
+        tally, usable = source["constant_data"].to_dataset(), bool(source.attrs["usable"])
+    else:
+        raise SchemaError(f"expected a tally or a report of bayesgroups; got {type(source).__name__}")
+    if using == "tally" or not isinstance(source, xr.DataTree):
+        estimates = tally["estimate"].transpose("metric", "subgroup").values
+        estimands = superpopulation_values(tally)
+        return Source(tally, "tally", imputed, None, estimates, estimands, usable, larger_is_better)
+    origin: Origin = "posterior" if using == "auto" else using
+    if origin not in source.children:
+        raise InputError(f"the report has no group {origin!r}, which using={origin!r} needs; {_FIXES[origin]}")
+    draws = source[origin].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup")
+    answers = source["estimates"].to_dataset().sel(approach=_APPROACHES[origin])
+    estimates = answers["estimate"].transpose("metric", "subgroup").values
+    return Source(tally, origin, imputed, draws, estimates, reported_estimands(answers), usable, larger_is_better)
+
+
+def check_using(using: object) -> None:
+    """Refuse a place for numbers to come from that does not exist.
+
+    Raises
+    ------
+    InputError
+        The message has the four that do.
+    """
+    if using not in get_args(Using):
+        raise InputError(f"using={using!r} is not one of {', '.join(map(repr, get_args(Using)))}")
+
+
+def approach_shown(using: Using) -> Approach:
+    """Approach of a report whose estimates are shown: the frequentist one is made from the tally alone.
+
+    Parameters
+    ----------
+    using : {"auto", "tally", "posterior"}
+        ``auto`` is the posterior.
+
+    Raises
+    ------
+    InputError
+        If there is no such place, or it is the bootstrap, whose replicates have no estimates of their own.
+
+    Examples
+    --------
+    >>> approach_shown("auto"), approach_shown("tally")
+    ('bayesian', 'frequentist')
+    """
+    check_using(using)
+    if using == "bootstrap":
+        raise InputError(
+            "using='bootstrap' has no estimates of its own to show: replicates vary about the frequentist estimates, which "
+            "are made from the tally; give using='tally'"
+        )
+    return "frequentist" if using == "tally" else "bayesian"
