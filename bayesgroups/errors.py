@@ -30,14 +30,14 @@ class EngineError(BayesgroupsError, RuntimeError):
     """A dataframe engine gave up (a full disk, a killed worker); nothing was tallied, and the message says what it reported."""
 
 
-def near_misses(name: str, choices: Iterable[str]) -> str:
+def near_misses(name: str, known: Iterable[str]) -> str:
     """Name the choices that come close to a name that is none of them.
 
     Parameters
     ----------
     name : str
         The name as it was given.
-    choices : iterable of str
+    known : iterable of str
         The names that exist.
 
     Returns
@@ -52,7 +52,7 @@ def near_misses(name: str, choices: Iterable[str]) -> str:
     >>> near_misses("zzz", ["fnr", "acc"])
     "known: 'acc', 'fnr'"
     """
-    names = list(choices)
+    names = list(known)
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(repr(match) for match in close)}?"

@@ -120,7 +120,7 @@ def judgements(
 
 
 def covers(lower: FloatArray, upper: FloatArray, truth: FloatArray | float) -> BoolArray:
-    """Whether intervals hold the truth, their ends included.
+    """True where intervals hold the truth, their ends included.
 
     Examples
     --------

@@ -25,6 +25,7 @@ TEXT_LEFT = (
 )  # fmt: skip
 
 PARAMETERS_KEPT = {
+    ("bayesgroups/errors.py", "known"),
     ("bayesgroups/inference/collapsed/confusion.py", "known"),
     ("bayesgroups/inference/collapsed/crossed/engine.py", "known"),
     ("bayesgroups/views/plots/bounds_plot.py", "found"),

@@ -1,4 +1,4 @@
-"""What the functions take and a shell cannot type: tallies, reports, tables and objects, each from a file or from words.
+"""Readers of arguments that a shell cannot type: tallies, reports, tables and objects, each from a file or from text.
 
 The parameters of a reader are options of every command whose function takes what it reads; a positional one is the file.
 """

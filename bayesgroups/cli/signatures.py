@@ -117,7 +117,7 @@ def function_of(path: str) -> Function:
 
 
 def opening_of(path: str) -> str:
-    """What a function's docstring says before its parameters, without parsing its module: the first page of help asks for all.
+    """Opening of a function's docstring, up to its parameters, without parsing its module: the first page of help asks for all.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def _renamed(node: ast.FunctionDef) -> dict[str, tuple[str, dict[str, str]]]:
 
 
 def _followed(text: str, name: str) -> str:
-    """An entry, or that of the other function where it says "As in `bayesgroups.that`"."""
+    """An entry, or that of the other function where it says "As in" and its name in backticks."""
     other = re.match(r"As in `bayesgroups\.([\w.]+)`", text)
     if other is None:
         return text

@@ -2,7 +2,7 @@
 
 Every function returns the columns to compute and the sums to take of them: engines differ in what they can aggregate, and
 sums, extremes and counts of plain columns are what all of them can. Attributes, labels, scores, losses and weights have
-their common names, see `bayesgroups.data.frames.Rows`.
+their common names, see `bayesgroups.data.lazy_columns.with_roles`.
 """
 
 from __future__ import annotations

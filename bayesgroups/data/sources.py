@@ -41,11 +41,11 @@ class Source:
 
     @property
     def ordered(self) -> bool:
-        """Whether rows have numbers."""
+        """True if rows have numbers."""
         return self.memory is not None or self.engine == "polars"
 
     def is_complete(self, name: str) -> bool:
-        """Whether a column is known to have no missing value."""
+        """True if a column is known to have no missing value."""
         return self.memory is not None and self.memory[name].null_count() == 0
 
     def declared_levels(self, name: str) -> list[str] | None:

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 
-_SMALLEST = 1e-6
+MIN_STD_ERROR_SHARE = 1e-6
 """Floor of a standard error as a share of the largest one: estimates known exactly have no density."""
 
 
@@ -70,9 +70,11 @@ def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
 def _normal(mu: FloatArray, estimate: FloatArray, variance: FloatArray) -> FloatArray:
     observed = np.isfinite(estimate) & np.isfinite(variance)
     spread = float(np.nanmax(np.where(observed, variance, np.nan), initial=0.0)) or 1.0
-    precision = np.where(observed, 1 / np.maximum(np.where(observed, variance, 1.0), _SMALLEST**2 * spread), 0.0)
-    away = np.where(observed, mu - np.where(observed, estimate, 0.0), 0.0)
-    return np.asarray(-0.5 * precision * away**2)
+    precision = np.where(
+        observed, 1 / np.maximum(np.where(observed, variance, 1.0), MIN_STD_ERROR_SHARE**2 * spread), 0.0
+    )
+    deviation = np.where(observed, mu - np.where(observed, estimate, 0.0), 0.0)
+    return np.asarray(-0.5 * precision * deviation**2)
 
 
 def _row(values: xr.DataArray) -> FloatArray:

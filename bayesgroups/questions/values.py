@@ -126,7 +126,7 @@ def open_source(
     Parameters
     ----------
     source : xr.Dataset or xr.DataTree
-        From `bayesgroups.tally` and its kin, or from `bayesgroups.estimate`.
+        From `bayesgroups.tally` and related functions, or from `bayesgroups.estimate`.
     using : {"auto", "tally", "posterior", "bootstrap"}
         Where values come from; ``auto`` is the posterior of a report, and the tally where there is no report.
     imputed : {"leave_out", "include"}

@@ -258,7 +258,7 @@ def usable(checks: Sequence[Check]) -> bool:
 
 
 def only_too_few_draws(checks: Sequence[Check]) -> bool:
-    """Whether nothing failed but effective sample sizes, which more draws of the same chains would raise.
+    """True if nothing failed but effective sample sizes, which more draws of the same chains would raise.
 
     Parameters
     ----------

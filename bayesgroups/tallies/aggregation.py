@@ -46,7 +46,7 @@ def check_range(metric: Metric, count: float, low: float | None, high: float | N
 
 
 def promises(table: Mapping[str, FloatArray], i: int) -> tuple[float, float | None, float | None, float]:
-    """How many rows count, their extremes, and what shows values between 0 and 1."""
+    """Number of rows that count, their extremes, and the evidence for values between 0 and 1."""
     low, high = table[f"low{i}"], table[f"high{i}"]
     if np.isnan(low).all():
         return 0.0, None, None, 0.0

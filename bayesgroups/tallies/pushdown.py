@@ -202,7 +202,7 @@ _IN_MEMORY: dict[nw.Implementation, Literal["polars", "pyarrow"]] = {
 def _of_labels(
     metrics: Sequence[Metric], table: nw.DataFrame[Any], leave: Sequence[int] = ()
 ) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """Whether cells count and their values, by position of the metrics that are made of labels alone."""
+    """Membership and values of cells, by position of the metrics that are made of labels alone."""
     asked = {i: metric for i, metric in enumerate(metrics) if metric.kind in ("rate", "f1") and i not in leave}
     try:
         return _evaluated(asked, table)

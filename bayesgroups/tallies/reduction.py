@@ -163,7 +163,7 @@ def _with_labels(frame: Frame, request: Request, metrics: Sequence[int], positiv
 
 
 def _readable(frame: Frame, request: Request, metrics: Sequence[int]) -> bool:
-    """Whether rows in memory have every column that the metrics read; not known of lazy ones."""
+    """True if rows in memory have every column that the metrics read; not known of lazy ones."""
     if isinstance(frame, nw.LazyFrame):
         return False
     try:

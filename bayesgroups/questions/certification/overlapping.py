@@ -206,7 +206,7 @@ def open_table(
     Parameters
     ----------
     source : xr.Dataset or xr.DataTree
-        From `bayesgroups.tally` and its kin, `margins`, or `bayesgroups.estimate`.
+        From `bayesgroups.tally` and related functions, `margins`, or `bayesgroups.estimate`.
     using, larger_is_better, imputed
         As in `bayesgroups.questions.values.open_source`.
     with_margins : bool

@@ -139,7 +139,7 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
 
 
 def _reference_words(reference: str | float) -> str:
-    """What gaps are taken to, in words."""
+    """Reference of gaps, in words."""
     return {"overall": "everyone", "rest": "everyone else"}.get(str(reference), f"{reference}")
 
 
