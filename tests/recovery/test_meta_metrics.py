@@ -273,7 +273,7 @@ def test_figures_have_the_samples_that_their_tables_have(monkeypatch: pytest.Mon
 def test_too_few_replications() -> None:
     with pytest.raises(InputError, match="replications=1 must be 2 or more"):
         shortest_intervals.study(1)
-    with pytest.raises(InputError, match="1 replications are too few"):
+    with pytest.raises(InputError, match="replications=1 must be 2 or more"):
         meta_metrics.study(1)
     with pytest.raises(InputError, match="replications=1 must be 2 or more"):
         meta_metric_bias.study(1)
