@@ -142,7 +142,7 @@ def sample(
     return xr.DataTree.from_dict({name: group for name, group in groups.items() if group.data_vars})
 
 
-def _check(backend: str, thin: int) -> None:
+def _check(backend: str, thin: int = 1) -> None:
     if isinstance(thin, bool) or not isinstance(thin, int) or thin < 1:
         raise InputError(f"thin={thin!r} must be a whole number, 1 or larger: 2 keeps every second draw")
     if backend not in get_args(Backend):
