@@ -33,6 +33,7 @@ COUNTS = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"
 
 EXCEPTIONS = {
     ("cli/analysis_files/plans.py", "confusion"): "an option of bg.tally",
+    ("cli/questions/disparities.py", "confusion"): "a variable of a file",
     ("cli/study.py", "no_pooling"): "a default of the command",
     ("cli/study.py", "partial_pooling"): "a default of the command",
     ("forwarding.py", "disagreement"): "an earlier name of a module",

@@ -34,6 +34,7 @@ NOT_ASKED_FOR = {
     "report_from_draws": "takes draws in memory",
     "run_analysis": "run",
     "Population": "study",
+    "calibrate": "takes a function that draws truths, data and posteriors",
 }
 """Public names without a command of their own, and why or where."""
 

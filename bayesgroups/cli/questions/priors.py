@@ -25,7 +25,7 @@ def _summarised(drawn: xr.Dataset) -> xr.Dataset:
 PRIORS = (
     Question(
         "questions.priors.predictive.prior_predictive", "prior-predictive fnr.tally.nc --set tau_scale=1",
-        {"tally": readers.tally, "estimator": readers.estimator},
+        {"estimator": readers.estimator, "tally": readers.tally},
         table=Table(
             "subgroup", {"prior": ("prior", "prior_lower", "prior_upper"),
             "estimates then": ("estimates", "estimates_lower", "estimates_upper"), "observed": "observed"},

@@ -12,11 +12,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.frequentist.structured import lasso
-from bayesgroups.frequentist.structured.linear import BoolArray, centred, line
+from bayesgroups.frequentist.structured.linear import centred, line
 from bayesgroups.frequentist.structured.partial_ridge import Scale, lasso_ols, ridge_map
 from bayesgroups.frequentist.structured.together import solve_together
 
