@@ -148,17 +148,21 @@ def group(seed: int, design: int) -> list[list[object]]:
     places = [i for i, one in enumerate(settings()) if (one.shape, one.likelihood) == designs()[design]]
     answers = [answered(seed, position) for position in places]
     named = [tally.assign_coords(metric=[str(place)]) for place, (_, tally, _) in zip(places, answers, strict=True)]
-    together = xr.concat(
-        [tally.drop_vars("rows") for tally in named], dim="metric", data_vars="minimal", coords="minimal", join="exact",
-        compat="override", combine_attrs="override",
-    )  # fmt: skip
-    tree = sampled(answers[0][0], together, seed, DRAWS, TUNE)
+    tree = sampled(answers[0][0], together(named), seed, DRAWS, TUNE)
     lines = []
     for place, tally, (setting, _, report) in zip(places, named, answers, strict=True):
         name = str(place)
         passed = usable(nuts_checks(tree, name))
         lines.append(compared(setting, report, tree, name) if passed else alone(setting, tally, report, seed))
     return lines
+
+
+def together(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Data sets of one design as metrics of one tally."""
+    return xr.concat(
+        [tally.drop_vars("rows") for tally in tallies], dim="metric", data_vars="minimal", coords="minimal", join="exact",
+        compat="override", combine_attrs="override",
+    )  # fmt: skip
 
 
 def alone(setting: Setting, tally: xr.Dataset, report: xr.DataTree, seed: int) -> list[object]:
