@@ -38,6 +38,7 @@ def test_twelve_subgroups_agree_with_quadrature_however_far_apart(family: str, s
     assert np.abs(found.eta.mean(axis=0) - known.eta).max() < 4 * found.eta.std(axis=0).max() / np.sqrt(2500)
 
 
+@pytest.mark.slow
 def test_collinear_attributes_with_small_scales_have_no_wall_together() -> None:
     """Two attributes that cut alike, and a scale a hundred times smaller than the differences: they are answered as they are."""
     who = SITES.assign(code=SITES["site"].str.upper())

@@ -99,7 +99,8 @@ def test_the_finite_population_knows_its_outcomes() -> None:
     assert own.sel(metric="sel", subgroup="empty").isnull().all()  # noqa: PD003
 
 
-@pytest.mark.parametrize("residuals", ["normal", pytest.param("skewed", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("residuals", ["normal", "skewed"])
 def test_nuts_samples_the_same_posterior(residuals: str) -> None:
     tally = tally_of(rows_of(250), ["fnr", "auc"])
     word = bg.ModelBasedMetrics(residuals=residuals)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import xarray as xr
 import bayesgroups as bg
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scored", [False, True])
 def test_the_two_engines_agree_within_monte_carlo_error(*, scored: bool) -> None:
     """The default, in which outcomes follow the selection rate, and with the scores besides."""

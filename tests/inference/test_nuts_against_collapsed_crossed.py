@@ -25,6 +25,7 @@ def counts() -> xr.Dataset:
     return bg.tally_from_counts(successes, {"one": TRIALS, "two": TRIALS}, WHO)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("likelihood", "tasks"), [("binomial", False), ("normal", True)])
 def test_the_two_engines_agree_within_monte_carlo_error(likelihood: Literal["binomial", "normal"], tasks: bool) -> None:
     import arviz as az

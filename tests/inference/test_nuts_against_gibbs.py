@@ -15,6 +15,7 @@ from bayesgroups.inference import nuts
 PEOPLE = pd.DataFrame(list(product(["a", "b", "c"], ["young", "old"])), columns=["race", "age"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["horseshoe", "laplace"])
 def test_the_two_samplers_agree_within_monte_carlo_error(prior: str) -> None:
     import arviz as az

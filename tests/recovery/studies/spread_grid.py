@@ -45,6 +45,8 @@ ROWS = (2, 100, 1_000_000)
 """Mean rows of a subgroup."""
 DRAWS, TUNE = 500, 400
 """Draws of NUTS per chain that are kept, and warm-up draws: most of its time goes into compiling the model."""
+ALONE = (1500, 1000)
+"""The same of a data set that is sampled alone, because that was not enough."""
 TARGET_ACCEPT = 0.95
 LIKELIHOODS = ("normal", "binomial")
 LARGEST_LOGIT_SPREAD = 10.0
@@ -138,25 +140,47 @@ def designs() -> list[tuple[tuple[int, ...], str]]:
 def group(seed: int, design: int) -> list[list[object]]:
     """The lines of all data sets of one shape and likelihood, by its place in `designs`.
 
-    NUTS samples them as metrics of one model, which have no parameter in common, for the time goes into compiling.
+    NUTS samples them as metrics of one model, which have no parameter in common, for the time goes into compiling; those whose
+    chains do not pass their checks are then sampled alone, with more draws.
     """
     places = [i for i, one in enumerate(settings()) if (one.shape, one.likelihood) == designs()[design]]
     answers = [answered(seed, position) for position in places]
     named = [tally.assign_coords(metric=[str(place)]) for place, (_, tally, _) in zip(places, answers, strict=True)]
-    together = xr.concat(
-        [tally.drop_vars("rows") for tally in named], dim="metric", data_vars="minimal", coords="minimal", join="exact",
+    tree = sampled(answers[0][0], together(named), seed, DRAWS, TUNE)
+    lines = []
+    for place, tally, (setting, _, report) in zip(places, named, answers, strict=True):
+        name = str(place)
+        passed = usable(nuts_checks(tree, name))
+        lines.append(compared(setting, report, tree, name) if passed else alone(setting, tally, report, seed))
+    return lines
+
+
+def together(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Data sets of one design as metrics of one tally."""
+    return xr.concat(
+        [tally.drop_vars("rows") for tally in tallies], dim="metric", data_vars="minimal", coords="minimal", join="exact",
         compat="override", combine_attrs="override",
     )  # fmt: skip
-    model = estimator_of(answers[0][0]).model(together)
-    tree = nuts.sample(model, seed=seed + 1, draws=DRAWS, tune=TUNE, target_accept=TARGET_ACCEPT)
-    lines = []
-    for place, (setting, _, report) in zip(places, answers, strict=True):
-        passed = usable(nuts_checks(tree, str(place)))
-        largest = (
-            from_nuts(setting, report, tree["posterior"].to_dataset().sel(metric=str(place))) if passed else np.nan
-        )
-        lines.append(laid_out(setting, report, "nuts" if passed else "none, NUTS failed its checks", largest))
-    return lines
+
+
+def alone(setting: Setting, tally: xr.Dataset, report: xr.DataTree, seed: int) -> list[object]:
+    """The line of one data set with several attributes, which NUTS samples by itself."""
+    return compared(setting, report, sampled(setting, tally, seed, *ALONE), str(tally["metric"].values[0]))
+
+
+def sampled(setting: Setting, tally: xr.Dataset, seed: int, draws: int, tune: int) -> xr.DataTree:
+    """Chains of NUTS."""
+    model = estimator_of(setting).model(tally)
+    return nuts.sample(model, seed=seed + 1, draws=draws, tune=tune, target_accept=TARGET_ACCEPT)
+
+
+def compared(setting: Setting, report: xr.DataTree, tree: xr.DataTree, metric: str) -> list[object]:
+    """The line of one data set against chains of NUTS, if these pass their checks."""
+    if not usable(nuts_checks(tree, metric)):
+        return laid_out(setting, report, "none, NUTS failed its checks", float("nan"))
+    return laid_out(
+        setting, report, "nuts", from_nuts(setting, report, tree["posterior"].to_dataset().sel(metric=metric))
+    )
 
 
 def answered(seed: int, position: int) -> tuple[Setting, xr.Dataset, xr.DataTree]:
