@@ -188,7 +188,7 @@ def confusion(confusion: Counts, /) -> "xr.DataArray":
     labels = sorted({str(value) for name in CELLS[1:] for value in frame[name]})
     texts = frame.assign(**{name: frame[name].astype(str) for name in CELLS})
     grid: xr.DataArray = texts.set_index(CELLS)["count"].to_xarray().fillna(0)
-    return grid.reindex(label=labels, predicted=labels, fill_value=0)
+    return grid.reindex(label=labels, predicted=labels).fillna(0)
 
 
 def classes(data: Classes, /) -> "xr.Dataset | xr.DataTree | xr.DataArray":

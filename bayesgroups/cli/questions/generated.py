@@ -124,14 +124,14 @@ def _of_argument(argument: Argument, spelled: str | None) -> Option:
     option = spelled or f"--{argument.name.replace('_', '-')}"
     if default is REQUIRED and argument.name == "seed":
         default = SEED
-    alternatives = get_args(kind) if not _is_sequence(kind) else ()
+    alternatives, origin = get_args(kind) if not _is_sequence(kind) else (), get_origin(kind)
     negative = None if kind is bool else ()
     if _is_sequence(kind):
         read = partial(sequence, undefined=default)
         option = spelled or option.removesuffix("s")
         default = () if default is None else default
         shown = f"{shown} Repeat it for several."
-    elif isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping):
+    elif isinstance(origin, type) and issubclass(origin, Mapping):
         read = partial(pairs, option=option, kind=get_args(kind)[1])
         kind, default = tuple[str, ...], ()
         shown = f"{shown} As name=value. Repeat it for several."
