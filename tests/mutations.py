@@ -45,15 +45,15 @@ MUTATIONS = (
     ),
     Mutation(
         "pooled variance", f"{TALLIES}/variances.py",
-        "freedom = np.where(use, count - 1, 0.0)", "freedom = np.where(use, count, 0.0)", "tests/tallies",
+        "freedom = np.where(use, count - 1, 0.0)", "freedom = np.where(use, count, 0.0)", "tests/tallies/test_tally.py tests/frequentist/test_worked_examples.py",
     ),
     Mutation(
         "published pooled variance", f"{TALLIES}/variances.py",
-        "(size[use] ** 2 * bootstrap_variance[use])", "(size[use] * bootstrap_variance[use])", "tests/tallies",
+        "(size[use] ** 2 * bootstrap_variance[use])", "(size[use] * bootstrap_variance[use])", "tests/tallies/test_tally.py tests/frequentist/test_worked_examples.py",
     ),
     Mutation(
         "inverse moment of a binomial count", f"{TALLIES}/variances.py",
-        "/ -np.expm1(n * np.log1p(-p))", "", "tests/tallies",
+        "/ -np.expm1(n * np.log1p(-p))", "", "tests/tallies/test_tally.py tests/frequentist/test_worked_examples.py",
     ),
     Mutation(
         "residual of a cluster", f"{TALLIES}/clusters.py",
@@ -70,7 +70,7 @@ MUTATIONS = (
     ),
     Mutation(
         "between-group variance by moments", f"{FREQUENTIST}/intervals/moments.py",
-        "scatter = (w * (y - mean) ** 2).sum", "scatter = (w * np.abs(y - mean)).sum", "tests/frequentist",
+        "scatter = (w * (y - mean) ** 2).sum", "scatter = (w * np.abs(y - mean)).sum", "tests/frequentist/test_moments.py",
     ),
     Mutation(
         "Q-profile limits", f"{QUESTIONS}/disparities/q_profile.py",
@@ -92,23 +92,23 @@ MUTATIONS = (
     Mutation(
         "Sidak critical value", f"{QUESTIONS}/certification/multiplicity.py",
         "np.expm1(np.log(level) / max(groups, 1))", "np.expm1(np.log(level) / max(groups - 1, 1))",
-        "tests/certification",
+        "tests/certification/test_certify.py tests/certification/test_selection.py",
     ),
     Mutation(
         "Bonferroni critical value", f"{QUESTIONS}/certification/multiplicity.py",
-        "tail /= max(groups, 1)", "tail /= max(groups - 1, 1)", "tests/certification",
+        "tail /= max(groups, 1)", "tail /= max(groups - 1, 1)", "tests/certification/test_certify.py tests/certification/test_selection.py",
     ),
     Mutation(
         "trace of SURE", f"{FREQUENTIST}/crossed/sure.py",
-        "- 2 * (v @ np.diagonal(w) + empty)", "- (v @ np.diagonal(w) + empty)", "tests/frequentist",
+        "- 2 * (v @ np.diagonal(w) + empty)", "- (v @ np.diagonal(w) + empty)", "tests/frequentist/test_crossed_sure.py",
     ),
     Mutation(
         "rBLPR interval", f"{FREQUENTIST}/structured/rblpr.py",
-        "return Interval(centre - high, centre - low)", "return Interval(centre + low, centre + high)", "tests/frequentist",
+        "return Interval(centre - high, centre - low)", "return Interval(centre + low, centre + high)", "tests/frequentist/test_structured_arrays.py tests/frequentist/test_structured_regression.py",
     ),
     Mutation(
         "rBLPR centre", f"{FREQUENTIST}/structured/rblpr.py",
-        "centre = bootstrap.ridge + bootstrap.ols", "centre = 2 * bootstrap.ridge", "tests/frequentist",
+        "centre = bootstrap.ridge + bootstrap.ols", "centre = 2 * bootstrap.ridge", "tests/frequentist/test_structured_arrays.py tests/frequentist/test_structured_regression.py",
     ),
     Mutation(
         "sharp bounds of equal opportunity", f"{TALLIES}/disagreement_rates.py",
@@ -130,28 +130,28 @@ MUTATIONS = (
     ),
     Mutation(
         "Dirichlet prior of labels", f"{COLLAPSED}/disagreement.py",
-        "np.broadcast_to(JEFFREYS + total,", "np.broadcast_to(1.0 + total,", "tests/inference",
+        "np.broadcast_to(JEFFREYS + total,", "np.broadcast_to(1.0 + total,", "tests/inference/test_collapsed_disagreement.py",
     ),
     Mutation(
         "half-normal prior of tau", f"{COLLAPSED}/binomial.py",
-        "- 0.5 * (tau / tau_scale) ** 2", "- 0.5 * (tau / (2 * tau_scale)) ** 2", "tests/inference",
+        "- 0.5 * (tau / tau_scale) ** 2", "- 0.5 * (tau / (2 * tau_scale)) ** 2", "tests/inference/test_collapsed_binomial.py",
     ),
     Mutation(
         "prior of the overall logit", f"{COLLAPSED}/binomial.py",
-        "- 0.5 * (alpha / overall_scale) ** 2", "- 0.5 * (alpha / (2 * overall_scale)) ** 2", "tests/inference",
+        "- 0.5 * (alpha / overall_scale) ** 2", "- 0.5 * (alpha / (2 * overall_scale)) ** 2", "tests/inference/test_collapsed_binomial.py",
     ),
     Mutation(
         "half-t prior of crossed effects", f"{COLLAPSED}/crossed/prior.py",
         "return np.asarray(-scale * stdtrit(DEGREES, 0.5 * ndtr(-u)))",
-        "return np.asarray(-scale * stdtrit(DEGREES + 3, 0.5 * ndtr(-u)))", "tests/inference",
+        "return np.asarray(-scale * stdtrit(DEGREES + 3, 0.5 * ndtr(-u)))", "tests/inference/test_collapsed_crossed_spreads.py tests/inference/test_collapsed_crossed.py",
     ),
     Mutation(
         "effective number of weights", "bayesgroups/inference/importance.py",
-        "weight.sum() ** 2 / (weight**2).sum()", "weight.sum() ** 2 / weight.sum()", "tests/inference",
+        "weight.sum() ** 2 / (weight**2).sum()", "weight.sum() ** 2 / weight.sum()", "tests/inference/test_importance.py",
     ),
     Mutation(
         "shrinkage of Pareto's k-hat", "bayesgroups/inference/importance.py",
-        "(len(x) * k + 5) / (len(x) + 10)", "k", "tests/inference",
+        "(len(x) * k + 5) / (len(x) + 10)", "k", "tests/inference/test_importance.py",
     ),
     Mutation(
         "one-sided credible limit", "bayesgroups/report/credible.py",
