@@ -22,7 +22,13 @@ def main() -> pd.DataFrame:
     table = who.assign(k=tally["successes"].values[0].astype(int), n=tally["count"].values[0].astype(int))
     model = bambi.Model("p(k, n) ~ 1 + (1|race) + (1|age)", table, family="binomial")
     fitted = model.fit(
-        draws=1000, chains=4, inference_method="nutpie", target_accept=0.99, random_seed=1, progressbar=False
+        draws=1000,
+        tune=2000,
+        chains=4,
+        inference_method="nutpie",
+        target_accept=0.995,
+        random_seed=1,
+        progressbar=False,
     )
     model.predict(fitted, data=table, kind="response_params")
     reports = {
