@@ -15,6 +15,7 @@ from tests.recovery.studies import quadrature, spread_grid
 
 RECORD = Path(__file__).parent / "records" / "spread_grid.csv"
 ERRORS = 4.0
+KEY = ("shape", "likelihood", "spread", "rows")
 
 
 @pytest.fixture(scope="module")
