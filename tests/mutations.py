@@ -116,7 +116,7 @@ MUTATIONS = (
         f"{QUESTIONS}/disparities/q_profile.py",
         "near = float(chdtri(y.shape[-1] - 1, 1 - tail(level)))",
         "near = float(chdtri(y.shape[-1], 1 - tail(level)))",
-        "tests/disparities",
+        "tests/disparities/test_q_profile.py",
     ),
     Mutation(
         "Hedges-Olkin variance",
@@ -137,7 +137,7 @@ MUTATIONS = (
         f"{QUESTIONS}/certification/multiplicity.py",
         "np.expm1(np.log(level) / max(groups, 1))",
         "np.expm1(np.log(level) / max(groups - 1, 1))",
-        "tests/certification/test_certify.py tests/certification/test_selection.py",
+        "tests/certification/test_multiplicity.py",
     ),
     Mutation(
         "Bonferroni critical value",

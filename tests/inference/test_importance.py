@@ -102,3 +102,8 @@ def test_resampling_takes_the_expected_number() -> None:
     log_weight = np.log([0.1, 0.2, 0.7])
     taken = np.bincount(importance.resample(log_weight, 1000, np.random.default_rng(1)))
     assert np.abs(taken - [100, 200, 700]).max() <= 1
+
+
+def test_the_effective_number_of_weights() -> None:
+    assert importance.effective(np.full(50, -3.0)) == pytest.approx(50)
+    assert importance.effective(np.log(np.array([1.0, 3.0]))) == pytest.approx(16 / 10)
