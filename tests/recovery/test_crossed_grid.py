@@ -25,6 +25,14 @@ def test_the_grid_is_whole(record: pd.DataFrame) -> None:
     assert record["shape"].tolist() == ["x".join(map(str, each.shape)) for each in settings]
 
 
+@pytest.mark.xfail(
+    reason="counts whose components differ by six times the prior's scale pass the checks of neither engine"
+)
+def test_every_data_set_has_a_usable_answer(record: pd.DataFrame) -> None:
+    assert (record["usable"] == 1).all()
+    assert (record["inference"] == "collapsed").sum() >= 0.97 * len(record)
+
+
 def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
     exact = record[record["inference"] == "collapsed"]
     assert len(exact) >= 0.96 * len(record), "NUTS had to answer too often"

@@ -30,6 +30,11 @@ def test_the_grid_is_whole(record: pd.DataFrame) -> None:
     assert record["rows"].tolist() == [each.rows for each in settings]
 
 
+@pytest.mark.xfail(reason="2,000 candidates are too few for 15 standard deviations at once")
+def test_usable_answers_are_within_four_errors_of_the_reference(record: pd.DataFrame) -> None:
+    assert record.loc[record["usable"] == 1, "largest_z"].max() <= ERRORS
+
+
 def test_usable_answers_but_one_are_within_four_errors_of_the_reference(record: pd.DataFrame) -> None:
     usable = record[record["usable"] == 1]
     farther = usable[usable["largest_z"] > ERRORS]
