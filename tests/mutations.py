@@ -74,7 +74,7 @@ MUTATIONS = (
         f"{TALLIES}/variances.py",
         "/ -np.expm1(n * np.log1p(-p))",
         "",
-        "tests/tallies/test_tally.py tests/frequentist/test_worked_examples.py",
+        "tests/tallies/test_variances.py",
     ),
     Mutation(
         "residual of a cluster",

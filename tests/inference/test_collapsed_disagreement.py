@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy.stats import beta, kstest
 
 import bayesgroups as bg
 from bayesgroups.inference.collapsed.disagreement import destinations, metrics, sample
@@ -67,6 +68,18 @@ def test_shares_are_dirichlet() -> None:
     found = _draws(tally(times=1000.0))
     truth = AGREE.sum(axis=0) / (AGREE + DISAGREE).sum(axis=0)
     np.testing.assert_allclose(found.sel(metric="acc").mean("sample"), truth, atol=2e-3)
+
+
+def test_shares_have_the_prior_of_jeffreys() -> None:
+    """Accuracy is a mixture of the two labels' calibrations, so each draw of the three gives the share back."""
+    few = tally(2).assign(
+        agreements=(CELL, np.array([[1.0, 2.0], [3.0, 0.0]])), disagreements=(CELL, np.array([[0.0, 1.0], [2.0, 0.0]]))
+    )
+    draws = _draws(few)
+    first, second = draws.sel(metric="ppv[a]"), draws.sel(metric="ppv[b]")
+    share = ((draws.sel(metric="acc") - second) / (first - second)).values
+    for subgroup, (a, b) in enumerate([(1.5, 5.5), (3.5, 0.5)]):
+        assert kstest(share[:, subgroup], beta(a, b).cdf).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("destination", [0.2, 1.0, 20.0])
