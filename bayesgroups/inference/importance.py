@@ -3,7 +3,9 @@
 The target is N(u; 0, I) times a likelihood. Parameters that the likelihood does not care about keep the prior's normal tail,
 so a proposal that mixes in the prior itself has bounded weights; the rest of it is a mixture of multivariate t
 distributions, fitted again after every round to all the draws so far (Cornuet, Marin, Mira and Robert 2012,
-doi:10.1111/j.1467-9469.2011.00756.x). Every draw is weighed with the mixture of all proposals that were used.
+doi:10.1111/j.1467-9469.2011.00756.x). Draws that a proposal was fitted to are not used again: weighed with that proposal they
+make light of a tail that few of them fell into (Marin, Pudlo and Sedki 2019, doi:10.3150/18-BEJ1042). A fresh sample is drawn
+from the mixture of all proposals and weighed with it.
 """
 
 from __future__ import annotations
@@ -29,11 +31,18 @@ MAX_DIMENSIONS_FOR_WIDE_PROPOSALS = 6
 """Dimensions up to which the first proposals are up to four times as wide as the curvature says, and fits stand alone."""
 INFLATION = 1.1
 """Factor on the covariances of a fit, for proposals must be wider than their targets."""
-ROUNDS = 4
-MORE_ROUNDS = 4
-"""Rounds that are added while the weights are not good."""
+ADAPTATION_ROUNDS = 3
+"""Rounds of draws that proposals are fitted to."""
+FINAL_ROUNDS = 3
+"""Size of the sample that is kept, in rounds."""
+SHARE_OF_EARLIER = 0.25
+"""Share of the sample that is kept that comes from the proposals before the last."""
+ATTEMPTS = 2
+"""Times that a sample of twice the size is drawn, from proposals fitted to the one before, while the weights are not good."""
 GOOD = 0.5
-"""Pareto k-hat at which no round is added."""
+"""Pareto k-hat up to which weights are good."""
+MIN_ESS = 1000.0
+"""Effective number of draws from which on weights are good."""
 START_DISTANCES = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0, 35.0, 60.0)
 """Distances from the middle of the prior at which a mode is looked for, beside the middle itself."""
 REACH, MOVES = 4.0, 40
@@ -69,7 +78,7 @@ def sample(
     *,
     start: FloatArray | None = None,
     slope: Slope | None = None,
-    size: int = 2000,
+    size: int = 1500,
 ) -> Weighted:
     """Weighted draws from the posterior of standard normal parameters.
 
@@ -86,7 +95,7 @@ def sample(
     slope : callable, optional
         Derivatives of the log likelihood; by default they are found by differences.
     size : int
-        Draws in a round.
+        Draws in a round of adaptation.
 
     Returns
     -------
@@ -101,26 +110,40 @@ def sample(
     >>> np.average(found.u, axis=0, weights=weight).round(1).tolist(), found.k_hat < 0.5
     ([0.5, 0.5], True)
     """
-    proposal = _first_proposal(log_likelihood, dimension, start, slope)
+    proposals = [_first_proposal(log_likelihood, dimension, start, slope)]
     u, likelihood, densities = np.empty((0, dimension)), np.empty(0), np.empty((0, 0))
-    proposals: list[_Mixture] = []
-    weighted: Weighted | None = None
-    for done in range(ROUNDS + MORE_ROUNDS):
-        fresh = _propose(proposal, size, dimension, rng)
-        proposals.append(proposal)
-        densities = np.column_stack([densities, _log_proposal(proposal, u)]) if len(u) else densities
+    for _ in range(ADAPTATION_ROUNDS):
+        fresh = _propose(proposals[-1], size, dimension, rng)
         rows = np.column_stack([_log_proposal(each, fresh) for each in proposals])
-        densities = np.concatenate([densities, rows]) if len(u) else rows
+        columns = [densities, _log_proposal(proposals[-1], u)] if len(u) else []
+        densities = np.concatenate([np.column_stack(columns), rows]) if columns else rows
         u, likelihood = np.concatenate([u, fresh]), np.concatenate([likelihood, log_likelihood(fresh)])
-        log_weight = likelihood + _log_normal(u) - _log_mean_exp(densities)
-        weighted = Weighted(u, log_weight, pareto_k(log_weight), effective(log_weight))
-        if done + 1 >= ROUNDS and weighted.k_hat <= GOOD:
+        proposals.append(_fit(u, likelihood + _log_normal(u) - _log_mean_exp(densities), proposals[-1]))
+    weighted = _weighted(log_likelihood, proposals, FINAL_ROUNDS * size, rng)
+    for _ in range(ATTEMPTS):
+        if weighted.k_hat <= GOOD and weighted.ess >= MIN_ESS:
             break
-        proposal = _fit(u, log_weight, proposal)
-        if done + 1 >= ROUNDS:
-            proposal = _with_mode(proposal, log_likelihood, u[np.argmax(log_weight)], slope)
-    assert weighted is not None
+        fitted = _fit(weighted.u, weighted.log_weight, proposals[-1])
+        proposals.append(_with_mode(fitted, log_likelihood, weighted.u[np.argmax(weighted.log_weight)], slope))
+        weighted = min(
+            weighted, _weighted(log_likelihood, proposals, 2 * FINAL_ROUNDS * size, rng), key=lambda each: each.k_hat
+        )
     return weighted
+
+
+def _weighted(
+    log_likelihood: LogLikelihood, proposals: list[_Mixture], size: int, rng: np.random.Generator
+) -> Weighted:
+    """Fresh draws from all proposals, most of them from the last, weighed with their mixture."""
+    share = np.full(len(proposals), SHARE_OF_EARLIER / (len(proposals) - 1))
+    share[-1] = 1 - SHARE_OF_EARLIER
+    ends = np.round(np.cumsum(share) * size).astype(int)
+    dimension = proposals[0].location.shape[1]
+    numbers = np.diff(ends, prepend=0)
+    u = np.concatenate([_propose(each, n, dimension, rng) for each, n in zip(proposals, numbers, strict=True)])
+    density = np.column_stack([_log_proposal(each, u) for each in proposals]) + np.log(share)
+    log_weight = log_likelihood(u) + _log_normal(u) - np.logaddexp.reduce(density, axis=1)
+    return Weighted(u, log_weight, pareto_k(log_weight), effective(log_weight))
 
 
 def _with_mode(mixture: _Mixture, log_likelihood: LogLikelihood, heaviest: FloatArray, slope: Slope | None) -> _Mixture:

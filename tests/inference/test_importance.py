@@ -82,6 +82,27 @@ def test_two_modes_are_both_found() -> None:
     assert right == pytest.approx(0.5, abs=0.05)
 
 
+def test_a_small_mode_beside_many_free_parameters_has_its_mass() -> None:
+    """Averaged over seeds: draws that a proposal was fitted to make light of what few of them fell into."""
+    dimension, mass = 15, 0.03
+    # Posteriors of either mode are normal: precision 1 + p and mean p c / (1 + p) where the likelihood has precision p.
+    centre, precision = np.array([[3.3, 0.0], [2.4, 2.5]]), np.array([[50.0, 0.0], [50.0, 4.0]])
+    log_mass = (-0.5 * np.log1p(precision) - 0.5 * precision * centre**2 / (1 + precision)).sum(axis=1)
+    offset = np.log([1 - mass, mass]) - log_mass
+
+    def two(u: FloatArray) -> FloatArray:
+        parts = [offset[i] - 0.5 * (precision[i] * (u[:, :2] - centre[i]) ** 2).sum(axis=1) for i in range(2)]
+        return np.asarray(np.logaddexp(*parts))
+
+    shares = []
+    for seed in range(24):
+        weighted = importance.sample(two, dimension, np.random.default_rng(seed))
+        shares.append(float(weights(weighted)[weighted.u[:, 0] < 2.8].sum()))
+    error = np.std(shares, ddof=1) / math.sqrt(len(shares))
+    assert abs(np.mean(shares) - mass) < 4 * error
+    assert error < 0.2 * mass
+
+
 def test_parameters_that_do_not_matter_keep_their_prior() -> None:
     found = importance.sample(lambda u: -20 * (u[:, 0] - 0.2) ** 2, 8, np.random.default_rng(2))
     weight = weights(found)
