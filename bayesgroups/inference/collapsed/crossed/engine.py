@@ -245,7 +245,7 @@ def _weighed(
         return _Weighed(tau, drawn, log_weight, k_hat, importance.effective(log_weight))
 
     second = candidates(CANDIDATES * draws)
-    if second.k_hat > importance.GOOD:
+    if second.k_hat > importance.GOOD or second.ess < MIN_ESS:
         second = candidates(MORE_CANDIDATES * draws)
     return second._replace(k_hat=max(weighted.k_hat, second.k_hat), ess=min(weighted.ess, second.ess))
 
