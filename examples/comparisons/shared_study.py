@@ -25,8 +25,8 @@ from bayesgroups.studies.resampling import Entry, study
 from examples.commands import add_options, executor
 from examples.comparisons.entrants import BAYESIAN, REFERENCES, STANDARD, entrants
 from examples.comparisons.shared_cells import FEWEST, SEED, draws_of, populations
-from examples.comparisons.shared_tables import page, tables, write_tables
-from examples.records import write
+from examples.comparisons.shared_tables import numbers, tables, write_tables
+from examples.pages import blocks, fill
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--no-differences", action="store_true", help="also run the control, where no subgroup differs")
     parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
-    parser.add_argument("--page", type=Path, help="Markdown page to write")
+    parser.add_argument("--page", type=Path, help="Markdown page whose numbers to fill in")
     add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     # Every process does small linear algebra; more threads than processes only get in each other's way.
@@ -127,13 +127,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_tables(part, folder)
         sys.stdout.write(part.markdown())
     if given.page is not None:
-        options = f"--seed {given.seed}" + ("" if given.draws is None else f" --draws {given.draws}")
-        options += "" if given.estimators is None else f" --estimators {given.estimators}"
-        options += "" if given.fewest == FEWEST else f" --fewest {given.fewest}"
-        options += " --no-differences" if given.no_differences else ""
-        write(
-            given.page, page(list(parts.values()), f"{PROGRAM} --data FOLDER --output RESULTS {options}", given.fewest)
-        )
+        kept = blocks(given.page.read_text(encoding="utf-8"))
+        fill(given.page, kept | numbers(list(parts.values()), given.fewest))
 
 
 if __name__ == "__main__":

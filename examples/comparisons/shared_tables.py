@@ -13,7 +13,8 @@ import xarray as xr
 from bayesgroups.studies.ratios import RATIOS, cell_ratios, overall, worst_cells
 from bayesgroups.studies.scores import cell_sums, measures, share_lost
 from examples.comparisons.entrants import REFERENCES, STANDARD
-from examples.comparisons.shared_cells import COVERAGE_COUNT, COVERAGE_ROWS
+from examples.comparisons.shared_cells import FEWEST
+from examples.pages import table
 from examples.records import write
 
 if TYPE_CHECKING:
@@ -58,15 +59,8 @@ class Tables:
         """The scores as Markdown tables."""
         lines = []
         for title, score in self.scores.items():
-            lines += [
-                f"**{title}**",
-                "",
-                f"| estimator | {' | '.join(_HEADINGS)} |",
-                "|---" * (len(_HEADINGS) + 1) + "|",
-            ]
-            for name in score.index:
-                lines.append(f"| {name} | {' | '.join(self._line(score, name, first=title == 'all cells'))} |")
-            lines.append("")
+            rows = [[name, *self._line(score, name, first=title == "all cells")] for name in score.index]
+            lines += [f"**{title}**", "", table(["estimator", *_HEADINGS], rows), ""]
         return "\n".join(lines)
 
     def _line(self, score: pd.DataFrame, name: str, *, first: bool) -> list[str]:
@@ -130,55 +124,27 @@ def write_tables(made: Tables, folder: Path) -> None:
     write(folder / "score.md", made.markdown())
     score = pd.concat(made.scores, names=["cells"])
     parts = {"score": score, "cells": made.ratios, "measures": made.measures, "worst": made.worst, "lost": made.lost}
-    for name, table in parts.items():
-        write(folder / f"{name}.csv", table.to_csv(float_format="%.6g", lineterminator="\n"))
+    for name, frame in parts.items():
+        write(folder / f"{name}.csv", frame.to_csv(float_format="%.6g", lineterminator="\n"))
 
 
-def page(parts: Sequence[Tables], command: str, fewest: int) -> str:
-    """The study as a Markdown page: what it is, its scores, the ratios of every cell, and the control if there is one."""
+def numbers(parts: Sequence[Tables], fewest: int) -> dict[str, str]:
+    """Blocks of the page by name: scores and the ratios of every cell.
+
+    A study with its control, or one whose truths come from fewer rows than usual, fills a block of its own and no other.
+    """
     made, *control = parts
-    lines = [
-        "# The shared study: fifteen cells",
-        "",
-        f"Made by `{command}`.",
-        "",
-        "Six metrics of a readmission model (5,000 of 73,988 admissions, stratified, 20 draws), errors of a language model "
-        "about incomes at 1, 3.2 and 10 % of 48,842 people, and word error rates at 3.2, 10 and 32 % of 2,581 speakers, "
-        "from raw texts and from normalised ones whose rates reach 21 (40 draws each, with replacement). The truth is the "
-        f"value in the population; subgroups with fewer than {fewest} rows there have none (diabetes: all 32 have one). Estimators "
-        "are compared where all are defined; small subgroups have at most 25 rows in the draw. Estimates of posteriors are "
-        f"medians. Coverage is scored on subgroups with at least {COVERAGE_ROWS} rows in the population and {COVERAGE_COUNT} in "
-        "the metric's denominator: their value there is near that of the superpopulation, which the intervals are about.",
-        "",
-        "Numbers are geometric means over cells of the ratio to `standard` (each subgroup by itself, pooled normal interval), "
-        "and the mean coverage of 95 % intervals, which are clipped to the range of the metric; in brackets jackknife "
-        "standard errors over draws. The last column is the largest ratio of the mean absolute error to that of the best "
-        "reference of a cell.",
-        "",
-        "## Scores",
-        "",
-        made.markdown(),
-    ]
-    for measure, title in (("mae", "Mean absolute error"), ("interval_score", "Interval score")):
-        table = made.ratios.xs((measure, "all"), level=("measure", "size_class"))
-        lines += [
-            f"## {title} by cell",
-            "",
-            f"| cell | {' | '.join(table.columns)} |",
-            "|---" * (len(table.columns) + 1) + "|",
-        ]
-        for cell, values in zip(table.index, table.to_numpy(dtype=np.float64), strict=True):
-            lines.append(f"| {cell} | {' | '.join('-' if np.isnan(value) else f'{value:.2f}' for value in values)} |")
-        lines.append("")
-    for part in control:
-        lines += [
-            "## Where no subgroup differs",
-            "",
-            "Outcomes are permuted over rows before every draw.",
-            "",
-            part.markdown(),
-        ]
-    return "\n".join(lines).rstrip("\n") + "\n"
+    if control:
+        return {"scores where no subgroup differs": control[0].markdown()}
+    if fewest != FEWEST:
+        return {f"scores of subgroups with {fewest} rows and more": made.markdown()}
+    found = {"scores": made.markdown()}
+    for measure in ("mae", "interval_score"):
+        ratios = made.ratios.xs((measure, "all"), level=("measure", "size_class"))
+        rows = zip(ratios.index, ratios.to_numpy(dtype=np.float64), strict=True)
+        lines = [[cell, *("-" if np.isnan(value) else f"{value:.2f}" for value in values)] for cell, values in rows]
+        found[f"{measure} by cell"] = table(["cell", *ratios.columns], lines)
+    return found
 
 
 def _number(value: float, error: float, *, percent: bool) -> str:

@@ -16,6 +16,7 @@ from examples.comparisons import shared_study
 from examples.comparisons.entrants import BAYESIAN, REFERENCES, entrants
 from examples.comparisons.shared_cells import cells, draws_of, populations, split
 from examples.comparisons.shared_tables import tables
+from examples.pages import PAGES, blocks
 from tests.studies.small_population import halved, population, standard
 
 CELLS = [
@@ -96,12 +97,11 @@ def test_the_command_writes_tables_and_resumes(
     monkeypatch.setenv("TERM", "xterm")
     arguments = ["--data", "nowhere", "--output", str(tmp_path), "--draws", "2", "--estimators", "js,eb_morris"]
     page = tmp_path / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_text((PAGES / "shared_study.md").read_text(encoding="utf-8"), encoding="utf-8")
     shared_study.main([*arguments, "--no-differences", "--page", str(page)])
-    text = page.read_text(encoding="utf-8")
-    assert "--draws 2 --estimators js,eb_morris --no-differences`" in text
-    assert "fewer than 40 rows" in text
-    assert "| people fnr | 1.00 |" in text
-    assert "## Where no subgroup differs" in text
+    before, after = blocks((PAGES / "shared_study.md").read_text(encoding="utf-8")), blocks(page.read_text("utf-8"))
+    assert {name for name, text in after.items() if text != before[name]} == {"scores where no subgroup differs"}
     first = capsys.readouterr()
     assert first.out.startswith("**all cells**")
     assert re.search(r"people .*100%", first.err)
@@ -115,3 +115,5 @@ def test_the_command_writes_tables_and_resumes(
     shared_study.main([*arguments, "--no-differences"])
     assert capsys.readouterr().out == first.out
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "records").rglob("*.npz")} == records
+    shared_study.main([*arguments, "--page", str(page)])
+    assert "| people fnr | 1.00 |" in blocks(page.read_text("utf-8"))["mae by cell"]
