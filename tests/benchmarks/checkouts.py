@@ -1,0 +1,94 @@
+"""Seconds of processor of everyday work in two checkouts of the project, taken in turn in one run.
+
+    python -m tests.benchmarks.checkouts BEFORE AFTER
+
+Both run with this interpreter and its libraries, each task in a fresh process that warms up once; the table has medians and, in
+brackets, the smallest and the largest of the repetitions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from examples.pages import table
+
+REPETITIONS = 5
+ROWS = """
+import numpy as np, pandas as pd, bayesgroups as bg
+rng = np.random.default_rng(1)
+def rows(n, levels=(2, 4, 5)):
+    frame = pd.DataFrame({f"a{i}": rng.integers(k, size=n).astype(str) for i, k in enumerate(levels)})
+    score = rng.random(n)
+    return frame.assign(y=(rng.random(n) < .2 + .5 * score).astype(int), d=(score > .5).astype(int), s=score)
+by = ["a0", "a1", "a2"]
+"""
+RATES = "tally = bg.tally(rows(5000), by, ['fnr', 'sel'], y_true='y', y_pred='d')\n"
+TASKS = {
+    "import": ("", "import bayesgroups"),
+    "tally of 1,000,000 rows, four metrics": (
+        ROWS + "frame = rows(1_000_000)", "bg.tally(frame, by, ['acc', 'fnr', 'fpr', 'sel'], y_true='y', y_pred='d')",
+    ),
+    "tally of 20,000 rows with AUC": (
+        ROWS + "frame = rows(20_000)", "bg.tally(frame, by, ['auc'], y_true='y', y_score='s')",
+    ),
+    "partial pooling, 40 subgroups, two metrics": (ROWS + RATES, "bg.estimate(tally, bg.PartialPooling(), seed=1)"),
+    "crossed effects, 40 subgroups, two metrics": (ROWS + RATES, "bg.estimate(tally, bg.CrossedEffects(), seed=1)"),
+    "certificate of a report": (
+        ROWS + RATES + "report = bg.estimate(tally, bg.PartialPooling(), seed=1)", "bg.certify(report)",
+    ),
+    "page of a report": (
+        ROWS + RATES + "report = bg.estimate(tally, bg.PartialPooling(), seed=1)", "bg.write_html(report, 'page.html')",
+    ),
+}  # fmt: skip
+"""Preparation and work by name; what is prepared is not timed."""
+TIMED = """
+import os, tempfile, time, warnings
+os.chdir(tempfile.mkdtemp())
+{before}
+warm = {warm}
+if warm:
+    {work}
+start = time.process_time()
+{work}
+print(time.process_time() - start)
+"""
+
+
+def seconds(checkout: Path, task: str) -> float:
+    """Seconds of processor of one task in a fresh process."""
+    before, work = TASKS[task]
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    code = TIMED.format(before=before, work=work, warm=task != "import")
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, env=environment, cwd=checkout, capture_output=True, text=True
+    )
+    return float(run.stdout)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Time every task in both checkouts and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.checkouts", description="Two checkouts in turn.")
+    parser.add_argument("before", type=Path)
+    parser.add_argument("after", type=Path)
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
+    given = parser.parse_args(arguments)
+    lines = []
+    for task in TASKS:
+        times: dict[Path, list[float]] = {given.before.resolve(): [], given.after.resolve(): []}
+        for _ in range(given.repetitions):
+            for checkout, taken in times.items():
+                taken.append(seconds(checkout, task))
+        first, second = times.values()
+        texts = [f"{median(each):.2f} s ({min(each):.2f} s to {max(each):.2f} s)" for each in (first, second)]
+        lines.append([task, *texts, f"{median(second) / median(first):.2f}"])
+    sys.stdout.write(table(["what", "before", "after", "ratio"], lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
