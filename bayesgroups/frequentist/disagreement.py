@@ -57,8 +57,8 @@ def estimate(
     >>> import bayesgroups as bg
     >>> from bayesgroups.frequentist.disagreement import estimate
     >>> rows = pd.DataFrame({"sex": ["f"] * 9, "label": list("abc") * 3, "disagrees": [0, 0, 0, 1, 0, 1, 0, 1, 0]})
-    >>> found = estimate(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"))
-    >>> found["interval_kind"].sel(metric=["acc", "tpr[a]"]).values.tolist()
+    >>> answer = estimate(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"))
+    >>> answer["interval_kind"].sel(metric=["acc", "tpr[a]"]).values.tolist()
     ['confidence', 'bound']
     """
     shape = (tally.sizes["metric"], tally.sizes["subgroup"])

@@ -82,10 +82,10 @@ def estimate(
     >>> from bayesgroups.frequentist import james_stein
     >>> site = pd.DataFrame({"site": ["a", "b", "c", "d", "e", "f"]})
     >>> counts = bg.tally_from_counts([10, 9, 6, 1, 3, 0], [50, 30, 15, 8, 4, 0], site, metric="fnr")
-    >>> found = james_stein.estimate(counts).sel(metric="fnr")
-    >>> found["estimate"].values.round(3).tolist()
+    >>> answer = james_stein.estimate(counts).sel(metric="fnr")
+    >>> answer["estimate"].values.round(3).tolist()
     [0.217, 0.293, 0.369, 0.16, 0.636, 0.271]
-    >>> str(found["status"].values[-1]), round(float(found["factor"]), 3)
+    >>> str(answer["status"].values[-1]), round(float(answer["factor"]), 3)
     ('imputed', 0.763)
     >>> known = james_stein.estimate(counts, centre=0.25).sel(metric="fnr")
     >>> known["estimate"].values.round(3).tolist(), round(float(known["factor"]), 3)

@@ -68,8 +68,8 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
     >>> from bayesgroups.frequentist import no_pooling
     >>> site = pd.DataFrame({"site": ["a", "b", "c"]})
     >>> counts = bg.tally_from_counts([9, 0, 0], [10, 5, 0], site, metric="acc")
-    >>> found = no_pooling.estimate(counts).sel(metric="acc", level=0.95)
-    >>> found["lower"].values.round(4).tolist(), found["upper"].values.round(4).tolist()
+    >>> answer = no_pooling.estimate(counts).sel(metric="acc", level=0.95)
+    >>> answer["lower"].values.round(4).tolist(), answer["upper"].values.round(4).tolist()
     ([0.5958, 0.0, nan], [0.9821, 0.4345, nan])
     """
     check_interval("no_pooling", interval, get_args(Literal["auto"]) + RATES + ESTIMATES + ROWS + CLUSTERS)

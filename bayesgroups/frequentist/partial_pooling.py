@@ -73,10 +73,10 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
     >>> from bayesgroups.frequentist import partial_pooling
     >>> site = pd.DataFrame({"site": ["a", "b", "c", "d", "e", "f"]})
     >>> counts = bg.tally_from_counts([10, 9, 6, 1, 3, 0], [50, 30, 15, 8, 4, 0], site, metric="fnr")
-    >>> found = partial_pooling.estimate(counts).sel(metric="fnr")
-    >>> found["estimate"].values.round(3).tolist()
+    >>> answer = partial_pooling.estimate(counts).sel(metric="fnr")
+    >>> answer["estimate"].values.round(3).tolist()
     [0.208, 0.301, 0.385, 0.171, 0.607, 0.314]
-    >>> str(found["status"].values[-1]), round(float(found["tau"]), 3)
+    >>> str(answer["status"].values[-1]), round(float(answer["tau"]), 3)
     ('imputed', 0.158)
     """
     check_interval("partial_pooling", interval, get_args(Choice))

@@ -129,10 +129,10 @@ def estimate(
     >>> from bayesgroups.frequentist import structured_regression
     >>> table = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m", "f", "m", "f", "m"]})
     >>> counts = bg.tally_from_counts([12, 5, 2, 3, 9, 0], [40, 20, 10, 5, 15, 0], table, metric="fnr")
-    >>> found = structured_regression.estimate(counts, penalty=0.5).sel(metric="fnr")
-    >>> found["estimate"].values.round(3).tolist(), str(found["status"].values[-1])
+    >>> answer = structured_regression.estimate(counts, penalty=0.5).sel(metric="fnr")
+    >>> answer["estimate"].values.round(3).tolist(), str(answer["status"].values[-1])
     ([0.315, 0.315, 0.333, 0.333, 0.472, 0.472], 'imputed')
-    >>> found["column"].values[found["coefficient"].values != 0].tolist()
+    >>> answer["column"].values[answer["coefficient"].values != 0].tolist()
     ['race[a]', 'race[c]', 'subgroup[c | f]']
     """
     _check(penalty, rule, errors, scale, replicates)

@@ -54,8 +54,8 @@ def resample(
     >>> from bayesgroups.inference.cluster_bootstrap import resample
     >>> frame = pd.DataFrame({"g": list("aaaa"), "speaker": [1, 1, 1, 2], "wer": [0.2, 0.2, 0.2, 1.0]})
     >>> tally = bg.tally(frame, ["g"], ["mean"], loss="wer", cluster="speaker")
-    >>> found = resample(tally.isel(metric=0), np.random.default_rng(1), 100)
-    >>> sorted({round(float(value), 6) for value in found.ravel()})
+    >>> answer = resample(tally.isel(metric=0), np.random.default_rng(1), 100)
+    >>> sorted({round(float(value), 6) for value in answer.ravel()})
     [0.2, 0.4, 1.0]
     """
     subgroup, weight = metric["cluster_subgroup"].values, metric["cluster_weight"].values

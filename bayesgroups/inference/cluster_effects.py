@@ -55,8 +55,8 @@ def integrate_clusters(
     >>> wer = [0.10, 0.20, 0.15, 0.15, 0.40, 0.30, 0.20]
     >>> frame = pd.DataFrame({"g": "a", "speaker": list("rrrrstt"), "wer": wer})
     >>> tally = bg.tally(frame, ["g"], ["mean"], loss="wer", cluster="speaker").isel(metric=0)
-    >>> found = integrate_clusters(tally, cluster_sd=0.1, row_sd=0.05)
-    >>> found["estimate"].values.round(4).tolist(), found["sampling_variance"].values.round(5).tolist()
+    >>> answer = integrate_clusters(tally, cluster_sd=0.1, row_sd=0.05)
+    >>> answer["estimate"].values.round(4).tolist(), answer["sampling_variance"].values.round(5).tolist()
     ([0.2598], [0.0038])
     """
     name = str(metric["metric"].values)

@@ -112,8 +112,8 @@ def sample(
     >>> import numpy as np
     >>> from bayesgroups.inference.gibbs import CoefficientPrior, sample
     >>> z, v = np.array([0.1, 0.1, 0.1, 0.9]), np.full(4, 0.01)
-    >>> found = sample(np.eye(4), z, v, CoefficientPrior(0.05), np.random.default_rng(1), draws=300)
-    >>> found.beta.mean(axis=(0, 1)).round(1).tolist()
+    >>> answer = sample(np.eye(4), z, v, CoefficientPrior(0.05), np.random.default_rng(1), draws=300)
+    >>> answer.beta.mean(axis=(0, 1)).round(1).tolist()
     [-0.0, -0.0, -0.0, 0.7]
     """
     data, swaps = design(x, z, v), _swaps(x)

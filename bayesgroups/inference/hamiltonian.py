@@ -79,11 +79,11 @@ def step(log_density: LogDensity, state: State, tuning: Tuning, rng: np.random.G
     >>> from bayesgroups.inference.hamiltonian import Tuning, start, step
     >>> normal = lambda x: (-0.5 * (x**2).sum(axis=1), -x)
     >>> tuning, rng = Tuning(np.full(4, 0.5), np.ones(1)), np.random.default_rng(1)
-    >>> state, found = start(normal, np.zeros((4, 1))), []
+    >>> state, answer = start(normal, np.zeros((4, 1))), []
     >>> for _ in range(1000):
     ...     state, acceptance = step(normal, state, tuning, rng)
-    ...     found.append(state.point)
-    >>> bool(abs(np.var(found) - 1) < 0.1), bool((acceptance > 0.8).all())
+    ...     answer.append(state.point)
+    >>> bool(abs(np.var(answer) - 1) < 0.1), bool((acceptance > 0.8).all())
     (True, True)
     """
     chains = len(state.value)

@@ -96,9 +96,9 @@ def sample(
     --------
     >>> import numpy as np
     >>> from bayesgroups.inference.importance import sample
-    >>> found = sample(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), 2, np.random.default_rng(1))
-    >>> weight = np.exp(found.log_weight - found.log_weight.max())
-    >>> np.average(found.u, axis=0, weights=weight).round(1).tolist(), found.k_hat < 0.5
+    >>> answer = sample(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), 2, np.random.default_rng(1))
+    >>> weight = np.exp(answer.log_weight - answer.log_weight.max())
+    >>> np.average(answer.u, axis=0, weights=weight).round(1).tolist(), answer.k_hat < 0.5
     ([0.5, 0.5], True)
     """
     proposal = _first_proposal(log_likelihood, dimension, start, slope)

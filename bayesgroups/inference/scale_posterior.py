@@ -72,8 +72,8 @@ def design(x: FloatArray, z: FloatArray, v: FloatArray) -> Design:
     --------
     >>> import numpy as np
     >>> from bayesgroups.inference.scale_posterior import design
-    >>> found = design(np.array([[1.0, 1, 0], [1, 0, 0], [0, 0, 1]]), np.array([0.1, 0.2, np.nan]), np.full(3, 0.1))
-    >>> found.shared.tolist(), found.shared_at.tolist(), found.own_at.tolist(), found.own_row.tolist()
+    >>> answer = design(np.array([[1.0, 1, 0], [1, 0, 0], [0, 0, 1]]), np.array([0.1, 0.2, np.nan]), np.full(3, 0.1))
+    >>> answer.shared.tolist(), answer.shared_at.tolist(), answer.own_at.tolist(), answer.own_row.tolist()
     ([[1.0, 1.0], [1.0, 1.0]], [0], [1], [0])
     """
     observed = np.isfinite(z) & np.isfinite(v)

@@ -116,8 +116,8 @@ def sample(
     >>> from bayesgroups.inference.score_gibbs import ScorePrior, sample
     >>> one = Design(np.eye(2)[None], np.array([-1, -1]), np.full(2, 3.0), 0)
     >>> count, mean = np.array([[400.0, 100.0]]), np.array([[-1.0, 1.0]])
-    >>> found = sample(one, count, mean, count, ScorePrior(0.3, 0.5, 0.25), np.random.default_rng(1), draws=200)
-    >>> found.mean.mean(axis=(0, 1)).round(1).tolist(), found.sd.mean(axis=(0, 1)).round(1).tolist()
+    >>> answer = sample(one, count, mean, count, ScorePrior(0.3, 0.5, 0.25), np.random.default_rng(1), draws=200)
+    >>> answer.mean.mean(axis=(0, 1)).round(1).tolist(), answer.sd.mean(axis=(0, 1)).round(1).tolist()
     ([[-1.0, 1.0]], [[1.0, 1.0]])
     """
     kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, chains)

@@ -44,8 +44,8 @@ def with_scores(tally: xr.Dataset) -> xr.Dataset:
     >>> import bayesgroups as bg
     >>> from bayesgroups.scores.inputs import with_scores
     >>> rows = pd.DataFrame({"s": ["a"] * 4, "y": [0, 0, 1, 1], "p": [0.2, 0.4, 0.3, 0.9]})
-    >>> found = with_scores(bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p"))
-    >>> found["score_mean"].values.round(3).ravel().tolist()
+    >>> answer = with_scores(bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p"))
+    >>> answer["score_mean"].values.round(3).ravel().tolist()
     [-0.896, 0.675]
     """
     if kept(tally) is None:

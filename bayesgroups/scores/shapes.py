@@ -114,8 +114,8 @@ def fit(rows: BinnedScores) -> Shape:
     >>> import numpy as np
     >>> from bayesgroups.scores.shapes import BinnedScores, fit
     >>> x = np.exp(np.random.default_rng(1).standard_normal(500) * 0.5)
-    >>> found = fit(BinnedScores((x - x.mean()) / x.std(), np.ones(500), np.zeros(500), np.zeros(500, dtype=np.int64), 1))
-    >>> found.worth, found.epsilon > 0.3
+    >>> answer = fit(BinnedScores((x - x.mean()) / x.std(), np.ones(500), np.zeros(500), np.zeros(500, dtype=np.int64), 1))
+    >>> answer.worth, answer.epsilon > 0.3
     (True, True)
     """
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)

@@ -61,8 +61,8 @@ def sample(
     --------
     >>> import numpy as np
     >>> from bayesgroups.inference.collapsed.binomial import sample
-    >>> found = sample(np.array([3.0, 0, 40]), np.array([10.0, 2, 100]), np.random.default_rng(1))
-    >>> found.mu.shape, found.surface.edge_mass < 1e-6, found.quadrature_error < 1e-3
+    >>> answer = sample(np.array([3.0, 0, 40]), np.array([10.0, 2, 100]), np.random.default_rng(1))
+    >>> answer.mu.shape, answer.surface.edge_mass < 1e-6, answer.quadrature_error < 1e-3
     ((4000, 3), True, True)
     """
     some = n > 0
@@ -109,11 +109,7 @@ def sample(
     alpha, tau = place(surface.x, surface.y)
     eta = _effects(k, n, alpha, tau, rng)
     return BinomialDraws(
-        mu=1 / (1 + np.exp(-eta)),
-        overall=1 / (1 + np.exp(-alpha)),
-        tau=tau,
-        surface=surface,
-        quadrature_error=gap,
+        mu=1 / (1 + np.exp(-eta)), overall=1 / (1 + np.exp(-alpha)), tau=tau, surface=surface, quadrature_error=gap
     )
 
 

@@ -78,8 +78,8 @@ def sample(
     >>> import bayesgroups as bg
     >>> from bayesgroups.inference.collapsed.confusion import sample
     >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
-    >>> found = sample(bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", confusion=True), seed=1)
-    >>> found.draws["cell_share"].dims, [check.passed for check in found.checks]
+    >>> answer = sample(bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", confusion=True), seed=1)
+    >>> answer.draws["cell_share"].dims, [check.passed for check in answer.checks]
     (('chain', 'draw', 'subgroup', 'outcome', 'decision'), [True, True, True])
     """
     confusion_tree, components = tree(tally), subsets(tally, order)

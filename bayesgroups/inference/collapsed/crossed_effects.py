@@ -76,8 +76,8 @@ def sample(
     >>> import bayesgroups as bg
     >>> from bayesgroups.inference.collapsed.crossed_effects import sample
     >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
-    >>> found = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
-    >>> found.draws["component_sd"].sizes["component"], [check.passed for check in found.checks]
+    >>> answer = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
+    >>> answer.draws["component_sd"].sizes["component"], [check.passed for check in answer.checks]
     (3, [True, True, True])
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)

@@ -54,8 +54,8 @@ def sample(
     >>> import bayesgroups as bg
     >>> from bayesgroups.inference.collapsed.disagreement import sample
     >>> rows = pd.DataFrame({"sex": ["f"] * 6, "label": list("aabbcc"), "disagrees": [0, 1, 0, 0, 1, 0]})
-    >>> found = sample(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), seed=1)
-    >>> dict(found.draws.sizes), all(check.passed for check in found.checks)
+    >>> answer = sample(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), seed=1)
+    >>> dict(answer.draws.sizes), all(check.passed for check in answer.checks)
     ({'chain': 4, 'draw': 1000, 'metric': 13, 'subgroup': 1}, True)
     """
     disagree = tally["disagreements"].values

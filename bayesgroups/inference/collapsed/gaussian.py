@@ -91,8 +91,8 @@ def sample(
     >>> import numpy as np
     >>> from bayesgroups.inference.collapsed.gaussian import sample
     >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
-    >>> found = sample(z, v, np.random.default_rng(1), centre=0.5, overall_scale=0.5, tau_scale=0.25)
-    >>> found.mu.mean(axis=0).round(2).tolist()
+    >>> answer = sample(z, v, np.random.default_rng(1), centre=0.5, overall_scale=0.5, tau_scale=0.25)
+    >>> answer.mu.mean(axis=0).round(2).tolist()
     [0.22, 0.26, 0.35, 0.2, 0.44]
     """
     some = np.isfinite(z) & np.isfinite(v)

@@ -51,11 +51,11 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
     >>> from bayesgroups.inference.collapsed.james_stein import sample
     >>> sites = pd.DataFrame({"site": ["a", "b", "c", "d", "e"]})
     >>> published = bg.tally_from_estimates([1.0, 2.0, 3.0, 4.0, 5.0], [0.5] * 5, sites)
-    >>> found = sample(published, seed=1)
-    >>> abs(found.draws["mu"].mean(("chain", "draw", "metric")) - [1.2, 2.1, 3.0, 3.9, 4.8]).max().item() < 0.1
+    >>> answer = sample(published, seed=1)
+    >>> abs(answer.draws["mu"].mean(("chain", "draw", "metric")) - [1.2, 2.1, 3.0, 3.9, 4.8]).max().item() < 0.1
     True
     >>> known = sample(published, seed=1, centre=0.0)
-    >>> known.draws["overall"].values.max().item(), bool(known.draws["mu"].mean() < found.draws["mu"].mean())
+    >>> known.draws["overall"].values.max().item(), bool(known.draws["mu"].mean() < answer.draws["mu"].mean())
     (0.0, True)
     """
     metric = str(tally["metric"].values[0])

@@ -88,8 +88,8 @@ def sample(
     >>> rows = pd.DataFrame({"site": rng.choice(["a", "b", "c"], 600), "y": rng.integers(0, 2, 600)})
     >>> rows["p"] = 1 / (1 + np.exp(0.5 - rows["y"] - rng.standard_normal(600)))
     >>> counts = bg.tally(rows, ["site"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5)
-    >>> found = sample(counts, seed=1)
-    >>> found.draws["mu"].mean(["chain", "draw", "subgroup"]).values.round(2).tolist(), found.engine
+    >>> answer = sample(counts, seed=1)
+    >>> answer.draws["mu"].mean(["chain", "draw", "subgroup"]).values.round(2).tolist(), answer.engine
     ([0.47, 0.73], 'gibbs')
     """
     source = with_scores(tally)

@@ -55,8 +55,8 @@ def sample(
     >>> import bayesgroups as bg
     >>> from bayesgroups.inference.collapsed.partial_pooling import sample
     >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
-    >>> found = sample(counts, seed=1)
-    >>> [check.passed for check in found.checks]
+    >>> answer = sample(counts, seed=1)
+    >>> [check.passed for check in answer.checks]
     [True, True, True, True]
     """
     metric = str(tally["metric"].values[0])

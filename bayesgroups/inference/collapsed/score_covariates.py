@@ -57,8 +57,8 @@ def sample(
     >>> from bayesgroups.models.shared.score_covariates import CovariateCells
     >>> count, mean = np.full((3, 2), 400.0), np.array([[0.0, 1.0], [0.5, 1.5], [0.2, 1.2]])[..., None]
     >>> cells = CovariateCells(count, mean, np.ones((3, 2, 1, 1)), np.zeros((3, 2, 1)))
-    >>> found, centre = sample(cells, np.random.default_rng(1), finite=False, draws=1000)
-    >>> found.mean(axis=0)[..., 0].round(1).tolist()
+    >>> answer, centre = sample(cells, np.random.default_rng(1), finite=False, draws=1000)
+    >>> answer.mean(axis=0)[..., 0].round(1).tolist()
     [[0.0, 1.0], [0.5, 1.5], [0.2, 1.2]]
     """
     count = covariates.count

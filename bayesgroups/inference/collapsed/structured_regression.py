@@ -76,8 +76,8 @@ def sample(
     >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
     >>> names = counts["subgroup"].values
     >>> features = xr.DataArray(np.eye(3), {"subgroup": names, "coefficient": names})
-    >>> found = sample(counts, seed=1, features=features)
-    >>> found.engine, [check.passed for check in found.checks]
+    >>> answer = sample(counts, seed=1, features=features)
+    >>> answer.engine, [check.passed for check in answer.checks]
     ('gibbs', [True, True, True])
     """
     metric = str(tally["metric"].values[0])

@@ -29,11 +29,7 @@ def start(k: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def refine(
-    k: FloatArray,
-    n: FloatArray,
-    y: FloatArray,
-    v: FloatArray,
-    moments: Moments,
+    k: FloatArray, n: FloatArray, y: FloatArray, v: FloatArray, moments: Moments
 ) -> tuple[FloatArray, FloatArray]:
     """Sites that fit one posterior.
 
