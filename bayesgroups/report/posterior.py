@@ -18,18 +18,10 @@ CHAINS = 4
 
 @dataclass(frozen=True)
 class Posterior:
-    """A posterior of one metric or of several.
+    """Posterior of one metric or of several: draws, and what was checked of the fit.
 
-    Attributes
-    ----------
-    draws : xr.Dataset
-        ``mu(chain, draw, metric, subgroup)`` and hyper-parameters along (chain, draw, metric).
-    checks : tuple of Check
-        What was checked of the fit.
-    engine : str
-        ``collapsed`` or ``nuts``.
-    sample_stats : xr.Dataset or None
-        Statistics of the sampler where there was one.
+    ``draws`` has ``mu(chain, draw, metric, subgroup)`` and hyper-parameters along (chain, draw, metric); ``engine`` is
+    its name, such as ``collapsed`` or ``nuts``; ``sample_stats`` are statistics of the sampler where there was one.
     """
 
     draws: xr.Dataset
@@ -39,32 +31,14 @@ class Posterior:
 
 
 def generator(seed: int, metric: str, purpose: str) -> np.random.Generator:
-    """The random numbers of one metric and purpose: the same whichever other metrics are asked for.
-
-    Examples
-    --------
-    >>> from bayesgroups.report.posterior import generator
-    >>> generator(1, "fnr", "posterior").random() == generator(1, "fnr", "posterior").random()
-    True
-    """
+    """Random numbers of one metric and purpose: the same whichever other metrics are asked for."""
     return np.random.default_rng([seed, zlib.crc32(metric.encode()), zlib.crc32(purpose.encode())])
 
 
 def lay_out(tally: xr.Dataset, mu: FloatArray, scalars: dict[str, FloatArray]) -> xr.Dataset:
-    """Independent draws of one metric as a Dataset with chains.
+    """Independent draws of one metric as a Dataset with chains, from ``mu`` (draw, subgroup) and hyper-parameters (draw,).
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric.
-    mu : array (draw, subgroup)
-        Draws, their number divisible by `CHAINS`.
-    scalars : dict of arrays (draw,)
-        Hyper-parameters.
-
-    Returns
-    -------
-    xr.Dataset
+    The number of draws is divisible by `CHAINS`.
     """
     shape = (CHAINS, len(mu) // CHAINS, 1)
     data: dict[str, Any] = {"mu": (("chain", "draw", "metric", "subgroup"), mu.reshape(*shape, mu.shape[1]))}

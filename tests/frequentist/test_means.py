@@ -60,5 +60,5 @@ def test_level_is_checked() -> None:
 
 
 def test_separate_normal_of_a_known_variance() -> None:
-    limits = separate_normal(np.array([0.5]), np.array([0.125]), 0.95)
+    limits = means.separate_normal(np.array([0.5]), np.array([0.125]), 0.95)
     np.testing.assert_allclose([limits.lower[0], limits.upper[0]], [-0.193, 1.193], atol=5e-5)
