@@ -25,14 +25,9 @@ from bayesgroups.models.shared.variances import with_shrunk_variances
 
 @dataclass(frozen=True)
 class LogPrior:
-    """Log prior density of the draws of one metric.
+    """Log prior density of the draws of one metric, up to a constant, or the reason why there is none.
 
-    Attributes
-    ----------
-    value : array (draw,) or (draw, subgroup) or None
-        Up to a constant; with ``subgroup`` where every subgroup has a prior of its own and nothing is shared.
-    reason : str
-        The reason where there is no density; empty where there is one.
+    ``value`` is (draw,), or (draw, subgroup) where every subgroup has a prior of its own and nothing is shared.
     """
 
     value: FloatArray | None
@@ -40,16 +35,7 @@ class LogPrior:
 
 
 def value_density(values: FloatArray, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
-    """Density of values that have a weak prior and no population: Jeffreys' for rates, wide and normal otherwise.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}))
-    >>> value_density(np.array([0.5, 0.1]), counts, binomial=True).round(3).tolist()  # log(p (1 - p)) / 2
-    [-0.693, -1.204]
-    """
+    """Density of values that have a weak prior and no population: Jeffreys' for rates, wide and normal otherwise."""
     if binomial:
         inside = _inside(values)  # as a density of the logit, in which the ends are far away
         return np.asarray(JEFFREYS * (np.log(inside) + np.log1p(-inside)))
@@ -129,8 +115,6 @@ def coefficient_density(
 def normal(x: FloatArray, centre: xr.DataArray | float, scale: xr.DataArray | float) -> FloatArray:
     """Normal log density.
 
-    Examples
-    --------
     >>> normal(np.array([1.0, 3.0]), 1.0, 2.0).tolist()
     [-0.0, -0.5]
     """
@@ -140,8 +124,6 @@ def normal(x: FloatArray, centre: xr.DataArray | float, scale: xr.DataArray | fl
 def half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
     """Half-normal log density of positive values.
 
-    Examples
-    --------
     >>> half_normal(np.array([2.0]), 2.0).tolist()
     [-0.5]
     """
@@ -151,8 +133,6 @@ def half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
 def half_t(x: FloatArray, scale: float) -> FloatArray:
     """Half-t log density of positive values, with 3 degrees of freedom.
 
-    Examples
-    --------
     >>> half_t(np.array([3.0**0.5]), 1.0).round(6).tolist()  # -2 log(2)
     [-1.386294]
     """

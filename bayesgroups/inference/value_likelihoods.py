@@ -12,29 +12,9 @@ MIN_STD_ERROR_SHARE = 1e-6
 
 
 def value_likelihood(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
-    """Binomial likelihood of the rows, or normal likelihood with known sampling variances, of one metric.
+    """Log likelihood (draw, subgroup) of one metric: binomial, or normal with known sampling variances.
 
-    Parameters
-    ----------
-    draws : xr.Dataset
-        Draws of one metric; read is ``mu`` (sample, subgroup).
-    tally : xr.Dataset
-        A tally with that metric alone.
-    binomial : bool
-        The likelihood.
-
-    Returns
-    -------
-    array (draw, subgroup)
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}))
-    >>> draws = xr.Dataset({"mu": (("sample", "subgroup"), [[0.5, 0.3]])})
-    >>> value_likelihood(draws, counts, binomial=True).round(1).tolist()
-    [[-1.4, -61.1]]
+    Of the draws ``mu`` (sample, subgroup) is read; the tally has that metric alone.
     """
     mu = np.asarray(draws["mu"].transpose("sample", "subgroup").values, dtype=np.float64)
     if binomial:
@@ -45,9 +25,6 @@ def value_likelihood(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) ->
 def binomial_likelihood(p: FloatArray, successes: FloatArray, count: FloatArray) -> FloatArray:
     """Log likelihood (draw, subgroup) of successes among a count, at rates ``p`` (draw, subgroup).
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> density = binomial_likelihood(np.array([[0.5, 0.3, 0.0]]), np.array([1.0, np.nan, 0.0]), np.array([2.0, 0.0, 4.0]))
     >>> (density.round(3) + 0.0).tolist()
     [[-1.386, 0.0, 0.0]]

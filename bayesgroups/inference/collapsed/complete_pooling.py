@@ -14,31 +14,7 @@ from bayesgroups.report.posterior import Posterior, generator, lay_out
 def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likelihood: bool = True) -> Posterior:
     """Independent draws from the posterior of one metric; every subgroup has the same value.
 
-    The same model as `bayesgroups.models.complete_pooling`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts, or normal estimates with known variances.
-
-    Returns
-    -------
-    Posterior
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.complete_pooling import sample
-    >>> counts = bg.tally_from_counts([1, 3], [10, 30], pd.DataFrame({"site": ["a", "b"]}))
-    >>> bool((sample(counts, seed=1).draws["mu"].std("subgroup") < 1e-12).all())
-    True
+    The same model as `bayesgroups.models.complete_pooling`: binomial counts, or normal estimates with known variances.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "complete_pooling")

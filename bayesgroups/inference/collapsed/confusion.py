@@ -48,39 +48,10 @@ def sample(
 ) -> Posterior:
     """Independent draws of the cells of every subgroup, and of every metric of the tally from them.
 
-    The same model as `bayesgroups.models.confusion` without correlations.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with confusion cells.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    order, tau_scale, own_effects, follow_selection, score_offsets
-        As in `bayesgroups.models.confusion.build`.
-
-    Returns
-    -------
-    Posterior
-        The draws have ``mu``, ``overall``, ``cell_share(chain, draw, subgroup, outcome, decision)`` and the hyper-parameters of
-        the factors. They are the same whichever metrics the tally has.
-
-    Raises
-    ------
-    ValueError
-        If the tally has no cells or a metric is no function of them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.confusion import sample
-    >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
-    >>> answer = sample(bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", confusion=True), seed=1)
-    >>> answer.draws["cell_share"].dims, [check.passed for check in answer.checks]
-    (('chain', 'draw', 'subgroup', 'outcome', 'decision'), [True, True, True])
+    The same model as `bayesgroups.models.confusion` without correlations, with the settings of its ``build``. The draws
+    have ``mu``, ``overall``, ``cell_share(chain, draw, subgroup, outcome, decision)`` and the hyper-parameters of the
+    factors. They are the same whichever metrics the tally has. ValueError if the tally has no cells or a metric is no
+    function of them.
     """
     confusion_tree, components = tree(tally), subsets(tally, order)
     fixed = own_effects == "fixed" and len(components.names) > 1
@@ -158,18 +129,7 @@ def sample(
 
 
 def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
-    """Every metric of the tally from shares (..., outcome, decision) of the cells, (..., metric).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.confusion import metrics_of
-    >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
-    >>> tally = bg.tally(rows, ["sex"], ["sel", "acc"], y_true="y", y_pred="d", confusion=True)
-    >>> metrics_of(tally, np.array([[0.4, 0.1], [0.2, 0.3]])).round(6).tolist()
-    [0.4, 0.7]
-    """
+    """Every metric of the tally from shares (..., outcome, decision) of the cells, (..., metric)."""
     above, below = (
         tally[name].values.reshape(tally.sizes["metric"], -1) for name in ("cell_numerator", "cell_denominator")
     )

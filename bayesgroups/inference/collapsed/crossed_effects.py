@@ -43,42 +43,10 @@ def sample(
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
 
-    The same model as `bayesgroups.models.crossed_effects`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``; with ``tasks``, any number.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts with a predictor of logits, or normal estimates with known variances.
-    order, covariates, prior, tau_scale, own_effects, tasks
-        As in `bayesgroups.models.crossed_effects.build`.
-    component_sd : sequence of float, optional
-        Standard deviations of all components, where they are known, in the place of their prior and of the known part of
-        residual effects.
-
-    Returns
-    -------
-    Posterior
-
-    Raises
-    ------
-    ValueError
-        If the tally does not have what is asked for, or has not so many components.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.crossed_effects import sample
-    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
-    >>> answer = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
-    >>> answer.draws["component_sd"].sizes["component"], [check.passed for check in answer.checks]
-    (3, [True, True, True])
+    The same model as `bayesgroups.models.crossed_effects`, with the settings of its ``build``: binomial counts with a
+    predictor of logits, or normal estimates with known variances. ``component_sd`` are standard deviations of all
+    components, where they are known, in the place of their prior and of the known part of residual effects. ValueError if
+    the tally does not have what is asked for, or has not so many components.
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)

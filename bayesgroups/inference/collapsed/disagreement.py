@@ -28,35 +28,9 @@ def sample(
 ) -> Posterior:
     """Independent draws from the posterior of every metric of a tally of disagreement.
 
-    The same model as `bayesgroups.models.disagreement` without critics.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        From `bayesgroups.disagreement_tally`.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    destination : float
-        Parameter of the Dirichlet prior of where disagreement goes.
-    overall_scale, tau_scale : float, optional
-        Prior scales of the disagreement rates, on the logit scale; by default those of `bayesgroups.models.shared.scales`.
-
-    Returns
-    -------
-    Posterior
-        ``mu(chain, draw, metric, subgroup)``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.disagreement import sample
-    >>> rows = pd.DataFrame({"sex": ["f"] * 6, "label": list("aabbcc"), "disagrees": [0, 1, 0, 0, 1, 0]})
-    >>> answer = sample(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), seed=1)
-    >>> dict(answer.draws.sizes), all(check.passed for check in answer.checks)
-    ({'chain': 4, 'draw': 1000, 'metric': 13, 'subgroup': 1}, True)
+    The same model as `bayesgroups.models.disagreement` without critics. ``destination`` is the parameter of the Dirichlet
+    prior of where disagreement goes; scales are those of the disagreement rates, on the logit scale, by default those of
+    `bayesgroups.models.shared.scales`.
     """
     disagree = tally["disagreements"].values
     total = disagree + tally["agreements"].values
@@ -85,20 +59,7 @@ def sample(
 
 
 def destinations(size: int, subgroups: int, concentration: float, rng: np.random.Generator, draws: int) -> FloatArray:
-    """Draws of where disagreement goes, from the prior.
-
-    Returns
-    -------
-    array (draw, from, to, subgroup)
-        Sums to 1 over ``to``; 0 from a label to itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.disagreement import destinations
-    >>> destinations(2, 1, 1.0, np.random.default_rng(1), 1)[0, :, :, 0].tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
+    """Prior draws (draw, from, to, subgroup) of where disagreement goes; sums to 1 over ``to``, 0 from a label to itself."""
     shares = np.zeros((draws, size, size, subgroups))
     for label in range(size):
         targets = [to for to in range(size) if to != label]
@@ -108,20 +69,10 @@ def destinations(size: int, subgroups: int, concentration: float, rng: np.random
 
 
 def metrics(tally: xr.Dataset, rate: FloatArray, shares: FloatArray, sent: FloatArray) -> FloatArray:
-    """Draws of every metric.
+    """Draws (draw, metric, subgroup) of every metric of the tally.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        Says what the metrics are.
-    rate, shares : arrays (draw, label, subgroup)
-        Disagreement rates and shares of labels.
-    sent : array (draw, from, to, subgroup)
-        Where disagreement goes.
-
-    Returns
-    -------
-    array (draw, metric, subgroup)
+    Rates of disagreement and shares of labels are (draw, label, subgroup), ``sent`` (draw, from, to, subgroup) is where
+    disagreement goes.
     """
     agree, disagree = (1 - rate) * shares, rate * shares
     arrived = (sent * disagree[:, :, None]).sum(axis=1)

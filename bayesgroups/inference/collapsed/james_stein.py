@@ -25,38 +25,10 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
     priors of overall and of tau^2, and mu the value in the range of the metric that is nearest to theta. A known centre
     stands for overall, in every draw.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    centre : float, optional
-        Known centre, in the range of the metric.
-
-    Returns
-    -------
-    Posterior
-        With three estimates or fewer the posterior of every subgroup by itself, Normal(z, v), a weak prior where there
-        is no estimate, and ``overall`` and ``tau`` the weighted mean and the standard deviation of the values of the
-        subgroups with one. Around a known centre so it is with two estimates or fewer: the weak prior is around it,
-        ``overall`` is it, and ``tau`` the root of the mean squared distance to it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.james_stein import sample
-    >>> sites = pd.DataFrame({"site": ["a", "b", "c", "d", "e"]})
-    >>> published = bg.tally_from_estimates([1.0, 2.0, 3.0, 4.0, 5.0], [0.5] * 5, sites)
-    >>> answer = sample(published, seed=1)
-    >>> abs(answer.draws["mu"].mean(("chain", "draw", "metric")) - [1.2, 2.1, 3.0, 3.9, 4.8]).max().item() < 0.1
-    True
-    >>> known = sample(published, seed=1, centre=0.0)
-    >>> known.draws["overall"].values.max().item(), bool(known.draws["mu"].mean() < answer.draws["mu"].mean())
-    (0.0, True)
+    With three estimates or fewer the posterior of every subgroup by itself, Normal(z, v), a weak prior where there is no
+    estimate, and ``overall`` and ``tau`` the weighted mean and the standard deviation of the values of the subgroups with
+    one. Around a known centre so it is with two estimates or fewer: the weak prior is around it, ``overall`` is it, and
+    ``tau`` the root of the mean squared distance to it.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "james_stein")

@@ -16,30 +16,6 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
 
     The same model as `bayesgroups.models.no_pooling`: a rate has the Jeffreys prior Beta(1/2, 1/2), anything else a weak
     normal prior around the centre of its scale. A subgroup without data gets draws from its prior.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts, or normal estimates with known variances.
-
-    Returns
-    -------
-    Posterior
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.no_pooling import sample
-    >>> counts = bg.tally_from_counts([1], [1], pd.DataFrame({"site": ["a"]}))
-    >>> abs(float(sample(counts, seed=1).draws["mu"].mean()) - 0.75) < 0.02
-    True
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "no_pooling")

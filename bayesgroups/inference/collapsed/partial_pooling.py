@@ -29,35 +29,9 @@ def sample(
 ) -> Posterior:
     """Independent draws from the posterior of one metric.
 
-    The same model as `bayesgroups.models.partial_pooling`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts with a hierarchy of logits, or normal estimates with known variances.
-    overall_scale, tau_scale : float, optional
-        Prior scales of the centre and of the spread, on the logit scale for the binomial likelihood and in units of
-        the metric otherwise; by default those of `bayesgroups.models.shared.scales`.
-
-    Returns
-    -------
-    Posterior
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.partial_pooling import sample
-    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
-    >>> answer = sample(counts, seed=1)
-    >>> [check.passed for check in answer.checks]
-    [True, True, True, True]
+    The same model as `bayesgroups.models.partial_pooling`: binomial counts with a hierarchy of logits, or normal
+    estimates with known variances. Prior scales of the centre and of the spread are on the logit scale for the former and
+    in units of the metric otherwise; by default those of `bayesgroups.models.shared.scales`.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "partial_pooling")
