@@ -72,11 +72,7 @@ def estimate(
         sets = confidence_sets(tally, notion, seed=seed, form=form, resample=resample, draws=draws)
         at = np.flatnonzero(notions == notion)
         label_sets = sets.sel(label=labels[at])
-        low[at], high[at], middle[at] = (
-            label_sets["lower"].values,
-            label_sets["upper"].values,
-            label_sets["midpoint"].values,
-        )
+        low[at], high[at], middle[at] = (label_sets[name].values for name in ("lower", "upper", "midpoint"))
         error[at] = np.fmax(label_sets["lower_std_error"].values, label_sets["upper_std_error"].values)
         lower[at], upper[at] = label_sets["confidence_lower"].values, label_sets["confidence_upper"].values
     exact = _exactly_known(tally, form)

@@ -148,12 +148,9 @@ def _errors(
         rate = bounds(*replicates(tally, unit, rng, draws=draws), notion, form)
         ends = rate if across is None else over_labels(differences(rate, form))
         variance[unit] = Bounds(_variance(ends.lower), _variance(ends.upper))
-    return Bounds(
-        *(
-            np.sqrt(joined({unit: getattr(ends, side) for unit, ends in variance.items()}))
-            for side in ("lower", "upper")
-        )
-    )
+    lower = joined({unit: ends.lower for unit, ends in variance.items()})
+    upper = joined({unit: ends.upper for unit, ends in variance.items()})
+    return Bounds(np.sqrt(lower), np.sqrt(upper))
 
 
 def joined(variance: dict[Unit, FloatArray]) -> FloatArray:

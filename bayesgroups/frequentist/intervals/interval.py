@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 
 
@@ -17,6 +18,15 @@ class Interval:
 
     lower: FloatArray
     upper: FloatArray
+
+    def where(self, condition: BoolArray, other: Interval) -> Interval:
+        """Limits of this interval where a condition holds, of the other one elsewhere."""
+        return Interval(np.where(condition, self.lower, other.lower), np.where(condition, self.upper, other.upper))
+
+
+def stack(intervals: Sequence[Interval]) -> Interval:
+    """Intervals of several metrics as one, arrays (metric, ...)."""
+    return Interval(np.stack([each.lower for each in intervals]), np.stack([each.upper for each in intervals]))
 
 
 def around(centre: FloatArray, half_width: FloatArray) -> Interval:
