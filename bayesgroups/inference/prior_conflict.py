@@ -181,5 +181,10 @@ def subgroup_draws(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> F
 
 def logit(share: FloatArray) -> FloatArray:
     """Logits of shares, those of 0 and 1 at the ends of what a double holds."""
-    inside = np.clip(share, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
+    rate = inside(share)
+    return np.asarray(np.log(rate) - np.log1p(-rate))
+
+
+def inside(share: FloatArray) -> FloatArray:
+    """Shares at least as far from 0 and 1 as a double tells apart."""
+    return np.asarray(np.clip(share, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg))

@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.prior_conflict import inside, logit
 from bayesgroups.models.shared.cells import normal_cells
 from bayesgroups.models.shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, component_scales
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE
@@ -37,8 +38,8 @@ class LogPrior:
 def value_density(values: FloatArray, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
     """Density of values that have a weak prior and no population: Jeffreys' for rates, wide and normal otherwise."""
     if binomial:
-        inside = _inside(values)  # as a density of the logit, in which the ends are far away
-        return np.asarray(JEFFREYS * (np.log(inside) + np.log1p(-inside)))
+        rate = inside(values)  # as a density of the logit, in which the ends are far away
+        return np.asarray(JEFFREYS * (np.log(rate) + np.log1p(-rate)))
     natural = natural_scale(tally).isel(metric=0)
     return normal(values, natural["centre"], WEAK * natural["scale"])
 
@@ -83,7 +84,7 @@ def factor_density(draws: xr.Dataset, tally: xr.Dataset, *, tau_scale: float | N
     followed = factors.names.index(str(draws["follower"].item())) if "selection_slope" in draws else None
     scales = np.asarray(factor_scales(factors, tau_scale, followed=followed), dtype=np.float64)
     spread = draws["factor_sd"].transpose("sample", "factor", "component").values
-    centre = _logit(draws["factor_overall"].transpose("sample", "factor").values)
+    centre = logit(draws["factor_overall"].transpose("sample", "factor").values)
     density = normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
     density = density + half_normal(spread, scales[:, None]).sum(axis=(1, 2))
     if "slope" in draws:
@@ -141,13 +142,4 @@ def half_t(x: FloatArray, scale: float) -> FloatArray:
 
 def _centre(draws: xr.Dataset, natural: xr.Dataset, wide: float, *, binomial: bool) -> FloatArray:
     overall = np.asarray(draws["overall"].values, dtype=np.float64)
-    return normal(_logit(overall), 0.0, wide) if binomial else normal(overall, natural["centre"], wide)
-
-
-def _inside(p: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(p, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg))
-
-
-def _logit(p: FloatArray) -> FloatArray:
-    inside = _inside(p)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
+    return normal(logit(overall), 0.0, wide) if binomial else normal(overall, natural["centre"], wide)

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.prior_conflict import inside
 
 MIN_STD_ERROR_SHARE = 1e-6
 """Floor of a standard error as a share of the largest one: estimates known exactly have no density."""
@@ -31,8 +32,8 @@ def binomial_likelihood(p: FloatArray, successes: FloatArray, count: FloatArray)
     """
     observed = (count > 0) & np.isfinite(successes)
     k, n = np.where(observed, successes, 0.0), np.where(observed, count, 0.0)
-    inside = np.clip(np.where(np.isfinite(p), p, 0.5), np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
-    return np.asarray(k * np.log(inside) + (n - k) * np.log1p(-inside))
+    rate = inside(np.where(np.isfinite(p), p, 0.5))
+    return np.asarray(k * np.log(rate) + (n - k) * np.log1p(-rate))
 
 
 def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
@@ -40,8 +41,8 @@ def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
     cells = ("outcome", "decision")
     share = np.asarray(draws["cell_share"].transpose("sample", "subgroup", *cells).values, dtype=np.float64)
     count = np.asarray(tally["cell_count"].transpose("subgroup", *cells).values, dtype=np.float64)
-    inside = np.log(np.maximum(share, np.finfo(np.float64).tiny))
-    return np.asarray((count * inside).sum(axis=(2, 3)))
+    log_share = np.log(np.maximum(share, np.finfo(np.float64).tiny))
+    return np.asarray((count * log_share).sum(axis=(2, 3)))
 
 
 def _normal(mu: FloatArray, estimate: FloatArray, variance: FloatArray) -> FloatArray:

@@ -69,6 +69,11 @@ def at_least(name: str, metric: str, value: float, threshold: float, quantity: s
     return _check(name, metric, value, threshold, bool(value >= threshold), quantity, "at least")
 
 
+def independent_draws(metric: str, draws: int) -> Check:
+    """Check of the number of draws of an engine without chains."""
+    return at_least("independent draws", metric, float(draws), ESS, "the number of independent draws")
+
+
 def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
     """Checks of Markov chains, over every quantity of the posterior that concerns one metric.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,13 +41,19 @@ def lay_out(tally: xr.Dataset, mu: FloatArray, scalars: dict[str, FloatArray]) -
 
     The number of draws is divisible by `CHAINS`.
     """
-    shape = (CHAINS, len(mu) // CHAINS, 1)
-    data: dict[str, Any] = {"mu": (("chain", "draw", "metric", "subgroup"), mu.reshape(*shape, mu.shape[1]))}
-    data |= {name: (("chain", "draw", "metric"), values.reshape(shape)) for name, values in scalars.items()}
-    coordinates = {
-        "chain": np.arange(shape[0]),
-        "draw": np.arange(shape[1]),
-        "metric": tally["metric"].values,
-        "subgroup": tally["subgroup"].values,
+    draws = {name: ("metric", values[:, None]) for name, values in scalars.items()}
+    return with_chains(tally, {"mu": ("metric subgroup", mu[:, None]), **draws})
+
+
+def with_chains(tally: xr.Dataset, draws: Mapping[str, tuple[str, FloatArray]], **coordinates: Any) -> xr.Dataset:
+    """Independent draws (draw, ...) as a Dataset with chains; of each its dims after the draw, separated by blanks.
+
+    Coordinates along ``metric`` and ``subgroup`` are those of the tally.
+    """
+    length = len(next(iter(draws.values()))[1]) // CHAINS
+    data = {
+        name: (("chain", "draw", *dims.split()), values.reshape(CHAINS, length, *values.shape[1:]))
+        for name, (dims, values) in draws.items()
     }
-    return xr.Dataset(data, coords=coordinates)
+    labels = {name: tally[name].values for name in ("metric", "subgroup")}
+    return xr.Dataset(data, coords={"chain": np.arange(CHAINS), "draw": np.arange(length), **labels, **coordinates})

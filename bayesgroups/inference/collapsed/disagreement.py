@@ -11,10 +11,10 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial
-from bayesgroups.inference.collapsed.partial_pooling import EDGE_MASS, GRID_ERROR, QUADRATURE_ERROR
+from bayesgroups.inference.collapsed.partial_pooling import EDGE_MASS, GRID_ERROR, quadrature_check
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
-from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
-from bayesgroups.report.posterior import CHAINS, Posterior, generator
+from bayesgroups.report.diagnostics import Check, at_most, independent_draws
+from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 
 def sample(
@@ -46,14 +46,7 @@ def sample(
     rng = generator(seed, "", "disagreement shares")
     shares = _dirichlet(rng, np.broadcast_to(JEFFREYS + total, (draws, size, subgroups)), axis=1)
     sent = destinations(size, subgroups, destination, generator(seed, "", "disagreement destinations"), draws)
-    mu = metrics(tally, rate, shares, sent).reshape(CHAINS, draws // CHAINS, tally.sizes["metric"], subgroups)
-    coordinates = {
-        "chain": np.arange(CHAINS),
-        "draw": np.arange(draws // CHAINS),
-        "metric": tally["metric"].values,
-        "subgroup": tally["subgroup"].values,
-    }
-    laid_out = xr.Dataset({"mu": (("chain", "draw", "metric", "subgroup"), mu)}, coords=coordinates)
+    laid_out = with_chains(tally, {"mu": ("metric subgroup", metrics(tally, rate, shares, sent))})
     checks = [check for name in tally["metric"].values for check in _checks(str(name), draws, fits)]
     return Posterior(laid_out, tuple(checks), "collapsed")
 
@@ -107,8 +100,6 @@ def _checks(metric: str, draws: int, fits: list[binomial.BinomialDraws]) -> list
     return [
         at_most("grid edge mass", metric, edge, EDGE_MASS, "the posterior mass at the edge of the grid"),
         at_most("grid error", metric, grid, GRID_ERROR, "the numerical error of the grid"),
-        at_most(
-            "quadrature error", metric, error, QUADRATURE_ERROR, "the error of the integrals over subgroup effects"
-        ),
-        at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),
+        quadrature_check(metric, error),
+        independent_draws(metric, draws),
     ]

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesgroups.inference.collapsed import conjugate
 from bayesgroups.models.shared.scales import JEFFREYS, WEAK, natural_scale
-from bayesgroups.report.diagnostics import ESS, at_least
+from bayesgroups.report.diagnostics import independent_draws
 from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 
@@ -21,18 +21,12 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
     rng = generator(seed, metric, "no_pooling")
     metric_tally = tally.isel(metric=0)
     if binomial_likelihood:
-        mu = conjugate.beta(
-            np.nan_to_num(metric_tally["successes"].values),
-            metric_tally["count"].values,
-            rng,
-            draws=draws,
-            prior=JEFFREYS,
-        )
+        k, n = np.nan_to_num(metric_tally["successes"].values), metric_tally["count"].values
+        mu = conjugate.beta(k, n, rng, draws=draws, prior=JEFFREYS)
     else:
         natural = natural_scale(tally).isel(metric=0)
         mu = conjugate.normal(
             metric_tally["estimate"].values, metric_tally["sampling_variance"].values, rng, draws=draws,
             prior_mean=float(natural["centre"]), prior_sd=WEAK * float(natural["scale"]),
         )  # fmt: skip
-    checks = (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
-    return Posterior(lay_out(tally, mu, {}), checks, "collapsed")
+    return Posterior(lay_out(tally, mu, {}), (independent_draws(metric, draws),), "collapsed")
