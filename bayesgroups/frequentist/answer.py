@@ -45,27 +45,11 @@ def assemble(
     imputed: NDArray[np.bool_] | None = None,
     extra: Mapping[str, tuple[tuple[str, ...], FloatArray]] | None = None,
 ) -> xr.Dataset:
-    """Label the arrays of an answer.
+    """Dataset of an answer, as above, with the coordinates of the tally along ``metric`` and ``subgroup``.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        What was asked of.
-    estimate, std_error : arrays (metric, subgroup)
-        In the units of each metric.
-    intervals : sequence of Interval
-        One per level of `bayesgroups.report.levels.LEVELS`, arrays (metric, subgroup).
-    methods : sequence of str
-        Interval used for each metric.
-    imputed : bool array (metric, subgroup), optional
-        Subgroups answered without data of their own.
-    extra : mapping, optional
-        Dims and values of further variables.
-
-    Returns
-    -------
-    xr.Dataset
-        As above, with the coordinates of the tally along ``metric`` and ``subgroup``.
+    Arrays are (metric, subgroup), in the units of each metric; ``intervals`` holds one per level of
+    `bayesgroups.report.levels.LEVELS`, ``methods`` the interval of each metric, ``imputed`` the subgroups answered
+    without data of their own, ``extra`` dims and values of further variables.
     """
     lower = np.stack([interval.lower for interval in intervals], axis=-1)
     upper = np.stack([interval.upper for interval in intervals], axis=-1)
@@ -96,13 +80,7 @@ def assemble(
 
 
 def check_interval(word: str, interval: str, choices: Sequence[str]) -> None:
-    """Refuse an interval that the estimator does not have.
-
-    Raises
-    ------
-    InputError
-        The message lists what there is.
-    """
+    """Check that the estimator has this interval; the message of the InputError lists what there is."""
     if interval not in choices:
         fix = near_misses(str(interval), choices)
         raise InputError(f"{word}: interval={interval!r} does not exist; {fix}")

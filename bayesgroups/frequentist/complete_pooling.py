@@ -63,8 +63,8 @@ def estimate(tally: xr.Dataset) -> xr.Dataset:
     >>> from bayesgroups.frequentist import complete_pooling
     >>> site = pd.DataFrame({"site": ["a", "b", "c"]})
     >>> counts = bg.tally_from_counts([9, 0, 0], [10, 5, 0], site, metric="acc")
-    >>> found = complete_pooling.estimate(counts).sel(metric="acc")
-    >>> found["estimate"].values.tolist(), found["status"].values.tolist()
+    >>> answer = complete_pooling.estimate(counts).sel(metric="acc")
+    >>> answer["estimate"].values.tolist(), answer["status"].values.tolist()
     ([0.6, 0.6, 0.6], ['ok', 'saturated', 'imputed'])
     """
     totals = [_total(tally.isel(metric=i)) for i in range(tally.sizes["metric"])]

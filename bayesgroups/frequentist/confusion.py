@@ -62,8 +62,8 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "delta", seed: int = 0) ->
     >>> from bayesgroups.frequentist import confusion
     >>> rows = pd.DataFrame({"sex": ["f"] * 10, "y": [1] * 6 + [0] * 4, "d": [1, 0] * 5})
     >>> tally = bg.tally(rows, ["sex"], ["acc", "f1"], y_true="y", y_pred="d", confusion=True)
-    >>> found = confusion.estimate(tally)
-    >>> found["estimate"].values.ravel().round(3).tolist(), found["std_error"].values.ravel().round(3).tolist()
+    >>> answer = confusion.estimate(tally)
+    >>> answer["estimate"].values.ravel().round(3).tolist(), answer["std_error"].values.ravel().round(3).tolist()
     ([0.5, 0.545], [0.158, 0.181])
     """
     check_interval("confusion", interval, get_args(Choice))
@@ -85,36 +85,8 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "delta", seed: int = 0) ->
 def replicates(tally: xr.Dataset, *, seed: int, draws: int = DRAWS) -> xr.Dataset:
     """Multinomial bootstrap of the cells: all metrics of one replicate come from the same rows.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with confusion cells.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of replicates.
-
-    Returns
-    -------
-    xr.Dataset
-        ``mu(chain, draw, metric, subgroup)``, NaN where a replicate leaves a metric undefined, and
-        ``undefined_share(metric, subgroup)``.
-
-    Raises
-    ------
-    InputError
-        If there are no cells, or a metric is no function of them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.frequentist import confusion
-    >>> rows = pd.DataFrame({"sex": ["f"] * 10, "y": [1] * 6 + [0] * 4, "d": [1, 0] * 5})
-    >>> tally = bg.tally(rows, ["sex"], ["tpr", "fnr"], y_true="y", y_pred="d", confusion=True)
-    >>> mu = confusion.replicates(tally, seed=1, draws=100)["mu"]
-    >>> bool(np.allclose(mu.sum("metric", skipna=False).dropna("draw"), 1))
-    True
+    ``mu(chain, draw, metric, subgroup)``, NaN where a replicate leaves a metric undefined, and ``undefined_share(metric,
+    subgroup)``. InputError if there are no cells, or a metric is no function of them.
     """
     values = _resample(*_arrays(tally), seed, draws)
     return xr.Dataset(

@@ -107,10 +107,10 @@ def estimate(
     >>> from bayesgroups.frequentist import crossed_effects
     >>> table = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m", "f", "m", "f", "m"]})
     >>> counts = bg.tally_from_counts([12, 5, 2, 3, 9, 0], [40, 20, 10, 5, 15, 0], table, metric="fnr")
-    >>> found = crossed_effects.estimate(counts).sel(metric="fnr")
-    >>> found["estimate"].values.round(3).tolist(), str(found["status"].values[-1])
+    >>> answer = crossed_effects.estimate(counts).sel(metric="fnr")
+    >>> answer["estimate"].values.round(3).tolist(), str(answer["status"].values[-1])
     ([0.301, 0.301, 0.358, 0.358, 0.505, 0.505], 'imputed')
-    >>> found["component"].values.tolist()
+    >>> answer["component"].values.tolist()
     ['shared', 'race', 'sex', 'identity']
     """
     _check("method", method, get_args(Method))

@@ -57,8 +57,8 @@ def estimate(
     >>> import bayesgroups as bg
     >>> from bayesgroups.frequentist.disagreement import estimate
     >>> rows = pd.DataFrame({"sex": ["f"] * 9, "label": list("abc") * 3, "disagrees": [0, 0, 0, 1, 0, 1, 0, 1, 0]})
-    >>> found = estimate(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"))
-    >>> found["interval_kind"].sel(metric=["acc", "tpr[a]"]).values.tolist()
+    >>> answer = estimate(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"))
+    >>> answer["interval_kind"].sel(metric=["acc", "tpr[a]"]).values.tolist()
     ['confidence', 'bound']
     """
     shape = (tally.sizes["metric"], tally.sizes["subgroup"])
@@ -72,11 +72,7 @@ def estimate(
         sets = confidence_sets(tally, notion, seed=seed, form=form, resample=resample, draws=draws)
         at = np.flatnonzero(notions == notion)
         label_sets = sets.sel(label=labels[at])
-        low[at], high[at], middle[at] = (
-            label_sets["lower"].values,
-            label_sets["upper"].values,
-            label_sets["midpoint"].values,
-        )
+        low[at], high[at], middle[at] = (label_sets[name].values for name in ("lower", "upper", "midpoint"))
         error[at] = np.fmax(label_sets["lower_std_error"].values, label_sets["upper_std_error"].values)
         lower[at], upper[at] = label_sets["confidence_lower"].values, label_sets["confidence_upper"].values
     exact = _exactly_known(tally, form)

@@ -17,8 +17,9 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.answer import assemble, check_interval
-from bayesgroups.frequentist.intervals import bock, fab, means, morris, robust
+from bayesgroups.frequentist.intervals import bock, means
 from bayesgroups.frequentist.intervals.interval import Interval
+from bayesgroups.frequentist.partial_pooling import shrink
 from bayesgroups.report.levels import LEVELS
 
 Choice = Literal["morris", "robust", "fab", "bootstrap"]
@@ -82,10 +83,10 @@ def estimate(
     >>> from bayesgroups.frequentist import james_stein
     >>> site = pd.DataFrame({"site": ["a", "b", "c", "d", "e", "f"]})
     >>> counts = bg.tally_from_counts([10, 9, 6, 1, 3, 0], [50, 30, 15, 8, 4, 0], site, metric="fnr")
-    >>> found = james_stein.estimate(counts).sel(metric="fnr")
-    >>> found["estimate"].values.round(3).tolist()
+    >>> answer = james_stein.estimate(counts).sel(metric="fnr")
+    >>> answer["estimate"].values.round(3).tolist()
     [0.217, 0.293, 0.369, 0.16, 0.636, 0.271]
-    >>> str(found["status"].values[-1]), round(float(found["factor"]), 3)
+    >>> str(answer["status"].values[-1]), round(float(answer["factor"]), 3)
     ('imputed', 0.763)
     >>> known = james_stein.estimate(counts, centre=0.25).sel(metric="fnr")
     >>> known["estimate"].values.round(3).tolist(), round(float(known["factor"]), 3)
@@ -100,13 +101,11 @@ def estimate(
         metrics = [str(name) for name in tally["metric"].values]
         variance, limits = _resampled(z, v, fitted, metrics, seed, positive_part=positive_part, centre=centre)
     else:
-        variance, limits = _borrowed(z, v, interval, centre)
+        _, variance, limits, _ = shrink(z, v, interval, centre)
     intervals = []
     for level in LEVELS:
-        standard, chosen = means.pooled_normal(fitted.estimate, np.where(alone, v, 0.0), level), limits(level)
-        intervals.append(
-            Interval(np.where(alone, standard.lower, chosen.lower), np.where(alone, standard.upper, chosen.upper))
-        )
+        standard = means.pooled_normal(fitted.estimate, np.where(alone, v, 0.0), level)
+        intervals.append(standard.where(alone, limits(level)))
     return assemble(
         tally,
         estimate=fitted.estimate,
@@ -135,29 +134,9 @@ def _resampled(
         rng = np.random.default_rng([seed, zlib.crc32(metric.encode())])
         drawn.append(bock.errors(z[i], v[i], rng, positive_part=positive_part, centre=given[i]))
     errors = np.stack(drawn, axis=1)
-    variance, new = _borrowed(z, v, "morris", centre)
+    _, variance, new, _ = shrink(z, v, "morris", centre)
 
     def limits(level: float) -> Interval:
-        around_estimates, other = bock.interval(fitted, errors, level), new(level)
-        return Interval(
-            np.where(fitted.imputed, other.lower, around_estimates.lower),
-            np.where(fitted.imputed, other.upper, around_estimates.upper),
-        )
+        return new(level).where(fitted.imputed, bock.interval(fitted, errors, level))
 
     return np.where(fitted.imputed, variance, (errors**2).mean(axis=0)), limits
-
-
-def _borrowed(
-    z: FloatArray, v: FloatArray, interval: Choice, centre: FloatArray | float | None
-) -> tuple[FloatArray, Callable[[float], Interval]]:
-    """Variances and intervals of empirical Bayes, at its own estimates."""
-    if interval == "robust":
-        linear = robust.fit(z, v, centre=centre)
-        return linear.shrunk.variance, lambda level: robust.interval(linear, level)
-    if interval == "fab":
-        guessed = fab.fit(z, v, centre=centre)
-        # The posterior variance under a guess can be 0 where the interval has width: its error is that of z.
-        variance = np.where(guessed.shrunk.imputed, guessed.shrunk.variance, v)
-        return variance, lambda level: fab.interval(guessed, level)
-    corrected = morris.fit(z, v, centre=centre)
-    return corrected.variance, lambda level: morris.interval(corrected, level)

@@ -105,10 +105,7 @@ def estimate(
     >>> model_based_metrics.estimate(counts)["estimate"].values.round(1).tolist()
     [[0.3, 0.3], [0.8, 0.7]]
     """
-    for name, value, choices in (
-        ("residuals", residuals, get_args(Residuals)),
-        ("method", method, get_args(Method)),
-    ):
+    for name, value, choices in (("residuals", residuals, get_args(Residuals)), ("method", method, get_args(Method))):
         if value not in choices:
             raise InputError(f"model_based_metrics: {name}={value!r} is not one of {', '.join(map(repr, choices))}")
     if row_covariates and residuals == "skewed":

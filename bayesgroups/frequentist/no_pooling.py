@@ -11,7 +11,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import means, proportions
-from bayesgroups.frequentist.intervals.interval import Interval
+from bayesgroups.frequentist.intervals.interval import Interval, stack
 from bayesgroups.report.levels import LEVELS
 
 OfRates = Literal["wilson", "jeffreys", "clopper_pearson", "wald", "percentile"]
@@ -68,8 +68,8 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
     >>> from bayesgroups.frequentist import no_pooling
     >>> site = pd.DataFrame({"site": ["a", "b", "c"]})
     >>> counts = bg.tally_from_counts([9, 0, 0], [10, 5, 0], site, metric="acc")
-    >>> found = no_pooling.estimate(counts).sel(metric="acc", level=0.95)
-    >>> found["lower"].values.round(4).tolist(), found["upper"].values.round(4).tolist()
+    >>> answer = no_pooling.estimate(counts).sel(metric="acc", level=0.95)
+    >>> answer["lower"].values.round(4).tolist(), answer["upper"].values.round(4).tolist()
     ([0.5958, 0.0, nan], [0.9821, 0.4345, nan])
     """
     check_interval("no_pooling", interval, get_args(Literal["auto"]) + RATES + ESTIMATES + ROWS + CLUSTERS)
@@ -82,11 +82,7 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
             limits.append(_interval(metric_tally, method, level))
         std_error[i] = _std_error(metric_tally, method)
         methods.append(method)
-    intervals = [
-        Interval(np.stack([each.lower for each in limits]), np.stack([each.upper for each in limits]))
-        for limits in by_level
-    ]
-    estimates = tally["estimate"].transpose("metric", "subgroup").values
+    estimates, intervals = tally["estimate"].transpose("metric", "subgroup").values, [stack(each) for each in by_level]
     return assemble(tally, estimate=estimates, std_error=std_error, intervals=intervals, methods=methods)
 
 
@@ -145,14 +141,9 @@ def _interval(metric_tally: xr.Dataset, method: str, level: float) -> Interval:
             return means.t(z, metric_tally["row_variance"].values, metric_tally["count"].values, level)
         case "cluster_robust":
             clusters, variance = metric_tally["cluster_count"].values, metric_tally["cluster_robust_variance"].values
-            separate, shared = (
-                means.t(z, variance * clusters, clusters, level),
-                _interval(metric_tally, _pooled(metric_tally), level),
-            )
-            alone = np.isnan(variance)  # a single cluster does not show how far clusters lie apart
-            return Interval(
-                np.where(alone, shared.lower, separate.lower), np.where(alone, shared.upper, separate.upper)
-            )
+            # A single cluster does not show how far clusters lie apart.
+            shared = _interval(metric_tally, _pooled(metric_tally), level)
+            return shared.where(np.isnan(variance), means.t(z, variance * clusters, clusters, level))
     k, n = metric_tally["successes"].values, metric_tally["count"].values
     match method:
         case "jeffreys":

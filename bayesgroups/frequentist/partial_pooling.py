@@ -8,6 +8,7 @@ for every kind of metric, with the sampling variances v_a of the tally taken as 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.answer import assemble, check_interval
-from bayesgroups.frequentist.intervals import moments, morris
+from bayesgroups.frequentist.intervals import fab, moments, morris, robust
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.intervals.shrunk import Shrunk
 from bayesgroups.report.levels import LEVELS
@@ -73,25 +74,23 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
     >>> from bayesgroups.frequentist import partial_pooling
     >>> site = pd.DataFrame({"site": ["a", "b", "c", "d", "e", "f"]})
     >>> counts = bg.tally_from_counts([10, 9, 6, 1, 3, 0], [50, 30, 15, 8, 4, 0], site, metric="fnr")
-    >>> found = partial_pooling.estimate(counts).sel(metric="fnr")
-    >>> found["estimate"].values.round(3).tolist()
+    >>> answer = partial_pooling.estimate(counts).sel(metric="fnr")
+    >>> answer["estimate"].values.round(3).tolist()
     [0.208, 0.301, 0.385, 0.171, 0.607, 0.314]
-    >>> str(found["status"].values[-1]), round(float(found["tau"]), 3)
+    >>> str(answer["status"].values[-1]), round(float(answer["tau"]), 3)
     ('imputed', 0.158)
     """
     check_interval("partial_pooling", interval, get_args(Choice))
     z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
-    shrunk, limits, fewest = _fit(z, v, interval)
+    shrunk, variance, limits, min_subgroups = shrink(z, v, interval)
     with np.errstate(invalid="ignore"):
-        # The posterior variance under a guess can be 0 where the interval has width: its error is that of z.
-        own_error = (interval == "fab") & ~shrunk.imputed
-        std_error = np.sqrt(np.where(own_error, v, shrunk.variance))
+        std_error = np.sqrt(variance)
     return assemble(
         tally,
         estimate=shrunk.estimate,
         std_error=std_error,
         intervals=[limits(level) for level in LEVELS],
-        methods=[interval if number >= fewest else "unshrunk" for number in shrunk.number],
+        methods=[interval if number >= min_subgroups else "unshrunk" for number in shrunk.number],
         imputed=shrunk.imputed,
         extra={
             "overall": (("metric",), shrunk.overall),
@@ -102,20 +101,21 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
     )
 
 
-def _fit(z: FloatArray, v: FloatArray, interval: Choice) -> tuple[Shrunk, Callable[[float], Interval], int]:
-    """The fit, its interval by level, and the number of subgroups that it needs to shrink."""
+def shrink(
+    z: FloatArray, v: FloatArray, interval: str, centre: FloatArray | float | None = None
+) -> tuple[Shrunk, FloatArray, Callable[[float], Interval], int]:
+    """The fit, variances of its errors, its interval by level, and the number of subgroups that it needs to shrink."""
     if interval == "robust":
-        from bayesgroups.frequentist.intervals import robust
-
-        linear = robust.fit(z, v)
-        return linear.shrunk, lambda level: robust.interval(linear, level), MIN_SUBGROUPS_FOR_PLUG_IN
+        linear = robust.fit(z, v, centre=centre)
+        limits = partial(robust.interval, linear)
+        return linear.shrunk, linear.shrunk.variance, limits, MIN_SUBGROUPS_FOR_PLUG_IN
     if interval == "fab":
-        from bayesgroups.frequentist.intervals import fab
-
-        guessed = fab.fit(z, v)
-        return guessed.shrunk, lambda level: fab.interval(guessed, level), fab.MIN_GROUPS
+        guessed = fab.fit(z, v, centre=centre)
+        # The posterior variance under a guess can be 0 where the interval has width: its error is that of z.
+        variance = np.where(guessed.shrunk.imputed, guessed.shrunk.variance, v)
+        return guessed.shrunk, variance, partial(fab.interval, guessed), fab.MIN_GROUPS
     if interval == "plug_in":
-        plain = moments.fit(z, v)
-        return plain, lambda level: moments.interval(plain, level), MIN_SUBGROUPS_FOR_PLUG_IN
-    corrected = morris.fit(z, v)
-    return corrected, lambda level: morris.interval(corrected, level), morris.MIN_GROUPS_FOR_SHRINKAGE
+        plain = moments.fit(z, v, centre=centre)
+        return plain, plain.variance, partial(moments.interval, plain), MIN_SUBGROUPS_FOR_PLUG_IN
+    corrected = morris.fit(z, v, centre=centre)
+    return corrected, corrected.variance, partial(morris.interval, corrected), morris.MIN_GROUPS_FOR_SHRINKAGE

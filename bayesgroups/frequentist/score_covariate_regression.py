@@ -14,20 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.frequentist.score_regression import (
-    CONVERGED,
-    MAX_ITERATIONS,
-    RIDGE,
-    SMALLEST_SD,
-    Coefficients,
-    Kinds,
-)
+from bayesgroups.frequentist.score_regression import CONVERGED, MAX_ITERATIONS, RIDGE, SMALLEST_SD, Coefficients, Kinds
 from bayesgroups.tallies.score_covariates import Packets
 
 
 @dataclass(frozen=True)
 class Products:
-    """Sums over the rows of each kind, a = (1, c).
+    """Sums over the rows of each kind, with a = (1, c).
 
     ``inner`` (..., kind, 1 + covariate, 1 + covariate) of a a', ``cross`` (..., kind, 1 + covariate) of a u, ``squares``
     (..., kind) of u^2.
@@ -72,28 +65,8 @@ def add_up(parts: Products, kind: NDArray[np.int64], kinds: int) -> Products:
 def resample(
     parts: Products, kind: NDArray[np.int64], kinds: int, replicates: int, rng: np.random.Generator
 ) -> Products:
-    """Sums of bootstrap replicates.
+    """Sums (replicate, kind, ...) of bootstrap replicates, from the sums of packets and their kinds, sorted.
 
-    Parameters
-    ----------
-    parts : Products
-        Of the packets.
-    kind : int array (packet,)
-        Their kinds, sorted.
-    kinds : int
-        How many there are.
-    replicates : int
-        Number of replicates.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    Products
-        (replicate, kind, ...).
-
-    Notes
-    -----
     Numbers of rows of the kinds are drawn as if from all rows with replacement. Of a kind, as many packets are drawn as
     there are for that number of rows, and their sums brought to it: where each packet is a row, that is the bootstrap of
     rows; where it is many, sums of packets dealt at random have the same variance.
@@ -116,32 +89,10 @@ def resample(
 
 
 def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
-    """Maximum likelihood, as `bayesgroups.frequentist.score_regression.fit`.
+    """Maximum likelihood, as `bayesgroups.frequentist.score_regression.fit`, for one sample or several.
 
-    Parameters
-    ----------
-    kinds : Kinds
-        Features of outcomes and attributes; the second column of ``z`` is the outcome.
-    covariates : int
-        How many there are.
-    sums : Products
-        Of one sample or of several.
-
-    Returns
-    -------
-    Coefficients
-        The last columns of ``beta`` are the slopes of outcome 0 and what outcome 1 adds to them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.score_covariate_regression import Products, fit
-    >>> from bayesgroups.frequentist.score_regression import Kinds
-    >>> c, u = np.array([-1.0, 0.0, 1.0]), np.array([-2.0, 0.3, 2.0])
-    >>> a = np.stack([np.ones(3), c], axis=1)
-    >>> sums = Products((a.T @ a)[None], (a.T @ u)[None], np.array([u @ u]))
-    >>> fit(Kinds(np.ones((1, 1)), np.array([[1.0, 0.0]])), 1, sums).beta.round(3).tolist()
-    [0.1, 2.0, 0.0]
+    The second column of ``kinds.z`` is the outcome. The last columns of ``beta`` are the slopes of outcome 0 and what
+    outcome 1 adds to them.
     """
     design, z = _design(kinds, covariates), kinds.z
     n = sums.number
@@ -169,7 +120,7 @@ def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
 def one_step(
     kinds: Kinds, covariates: int, sums: Products, coefficients: Coefficients, replicates: Products
 ) -> Coefficients:
-    """The fast bootstrap, as `bayesgroups.frequentist.score_regression.one_step`."""
+    """Fast bootstrap, as `bayesgroups.frequentist.score_regression.one_step`."""
     design, z = _design(kinds, covariates), kinds.z
     precision = np.exp(-2 * (z @ coefficients.gamma))
     size = design.shape[-1]

@@ -50,28 +50,11 @@ class Coefficients:
 def fit(kinds: Kinds, totals: Totals) -> Coefficients:
     """Maximum likelihood, by turns of weighted least squares for the mean and Fisher scoring for the log scale.
 
-    Parameters
-    ----------
-    kinds : Kinds
-        Features.
-    totals : Totals
-        Rows, of one sample or of several.
-
-    Returns
-    -------
-    Coefficients
-
-    References
-    ----------
     Harvey (1976), "Estimating regression models with multiplicative heteroscedasticity", doi:10.2307/1913974.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.score_regression import Kinds, Totals, fit
     >>> kinds = Kinds(np.eye(2), np.ones((2, 1)))
-    >>> found = fit(kinds, Totals(np.array([2.0, 2.0]), np.array([2.0, 6.0]), np.array([4.0, 20.0])))
-    >>> found.beta.round(4).tolist(), np.exp(found.gamma).round(4).tolist()
+    >>> answer = fit(kinds, Totals(np.array([2.0, 2.0]), np.array([2.0, 6.0]), np.array([4.0, 20.0])))
+    >>> answer.beta.round(4).tolist(), np.exp(answer.gamma).round(4).tolist()
     ([1.0, 3.0], [1.0])
     """
     x, z = kinds.x, kinds.z
@@ -101,24 +84,8 @@ def fit(kinds: Kinds, totals: Totals) -> Coefficients:
 
 
 def one_step(kinds: Kinds, totals: Totals, coefficients: Coefficients, replicates: Totals) -> Coefficients:
-    """The fast bootstrap: coefficients of replicates by one Newton step from those of the sample.
+    """Fast bootstrap: coefficients (replicate, ...) by one Newton step from those of the sample.
 
-    Parameters
-    ----------
-    kinds : Kinds
-        Features.
-    totals, coefficients : Totals, Coefficients
-        The sample and its fit.
-    replicates : Totals
-        Sums (replicate, kind) over the rows of each replicate.
-
-    Returns
-    -------
-    Coefficients
-        (replicate, column) and (replicate, scale_column).
-
-    Notes
-    -----
     theta + H^-1 sum_i (W_i - 1) grad_i, with H the observed information of the sample and W_i how often row i is in the
     replicate. As the gradients of the sample sum to 0, only those of the replicate are needed.
     """
@@ -140,15 +107,7 @@ def one_step(kinds: Kinds, totals: Totals, coefficients: Coefficients, replicate
 
 
 def laws(kinds: Kinds, coefficients: Coefficients) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation (..., kind) of the scores of each kind.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.score_regression import Coefficients, Kinds, laws
-    >>> laws(Kinds(np.eye(2), np.ones((2, 1))), Coefficients(np.array([1.0, 3.0]), np.zeros(1)))
-    (array([1., 3.]), array([1., 1.]))
-    """
+    """Mean and standard deviation (..., kind) of the scores of each kind."""
     return coefficients.beta @ kinds.x.T, np.exp(coefficients.gamma @ kinds.z.T)
 
 
@@ -156,25 +115,10 @@ def resample(
     kind: NDArray[np.int64], kinds: int, score: FloatArray, weight: FloatArray, within: FloatArray, replicates: int,
     rng: np.random.Generator,
 ) -> Totals:  # fmt: skip
-    """Sums of bootstrap replicates of rows, drawn with replacement from all of them.
+    """Sums (replicate, kind) of bootstrap replicates of rows, drawn with replacement from all of them.
 
-    Parameters
-    ----------
-    kind : int array (bin,)
-        Kind of the rows of a bin, sorted.
-    kinds : int
-        How many there are.
-    score, weight, within : arrays (bin,)
-        Mean score of its rows, how many they are, and the variance of their scores about it.
-    replicates : int
-        Number of replicates.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    Totals
-        (replicate, kind).
+    Of each bin: the kind of its rows, sorted, their mean score, how many they are, and the variance of their scores about
+    it.
     """
     rows = int(np.rint(weight.sum()))
     start = np.flatnonzero(np.diff(kind, prepend=-1))

@@ -21,7 +21,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble
-from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, t_quantile
+from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, stack, t_quantile
 from bayesgroups.frequentist.structured import cross_validation, lasso, left_out, rblpr
 from bayesgroups.frequentist.structured.cross_validation import Rule, Split
 from bayesgroups.frequentist.structured.partial_ridge import Scale
@@ -129,10 +129,10 @@ def estimate(
     >>> from bayesgroups.frequentist import structured_regression
     >>> table = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m", "f", "m", "f", "m"]})
     >>> counts = bg.tally_from_counts([12, 5, 2, 3, 9, 0], [40, 20, 10, 5, 15, 0], table, metric="fnr")
-    >>> found = structured_regression.estimate(counts, penalty=0.5).sel(metric="fnr")
-    >>> found["estimate"].values.round(3).tolist(), str(found["status"].values[-1])
+    >>> answer = structured_regression.estimate(counts, penalty=0.5).sel(metric="fnr")
+    >>> answer["estimate"].values.round(3).tolist(), str(answer["status"].values[-1])
     ([0.315, 0.315, 0.333, 0.333, 0.472, 0.472], 'imputed')
-    >>> found["column"].values[found["coefficient"].values != 0].tolist()
+    >>> answer["column"].values[answer["coefficient"].values != 0].tolist()
     ['race[a]', 'race[c]', 'subgroup[c | f]']
     """
     _check(penalty, rule, errors, scale, replicates)
@@ -153,13 +153,7 @@ def estimate(
         tally,
         estimate=np.stack([answer.estimate for answer in answers]),
         std_error=np.stack([answer.std_error for answer in answers]),
-        intervals=[
-            Interval(
-                np.stack([answer.intervals[i].lower for answer in answers]),
-                np.stack([answer.intervals[i].upper for answer in answers]),
-            )
-            for i in range(len(LEVELS))
-        ],
+        intervals=[stack([answer.intervals[i] for answer in answers]) for i in range(len(LEVELS))],
         methods=[answer.method for answer in answers],
         imputed=np.stack([metric.w == 0 for metric in metrics]),
         extra={
@@ -205,14 +199,8 @@ def _fit(
     use = metric.w > 0
     x, z, w = features[use], metric.z[use], metric.w[use]
     if not use.any():
-        nothing = np.full(len(use), np.nan)
-        return _Answer(
-            nothing,
-            nothing,
-            [Interval(nothing, nothing)] * len(LEVELS),
-            "pooled_normal",
-            np.full(features.shape[1], np.nan),
-        )
+        empty, coefficient = np.full(len(use), np.nan), np.full(features.shape[1], np.nan)
+        return _Answer(empty, empty, [Interval(empty, empty)] * len(LEVELS), "pooled_normal", coefficient)
     largest = lasso.penalty_max(x, z, w)
     if penalty == "cv":
         grid = cross_validation.grid(largest)
@@ -243,16 +231,13 @@ def _fit(
             unseen = left_out.unseen(z - predicted, metric.v[use])
             std_error = np.where(use, std_error, unseen.std_error)
             intervals = [
-                Interval(np.where(use, observed.lower, new.lower), np.where(use, observed.upper, new.upper))
-                for observed, new in zip(intervals, [unseen.interval(fitted, level) for level in LEVELS], strict=True)
+                observed.where(use, unseen.interval(fitted, level))
+                for observed, level in zip(intervals, LEVELS, strict=True)
             ]
         method = f"rblpr_{errors}"
     fitted = np.where(exact, metric.z, fitted)
     std_error = np.where(exact, 0.0, std_error)
-    intervals = [
-        Interval(np.where(exact, metric.z, limits.lower), np.where(exact, metric.z, limits.upper))
-        for limits in intervals
-    ]
+    intervals = [Interval(metric.z, metric.z).where(exact, limits) for limits in intervals]
     return _Answer(fitted, std_error, intervals, method, line.coefficient, chosen, largest)
 
 
@@ -261,9 +246,8 @@ def _pooled_normal(metric: MetricArrays, fitted: FloatArray) -> tuple[FloatArray
     use = metric.w > 0
     number = int(use.sum())
     scatter = np.nan
-    if (
-        number > 1
-    ):  # as in `bayesgroups.frequentist.intervals.morris`, a between-subgroup variance below 0 is cut off at 0
+    if number > 1:
+        # As in `bayesgroups.frequentist.intervals.morris`, a between-subgroup variance below 0 is cut off at 0.
         scatter = max(float(metric.z[use].var(ddof=1)), float(metric.v[use].mean())) * (1 + 1 / number)
     std_error = np.sqrt(np.where(use, metric.v, scatter))
     freedom = np.array([number - 1.0])

@@ -70,8 +70,8 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
     >>> import bayesgroups as bg
     >>> from bayesgroups.inference.bootstrap import replicates
     >>> counts = bg.tally_from_counts([1], [2], pd.DataFrame({"site": ["a"]}))
-    >>> found = replicates(counts, seed=1, draws=1000)["mu"].values.ravel()
-    >>> sorted({float(value) for value in found})
+    >>> answer = replicates(counts, seed=1, draws=1000)["mu"].values.ravel()
+    >>> sorted({float(value) for value in answer})
     [0.0, 0.5, 1.0]
     """
     kinds = [str(kind) for kind in tally["kind"].values]

@@ -23,40 +23,12 @@ CHUNK = 2_000_000
 def resample(
     metric: xr.Dataset, rng: np.random.Generator, draws: int, scheme: Literal["subgroup", "rows"] = "subgroup"
 ) -> FloatArray:
-    """Replicates of one metric, clusters resampled.
+    """Replicates (draw, subgroup) of one metric, not an AUC, clusters resampled; NaN where no row of a replicate counts.
 
-    Parameters
-    ----------
-    metric : xr.Dataset
-        A tally with clusters at one position of ``metric``; not an AUC.
-    rng : np.random.Generator
-        Source of randomness.
-    draws : int
-        Number of replicates.
-    scheme : {"subgroup", "rows"}
-        Resample the clusters of each subgroup, whose number stays, or the clusters of the whole table, which then take their
-        rows in all subgroups with them.
-
-    Returns
-    -------
-    array (draw, subgroup)
-        In the units of the metric, NaN where no row of a replicate counts. The estimand is that of the tally: rows, or
-        clusters where its analysis is ``mean``.
-
-    References
-    ----------
-    Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8, doi:10.1017/CBO9780511802843.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.cluster_bootstrap import resample
-    >>> frame = pd.DataFrame({"g": list("aaaa"), "speaker": [1, 1, 1, 2], "wer": [0.2, 0.2, 0.2, 1.0]})
-    >>> tally = bg.tally(frame, ["g"], ["mean"], loss="wer", cluster="speaker")
-    >>> found = resample(tally.isel(metric=0), np.random.default_rng(1), 100)
-    >>> sorted({round(float(value), 6) for value in found.ravel()})
-    [0.2, 0.4, 1.0]
+    Resampled are the clusters of each subgroup, whose number stays, or with the scheme ``rows`` those of the whole table,
+    which then take their rows in all subgroups with them. The estimand is that of the tally: rows, or clusters where its
+    analysis is ``mean``. Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8,
+    doi:10.1017/CBO9780511802843.
     """
     subgroup, weight = metric["cluster_subgroup"].values, metric["cluster_weight"].values
     total, kind = metric["cluster_sum"].values, str(metric["row_kind"].values)

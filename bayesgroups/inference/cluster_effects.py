@@ -19,45 +19,14 @@ from bayesgroups.errors import InputError
 def integrate_clusters(
     metric: xr.Dataset, *, cluster_sd: float | None = None, row_sd: float | None = None
 ) -> xr.Dataset:
-    """Estimates and variances that stand for all clusters of each subgroup, exactly.
+    """Estimates and variances (subgroup) that stand for all clusters of each subgroup, exactly; NaN where no row counts.
 
-    Estimand: the value of a subgroup when the mean of a cluster has nothing to do with its size.
-
-    Parameters
-    ----------
-    metric : xr.Dataset
-        A tally with clusters at one position of ``metric``, a mean or a rate.
-    cluster_sd, row_sd : float, optional
-        Standard deviations of the cluster effects and of rows within a cluster, in units of the metric; by default those of
-        the tally, from its ``icc`` and ``pooled_variance``.
-
-    Returns
-    -------
-    xr.Dataset
-        ``estimate`` and ``sampling_variance`` (subgroup), NaN where no row counts. When the clusters of a subgroup have one
-        size these are the estimate and the variance of the ``robust`` analysis; otherwise large clusters weigh less than their
-        rows do.
-
-    Raises
-    ------
-    InputError
-        If there are no clusters, the metric is neither rate nor mean, or a standard deviation is negative or both are 0.
-
-    References
-    ----------
-    Gelman et al. (2013), Bayesian Data Analysis, section 5.4.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.cluster_effects import integrate_clusters
-    >>> wer = [0.10, 0.20, 0.15, 0.15, 0.40, 0.30, 0.20]
-    >>> frame = pd.DataFrame({"g": "a", "speaker": list("rrrrstt"), "wer": wer})
-    >>> tally = bg.tally(frame, ["g"], ["mean"], loss="wer", cluster="speaker").isel(metric=0)
-    >>> found = integrate_clusters(tally, cluster_sd=0.1, row_sd=0.05)
-    >>> found["estimate"].values.round(4).tolist(), found["sampling_variance"].values.round(5).tolist()
-    ([0.2598], [0.0038])
+    The estimand is the value of a subgroup when the mean of a cluster has nothing to do with its size. Standard
+    deviations of the cluster effects and of rows within a cluster, in units of the metric, are by default those of the
+    tally, from its ``icc`` and ``pooled_variance``. When the clusters of a subgroup have one size these are the estimate
+    and the variance of the ``robust`` analysis; otherwise large clusters weigh less than their rows do. InputError if
+    there are no clusters, the metric is neither rate nor mean, or a standard deviation is negative or both are 0. Gelman
+    et al. (2013), Bayesian Data Analysis, section 5.4.
     """
     name = str(metric["metric"].values)
     if "cluster_cell" not in metric.dims:

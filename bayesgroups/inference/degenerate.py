@@ -18,25 +18,9 @@ MORE_ROWS = "add rows until some differ: no estimator learns a variance from row
 
 
 def variance_check(tally: xr.Dataset) -> Check:
-    """The failed check of a metric whose between-subgroup and sampling variance are both 0.
+    """Failed check of a metric whose between-subgroup and sampling variance are both 0, for a tally of that metric alone.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally of one metric, without variance as `bayesgroups.tallies.constant_metrics` has it.
-
-    Returns
-    -------
-    Check
-        ``variance``, with the value 0 and a sentence of its own: the metric, why, and what to do.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> check = variance_check(bg.tally_from_counts([1], [1], pd.DataFrame({"site": ["a"]}), metric="fnr"))
-    >>> check.passed, check.sentence[:87]
-    (False, 'fnr: between-subgroup and sampling variance are both 0, because there is one row in all')
+    The sentence names the metric, why it has no variance, see `bayesgroups.tallies.constant_metrics`, and what to do.
     """
     metric, kind = str(tally["metric"].values[0]), str(tally["kind"].values[0])
     remedy = REMEDY.get(kind, MORE_ROWS)
@@ -48,15 +32,7 @@ def variance_check(tally: xr.Dataset) -> Check:
 
 
 def reason(tally: xr.Dataset) -> str:
-    """Reason why a metric has no variance, in words, for a tally of that metric alone.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> reason(bg.tally_from_counts([2, 3], [2, 3], pd.DataFrame({"site": ["a", "b"]})))
-    'all rows agree in every subgroup'
-    """
+    """Reason why a metric has no variance, in words, for a tally of that metric alone."""
     if str(tally["kind"].values[0]) == "estimate":
         return "all estimates agree and were given without sampling error"
     if float(np.nansum(tally["count"].values)) <= 1:
@@ -67,17 +43,7 @@ def reason(tally: xr.Dataset) -> str:
 def without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[np.bool_]) -> list[str]:
     """Notes on metrics without variance whose frequentist side has no interval, although the other side may have one.
 
-    Parameters
-    ----------
-    tally, reference : xr.Dataset
-        The tally and the answer of the frequentist side.
-    constant : bool array (metric,)
-        Metrics without variance.
-
-    Returns
-    -------
-    list of str
-        One sentence per metric.
+    One sentence per metric; ``constant`` (metric,) marks those without variance.
     """
     notes = []
     flat = (reference["status"] == "degenerate").transpose("metric", "subgroup").values.any(axis=1)

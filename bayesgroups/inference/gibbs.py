@@ -47,15 +47,8 @@ LAST_CHAIN_SCALE = 0.3
 class CoefficientPrior:
     """Prior of the coefficients, in units of the metric's scale; the module states it.
 
-    Attributes
-    ----------
-    tau_scale : float
-        Scale of the global scale.
-    kind : {"horseshoe", "laplace"}
-    slab : float
-        Standard deviation of the slab, of the horseshoe.
-    local_df : float
-        Degrees of freedom of the local scales, of the horseshoe.
+    ``tau_scale`` is the scale of the global scale; the standard deviation ``slab`` and the degrees of freedom
+    ``local_df`` of the local scales are those of the horseshoe.
     """
 
     tau_scale: float
@@ -88,32 +81,14 @@ def sample(
 ) -> CoefficientDraws:  # fmt: skip
     """Markov chains whose law is the posterior of intercept, coefficients and global scale.
 
-    Parameters
-    ----------
-    x : array (subgroup, column)
-        Features, without an intercept; redundant columns and columns of zeros are fine.
-    z, v : arrays (subgroup,)
-        Estimates, from the prior mean of the intercept on, and their sampling variances, positive; in units of the
-        metric's scale and of its square. NaN where there is none.
-    prior : CoefficientPrior
-        Prior of the coefficients.
-    rng : numpy Generator
-        Source of randomness.
-    chains, draws, tune, thin : int
-        Chains; draws of each that are kept; transitions of the warm-up before them; transitions per draw.
+    ``x`` (subgroup, column) has no intercept; redundant columns and columns of zeros are fine. Estimates, from the prior
+    mean of the intercept on, and their positive sampling variances are in units of the metric's scale and of its square,
+    NaN where there is none. ``tune`` transitions of the warm-up come before the draws that are kept, ``thin`` transitions
+    make a draw. Chains begin apart, from the scale of the prior to `LAST_CHAIN_SCALE`.
 
-    Returns
-    -------
-    CoefficientDraws
-        In the units of ``z``. Chains begin apart, from the scale of the prior to `LAST_CHAIN_SCALE`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.gibbs import CoefficientPrior, sample
     >>> z, v = np.array([0.1, 0.1, 0.1, 0.9]), np.full(4, 0.01)
-    >>> found = sample(np.eye(4), z, v, CoefficientPrior(0.05), np.random.default_rng(1), draws=300)
-    >>> found.beta.mean(axis=(0, 1)).round(1).tolist()
+    >>> chains = sample(np.eye(4), z, v, CoefficientPrior(0.05), np.random.default_rng(1), draws=300)
+    >>> chains.beta.mean(axis=(0, 1)).round(1).tolist()
     [-0.0, -0.0, -0.0, 0.7]
     """
     data, swaps = design(x, z, v), _swaps(x)
@@ -142,24 +117,10 @@ def sample(
 
 
 def coefficient_scales(prior: CoefficientPrior, point: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Standard deviations of the coefficients, and their derivatives on the log scale.
+    """Standard deviations s (chain, column) of the coefficients, and d log s / d log local, which the slab makes smaller than 1.
 
-    Parameters
-    ----------
-    prior : CoefficientPrior
-        Prior of the coefficients.
-    point : array (chain, 1 + column)
-        log(tau / tau_scale), then log(local).
+    A point (chain, 1 + column) is log(tau / tau_scale), then log(local).
 
-    Returns
-    -------
-    pair of arrays (chain, column)
-        s, and d log s / d log local, which the slab makes smaller than 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.gibbs import CoefficientPrior, coefficient_scales
     >>> scales, slope = coefficient_scales(CoefficientPrior(1.0, slab=1.0), np.array([[0.0, 0.0, 20.0]]))
     >>> scales.round(3).tolist(), slope.round(3).tolist()
     ([[0.707, 1.0]], [[0.5, 0.0]])
@@ -173,30 +134,7 @@ def coefficient_scales(prior: CoefficientPrior, point: FloatArray) -> tuple[Floa
 
 
 def log_posterior(data: Design, prior: CoefficientPrior, point: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log posterior density of log(tau / tau_scale) and log(local), up to a constant, and its gradient.
-
-    Parameters
-    ----------
-    data : Design
-        From `bayesgroups.inference.scale_posterior.design`.
-    prior : CoefficientPrior
-        Prior of the coefficients.
-    point : array (chain, 1 + column)
-        Where.
-
-    Returns
-    -------
-    pair of arrays (chain,) and (chain, 1 + column)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.scale_posterior import design
-    >>> from bayesgroups.inference.gibbs import CoefficientPrior, log_posterior
-    >>> nothing = design(np.zeros((1, 1)), np.array([0.0]), np.array([1.0]))
-    >>> log_posterior(nothing, CoefficientPrior(1.0), np.zeros((1, 2)))[1].tolist()  # modes of log tau and log local
-    [[0.0, 0.0]]
-    """
+    """Log posterior density of log(tau / tau_scale) and log(local), up to a constant, (chain,), and its gradient."""
     scales, slope = coefficient_scales(prior, point)
     likelihood, score = log_likelihood(data, scales)
     gradient = np.empty_like(point)

@@ -51,40 +51,9 @@ def start(log_density: LogDensity, point: FloatArray) -> State:
 
 
 def step(log_density: LogDensity, state: State, tuning: Tuning, rng: np.random.Generator) -> tuple[State, FloatArray]:
-    """One Hamiltonian transition of every chain.
+    """One Hamiltonian transition of every chain, and the probabilities of acceptance (chain,).
 
-    Parameters
-    ----------
-    log_density : callable
-        See `LogDensity`; what is not finite is never accepted.
-    state : State
-        Where the chains are.
-    tuning : Tuning
-        Step sizes and scales.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    State, array (chain,)
-        Where the chains are now, and the probabilities of acceptance.
-
-    References
-    ----------
-    Neal (2011), "MCMC using Hamiltonian dynamics", arXiv:1206.1901.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.hamiltonian import Tuning, start, step
-    >>> normal = lambda x: (-0.5 * (x**2).sum(axis=1), -x)
-    >>> tuning, rng = Tuning(np.full(4, 0.5), np.ones(1)), np.random.default_rng(1)
-    >>> state, found = start(normal, np.zeros((4, 1))), []
-    >>> for _ in range(1000):
-    ...     state, acceptance = step(normal, state, tuning, rng)
-    ...     found.append(state.point)
-    >>> bool(abs(np.var(found) - 1) < 0.1), bool((acceptance > 0.8).all())
-    (True, True)
+    A density that is not finite is never accepted. Neal (2011), "MCMC using Hamiltonian dynamics", arXiv:1206.1901.
     """
     chains = len(state.value)
     length = 2 * MEAN_LENGTH * rng.random()
@@ -118,28 +87,10 @@ def choose(moved: NDArray[np.bool_], proposed: State, state: State) -> State:
 def warm_up(
     log_density: LogDensity, state: State, iterations: int, rng: np.random.Generator, *, between: Move
 ) -> tuple[State, Tuning]:
-    """Move to where the mass is, and find step sizes and scales on the way.
+    """State where the mass is after 1 or more transitions, and step sizes and scales tuned on the way.
 
-    Parameters
-    ----------
-    log_density : callable
-        See `LogDensity`.
-    state : State
-        Where the chains begin.
-    iterations : int
-        Number of transitions, 1 or more.
-    rng : numpy Generator
-        Source of randomness.
-    between : callable
-        A further transition after each.
-
-    Returns
-    -------
-    State, Tuning
-
-    References
-    ----------
-    Hoffman and Gelman (2014), JMLR 15, section 3.2, for the averaging of the step size.
+    ``between`` is a further transition after each. Hoffman and Gelman (2014), JMLR 15, section 3.2, for the averaging of
+    the step size.
     """
     chains, size = state.point.shape
     tuning = Tuning(np.full(chains, FIRST_STEP), np.ones(size))

@@ -82,32 +82,14 @@ def sample(
 ) -> Weighted:
     """Weighted draws from the posterior of standard normal parameters.
 
-    Parameters
-    ----------
-    log_likelihood : callable
-        From (draw, parameter) to (draw,); minus infinity is allowed.
-    dimension : int
-        Number of parameters.
-    rng : numpy Generator
-        Source of randomness.
-    start : array (parameter,), optional
-        Where the search for the mode begins; by default the middle of the prior.
-    slope : callable, optional
-        Derivatives of the log likelihood; by default they are found by differences.
-    size : int
-        Draws in a round of adaptation.
+    The log likelihood takes (draw, parameter) and gives (draw,); minus infinity is allowed. ``start`` (parameter,) is
+    where the search for the mode begins, by default the middle of the prior; ``slope`` gives derivatives of the log
+    likelihood, by default found by differences; ``size`` is the number of draws in a
+    round of adaptation.
 
-    Returns
-    -------
-    Weighted
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.importance import sample
-    >>> found = sample(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), 2, np.random.default_rng(1))
-    >>> weight = np.exp(found.log_weight - found.log_weight.max())
-    >>> np.average(found.u, axis=0, weights=weight).round(1).tolist(), found.k_hat < 0.5
+    >>> posterior = sample(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), 2, np.random.default_rng(1))
+    >>> weight = np.exp(posterior.log_weight - posterior.log_weight.max())
+    >>> np.average(posterior.u, axis=0, weights=weight).round(1).tolist(), posterior.k_hat < 0.5
     ([0.5, 0.5], True)
     """
     proposals = [_first_proposal(log_likelihood, dimension, start, slope)]
@@ -188,13 +170,9 @@ def _first_proposal(
 def starts(log_likelihood: LogLikelihood, dimension: int, start: FloatArray | None = None) -> list[FloatArray]:
     """Points from which modes are searched for, best first.
 
-    The given one, or the middle of the prior, unless some point far out along one parameter, or along all, has a higher density:
-    then all of those that come near it, for the mass that one parameter explains another may explain as well.
+    The given one, or the middle of the prior, unless some point far out along one parameter, or along all, has a higher
+    density: then all of those that come near it, for the mass that one parameter explains another may explain as well.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.importance import starts
     >>> [each.tolist() for each in starts(lambda u: -0.5 * (u[:, 0] - 12) ** 2, 1)]
     [[6.0]]
     """
@@ -214,25 +192,10 @@ def starts(log_likelihood: LogLikelihood, dimension: int, start: FloatArray | No
 
 
 def resample(log_weight: FloatArray, number: int, rng: np.random.Generator) -> IntArray:
-    """Positions of draws, each taken as often as its weight says, in random order.
+    """Positions of draws (number,), each taken as often as its unnormalised weight says, in random order.
 
-    Parameters
-    ----------
-    log_weight : array (draw,)
-        Unnormalised.
-    number : int
-        How many to take; systematically, so that a draw is taken the expected number of times, rounded up or down.
-    rng : numpy Generator
-        Source of randomness.
+    Systematically, so that a draw is taken the expected number of times, rounded up or down.
 
-    Returns
-    -------
-    array (number,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.importance import resample
     >>> sorted(resample(np.log([0.25, 0.75]), 4, np.random.default_rng(1)).tolist())
     [0, 1, 1, 1]
     """
@@ -244,44 +207,19 @@ def resample(log_weight: FloatArray, number: int, rng: np.random.Generator) -> I
 
 
 def effective(log_weight: FloatArray) -> float:
-    """Kish's effective number of weighted draws.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.importance import effective
-    >>> effective(np.zeros(10))
-    10.0
-    """
+    """Kish's effective number of weighted draws."""
     weight = np.exp(log_weight - log_weight.max())
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def pareto_k(log_weight: FloatArray) -> float:
-    """Shape of the generalised Pareto distribution fitted to the largest importance weights.
+    """Shape of the generalised Pareto distribution fitted to the largest of 25 or more unnormalised importance weights.
 
-    Parameters
-    ----------
-    log_weight : array (draw,)
-        Unnormalised, 25 or more.
+    Below 0.7 the weighted averages can be trusted; infinity if a weight is not finite or the tail is too short to be
+    fitted, minus infinity if all large weights are equal.
 
-    Returns
-    -------
-    float
-        Below 0.7 the weighted averages can be trusted; infinity if a weight is not finite or the tail is too short to be
-        fitted, minus infinity if all large weights are equal.
-
-    References
-    ----------
     Vehtari, Simpson, Gelman, Yao and Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72). Zhang and Stephens
     (2009), doi:10.1198/tech.2009.08017.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.importance import pareto_k
-    >>> pareto_k(1.5 * np.random.default_rng(1).exponential(size=4000)) > 0.7
-    True
     """
     number = len(log_weight)
     tail = int(min(math.ceil(0.2 * number), math.ceil(3 * math.sqrt(number))))
@@ -385,15 +323,7 @@ def _fit(u: FloatArray, log_weight: FloatArray, mixture: _Mixture) -> _Mixture:
 
 
 def mode(log_likelihood: LogLikelihood, start: FloatArray, slope: Slope | None = None) -> FloatArray:
-    """Mode of the posterior, (parameter,); the slope is found by differences where none is given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.importance import mode
-    >>> mode(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), np.zeros(2)).round(3).tolist()
-    [0.5, 0.5]
-    """
+    """Mode of the posterior, (parameter,); the slope is found by differences where none is given."""
     from scipy.optimize import minimize
 
     step = 1e-3 * np.eye(len(start))

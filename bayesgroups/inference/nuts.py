@@ -54,58 +54,20 @@ def sample(
     backend: Backend = "default",
     thin: int = 1,
 ) -> xr.DataTree:
-    """Draw from the posterior of a model; the same seed gives the same draws.
+    """Draws from the posterior of a model made by one of the builders; the same seed gives the same draws.
 
-    Parameters
-    ----------
-    model : pm.Model
-        A model made by one of the builders.
-    seed : int
-        Seed of all chains.
-    draws, tune : int
-        Draws kept and warm-up draws thrown away, per chain.
-    chains : int
-        Number of chains; two run at a time.
-    target_accept : float
-        Acceptance the step size aims at, in (0, 1); nearer to 1 means smaller steps and fewer divergences.
-    progress : bool
-        Show a progress bar.
-    log_likelihood : bool
-        Add the pointwise log likelihood of the observed nodes.
-    keep_latent : bool
-        Keep variables that only serve the parametrisation: ``z``, ``z_...``, and variables other than ``mu`` and
-        ``cell_share`` along ``subgroup``, ``binomial_metric`` or ``normal_metric``.
-    backend : {"default", "jax"}
-        What compiles the model. With ``jax`` nutpie samples and JAX computes density and gradient where JAX is set up to: on
-        a graphics processor if it has one. Draws differ from those of the default, not the posterior.
-    thin : int
-        So many times ``draws`` are sampled, and every ``thin``-th is kept; ``sample_stats`` are those of all of them.
+    ``draws`` are kept and ``tune`` thrown away per chain, two chains run at a time. The step size aims at
+    ``target_accept``, in (0, 1); nearer to 1 means smaller steps and fewer divergences. ``log_likelihood`` adds the
+    pointwise log likelihood of the observed nodes. ``keep_latent`` keeps variables that only serve the parametrisation:
+    ``z``, ``z_...``, and variables other than ``mu`` and ``cell_share`` along ``subgroup``, ``binomial_metric`` or
+    ``normal_metric``. With the backend ``jax`` nutpie samples and JAX computes density and gradient where JAX is set up
+    to: on a graphics processor if it has one. Draws differ from those of the default, not the posterior. ``thin`` times
+    ``draws`` are sampled, and every ``thin``-th is kept; ``sample_stats`` are those of all of them.
 
-    Returns
-    -------
-    xr.DataTree
-        ``posterior`` (``mu(chain, draw, metric, subgroup)``, ``overall``, ``tau`` and other hyper-parameters),
-        ``sample_stats`` and ``observed_data`` if anything was observed; ``log_likelihood`` if asked for.
-
-    Raises
-    ------
-    InputError
-        If ``backend`` is neither of the two, or ``thin`` is not a whole number, 1 or larger.
-    MissingDependencyError
-        If JAX or nutpie is asked for and not installed.
-
-    References
-    ----------
-    Hoffman and Gelman (2014), "The No-U-Turn Sampler", JMLR 15.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model() as model:
-    ...     overall = pm.Normal("overall")
-    >>> tree = sample(model, seed=1, draws=50, tune=50, chains=2)
-    >>> dict(tree["posterior"].sizes)
-    {'chain': 2, 'draw': 50}
+    Groups are ``posterior`` (``mu(chain, draw, metric, subgroup)``, ``overall``, ``tau`` and other hyper-parameters),
+    ``sample_stats`` and ``observed_data`` if anything was observed; ``log_likelihood`` if asked for. InputError if
+    ``backend`` is neither of the two, or ``thin`` is not a whole number, 1 or larger; MissingDependencyError if JAX or
+    nutpie is asked for and not installed. Hoffman and Gelman (2014), "The No-U-Turn Sampler", JMLR 15.
     """
     _check(backend, thin)
     import pymc as pm

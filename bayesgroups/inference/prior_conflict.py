@@ -48,8 +48,6 @@ class SpreadPrior:
     def exceeds(self, spread: float) -> float:
         """Upper bound of the prior probability that subgroups differ by a larger standard deviation.
 
-        Examples
-        --------
         >>> wide, narrow = (SpreadPrior(family, (0.25,), (1000,)) for family in ("half_t", "half_normal"))
         >>> round(wide.exceeds(1.0), 3), f"{narrow.exceeds(1.0):.1e}", wide.exceeds(0.0)
         (0.028, '6.6e-05', 1.0)
@@ -79,29 +77,9 @@ class SpreadPrior:
 def conflict_check(metric: str, predictor: FloatArray, prior: SpreadPrior, *, unit: str, setting: str) -> Check:
     """Check of the spread of subgroups against its prior.
 
-    Parameters
-    ----------
-    metric : str
-        The metric.
-    predictor : array (draw, subgroup)
-        Draws of the linear predictor of the subgroups with rows, without what covariates explain.
-    prior : SpreadPrior
-        Prior of their spread.
-    unit : str
-        Unit of the predictor, for the sentence; may be empty.
-    setting : str
-        Name of the setting that widens the prior, for the sentence.
-
-    Returns
-    -------
-    Check
-
-    Examples
-    --------
-    >>> draws = np.array([[-12.0, 0.0, 12.0]])
-    >>> print(conflict_check("fnr", draws, SpreadPrior("half_normal", (0.5,), (3,)), unit=" logits", setting="tau_scale").sentence)
-    fnr: the prior probability that subgroups differ as they do, by a standard deviation of 9.8 logits, is 1.818e-15, but must be \
-at least 1e-06. Prior and data are in conflict: set tau_scale to about 9.8 to expect such differences.
+    ``predictor`` (draw, subgroup) are draws of the linear predictor of the subgroups with rows, without what covariates
+    explain. For the sentence: ``unit`` of the predictor, which may be empty, and the name of the ``setting`` that widens
+    the prior.
     """
     return worst_conflict(metric, [predictor], [prior], unit=unit, setting=setting)
 
@@ -203,5 +181,10 @@ def subgroup_draws(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> F
 
 def logit(share: FloatArray) -> FloatArray:
     """Logits of shares, those of 0 and 1 at the ends of what a double holds."""
-    inside = np.clip(share, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
+    rate = inside(share)
+    return np.asarray(np.log(rate) - np.log1p(-rate))
+
+
+def inside(share: FloatArray) -> FloatArray:
+    """Shares at least as far from 0 and 1 as a double tells apart."""
+    return np.asarray(np.clip(share, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg))

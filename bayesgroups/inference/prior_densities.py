@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.prior_conflict import inside, logit
 from bayesgroups.models.shared.cells import normal_cells
 from bayesgroups.models.shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, component_scales
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE
@@ -25,14 +26,9 @@ from bayesgroups.models.shared.variances import with_shrunk_variances
 
 @dataclass(frozen=True)
 class LogPrior:
-    """Log prior density of the draws of one metric.
+    """Log prior density of the draws of one metric, up to a constant, or the reason why there is none.
 
-    Attributes
-    ----------
-    value : array (draw,) or (draw, subgroup) or None
-        Up to a constant; with ``subgroup`` where every subgroup has a prior of its own and nothing is shared.
-    reason : str
-        The reason where there is no density; empty where there is one.
+    ``value`` is (draw,), or (draw, subgroup) where every subgroup has a prior of its own and nothing is shared.
     """
 
     value: FloatArray | None
@@ -40,19 +36,10 @@ class LogPrior:
 
 
 def value_density(values: FloatArray, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
-    """Density of values that have a weak prior and no population: Jeffreys' for rates, wide and normal otherwise.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}))
-    >>> value_density(np.array([0.5, 0.1]), counts, binomial=True).round(3).tolist()  # log(p (1 - p)) / 2
-    [-0.693, -1.204]
-    """
+    """Density of values that have a weak prior and no population: Jeffreys' for rates, wide and normal otherwise."""
     if binomial:
-        inside = _inside(values)  # as a density of the logit, in which the ends are far away
-        return np.asarray(JEFFREYS * (np.log(inside) + np.log1p(-inside)))
+        rate = inside(values)  # as a density of the logit, in which the ends are far away
+        return np.asarray(JEFFREYS * (np.log(rate) + np.log1p(-rate)))
     natural = natural_scale(tally).isel(metric=0)
     return normal(values, natural["centre"], WEAK * natural["scale"])
 
@@ -97,7 +84,7 @@ def factor_density(draws: xr.Dataset, tally: xr.Dataset, *, tau_scale: float | N
     followed = factors.names.index(str(draws["follower"].item())) if "selection_slope" in draws else None
     scales = np.asarray(factor_scales(factors, tau_scale, followed=followed), dtype=np.float64)
     spread = draws["factor_sd"].transpose("sample", "factor", "component").values
-    centre = _logit(draws["factor_overall"].transpose("sample", "factor").values)
+    centre = logit(draws["factor_overall"].transpose("sample", "factor").values)
     density = normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
     density = density + half_normal(spread, scales[:, None]).sum(axis=(1, 2))
     if "slope" in draws:
@@ -129,8 +116,6 @@ def coefficient_density(
 def normal(x: FloatArray, centre: xr.DataArray | float, scale: xr.DataArray | float) -> FloatArray:
     """Normal log density.
 
-    Examples
-    --------
     >>> normal(np.array([1.0, 3.0]), 1.0, 2.0).tolist()
     [-0.0, -0.5]
     """
@@ -140,8 +125,6 @@ def normal(x: FloatArray, centre: xr.DataArray | float, scale: xr.DataArray | fl
 def half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
     """Half-normal log density of positive values.
 
-    Examples
-    --------
     >>> half_normal(np.array([2.0]), 2.0).tolist()
     [-0.5]
     """
@@ -151,8 +134,6 @@ def half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
 def half_t(x: FloatArray, scale: float) -> FloatArray:
     """Half-t log density of positive values, with 3 degrees of freedom.
 
-    Examples
-    --------
     >>> half_t(np.array([3.0**0.5]), 1.0).round(6).tolist()  # -2 log(2)
     [-1.386294]
     """
@@ -161,13 +142,4 @@ def half_t(x: FloatArray, scale: float) -> FloatArray:
 
 def _centre(draws: xr.Dataset, natural: xr.Dataset, wide: float, *, binomial: bool) -> FloatArray:
     overall = np.asarray(draws["overall"].values, dtype=np.float64)
-    return normal(_logit(overall), 0.0, wide) if binomial else normal(overall, natural["centre"], wide)
-
-
-def _inside(p: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(p, np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg))
-
-
-def _logit(p: FloatArray) -> FloatArray:
-    inside = _inside(p)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
+    return normal(logit(overall), 0.0, wide) if binomial else normal(overall, natural["centre"], wide)

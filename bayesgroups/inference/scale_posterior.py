@@ -21,8 +21,8 @@ class Design:
     """Data and columns, taken apart.
 
     ``z`` and ``v`` (observed subgroup,) with the ``rows`` they come from; ``shared`` (observed subgroup, 1 + column)
-    holds the intercept and the columns at ``shared_at`` of the features; ``residual`` (column,) holds the one entry of each
-    of the columns at ``own_at``, and ``own_row`` the observed subgroup it belongs to. Columns that are zero in every
+    holds the intercept and the columns at ``shared_at`` of the features; ``residual`` (column,) holds the one entry of
+    each of the columns at ``own_at``, and ``own_row`` the observed subgroup it belongs to. Columns of zeros in every
     observed subgroup are in neither.
     """
 
@@ -54,26 +54,13 @@ class _Solved:
 
 
 def design(x: FloatArray, z: FloatArray, v: FloatArray) -> Design:
-    """Take data and columns apart.
+    """Data and columns, taken apart, from features without the intercept.
 
-    Parameters
-    ----------
-    x : array (subgroup, column)
-        Features without the intercept.
-    z, v : arrays (subgroup,)
-        Estimates and their sampling variances, positive, in units of the metric's scale and its square; NaN where
-        there is none.
+    Estimates and their positive sampling variances are in units of the metric's scale and its square; NaN where there is
+    none.
 
-    Returns
-    -------
-    Design
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.scale_posterior import design
-    >>> found = design(np.array([[1.0, 1, 0], [1, 0, 0], [0, 0, 1]]), np.array([0.1, 0.2, np.nan]), np.full(3, 0.1))
-    >>> found.shared.tolist(), found.shared_at.tolist(), found.own_at.tolist(), found.own_row.tolist()
+    >>> parts = design(np.array([[1.0, 1, 0], [1, 0, 0], [0, 0, 1]]), np.array([0.1, 0.2, np.nan]), np.full(3, 0.1))
+    >>> parts.shared.tolist(), parts.shared_at.tolist(), parts.own_at.tolist(), parts.own_row.tolist()
     ([[1.0, 1.0], [1.0, 1.0]], [0], [1], [0])
     """
     observed = np.isfinite(z) & np.isfinite(v)
@@ -86,28 +73,11 @@ def design(x: FloatArray, z: FloatArray, v: FloatArray) -> Design:
 
 
 def log_likelihood(data: Design, scales: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log density of the data given the scales, and its gradient with respect to their logarithms.
+    """Log density (chain,) of the data given the scales (chain, column), and its gradient with respect to their logarithms.
 
-    Parameters
-    ----------
-    data : Design
-        From `design`.
-    scales : array (chain, column)
-        Standard deviations of the coefficients.
+    Without the constant -log(2 pi) n / 2. Bhattacharya, Chakraborty, Mallick (2016), doi:10.1093/biomet/asw042, for the
+    use of the smaller dimension.
 
-    Returns
-    -------
-    pair of arrays (chain,) and (chain, column)
-        Without the constant -log(2 pi) n / 2.
-
-    References
-    ----------
-    Bhattacharya, Chakraborty, Mallick (2016), doi:10.1093/biomet/asw042, for the use of the smaller dimension.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.scale_posterior import design, log_likelihood
     >>> data = design(np.eye(2), np.array([1.0, -1.0]), np.array([0.5, 0.5]))
     >>> value, gradient = log_likelihood(data, np.array([[1.0, 1.0]]))  # covariance [[2.5, 1], [1, 2.5]]
     >>> value.round(6).tolist(), gradient.round(6).tolist()
@@ -125,30 +95,7 @@ def log_likelihood(data: Design, scales: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def draw_coefficients(data: Design, scales: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """One draw of intercept and coefficients given scales and data, per chain.
-
-    Parameters
-    ----------
-    data : Design
-        From `design`.
-    scales : array (chain, column)
-        Standard deviations of the coefficients.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    pair of arrays (chain,) and (chain, column)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.scale_posterior import design, draw_coefficients
-    >>> data = design(np.eye(2), np.array([1.0, -1.0]), np.array([1e-8, 1e-8]))
-    >>> intercept, beta = draw_coefficients(data, np.array([[1.0, 1.0]]), np.random.default_rng(1))
-    >>> (intercept[:, None] + beta).round(2).tolist()
-    [[1.0, -1.0]]
-    """
+    """One draw of intercept (chain,) and coefficients (chain, column) given scales and data, per chain."""
     solved = _solve(data, scales)
     standard = solved.mean + (solved.root @ rng.standard_normal((*solved.mean.shape, 1)))[..., 0]
     beta = scales * rng.standard_normal(scales.shape)  # columns without data keep their prior

@@ -26,39 +26,10 @@ ELSEWHERE = "bg.ConfusionModel() and bg.CrossedEffects() need none"
 
 
 def checks(tally: xr.Dataset, draws: xr.Dataset, *, residuals: Residuals) -> tuple[Check, ...]:
-    """Check the fit of every metric.
+    """``score shape`` and ``misfit`` of every metric that is defined somewhere, for draws ``mu(chain, draw, metric, subgroup)``.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        What was fitted.
-    draws : xr.Dataset
-        With ``mu(chain, draw, metric, subgroup)``.
-    residuals : {"auto", "normal", "skewed"}
-        Setting of the estimator.
-
-    Returns
-    -------
-    tuple of Check
-        ``score shape`` and ``misfit`` of every metric that is defined somewhere.
-
-    References
-    ----------
-    Dawid (1984), the prequential approach, doi:10.2307/2981683, for the transform. The bounds are ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.model_based_metrics import sample
-    >>> from bayesgroups.inference.score_checks import checks
-    >>> rng = np.random.default_rng(1)
-    >>> rows = pd.DataFrame({"site": rng.choice(["a", "b"], 600), "y": rng.integers(0, 2, 600)})
-    >>> rows["p"] = 1 / (1 + np.exp(0.5 - rows["y"] - rng.standard_normal(600)))
-    >>> counts = bg.tally(rows, ["site"], ["auc"], y_true="y", y_score="p")
-    >>> [(check.name, check.passed) for check in checks(counts, sample(counts, seed=1).draws, residuals="auto")]
-    [('score shape', True), ('misfit', True)]
+    ``residuals`` is the setting of the estimator. Dawid (1984), the prequential approach, doi:10.2307/2981683, for the
+    transform. The bounds are ours.
     """
     source = with_scores(tally)
     rows = rows_of(source)
@@ -96,14 +67,9 @@ def _with_advice(check: Check, advice: str) -> Check:
 
 
 def misfit(metric_tally: xr.Dataset, mu: FloatArray) -> float:
-    """Misfit of the model over all subgroups beyond two standard errors, in posterior standard deviations of a subgroup.
+    """Misfit over all subgroups beyond two standard errors, in posterior standard deviations of a subgroup.
 
-    Parameters
-    ----------
-    metric_tally : xr.Dataset
-        A tally without the dim ``metric``.
-    mu : array (draw, subgroup)
-        Draws of the metric.
+    The tally is without the dim ``metric``, draws are (draw, subgroup).
     """
     estimate, count, variance = (metric_tally[name].values for name in ("estimate", "count", "sampling_variance"))
     some = np.isfinite(estimate) & (count > 0) & np.isfinite(variance)

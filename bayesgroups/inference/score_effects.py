@@ -24,18 +24,10 @@ CONTRAST = np.array([-0.5, 0.5])
 
 @dataclass(frozen=True)
 class Design:
-    """Columns of the linear part.
+    """Columns of the linear part, ``x`` (subgroup, outcome, column).
 
-    Attributes
-    ----------
-    x : array (subgroup, outcome, column)
-        The columns.
-    owner : int array (column,)
-        Component whose scale a column has; -1 for a fixed scale.
-    fixed : array (column,)
-        Fixed scales; not used where a column has an owner.
-    components : int
-        Components of columns; two more belong to the effects of the subgroups.
+    ``owner`` (column,) is the component whose scale a column has, -1 for a scale of ``fixed`` (column,); two more than
+    ``components`` belong to the effects of the subgroups.
     """
 
     x: FloatArray
@@ -79,24 +71,11 @@ class Aside:
 def solve(
     design: Design, log_scale: FloatArray, mean: FloatArray, precision: FloatArray, aside: Aside | None = None
 ) -> Solved:
-    """Integrate the effects out.
+    """Posterior with the effects integrated out.
 
-    Parameters
-    ----------
-    design : Design
-        The linear part.
-    log_scale : array (chain, component)
-        Logarithms of the scales: of the components of columns, of common and of differing effects of subgroups.
-    mean : array (chain or 1, subgroup, outcome)
-        Observed means; anything finite where there is none.
-    precision : array (chain, subgroup, outcome)
-        Their precisions, 0 where there is none.
-    aside : Aside, optional
-        What rows within cells say of the coefficients.
-
-    Returns
-    -------
-    Solved
+    Scales (chain, component) are those of the components of columns, of common and of differing effects of subgroups.
+    Means (chain or 1, subgroup, outcome) are anything finite, and their precisions 0, where there is none; ``aside`` is
+    what rows within cells say of the coefficients.
     """
     sigma = np.exp(log_scale)
     common, differing = sigma[:, -2] ** 2, sigma[:, -1] ** 2
@@ -140,20 +119,7 @@ def draw(
     design: Design, solved: Solved, log_scale: FloatArray, mean: FloatArray, precision: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
-    """Draw the effects given the scales.
-
-    Parameters
-    ----------
-    design, solved, log_scale, mean, precision
-        As given to and returned by `solve`.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (chain, subgroup, outcome), array (chain, column)
-        The means m, and the coefficients theta.
-    """
+    """Draws of the means m (chain, subgroup, outcome) and the coefficients theta (chain, column) given the scales; see `solve`."""
     chains, size = solved.centre.shape
     noise = rng.standard_normal((chains, size, 1))
     theta = solved.scale * (solved.centre + (np.swapaxes(solved.factor, 1, 2) @ noise)[..., 0])

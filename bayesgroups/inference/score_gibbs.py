@@ -59,9 +59,9 @@ class ScorePrior:
 class ScoreDraws:
     """Draws, chains first.
 
-    ``mean`` and ``sd`` (chain, draw, subgroup, outcome), the coefficients ``theta`` (.., column), ``scales`` (.., component),
-    ``hyper`` (.., 3): log sigma of both outcomes and log spread, and ``shape`` (.., 2): epsilon and log delta of the warp, 0
-    without one.
+    ``mean`` and ``sd`` (chain, draw, subgroup, outcome), the coefficients ``theta`` (.., column), ``scales`` (..,
+    component), ``hyper`` (.., 3): log sigma of both outcomes and log spread, and ``shape`` (.., 2): epsilon and log delta
+    of the warp, or 0.
     """
 
     mean: FloatArray
@@ -87,37 +87,16 @@ def sample(
 ) -> ScoreDraws:  # fmt: skip
     """Markov chains whose law is the posterior.
 
-    Parameters
-    ----------
-    design : Design
-        Columns of the means.
-    count, mean, scatter : arrays (subgroup, outcome)
-        Rows of each cell, their mean score (anything finite where there are none) and sum of squared deviations from it.
-    prior : ScorePrior
-        Prior scales.
-    rng : numpy Generator
-        Source of randomness.
-    warped : Warped, optional
-        The same rows in bins, to sample a common warp of the scores; without it scores are normal as they are.
-    slopes : Slopes, optional
-        Covariates of the same rows, without a warp. ``mean`` of the draws is that of the scores at the mean covariates of a
-        cell, and ``sd`` is about the regression.
-    chains, draws, tune, thin : int
-        Chains, draws kept of each, iterations of warm-up, and iterations per draw.
+    Of each cell (subgroup, outcome): rows, their mean score (anything finite where there are none) and the sum of squared
+    deviations from it. ``warped`` has the same rows in bins, to sample a common warp of the scores; without it scores are
+    normal as they are. ``slopes`` has covariates of the same rows, without a warp: ``mean`` of the draws is then that of
+    the scores at the mean covariates of a cell, and ``sd`` is about the regression. ``tune`` are iterations of warm-up,
+    ``thin`` iterations per draw.
 
-    Returns
-    -------
-    ScoreDraws
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.score_effects import Design
-    >>> from bayesgroups.inference.score_gibbs import ScorePrior, sample
-    >>> one = Design(np.eye(2)[None], np.array([-1, -1]), np.full(2, 3.0), 0)
+    >>> design = Design(np.eye(2)[None], np.array([-1, -1]), np.full(2, 3.0), 0)
     >>> count, mean = np.array([[400.0, 100.0]]), np.array([[-1.0, 1.0]])
-    >>> found = sample(one, count, mean, count, ScorePrior(0.3, 0.5, 0.25), np.random.default_rng(1), draws=200)
-    >>> found.mean.mean(axis=(0, 1)).round(1).tolist(), found.sd.mean(axis=(0, 1)).round(1).tolist()
+    >>> chains = sample(design, count, mean, count, ScorePrior(0.3, 0.5, 0.25), np.random.default_rng(1), draws=200)
+    >>> chains.mean.mean(axis=(0, 1)).round(1).tolist(), chains.sd.mean(axis=(0, 1)).round(1).tolist()
     ([[-1.0, 1.0]], [[1.0, 1.0]])
     """
     kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, chains)

@@ -19,11 +19,10 @@ from bayesgroups.inference.score_effects import CONTRAST, Aside
 
 @dataclass(frozen=True)
 class Slopes:
-    """Covariates of rows within cells; their slopes are the last columns of the design.
+    """Covariates of rows within cells; their slopes are the last columns of the design, shared ones first, then differences.
 
-    First come the slopes that outcomes share, then their difference. ``product`` (subgroup, outcome, covariate, covariate)
-    are sums of products of deviations from the means of the cell, ``cross`` (subgroup, outcome, covariate) those with the
-    score.
+    ``product`` (subgroup, outcome, covariate, covariate) are sums of products of deviations from the means of the cell,
+    ``cross`` (subgroup, outcome, covariate) those with the score.
     """
 
     product: FloatArray

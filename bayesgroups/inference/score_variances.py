@@ -19,25 +19,10 @@ SMALLEST_SD = 1e-3
 
 
 def log_likelihood(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log likelihood of the hyper-parameters with the variances integrated out, and its gradient.
+    """Log likelihood (chain,) of the hyper-parameters with the variances integrated out, and its gradient (chain, 3).
 
-    Parameters
-    ----------
-    hyper : array (chain, 3)
-        Log sigma of outcomes 0 and 1, log spread.
-    count : array (subgroup, outcome)
-        Rows of each cell.
-    scatter : array (chain, subgroup, outcome)
-        Sums of squared distances from the mean.
+    ``count`` are rows of each cell, ``scatter`` (chain, subgroup, outcome) sums of squared distances from the mean.
 
-    Returns
-    -------
-    array (chain,), array (chain, 3)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.score_variances import log_likelihood
     >>> value, gradient = log_likelihood(np.zeros((1, 3)), np.array([[3.0, 0.0]]), np.array([[[3.0, 0.0]]]))
     >>> value.round(4).tolist(), gradient.round(4).tolist()
     ([-2.6983], [[0.0, 0.0, -1.2645]])
@@ -64,22 +49,9 @@ def draw(hyper: FloatArray, count: FloatArray, scatter: FloatArray, rng: np.rand
 
 
 def redraw_sigma(hyper: FloatArray, variance: FloatArray, log_sd: float, rng: np.random.Generator) -> FloatArray:
-    """Draw sigma given the variances, by a proposal that is exact but for the prior of log sigma.
+    """Hyper-parameters (chain, 3) with sigma drawn given the variances of all cells (chain, subgroup, outcome).
 
-    Parameters
-    ----------
-    hyper : array (chain, 3)
-        As in `log_likelihood`.
-    variance : array (chain, subgroup, outcome)
-        The variances, of all cells.
-    log_sd : float
-        Standard deviation of the normal prior of log sigma.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (chain, 3)
+    The proposal is exact but for the prior of log sigma, a normal one with standard deviation ``log_sd``.
     """
     half = 0.25 * np.exp(-2 * hyper[:, 2:])
     drawn = rng.standard_gamma(np.broadcast_to(half * variance.shape[1], hyper[:, :2].shape))

@@ -6,35 +6,16 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.prior_conflict import inside
 
 MIN_STD_ERROR_SHARE = 1e-6
 """Floor of a standard error as a share of the largest one: estimates known exactly have no density."""
 
 
 def value_likelihood(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
-    """Binomial likelihood of the rows, or normal likelihood with known sampling variances, of one metric.
+    """Log likelihood (draw, subgroup) of one metric: binomial, or normal with known sampling variances.
 
-    Parameters
-    ----------
-    draws : xr.Dataset
-        Draws of one metric; read is ``mu`` (sample, subgroup).
-    tally : xr.Dataset
-        A tally with that metric alone.
-    binomial : bool
-        The likelihood.
-
-    Returns
-    -------
-    array (draw, subgroup)
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}))
-    >>> draws = xr.Dataset({"mu": (("sample", "subgroup"), [[0.5, 0.3]])})
-    >>> value_likelihood(draws, counts, binomial=True).round(1).tolist()
-    [[-1.4, -61.1]]
+    Of the draws ``mu`` (sample, subgroup) is read; the tally has that metric alone.
     """
     mu = np.asarray(draws["mu"].transpose("sample", "subgroup").values, dtype=np.float64)
     if binomial:
@@ -45,17 +26,14 @@ def value_likelihood(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) ->
 def binomial_likelihood(p: FloatArray, successes: FloatArray, count: FloatArray) -> FloatArray:
     """Log likelihood (draw, subgroup) of successes among a count, at rates ``p`` (draw, subgroup).
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> density = binomial_likelihood(np.array([[0.5, 0.3, 0.0]]), np.array([1.0, np.nan, 0.0]), np.array([2.0, 0.0, 4.0]))
     >>> (density.round(3) + 0.0).tolist()
     [[-1.386, 0.0, 0.0]]
     """
     observed = (count > 0) & np.isfinite(successes)
     k, n = np.where(observed, successes, 0.0), np.where(observed, count, 0.0)
-    inside = np.clip(np.where(np.isfinite(p), p, 0.5), np.finfo(np.float64).tiny, 1 - np.finfo(np.float64).epsneg)
-    return np.asarray(k * np.log(inside) + (n - k) * np.log1p(-inside))
+    rate = inside(np.where(np.isfinite(p), p, 0.5))
+    return np.asarray(k * np.log(rate) + (n - k) * np.log1p(-rate))
 
 
 def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
@@ -63,8 +41,8 @@ def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
     cells = ("outcome", "decision")
     share = np.asarray(draws["cell_share"].transpose("sample", "subgroup", *cells).values, dtype=np.float64)
     count = np.asarray(tally["cell_count"].transpose("subgroup", *cells).values, dtype=np.float64)
-    inside = np.log(np.maximum(share, np.finfo(np.float64).tiny))
-    return np.asarray((count * inside).sum(axis=(2, 3)))
+    log_share = np.log(np.maximum(share, np.finfo(np.float64).tiny))
+    return np.asarray((count * log_share).sum(axis=(2, 3)))
 
 
 def _normal(mu: FloatArray, estimate: FloatArray, variance: FloatArray) -> FloatArray:

@@ -42,36 +42,18 @@ def credible_limits(
     all_success: BoolArray,
     ends: tuple[FloatArray, FloatArray],
 ) -> CredibleLimits:
-    """Credible intervals of several quantities.
+    """Credible intervals of several quantities, from draws (draw, quantity).
 
-    Parameters
-    ----------
-    draws : array (draw, quantity)
-        Posterior draws.
-    estimate : array (quantity,)
-        Reported point estimates; a one-sided interval is taken only if it holds them.
-    levels : sequence of float
-        Posterior mass of the intervals, within (0, 1).
-    no_success, all_success : bool array (quantity,)
-        Rates whose rows hold no success, or nothing else; false for everything that is no rate or has no rows.
-    ends : pair of arrays (quantity,)
-        Lower and upper end of the range of each quantity. Draws beyond them, which a normal likelihood can make, leave the
-        equal-tailed interval in place.
+    A one-sided interval is taken only if it holds the ``estimate``. ``no_success`` and ``all_success`` mark rates whose
+    rows hold no success, or nothing else, and are False for everything that is no rate or has no rows. ``ends`` are those
+    of the range of each quantity. Draws beyond them, which a normal likelihood can make, leave the equal-tailed interval
+    in place.
 
-    Returns
-    -------
-    CredibleLimits
-
-    Examples
-    --------
-    >>> draws = np.random.default_rng(1).beta(0.5, 10.5, (4000, 1))
-    >>> yes, no = np.array([True]), np.array([False])
+    >>> draws, yes, no = np.random.default_rng(1).beta(0.5, 10.5, (4000, 1)), np.array([True]), np.array([False])
     >>> ends = np.zeros(1), np.ones(1)
     >>> limits = credible_limits(draws, draws.mean(axis=0), (0.5, 0.95), no_success=yes, all_success=no, ends=ends)
     >>> limits.lower.round(3).tolist(), limits.one_sided.tolist()
     ([[0.005, 0.0]], [[False, True]])
-    >>> ((limits.lower[:, 1] <= draws) & (draws <= limits.upper[:, 1])).mean().round(3).item()
-    0.95
     """
     levels = tuple(levels)
     # Rounded, so that the limits of levels that share a quantile are equal: 0.05 is (1 - 0.9) / 2 and 1 - 0.95.

@@ -41,21 +41,7 @@ TAIL = (0.05, 0.95)
 
 @dataclass(frozen=True)
 class Check:
-    """One diagnostic of one metric.
-
-    Parameters
-    ----------
-    name : str
-        What was measured, e.g. ``"R-hat"``.
-    metric : str
-        The metric it is about.
-    value, threshold : float
-        The number measured and the number it is held against.
-    passed : bool
-        The verdict.
-    sentence : str
-        The verdict in words.
-    """
+    """One diagnostic of one metric: a value, the threshold it is held against, the verdict, and the verdict in words."""
 
     name: str
     metric: str
@@ -66,23 +52,8 @@ class Check:
 
 
 def at_most(name: str, metric: str, value: float, threshold: float, quantity: str) -> Check:
-    """Check that a value does not exceed a threshold; NaN does not pass.
+    """Check that a value does not exceed a threshold; NaN does not pass. ``quantity`` is the subject of the sentence.
 
-    Parameters
-    ----------
-    name, metric : str
-        As in ``Check``.
-    value, threshold : float
-        As in ``Check``.
-    quantity : str
-        The value in words, the subject of the sentence.
-
-    Returns
-    -------
-    Check
-
-    Examples
-    --------
     >>> at_most("R-hat", "fnr", 1.03, R_HAT, "the largest R-hat").sentence
     'fnr: the largest R-hat is 1.03, but may be at most 1.01.'
     """
@@ -90,61 +61,30 @@ def at_most(name: str, metric: str, value: float, threshold: float, quantity: st
 
 
 def at_least(name: str, metric: str, value: float, threshold: float, quantity: str) -> Check:
-    """Check that a value reaches a threshold; NaN does not pass.
+    """Check that a value reaches a threshold; NaN does not pass. ``quantity`` is the subject of the sentence.
 
-    Parameters
-    ----------
-    name, metric : str
-        As in ``Check``.
-    value, threshold : float
-        As in ``Check``.
-    quantity : str
-        The value in words, the subject of the sentence.
-
-    Returns
-    -------
-    Check
-
-    Examples
-    --------
     >>> at_least("bulk ESS", "fnr", 812.4, ESS, "the smallest bulk ESS").sentence
     'fnr: the smallest bulk ESS is 812.4, at least 400 as required.'
     """
     return _check(name, metric, value, threshold, bool(value >= threshold), quantity, "at least")
 
 
+def independent_draws(metric: str, draws: int) -> Check:
+    """Check of the number of draws of an engine without chains."""
+    return at_least("independent draws", metric, float(draws), ESS, "the number of independent draws")
+
+
 def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
-    """Check Markov chains, over every quantity of the posterior that concerns one metric.
+    """Checks of Markov chains, over every quantity of the posterior that concerns one metric.
 
-    Parameters
-    ----------
-    tree : xr.DataTree
-        With ``posterior`` (variables with dims chain, draw, ...; those without a dim ``metric`` count for every
-        metric) and ``sample_stats`` (``diverging`` and ``energy`` with dims chain, draw).
-    metric : str
-        A label of the coordinate ``metric``.
+    ``posterior`` has variables with dims chain, draw, ...; those without a dim ``metric`` count for every metric.
+    ``sample_stats`` has ``diverging`` and ``energy`` with dims chain, draw. The checks are ``R-hat`` (largest,
+    rank-normalised), ``bulk ESS`` and ``tail ESS`` (smallest; tail at 5 % and 95 %), ``divergences`` (number) and
+    ``E-BFMI`` (smallest over chains). A quantity with the same value in every draw is left out; one with a draw that is
+    not finite fails. Statistics that are missing fail.
 
-    Returns
-    -------
-    list of Check
-        ``R-hat`` (largest, rank-normalised), ``bulk ESS`` and ``tail ESS`` (smallest; tail at 5 % and 95 %),
-        ``divergences`` (number) and ``E-BFMI`` (smallest over chains). A quantity with the same value in every draw
-        is left out; one with a draw that is not finite fails. Statistics that are missing fail.
-
-    References
-    ----------
     Vehtari et al. (2021), "Rank-normalization, folding, and localization", Bayesian Analysis 16, doi:10.1214/20-BA1221.
     Betancourt (2016), "Diagnosing suboptimal cotangent disintegrations", arXiv:1604.00695.
-
-    Examples
-    --------
-    >>> random = np.random.default_rng(1)
-    >>> draws = xr.Dataset({"mu": (("chain", "draw", "metric"), random.normal(size=(4, 500, 1)))}, {"metric": ["fnr"]})
-    >>> stats = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((4, 500), bool)),
-    ...                     "energy": (("chain", "draw"), random.normal(size=(4, 500)))})
-    >>> tree = xr.DataTree.from_dict({"posterior": draws, "sample_stats": stats})
-    >>> [check.passed for check in nuts_checks(tree, "fnr")]
-    [True, True, True, True, True]
     """
     stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
     divergences, e_bfmi = math.nan, math.nan
@@ -160,31 +100,7 @@ def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
 
 
 def chain_checks(draws: xr.Dataset, metric: str) -> list[Check]:
-    """Check Markov chains whose sampler has no diagnostics of its own, over every quantity of one metric.
-
-    Parameters
-    ----------
-    draws : xr.Dataset
-        Variables with dims chain, draw, ...; those without a dim ``metric`` count for every metric.
-    metric : str
-        A label of the coordinate ``metric``.
-
-    Returns
-    -------
-    list of Check
-        ``R-hat``, ``bulk ESS`` and ``tail ESS``, as in `nuts_checks`.
-
-    References
-    ----------
-    Vehtari et al. (2021), "Rank-normalization, folding, and localization", Bayesian Analysis 16, doi:10.1214/20-BA1221.
-
-    Examples
-    --------
-    >>> random = np.random.default_rng(1)
-    >>> draws = xr.Dataset({"mu": (("chain", "draw", "metric"), random.normal(size=(4, 500, 1)))}, {"metric": ["fnr"]})
-    >>> [check.name for check in chain_checks(draws, "fnr") if check.passed]
-    ['R-hat', 'bulk ESS', 'tail ESS']
-    """
+    """``R-hat``, ``bulk ESS`` and ``tail ESS``, as in `nuts_checks`, of chains whose sampler has no diagnostics of its own."""
     from arviz_stats.base.array import array_stats
 
     statistics: Any = array_stats  # arviz-stats is typed in part
@@ -206,21 +122,11 @@ def chain_checks(draws: xr.Dataset, metric: str) -> list[Check]:
 
 
 def checks_dataset(checks: Sequence[Check]) -> xr.Dataset:
-    """Lay out checks as a dataset that can be stored.
+    """Checks of all metrics as a dataset that can be stored.
 
-    Parameters
-    ----------
-    checks : sequence of Check
-        The checks of all metrics.
+    Dim ``check`` with labels ``"<metric>: <name>"``; ``value``, ``threshold`` (float), ``passed`` (int8, 1 or 0),
+    ``sentence`` and ``metric`` (str).
 
-    Returns
-    -------
-    xr.Dataset
-        Dim ``check`` with labels ``"<metric>: <name>"``; ``value``, ``threshold`` (float), ``passed`` (int8, 1 or 0),
-        ``sentence`` and ``metric`` (str).
-
-    Examples
-    --------
     >>> stored = checks_dataset([at_most("k-hat", "fnr", 0.2, K_HAT, "the k-hat")])
     >>> str(stored["check"].values[0]), int(stored["passed"][0])
     ('fnr: k-hat', 1)
@@ -238,39 +144,13 @@ def checks_dataset(checks: Sequence[Check]) -> xr.Dataset:
 
 
 def usable(checks: Sequence[Check]) -> bool:
-    """True if every check passed.
-
-    Parameters
-    ----------
-    checks : sequence of Check
-        The checks of all metrics; with none there is nothing to fail.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> usable([at_most("k-hat", "fnr", float("nan"), K_HAT, "the k-hat")])
-    False
-    """
+    """True if every check passed; with none there is nothing to fail."""
     return all(check.passed for check in checks)
 
 
 def only_too_few_draws(checks: Sequence[Check]) -> bool:
     """True if nothing failed but effective sample sizes, which more draws of the same chains would raise.
 
-    Parameters
-    ----------
-    checks : sequence of Check
-        The checks of all metrics.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
     >>> short = at_least("tail ESS", "fnr", 390, ESS, "the smallest tail effective sample size")
     >>> only_too_few_draws([short]), only_too_few_draws([short, at_most("R-hat", "fnr", 1.03, R_HAT, "the largest R-hat")])
     (True, False)

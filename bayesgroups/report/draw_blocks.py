@@ -11,8 +11,6 @@ BLOCK = 2_000_000
 def blocks(length: int, width: int) -> Iterator[slice]:
     """Slices along an axis of some length whose entries have so many numbers each.
 
-    Examples
-    --------
     >>> [(block.start, block.stop) for block in blocks(5, BLOCK // 2)]
     [(0, 2), (2, 4), (4, 5)]
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,18 +19,10 @@ CHAINS = 4
 
 @dataclass(frozen=True)
 class Posterior:
-    """A posterior of one metric or of several.
+    """Posterior of one metric or of several: draws, and what was checked of the fit.
 
-    Attributes
-    ----------
-    draws : xr.Dataset
-        ``mu(chain, draw, metric, subgroup)`` and hyper-parameters along (chain, draw, metric).
-    checks : tuple of Check
-        What was checked of the fit.
-    engine : str
-        ``collapsed`` or ``nuts``.
-    sample_stats : xr.Dataset or None
-        Statistics of the sampler where there was one.
+    ``draws`` has ``mu(chain, draw, metric, subgroup)`` and hyper-parameters along (chain, draw, metric); ``engine`` is
+    its name, such as ``collapsed`` or ``nuts``; ``sample_stats`` are statistics of the sampler where there was one.
     """
 
     draws: xr.Dataset
@@ -39,40 +32,28 @@ class Posterior:
 
 
 def generator(seed: int, metric: str, purpose: str) -> np.random.Generator:
-    """The random numbers of one metric and purpose: the same whichever other metrics are asked for.
-
-    Examples
-    --------
-    >>> from bayesgroups.report.posterior import generator
-    >>> generator(1, "fnr", "posterior").random() == generator(1, "fnr", "posterior").random()
-    True
-    """
+    """Random numbers of one metric and purpose: the same whichever other metrics are asked for."""
     return np.random.default_rng([seed, zlib.crc32(metric.encode()), zlib.crc32(purpose.encode())])
 
 
 def lay_out(tally: xr.Dataset, mu: FloatArray, scalars: dict[str, FloatArray]) -> xr.Dataset:
-    """Independent draws of one metric as a Dataset with chains.
+    """Independent draws of one metric as a Dataset with chains, from ``mu`` (draw, subgroup) and hyper-parameters (draw,).
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric.
-    mu : array (draw, subgroup)
-        Draws, their number divisible by `CHAINS`.
-    scalars : dict of arrays (draw,)
-        Hyper-parameters.
-
-    Returns
-    -------
-    xr.Dataset
+    The number of draws is divisible by `CHAINS`.
     """
-    shape = (CHAINS, len(mu) // CHAINS, 1)
-    data: dict[str, Any] = {"mu": (("chain", "draw", "metric", "subgroup"), mu.reshape(*shape, mu.shape[1]))}
-    data |= {name: (("chain", "draw", "metric"), values.reshape(shape)) for name, values in scalars.items()}
-    coordinates = {
-        "chain": np.arange(shape[0]),
-        "draw": np.arange(shape[1]),
-        "metric": tally["metric"].values,
-        "subgroup": tally["subgroup"].values,
+    draws = {name: ("metric", values[:, None]) for name, values in scalars.items()}
+    return with_chains(tally, {"mu": ("metric subgroup", mu[:, None]), **draws})
+
+
+def with_chains(tally: xr.Dataset, draws: Mapping[str, tuple[str, FloatArray]], **coordinates: Any) -> xr.Dataset:
+    """Independent draws (draw, ...) as a Dataset with chains; of each its dims after the draw, separated by blanks.
+
+    Coordinates along ``metric`` and ``subgroup`` are those of the tally.
+    """
+    length = len(next(iter(draws.values()))[1]) // CHAINS
+    data = {
+        name: (("chain", "draw", *dims.split()), values.reshape(CHAINS, length, *values.shape[1:]))
+        for name, (dims, values) in draws.items()
     }
-    return xr.Dataset(data, coords=coordinates)
+    labels = {name: tally[name].values for name in ("metric", "subgroup")}
+    return xr.Dataset(data, coords={"chain": np.arange(CHAINS), "draw": np.arange(length), **labels, **coordinates})

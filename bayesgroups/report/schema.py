@@ -50,37 +50,12 @@ def assemble(
     estimands: np.ndarray | None = None,
     description: Mapping[str, str] | None = None,
 ) -> xr.DataTree:
-    """Put both approaches to the same estimands into one tree.
+    """Tree of both approaches to the same estimands.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        What both approaches were given.
-    posterior : Posterior
-        Draws of every metric of the tally.
-    reference : xr.Dataset
-        Answer of the frequentist side.
-    estimator : str
-        Name of the estimator.
-    settings : mapping
-        Settings of the estimator.
-    seed : int
-        Source of randomness.
-    notes : iterable of str
-        What a reader must know besides the diagnostics.
-    bootstrap : xr.Dataset, optional
-        Frequentist replicates.
-    estimands : array of str (approach, metric), optional
-        What either approach estimates; the value behind the rows when left out.
-    description : mapping of str, optional
-        Attributes that describe the estimator, from `bayesgroups.estimators.descriptions.describe`; without them the report
-        says its word alone.
-
-    Returns
-    -------
-    xr.DataTree
-        Groups ``posterior``, ``sample_stats`` (where a sampler ran), ``bootstrap`` (where asked for), ``estimates``,
-        ``diagnostics``, ``constant_data``.
+    ``estimands`` (approach, metric) is the value behind the rows when left out; ``notes`` are what a reader must know
+    besides the diagnostics; ``description`` are attributes from `bayesgroups.estimators.descriptions.describe`, without
+    which the report says the estimator's word alone. Groups are ``posterior``, ``sample_stats`` (where a sampler ran),
+    ``bootstrap`` (where asked for), ``estimates``, ``diagnostics``, ``constant_data``.
     """
     created = made_at()
     made_by = {
@@ -117,21 +92,9 @@ def assemble(
 
 
 def made_at() -> str:
-    """The time that a report made now carries: that of the clock, or ``SOURCE_DATE_EPOCH`` (seconds) where it is set.
+    """Time that a report made now carries: that of the clock, or ``SOURCE_DATE_EPOCH`` (seconds) where it is set.
 
-    Raises
-    ------
-    InputError
-        If ``SOURCE_DATE_EPOCH`` is not a whole number of seconds.
-
-    References
-    ----------
-    https://reproducible-builds.org/specs/source-date-epoch/
-
-    Examples
-    --------
-    >>> made_at().endswith("+00:00")
-    True
+    InputError if the variable is not a whole number of seconds. https://reproducible-builds.org/specs/source-date-epoch/
     """
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
@@ -144,21 +107,13 @@ def made_at() -> str:
 
 
 def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
-    """The table of both approaches: point estimates, standard errors and intervals at every level.
+    """Table of both approaches: point estimates, standard errors and intervals at every level.
 
-    Parameters
-    ----------
-    tally, draws, reference : xr.Dataset
-        The tally, the posterior draws and the answer of the frequentist side.
-
-    Returns
-    -------
-    xr.Dataset
-        Dims ``approach, metric, subgroup, level``. The Bayesian estimate is the posterior mean; ``median`` (metric, subgroup)
-        is the posterior median, which has the least absolute error expected. Bayesian limits hold exactly the mass of the level,
-        see `bayesgroups.report.credible`; ``interval_method`` says of every subgroup and level whether they are ``equal_tailed`` or
-        ``one_sided``. Frequentist limits ``lower`` and ``upper`` are clipped to the range of the metric;
-        ``lower_unclipped``, ``upper_unclipped`` are not.
+    The Bayesian estimate is the posterior mean; ``median`` (metric, subgroup) is the posterior median, which has the
+    least absolute error expected. Bayesian limits hold exactly the mass of the level, see `bayesgroups.report.credible`;
+    ``interval_method`` says of every subgroup and level whether they are ``equal_tailed`` or ``one_sided``. Frequentist
+    limits ``lower`` and ``upper`` are clipped to the range of the metric; ``lower_unclipped``, ``upper_unclipped`` are
+    not.
     """
     mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values.reshape(-1, *tally["estimate"].shape)
     mean, error, limits = _summaries(mu, tally)
@@ -312,13 +267,7 @@ def open_report(path: str | Path) -> xr.DataTree:
 
 
 def check(report: object) -> None:
-    """Check that a tree is a report of this schema.
-
-    Raises
-    ------
-    SchemaError
-        The message says what is wrong.
-    """
+    """Check that a tree is a report of this schema; the message of the SchemaError says what is wrong."""
     if not isinstance(report, xr.DataTree):
         raise SchemaError(f"expected a report (xarray.DataTree from bayesgroups.estimate); got {type(report).__name__}")
     if report.attrs.get("schema") != SCHEMA:

@@ -33,11 +33,10 @@ _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 @dataclass(frozen=True)
 class Side:
-    """Answer of one approach for every subgroup.
+    """Answer of one approach for every subgroup, arrays (subgroup,) on the metric's own scale.
 
-    ``estimate``, ``lower``, ``upper`` and ``inner_lower``, ``inner_upper`` (50 %) have shape (subgroup,), on
-    the metric's own scale; those of the frequentist side are clipped to its range. ``status`` and ``interval_method`` have one
-    word per subgroup.
+    ``inner_lower`` and ``inner_upper`` are the 50 % interval. Limits of the frequentist side are clipped to the range of
+    the metric.
     """
 
     approach: str
@@ -122,38 +121,11 @@ class Reading:
 def read(
     report: xr.DataTree, metric: str | None = None, *, level: float = 0.95, truth: xr.DataArray | None = None
 ) -> Reading:
-    """Read one metric of a report.
+    """View of one metric of a report, by default its first; the level is one of `bayesgroups.report.levels.LEVELS`.
 
-    Parameters
-    ----------
-    report : xr.DataTree
-        A report.
-    metric : str, optional
-        A metric of the report; its first one when left out.
-    level : float
-        Level of the intervals, one of `bayesgroups.report.levels.LEVELS`.
-    truth : xr.DataArray, optional
-        True values along ``subgroup``, and ``metric`` where it knows several; matched by label.
-
-    Returns
-    -------
-    Reading
-
-    Raises
-    ------
-    SchemaError
-        If the tree is not a report.
-    InputError
-        If the report lacks the metric or the level, or the truth has other dims or other subgroups.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> reading = read(bg.estimate(counts, bg.NoPooling(), seed=1))
-    >>> reading.metric, reading.subgroups, reading.count.tolist(), reading.decimals()
-    ('fnr', ('a', 'b'), [2.0, 100.0], 3)
+    ``truth`` has true values along ``subgroup``, and ``metric`` where it knows several, matched by label. InputError if
+    the report lacks the metric or the level, or the truth has other dims or other subgroups; SchemaError if the tree is
+    not a report.
     """
     check(report)
     table, tally = report["estimates"].to_dataset(), report["constant_data"].to_dataset()
@@ -190,8 +162,6 @@ _PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
 def interval_methods(methods: Iterable[str]) -> str:
     """Names of the methods of some intervals, the commonest first.
 
-    Examples
-    --------
     >>> interval_methods(["equal_tailed", "one_sided", "equal_tailed"])
     'equal-tailed or one-sided'
     """
@@ -200,22 +170,12 @@ def interval_methods(methods: Iterable[str]) -> str:
 
 
 def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterable[str]]], quantity: str = "") -> str:
-    """The estimand and the intervals of some answers about one metric, in a sentence.
+    """Estimand and intervals of some answers about one metric, in a sentence.
 
-    Parameters
-    ----------
-    metric : str
-        Name of the metric.
-    level : float
-        Level of the intervals.
-    answers : sequence of (estimand, interval kind, interval methods of the subgroups)
-        As in ``/estimates``; an estimand is empty where a report of an older version does not say it, and an answer of the kind
-        ``none`` has no interval.
-    quantity : str
-        The function of all subgroups that is asked for; by default the value of every one of them.
+    Answers are (estimand, interval kind, interval methods of the subgroups) as in ``/estimates``; an estimand is empty
+    where a report of an older version does not say it, and an answer of the kind ``none`` has no interval. ``quantity``
+    is the function of all subgroups that is asked for; by default the value of every one of them.
 
-    Examples
-    --------
     >>> rate = "superpopulation rate"
     >>> headline("fnr", 0.95, [(rate, "credible", ["equal_tailed"]), (rate, "confidence", ["jeffreys"])])
     'fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals'
@@ -230,19 +190,8 @@ def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterab
 
 
 def error_headline(metric: str, estimand: str, quantity: str, error: float, method: str) -> str:
-    """The estimand of a list without intervals, and the error that it is held to, in a sentence.
+    """Estimand of a list without intervals, and the error it is held to: the most expected share of false entries, and how.
 
-    Parameters
-    ----------
-    metric, estimand, quantity : str
-        As in `headline`.
-    error : float
-        Most expected share of false entries.
-    method : str
-        How it is held.
-
-    Examples
-    --------
     >>> error_headline("fnr", "superpopulation rate", "gap of each subgroup", 0.05, "benjamini_hochberg")
     'fnr: gap of each subgroup in the superpopulation rate; at most 5% of entries expected to be false (Benjamini-Hochberg)'
     """
@@ -287,25 +236,13 @@ def usable(report: xr.DataTree) -> bool:
 
 
 def check_level(level: float) -> None:
-    """Refuse a level that reports do not carry.
-
-    Raises
-    ------
-    InputError
-        The message lists the levels there are.
-    """
+    """Check that reports carry this level; the message lists the levels there are."""
     if level not in LEVELS:
         raise InputError(f"level {level:g} is not in a report; choose one of {', '.join(map(str, LEVELS))}")
 
 
 def check_order(order: str) -> None:
-    """Refuse an order of subgroups that there is not.
-
-    Raises
-    ------
-    InputError
-        The message lists the orders there are.
-    """
+    """Check that there is this order of subgroups; the message lists the orders there are."""
     if order not in ORDERS:
         raise InputError(f"order {order!r} is not one of {', '.join(map(repr, ORDERS))}")
 
@@ -322,10 +259,8 @@ def plain(text: str) -> str:
 
 
 def number(value: float, decimals: int = 3) -> str:
-    """A number with fixed decimals; nothing for NaN, no negative zero.
+    """Number with fixed decimals; nothing for NaN, no negative zero.
 
-    Examples
-    --------
     >>> number(0.12345), number(-0.0001), number(float("nan")), number(3.2e9, 0), number(2e-30, 12)
     ('0.123', '0.000', '', '3200000000', '2e-30')
     """
@@ -336,15 +271,8 @@ def number(value: float, decimals: int = 3) -> str:
 
 
 def left_out_sentence(left_out: str) -> str:
-    """The sentence that names who takes no part in an answer; empty where everyone does.
+    """Sentence that names who takes no part in an answer; empty where everyone does.
 
-    Parameters
-    ----------
-    left_out : str
-        The variable ``left_out`` of an answer: labels and reasons, joined by "; ".
-
-    Examples
-    --------
     >>> left_out_sentence("a | f (no rows); b | f (no positives)"), left_out_sentence("")
     ('Left out, without rows: a | f (no rows); b | f (no positives).', '')
     """
@@ -354,10 +282,8 @@ def left_out_sentence(left_out: str) -> str:
 
 
 def whole(count: float) -> str:
-    """A number of rows: whole where it is, one decimal where weights made it fractional, nothing for NaN.
+    """Number of rows: whole where it is, one decimal where weights made it fractional, nothing for NaN.
 
-    Examples
-    --------
     >>> whole(1204.0), whole(17.25), whole(float("nan"))
     ('1204', '17.2', '')
     """
@@ -367,13 +293,7 @@ def whole(count: float) -> str:
 
 
 def percent(level: float) -> str:
-    """A level in words.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.5)
-    ('95%', '50%')
-    """
+    """Level in words, such as 95%."""
     return f"{100 * level:g}%"
 
 

@@ -19,34 +19,12 @@ NO_WARP = (
 
 
 def with_scores(tally: xr.Dataset) -> xr.Dataset:
-    """The tally with score moments, and with a reason to stop where they cannot be used.
+    """Tally with score moments and bins, see `bayesgroups.tallies.score_moments.attach`.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        With ``auc`` among its metrics, or from `bayesgroups.tallies.score_moments.keep_scores`. Scores that all lie in [0, 1]
-        are modelled on the logit scale and others as they are, unless it says otherwise.
-
-    Returns
-    -------
-    xr.Dataset
-        With ``score_count``, ``score_mean``, ``score_variance`` and bins, see `bayesgroups.tallies.score_moments.attach`.
-
-    Raises
-    ------
-    InputError
-        If the tally keeps no scores, a metric is no functional of their distribution or needs a threshold that the tally has
-        not, or scores do not vary.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.scores.inputs import with_scores
-    >>> rows = pd.DataFrame({"s": ["a"] * 4, "y": [0, 0, 1, 1], "p": [0.2, 0.4, 0.3, 0.9]})
-    >>> found = with_scores(bg.tally(rows, ["s"], ["auc"], y_true="y", y_score="p"))
-    >>> found["score_mean"].values.round(3).ravel().tolist()
-    [-0.896, 0.675]
+    It has ``auc`` among its metrics, or comes from `bayesgroups.tallies.score_moments.keep_scores`. Scores that all lie
+    in [0, 1] are modelled on the logit scale and others as they are, unless it says otherwise. InputError if the tally
+    keeps no scores, a metric is no functional of their distribution or needs a threshold that the tally has not, or
+    scores do not vary.
     """
     if kept(tally) is None:
         if "score_cell" not in tally.dims:

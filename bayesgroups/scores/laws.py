@@ -33,16 +33,9 @@ NODES = 40
 
 @dataclass(frozen=True)
 class ScoreLaw:
-    """Laws of outcome and score, one per subgroup and draw; all arrays broadcast against each other.
+    """Laws of outcome and score, one per subgroup and draw, (..., subgroup); all arrays broadcast against each other.
 
-    Attributes
-    ----------
-    prevalence : array (..., subgroup)
-        P(outcome = 1), in [0, 1].
-    mean_negative, mean_positive : array (..., subgroup)
-        Mean score of rows with outcome 0 and 1.
-    sd_negative, sd_positive : array (..., subgroup)
-        Its standard deviation, positive.
+    ``prevalence`` is P(outcome = 1); means and standard deviations are those of the scores of rows with outcome 0 and 1.
     """
 
     prevalence: FloatArray
@@ -59,43 +52,16 @@ def metric_of(
     *,
     link: Callable[[FloatArray], FloatArray] | None = None,
 ) -> FloatArray:
-    """One metric of every law.
+    """One metric of every law, (..., subgroup), NaN where a denominator is 0.
 
-    Parameters
-    ----------
-    name : str
-        One of `NAMES`. ``calibration`` is calibration-in-the-large, the prevalence less the mean score; ``brier`` the mean
-        squared difference of score and outcome.
-    law : ScoreLaw
-        The laws.
-    cut : float or array
-        From which on rows are selected, on the modelling scale; not needed for metrics of the score itself.
-    link : callable, optional
-        From the modelling scale to the score as a probability, for ``brier`` and ``calibration``.
+    ``calibration`` is calibration-in-the-large, the prevalence less the mean score; ``brier`` the mean squared difference
+    of score and outcome; both take a ``link`` from the modelling scale to the score as a probability. The AUC is
+    Phi((mean_1 - mean_0) / sqrt(sd_1^2 + sd_0^2)). Metrics of decisions take the ``cut`` from which on rows are selected,
+    on the modelling scale. InputError if the name is not one of `NAMES`, or a cut or a link is needed and not given.
 
-    Returns
-    -------
-    array (..., subgroup)
-        NaN where a denominator is 0, as the positive predictive value where nothing is ever selected.
+    Pepe (2003), The Statistical Evaluation of Medical Tests for Classification and Prediction, section 4.4. Miller,
+    Gatys, Futoma, Fox (2021), model-based metrics.
 
-    Raises
-    ------
-    InputError
-        If the name is unknown, or a cut or a link is needed and not given.
-
-    Notes
-    -----
-    AUC = Phi((mean_1 - mean_0) / sqrt(sd_1^2 + sd_0^2)).
-
-    References
-    ----------
-    Pepe (2003), The Statistical Evaluation of Medical Tests for Classification and Prediction, section 4.4. Miller, Gatys,
-    Futoma, Fox (2021), model-based metrics.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.scores.laws import ScoreLaw, metric_of
     >>> law = ScoreLaw(*(np.array([value]) for value in (0.5, -0.5, 0.5, 1.0, 1.0)))
     >>> [round(float(metric_of(name, law, 0.0)[0]), 6) for name in ("sel", "fnr", "auc")]
     [0.5, 0.308538, 0.76025]
@@ -138,31 +104,9 @@ def rows_metric(
 ) -> FloatArray:
     """One metric of a set of rows, each with a normal law of its score of its own: METHODS E1, step 4.
 
-    Parameters
-    ----------
-    name : str
-        A metric of decisions, or ``auc``.
-    y, mean, sd : arrays (row,)
-        Outcomes, and means and standard deviations of the scores.
-    cut : float
-        From which on rows are selected.
-    weight : array (..., row), optional
-        Weights of the rows, along the last axis; leading axes are replicates.
+    Arrays are (row,); ``weight`` (..., row) has replicates along its leading axes. NaN where no row counts. InputError if
+    the metric is neither one of decisions nor ``auc``.
 
-    Returns
-    -------
-    array (...)
-        NaN where no row counts.
-
-    Raises
-    ------
-    InputError
-        If the metric is none of these.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.scores.laws import rows_metric
     >>> y, m = np.array([1.0, 1, 0, 0, 0]), np.array([0.8, -0.2, -1, -0.4, -2])
     >>> sd = np.array([1, 1, 0.8, 0.8, 0.8])
     >>> [round(float(rows_metric(name, y, m, sd, 0.0)), 6) for name in ("sel", "fnr", "fpr", "acc", "ppv", "auc")]

@@ -32,20 +32,11 @@ LARGEST_DISTANCE = 0.02
 
 @dataclass(frozen=True)
 class BinnedScores:
-    """Rows in bins, sorted by cell; arrays (bin,) unless said.
+    """Rows in bins, sorted by cell, arrays (bin,).
 
-    Attributes
-    ----------
-    x : array
-        Mean score of the rows of the bin, in standard units.
-    weight : array
-        Rows.
-    within : array
-        Variance of the scores of the bin about their mean.
-    cell : int array
-        Subgroup times 2 plus outcome.
-    cells : int
-        Number of cells, empty ones included.
+    ``x`` is the mean score of the rows of the bin, in standard units, ``weight`` their number, ``within`` the variance of
+    their scores about the mean, ``cell`` subgroup times 2 plus outcome; ``cells`` is the number of cells, empty ones
+    included.
     """
 
     x: FloatArray
@@ -97,27 +88,7 @@ def warped_moments(rows: BinnedScores, parameters: Warp) -> tuple[FloatArray, Fl
 
 
 def fit(rows: BinnedScores) -> Shape:
-    """Find the most likely warp, with a weak prior that keeps it near none in small data.
-
-    Parameters
-    ----------
-    rows : BinnedScores
-        The rows.
-
-    Returns
-    -------
-    Shape
-        No warp at all where no cell has rows enough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.scores.shapes import BinnedScores, fit
-    >>> x = np.exp(np.random.default_rng(1).standard_normal(500) * 0.5)
-    >>> found = fit(BinnedScores((x - x.mean()) / x.std(), np.ones(500), np.zeros(500), np.zeros(500, dtype=np.int64), 1))
-    >>> found.worth, found.epsilon > 0.3
-    (True, True)
-    """
+    """Most likely warp, with a weak prior that keeps it near none in small data; none where no cell has rows enough."""
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
     large = count >= MIN_ROWS_FOR_SHAPE
     flat = np.eye(2) / PRIOR_SD**2

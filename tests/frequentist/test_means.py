@@ -57,3 +57,8 @@ def test_undefined_values_are_nan_without_a_warning() -> None:
 def test_level_is_checked() -> None:
     with pytest.raises(InputError, match="level=2 must lie strictly between 0 and 1"):
         t_quantile(2, np.array([3.0]))
+
+
+def test_separate_normal_of_a_known_variance() -> None:
+    limits = means.separate_normal(np.array([0.5]), np.array([0.125]), 0.95)
+    np.testing.assert_allclose([limits.lower[0], limits.upper[0]], [-0.193, 1.193], atol=5e-5)

@@ -347,3 +347,8 @@ def test_bad_grids_and_rules_are_refused() -> None:
         cross_validation.grid(1.0, size=1)
     with pytest.raises(InputError, match="rule='best' does not exist"):
         cross_validation.choose(np.ones((2, 2)), wrong)
+
+
+def test_a_selection_is_saturated_without_a_degree_of_freedom() -> None:
+    assert rblpr.saturated(np.array([True, True, False]), 3)
+    assert not rblpr.saturated(np.array([True, False, False]), 3)

@@ -74,8 +74,8 @@ def disagreement_bounds(
     >>> import bayesgroups as bg
     >>> rows = pd.DataFrame({"sex": ["f"] * 10, "label": ["a"] * 5 + ["b"] * 3 + ["c"] * 2,
     ...                      "disagrees": [0, 0, 0, 0, 1, 0, 0, 1, 0, 1]})
-    >>> found = bg.disagreement_bounds(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), "equal_opportunity")
-    >>> found["lower"].values.ravel().round(3).tolist(), found["upper"].values.ravel().tolist()
+    >>> answer = bg.disagreement_bounds(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), "equal_opportunity")
+    >>> answer["lower"].values.ravel().round(3).tolist(), answer["upper"].values.ravel().tolist()
     ([0.667, 0.5, 0.333], [1.0, 1.0, 1.0])
     """
     notion = check_notion(notion)

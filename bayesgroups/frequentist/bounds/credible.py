@@ -74,8 +74,8 @@ def credible_sets(
     >>> from bayesgroups.frequentist.bounds import credible_sets
     >>> said, disagrees = [*"a" * 50, *"b" * 30, *"c" * 20], [0] * 40 + [1] * 10 + [0] * 18 + [1] * 12 + [0] * 10 + [1] * 10
     >>> rows = pd.DataFrame({"sex": "f", "said": said, "disagrees": disagrees})
-    >>> found = credible_sets(bg.disagreement_tally(rows, ["sex"], "said", "disagrees"), "equal_opportunity", seed=1)
-    >>> found["lower"].sel(label="a").values.round(2).tolist()
+    >>> answer = credible_sets(bg.disagreement_tally(rows, ["sex"], "said", "disagrees"), "equal_opportunity", seed=1)
+    >>> answer["lower"].sel(label="a").values.round(2).tolist()
     [0.64]
     """
     if not (np.isfinite(prior) and prior > 0):
@@ -106,23 +106,9 @@ def credible_sets(
 def shares(
     agreements: FloatArray, disagreements: FloatArray, prior: float, draws: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Draws of the shares of agreement and disagreement.
+    """Draws (draw, label, subgroup) of the shares of agreement and of disagreement, which sum to 1 over both and labels.
 
-    Parameters
-    ----------
-    agreements, disagreements : arrays (label, subgroup)
-        Counts.
-    prior : float
-        Parameter of the Dirichlet prior.
-    draws : int
-        Number of draws.
-    seed : int
-        Source of randomness.
-
-    Returns
-    -------
-    tuple of two arrays (draw, label, subgroup)
-        They sum to 1 over both and labels.
+    Counts are (label, subgroup); ``prior`` is the parameter of the Dirichlet prior.
     """
     counts = np.stack([agreements, disagreements])
     mass = np.random.default_rng([seed, 9]).standard_gamma(prior + counts, size=(draws, *counts.shape))

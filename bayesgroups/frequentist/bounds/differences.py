@@ -37,25 +37,11 @@ class Differences:
 def differences(rate: Bounds, form: Form = "sharp") -> Differences:
     """Bounds of the largest difference between two subgroups, label by label.
 
-    Parameters
-    ----------
-    rate : Bounds
-        Of the rate, arrays (..., label, subgroup); subgroups where it is NaN take no part.
-    form : {"sharp", "published"}
-        ``sharp`` is at least 0, as the difference is; ``published`` is the theorem as printed, whose lower end may be
-        negative.
+    Rates are (..., label, subgroup); subgroups where they are NaN take no part. The ``sharp`` lower end is at least 0, as
+    the difference is; the ``published`` one is that of the theorem as printed, which may be negative.
 
-    Returns
-    -------
-    Differences
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.bounds.differences import differences
-    >>> from bayesgroups.tallies.disagreement_rates import Bounds
-    >>> found = differences(Bounds(np.array([[0.2, 0.6, 0.1]]), np.array([[0.3, 0.7, 0.4]])))
-    >>> found.lower.round(6).tolist(), found.upper.round(6).tolist(), found.above.tolist(), found.below.tolist()
+    >>> answer = differences(Bounds(np.array([[0.2, 0.6, 0.1]]), np.array([[0.3, 0.7, 0.4]])))
+    >>> answer.lower.round(6).tolist(), answer.upper.round(6).tolist(), answer.above.tolist(), answer.below.tolist()
     ([0.3], [0.6], [1], [2])
     """
     upper, above, below = _furthest(rate.upper, rate.lower)

@@ -28,39 +28,9 @@ def units_of(tally: xr.Dataset) -> tuple[Unit, ...]:
 
 
 def replicates(tally: xr.Dataset, unit: Unit, rng: np.random.Generator, *, draws: int) -> tuple[FloatArray, FloatArray]:
-    """Replicated counts.
+    """Bootstrap replicates of agreements and of disagreements, arrays (draw, label, subgroup).
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        From `bayesgroups.disagreement_tally`.
-    unit : {"judgements", "critics", "items"}
-        What is resampled with replacement.
-    rng : numpy Generator
-        Source of randomness.
-    draws : int
-        Number of replicates.
-
-    Returns
-    -------
-    tuple of two arrays (draw, label, subgroup)
-        Agreements and disagreements.
-
-    Raises
-    ------
-    InputError
-        If the tally was made without critics or items.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.frequentist.bounds.replicates import replicates
-    >>> rows = pd.DataFrame({"sex": ["f"] * 4, "label": ["a", "a", "b", "b"], "disagrees": [0, 1, 0, 0]})
-    >>> agree, disagree = replicates(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), "judgements",
-    ...                              np.random.default_rng(1), draws=5)
-    >>> agree.shape, (agree + disagree).sum(axis=1).ravel().tolist()
-    ((5, 2, 1), [4.0, 4.0, 4.0, 4.0, 4.0])
+    ``unit`` is resampled with replacement; InputError if the tally was made without it.
     """
     if unit not in units_of(tally):
         raise InputError(f"{unit} cannot be resampled: the tally was made without {unit.removesuffix('s')}=")

@@ -90,8 +90,8 @@ def confidence_sets(
     >>> from bayesgroups.frequentist.bounds.sets import confidence_sets
     >>> rows = pd.DataFrame({"sex": ["f"] * 60, "label": ["a", "b", "c"] * 20, "disagrees": ([0] * 4 + [1]) * 12})
     >>> counted = bg.disagreement_tally(rows, ["sex"], "label", "disagrees")
-    >>> found = confidence_sets(counted, "equal_opportunity", seed=1)
-    >>> bool((found["confidence_lower"] < found["lower"]).all())
+    >>> answer = confidence_sets(counted, "equal_opportunity", seed=1)
+    >>> bool((answer["confidence_lower"] < answer["lower"]).all())
     True
     """
     choices = ("all", *UNITS)
@@ -117,27 +117,8 @@ def confidence_sets(
 
 
 def critical_value(ends: Bounds, errors: Bounds, level: float) -> FloatArray:
-    """The number of standard errors that an end is moved outwards.
+    """Number of standard errors that an end is moved outwards; NaN where an end is. All arrays are of one shape.
 
-    Parameters
-    ----------
-    ends : Bounds
-        Estimated ends, arrays of any shape.
-    errors : Bounds
-        Their standard errors, arrays of the same shape.
-    level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    array
-        Of the same shape; NaN where an end is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.disagreement_rates import Bounds
-    >>> from bayesgroups.frequentist.bounds.sets import critical_value
     >>> ends, errors = Bounds(np.zeros(3), np.array([0.0, 0.1, 5.0])), Bounds(np.full(3, 0.1), np.full(3, 0.05))
     >>> critical_value(ends, errors, 0.95).round(4).tolist()
     [1.96, 1.6815, 1.6449]
@@ -167,21 +148,14 @@ def _errors(
         rate = bounds(*replicates(tally, unit, rng, draws=draws), notion, form)
         ends = rate if across is None else over_labels(differences(rate, form))
         variance[unit] = Bounds(_variance(ends.lower), _variance(ends.upper))
-    return Bounds(
-        *(
-            np.sqrt(joined({unit: getattr(ends, side) for unit, ends in variance.items()}))
-            for side in ("lower", "upper")
-        )
-    )
+    lower = joined({unit: ends.lower for unit, ends in variance.items()})
+    upper = joined({unit: ends.upper for unit, ends in variance.items()})
+    return Bounds(np.sqrt(lower), np.sqrt(upper))
 
 
 def joined(variance: dict[Unit, FloatArray]) -> FloatArray:
-    """The variance that all resampled units make together, never below that of one of them.
+    """Variance that all resampled units make together, never below that of one of them.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.bounds.sets import joined
     >>> joined({"judgements": np.array([1.0]), "critics": np.array([3.0]), "items": np.array([2.5])}).tolist()
     [4.5]
     """

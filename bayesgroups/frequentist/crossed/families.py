@@ -28,12 +28,8 @@ JOINT = ":"
 class Family:
     """Components of the covariance between subgroups.
 
-    Attributes
-    ----------
-    names : tuple of str
-        ``shared``, then subsets such as ``race`` and ``race:age``, then ``identity``.
-    cells : int array (component, group)
-        Cell of every group in every component; groups in one cell agree.
+    ``names`` are ``shared``, then subsets such as ``race`` and ``race:age``, then ``identity``; ``cells`` (component,
+    group) is the cell of every group in every component, and groups in one cell agree.
     """
 
     names: tuple[str, ...]
@@ -51,42 +47,17 @@ class Family:
 
 
 def family(levels: ArrayLike, attributes: Sequence[str], order: int | None = None) -> Family:
-    """Components of the attributes of some groups.
+    """Components of the attributes of some groups, from codes of their levels (group, attribute).
 
-    Parameters
-    ----------
-    levels : int array (group, attribute)
-        Codes of the levels of every group.
-    attributes : sequence of str
-        Names of the attributes.
-    order : int, optional
-        Cross at most so many attributes, beside all of them together; 0 leaves ``shared`` and ``identity``.
-        By default every subset is a component.
+    At most ``order`` attributes are crossed, beside all of them together; 0 leaves ``shared`` and ``identity``, and by
+    default every subset is a component. A subset that divides the groups as a smaller one does (an attribute with one
+    level, say) is no component, nor is one that separates all groups, except ``identity``. InputError if the order is
+    negative, or the codes do not have one column per attribute. Khodak, Mackey, Chouldechova, Dudik (2024), section 3,
+    arXiv:2411.09730.
 
-    Returns
-    -------
-    Family
-        A subset that divides the groups as a smaller one does (an attribute with one level, say) has no
-        component of its own, nor has one that separates all groups, except ``identity``.
-
-    Raises
-    ------
-    InputError
-        If the order is negative, or the codes do not have one column per attribute.
-
-    References
-    ----------
-    Khodak, Mackey, Chouldechova, Dudik (2024), section 3, arXiv:2411.09730.
-
-    Examples
-    --------
-    >>> found = family([[0, 0], [0, 1], [1, 0], [1, 1]], ["race", "sex"])
-    >>> found.names
-    ('shared', 'race', 'sex', 'identity')
-    >>> found.cells.tolist()
-    [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3]]
-    >>> found.agreement()[1].tolist()
-    [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]]
+    >>> components = family([[0, 0], [0, 1], [1, 0], [1, 1]], ["race", "sex"])
+    >>> components.names, components.cells.tolist()
+    (('shared', 'race', 'sex', 'identity'), [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3]])
     """
     codes = np.asarray(levels, dtype=np.int64)
     if codes.ndim != 2 or codes.shape[1] != len(attributes):
@@ -108,31 +79,9 @@ def family(levels: ArrayLike, attributes: Sequence[str], order: int | None = Non
 
 
 def family_of(tally: xr.Dataset, order: int | None = None) -> Family:
-    """Components of the attributes of a tally.
+    """Components of the attributes of a tally, read from ``attrs["by"]`` and its coordinates; see `family`.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        Read are ``attrs["by"]`` and the attribute coordinates.
-    order : int, optional
-        See `family`.
-
-    Returns
-    -------
-    Family
-
-    Raises
-    ------
-    InputError
-        If the order is negative, or the tally names no attributes.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> site = pd.DataFrame({"site": ["a", "b", "c"]})
-    >>> family_of(bg.tally_from_counts([9, 0, 0], [10, 5, 0], site, metric="acc")).names
-    ('shared', 'identity')
+    InputError if the order is negative, or the tally names no attributes.
     """
     columns = json.loads(tally.attrs.get("by", "[]"))
     by: list[str] = columns["by"] if isinstance(columns, dict) else columns

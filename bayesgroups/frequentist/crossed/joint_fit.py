@@ -28,20 +28,12 @@ KNOWN = 1e-6
 
 @dataclass(frozen=True)
 class JointFit:
-    """One fit of some tasks.
+    """Fit of some tasks.
 
-    Attributes
-    ----------
-    estimate, variance : arrays (task, group)
-        Not clipped; the variance is that of the interval.
-    specific, centre : arrays (component,)
-        Variances of the components within a task, and of the centre that tasks share; NaN where there is none.
-    overall : array (task,)
-        Generalised least-squares means.
-    risk : float
-        SURE per estimate; NaN for a likelihood.
-    effective : float
-        Points that the mixture is worth; NaN without one.
+    ``estimate`` and ``variance`` (task, group) are not clipped; the variance is that of the interval. ``specific`` and
+    ``centre`` (component,) are variances of the components within a task, and of the centre that tasks share, NaN where
+    there is none. ``overall`` (task,) are generalised least-squares means, ``risk`` is SURE per estimate, NaN for a
+    likelihood, and ``effective`` the number of points that the mixture is worth, NaN without one.
     """
 
     estimate: FloatArray
@@ -64,34 +56,11 @@ def fit(
     interval: Choice,
     seed: int,
 ) -> JointFit | None:
-    """Fit tasks together, in units of their sampling error.
+    """Joint fit of tasks, in units of their sampling error; None with fewer than four estimates that have a sampling variance.
 
-    Parameters
-    ----------
-    z, v : arrays (task, group)
-        Estimates and their sampling variances, NaN where there are none; a single task unless ``tasks`` says how
-        several are joined.
-    agreement : array (component, group, group)
-        Matrices C_S of a `Family`, the shared level first.
-    centre : float
-        A perfect model.
-    method, tasks, interval, seed
-        As in `bayesgroups.frequentist.crossed_effects.estimate`.
-
-    Returns
-    -------
-    JointFit, or None
-        None with fewer than four estimates that have a sampling variance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> agreement = np.stack([np.ones((4, 4)), np.eye(4)])
-    >>> z, v = np.array([[0.1, 0.2, 0.3, 0.6]]), np.full((1, 4), 0.01)
-    >>> found = fit(z, v, agreement, centre=0.0, method="suremap", tasks=None, interval="corrected", seed=0)
-    >>> assert found is not None
-    >>> found.estimate.round(3).tolist(), found.variance.round(3).tolist()
-    ([[0.135, 0.213, 0.292, 0.527]], [[0.009, 0.009, 0.008, 0.011]])
+    ``z`` and ``v`` (task, group) are NaN where there are no data, of a single task unless ``tasks`` says how several are
+    joined; ``agreement`` has the matrices C_S of a `Family`, the shared level first; ``centre`` is a perfect model. The
+    rest is as in `bayesgroups.frequentist.crossed_effects.estimate`.
     """
     used = np.isfinite(z) & np.isfinite(v)
     positive = used & (v > 0)

@@ -29,27 +29,11 @@ class Posterior:
 
 
 def fit(z: FloatArray, u: FloatArray, agreement: FloatArray) -> FloatArray:
-    """Variances of the largest restricted likelihood.
+    """Variances (component,) of the largest restricted likelihood. Patterson, Thompson (1971), doi:10.1093/biomet/58.3.545.
 
-    Parameters
-    ----------
-    z, u : arrays (group,)
-        Estimates, and precisions 1/v: 0 where there are no data. At least two groups have data.
-    agreement : array (component, group, group)
-        Matrices C_S of a `Family`, without the shared level.
+    ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; at least two groups have data.
+    ``agreement`` (component, group, group) has the matrices C_S of a `Family`, without the shared level.
 
-    Returns
-    -------
-    array (component,)
-        Not negative.
-
-    References
-    ----------
-    Patterson, Thompson (1971), doi:10.1093/biomet/58.3.545.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> fit(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None]).round(4).tolist()
     [3.0]
     """
@@ -58,24 +42,11 @@ def fit(z: FloatArray, u: FloatArray, agreement: FloatArray) -> FloatArray:
 
 
 def deviance(z: FloatArray, u: FloatArray, agreement: FloatArray, variances: FloatArray) -> tuple[float, FloatArray]:
-    """-2 log restricted likelihood, up to a constant, and its gradient by the variances.
+    """-2 log restricted likelihood, up to a constant, and its gradient by the variances; arrays as in `fit`.
 
-    Parameters
-    ----------
-    z, u, agreement
-        As in `fit`.
-    variances : array (component,)
+    The value is log det(I + K diag(u)) + log total + z' P z, with P and total of `project`; the gradient tr(P C) - (P z)'
+    C (P z).
 
-    Returns
-    -------
-    value : float
-        log det(I + K diag(u)) + log total + z' P z, with P and total of `project`.
-    gradient : array (component,)
-        tr(P C) - (P z)' C (P z).
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> value, slope = deviance(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None], np.array([3.0]))
     >>> round(value, 4), slope.round(4).tolist()
     (5.8712, [0.0])
@@ -90,25 +61,11 @@ def deviance(z: FloatArray, u: FloatArray, agreement: FloatArray, variances: Flo
 
 
 def project(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Take the overall mean out.
+    """Projection that takes the overall mean out of weights W (..., group, group) of `precision.weigh`.
 
-    Parameters
-    ----------
-    weights : array (..., group, group)
-        W of `precision.weigh`.
+    Returned are P = W - W 1 1' W / total, the weights (..., group) of the estimates in the generalised least-squares
+    mean, which sum to 1, and ``total`` (...), the precision of that mean.
 
-    Returns
-    -------
-    projection : array (..., group, group)
-        P = W - W 1 1' W / total.
-    mean : array (..., group)
-        Weights of the estimates in the generalised least-squares mean; they sum to 1.
-    total : array (...)
-        Precision of that mean.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> projection, mean, total = project(np.diag([1.0, 3.0]))
     >>> projection.tolist(), mean.tolist(), float(total)
     ([[0.75, -0.75], [-0.75, 0.75]], [0.25, 0.75], 4.0)
@@ -120,21 +77,8 @@ def project(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def information(u: FloatArray, agreement: FloatArray, variances: FloatArray) -> FloatArray:
-    """Expected information on the variances, tr(P C_j P C_k) / 2.
+    """Expected information on the variances, tr(P C_j P C_k) / 2, (component, component); arrays as in `fit`.
 
-    Parameters
-    ----------
-    u, agreement
-        As in `fit`.
-    variances : array (component,)
-
-    Returns
-    -------
-    array (component, component)
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> information(np.ones(3), np.eye(3)[None], np.array([3.0])).round(6).tolist()
     [[0.0625]]
     """
@@ -146,50 +90,19 @@ def information(u: FloatArray, agreement: FloatArray, variances: FloatArray) -> 
 
 
 def at(z: FloatArray, u: FloatArray, covariance: FloatArray) -> Posterior:
-    """Posterior at known variances.
+    """Posterior (..., group) at known variances, K (..., group, group), with ``z`` and ``u`` as in `fit`.
 
-    Parameters
-    ----------
-    z, u
-        As in `fit`.
-    covariance : array (..., group, group)
-        K.
+    The uncertainty of the overall mean counts, that of the variances does not.
 
-    Returns
-    -------
-    Posterior
-        Arrays (..., group). The uncertainty of the overall mean counts, that of the variances does not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = at(np.array([1.0, 3.0, 0.0]), np.array([1.0, 1.0, 0.0]), np.eye(3))
-    >>> found.estimate.round(4).tolist(), found.variance.round(4).tolist()
+    >>> answer = at(np.array([1.0, 3.0, 0.0]), np.array([1.0, 1.0, 0.0]), np.eye(3))
+    >>> answer.estimate.round(4).tolist(), answer.variance.round(4).tolist()
     ([1.5, 2.5, 2.0], [0.75, 0.75, 2.0])
     """
     return at_weights(z, covariance, weigh(u, covariance))
 
 
 def at_weights(z: FloatArray, covariance: FloatArray, weights: FloatArray) -> Posterior:
-    """The same from weights that are there already.
-
-    Parameters
-    ----------
-    z, covariance
-        As in `at`.
-    weights : array (..., group, group)
-        W of `precision.weigh`.
-
-    Returns
-    -------
-    Posterior
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> at_weights(np.array([1.0, 3.0]), np.eye(2), np.eye(2) / 2).estimate.tolist()
-    [1.5, 2.5]
-    """
+    """The same from the weights W (..., group, group) of `precision.weigh`."""
     projection, mean, total = project(weights)
     estimate = (mean @ z)[..., None] + (covariance @ (projection @ z)[..., None])[..., 0]
     gain = covariance @ weights

@@ -36,52 +36,24 @@ MAX_LOG_RATIO = 20.0
 
 @dataclass(frozen=True)
 class Mixture:
-    """Posterior of every group, with the accuracy of the sum over points.
-
-    Attributes
-    ----------
-    posterior : Posterior
-        Mean and variance of the mixture.
-    effective : float
-        Number of equally weighted points that would do as well.
-    """
+    """Mean and variance of every group under the mixture, and the number of equally weighted points that would do as well."""
 
     posterior: Posterior
     effective: float
 
 
 def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, draws: int = DRAWS) -> Mixture:
-    """Mean and variance of the groups over the uncertainty of the variances.
+    """Mean and variance of the groups over the uncertainty of the variances, summed over ``draws`` points.
 
-    Parameters
-    ----------
-    z, u : arrays (group,)
-        Estimates, and precisions 1/v: 0 where there are no data.
-    agreement : array (component, group, group)
-        Matrices C_S of a `Family`, without the shared level; the overall mean has a flat prior.
-    seed : int
-        Of the points.
-    draws : int
-        Number of points.
+    ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; ``agreement`` has the matrices
+    C_S of a `Family` without the shared level; the overall mean has a flat prior. Weights are cut at the average times
+    the root of the number of points, so that no point speaks for all.
 
-    Returns
-    -------
-    Mixture
-
-    Notes
-    -----
-    Weights are cut at the average times the root of the number of points, so that no point speaks for all.
-
-    References
-    ----------
     Daniels (1999), doi:10.2307/3316112; Natarajan, Kass (2000), doi:10.1080/01621459.2000.10473916. Ionides (2008),
     doi:10.1198/106186008X320456, on cutting weights.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = mix(np.array([0.9, 1.0, 1.1, 1.4]), np.full(4, 10.0), np.eye(4)[None])
-    >>> found.posterior.estimate.round(2).tolist(), found.posterior.variance.round(3).tolist()
+    >>> answer = mix(np.array([0.9, 1.0, 1.1, 1.4]), np.full(4, 10.0), np.eye(4)[None])
+    >>> answer.posterior.estimate.round(2).tolist(), answer.posterior.variance.round(3).tolist()
     ([1.01, 1.05, 1.1, 1.24], [0.062, 0.06, 0.059, 0.065])
     """
     from scipy.special import expit
@@ -114,18 +86,6 @@ def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, d
 def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
     """Sampling variance of a typical cell of every component: the geometric mean over its cells that have data.
 
-    Parameters
-    ----------
-    u, agreement
-        As in `mix`.
-
-    Returns
-    -------
-    array (component,)
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> typical_noise(np.array([1.0, 4.0, 0.0]), np.stack([np.ones((3, 3)), np.eye(3)])).round(3).tolist()
     [0.2, 0.5]
     """

@@ -36,17 +36,10 @@ RANK = 1e-10
 
 @dataclass(frozen=True)
 class MultiTaskFit:
-    """A fit of several tasks.
+    """Fit of several tasks, with SURE at its minimum.
 
-    Attributes
-    ----------
-    variances, centre_variances : array (component,)
-        Of K and of Gamma; the latter 0 unless the variant is ``metamap``.
-    theta : array (group,)
-        The centre that tasks share.
-    estimate : array (task, group)
-    risk : float
-        SURE at its minimum.
+    ``variances`` and ``centre_variances`` (component,) are those of K and of Gamma, the latter 0 unless the variant is
+    ``metamap``; ``theta`` (group,) is the centre that tasks share; ``estimate`` is (task, group).
     """
 
     variances: FloatArray
@@ -72,36 +65,11 @@ class Smoothed:
 def fit(
     z: FloatArray, u: FloatArray, agreement: FloatArray, *, variant: Variant = "metamap", centre: float = 0.0
 ) -> MultiTaskFit:
-    """Tune the variances over all tasks and shrink each.
+    """Variances tuned over all tasks, and each task shrunk.
 
-    Parameters
-    ----------
-    z, u : arrays (task, group)
-        Estimates, and precisions 1/v: 0 where a task has no data on a group.
-    agreement : array (component, group, group)
-        Matrices C_S of a `Family`.
-    variant : {"zero", "metamap", "solve"}
-        See above. With one task ``solve`` returns z.
-    centre : float
-        A perfect model.
-
-    Returns
-    -------
-    MultiTaskFit
-
-    References
-    ----------
-    Khodak, Mackey, Chouldechova, Dudik (2024), section 4, arXiv:2411.09730.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.crossed.families import family
-    >>> levels = family([[0, 0], [0, 1], [1, 0], [1, 1]], ["race", "sex"]).agreement()
-    >>> z = np.array([[0.30, 0.25, 0.20, 0.60], [0.33, 0.20, 0.30, 0.50], [0.28, 0.27, 0.18, 0.40]])
-    >>> rows = np.array([[40.0, 20, 10, 5], [15, 30, 8, 3], [9, 12, 25, 6]])
-    >>> fit(z, rows / 0.2, levels).estimate.round(3).tolist()
-    [[0.297, 0.248, 0.24, 0.344], [0.297, 0.248, 0.24, 0.344], [0.297, 0.248, 0.24, 0.344]]
+    ``z`` and ``u`` (task, group) are estimates and precisions 1/v, 0 where a task has no data on a group; ``agreement``
+    has the matrices C_S of a `Family`; ``centre`` is a perfect model. With one task ``solve`` returns z. Khodak, Mackey,
+    Chouldechova, Dudik (2024), section 4, arXiv:2411.09730.
     """
     components = len(agreement)
     begin, unit = _starts(z - centre, u, components, variant)
@@ -122,27 +90,13 @@ def smooth(
     variant: Variant = "metamap",
     centre: float = 0.0,
 ) -> Smoothed:
-    """Estimates at given variances.
+    """Estimates at given variances: those of K, then with ``metamap`` those of Gamma; the rest is as in `fit`.
 
-    Parameters
-    ----------
-    z, u, agreement, variant, centre
-        As in `fit`.
-    variances : array (component,) or (2 component,)
-        Those of K, then with ``metamap`` those of Gamma.
+    With ``metamap`` they are the mean of the joint normal posterior of the centre and all tasks. With ``solve`` a group
+    that no task has data on has the average centre of the others.
 
-    Returns
-    -------
-    Smoothed
-        With ``metamap`` the mean of the joint normal posterior of the centre and all tasks. With ``solve`` a group
-        that no task has data on has the average centre of the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z, u = np.array([[0.4, 0.2], [0.2, 0.2]]), np.ones((2, 2))
-    >>> found = smooth(z, u, np.eye(2)[None], np.array([1.0, 1.0]))
-    >>> found.theta.round(6).tolist(), found.estimate.round(6).tolist()
+    >>> smoothed = smooth(np.array([[0.4, 0.2], [0.2, 0.2]]), np.ones((2, 2)), np.eye(2)[None], np.array([1.0, 1.0]))
+    >>> smoothed.theta.round(6).tolist(), smoothed.estimate.round(6).tolist()
     ([0.15, 0.1], [[0.275, 0.15], [0.175, 0.15]])
     """
     covariance = combine(variances[: len(agreement)], agreement)
@@ -175,23 +129,8 @@ def risk(
     variant: Variant = "metamap",
     centre: float = 0.0,
 ) -> tuple[float, FloatArray]:
-    """SURE over all tasks and its gradient by the variances.
+    """SURE over all tasks and its gradient by the variances; arguments as in `smooth`.
 
-    Parameters
-    ----------
-    z, u, agreement, variant, centre
-        As in `fit`.
-    variances : array (component,) or (2 component,)
-        As in `smooth`.
-
-    Returns
-    -------
-    value : float
-    gradient : array, as ``variances``
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> z, u = np.array([[0.4, 0.2], [0.2, 0.2]]), np.ones((2, 2))
     >>> value, slope = risk(z, u, np.eye(2)[None], np.array([1.0, 1.0]))
     >>> round(value, 6), slope.round(6).tolist()

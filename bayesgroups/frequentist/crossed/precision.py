@@ -16,23 +16,8 @@ from bayesgroups.data.arrays import FloatArray
 
 
 def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Inverse of K + diag(1/u) where u is positive, 0 elsewhere.
+    """Inverse of K + diag(1/u) where u (..., group) is positive, 0 elsewhere: symmetric, (..., group, group).
 
-    Parameters
-    ----------
-    u : array (..., group)
-        Precisions: inverses of sampling variances, 0 for groups without data.
-    covariance : array (group, group)
-        K, positive semi-definite.
-
-    Returns
-    -------
-    array (..., group, group)
-        Symmetric.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> weigh(np.array([1.0, 0.5, 0.0]), np.ones((3, 3))).round(6).tolist()
     [[0.6, -0.2, 0.0], [-0.2, 0.4, 0.0], [0.0, 0.0, 0.0]]
     """
@@ -44,27 +29,13 @@ def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 def noise(u: FloatArray) -> FloatArray:
-    """Sampling variances 1/u, 0 for groups without data, whose weights are 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> noise(np.array([2.0, 0.0])).tolist()
-    [0.5, 0.0]
-    """
+    """Sampling variances 1/u, 0 for groups without data, whose weights are 0."""
     used = u > 0
     return np.where(used, 1 / np.where(used, u, 1.0), 0.0)
 
 
 def combine(variances: FloatArray, agreement: FloatArray) -> FloatArray:
-    """Covariance sum_S var_S C_S, array (group, group).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> combine(np.array([0.5, 1.0]), np.stack([np.ones((2, 2)), np.eye(2)])).tolist()
-    [[1.5, 0.5], [0.5, 1.5]]
-    """
+    """Covariance sum_S var_S C_S, array (group, group)."""
     number, groups, _ = agreement.shape
     covariance: FloatArray = (variances @ agreement.reshape(number, -1)).reshape(groups, groups)
     return covariance
@@ -73,9 +44,6 @@ def combine(variances: FloatArray, agreement: FloatArray) -> FloatArray:
 def against(matrix: FloatArray, agreement: FloatArray) -> FloatArray:
     """Traces tr(C_S M) for every component, array (component,).
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> against(np.array([[1.0, 2.0], [3.0, 4.0]]), np.stack([np.ones((2, 2)), np.eye(2)])).tolist()
     [10.0, 5.0]
     """

@@ -19,36 +19,11 @@ FINE = {"maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
 
 
 def minimise(objective: Objective, starts: FloatArray, unit: FloatArray) -> tuple[FloatArray, float]:
-    """Smallest value that L-BFGS-B finds over non-negative variances.
+    """Non-negative variances (component,) with the smallest value that L-BFGS-B reaches, and the value.
 
-    Parameters
-    ----------
-    objective : callable
-        Value and gradient.
-    starts : array (start, component)
-        Where to begin. From each the search goes down roughly, and from the lowest of the ends finely.
-    unit : array (component,)
-        Typical size of every variance: the search runs in multiples of it.
-
-    Returns
-    -------
-    variances : array (component,)
-        The best of where descents began and ended.
-    value : float
-
-    Notes
-    -----
-    What an optimiser says about its own success is not needed: the value is computed anew at every point it
-    returns, and compared with those of the starts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> def bowl(x):
-    ...     return float(((x - np.array([2.0, -1.0])) ** 2).sum()), 2 * (x - np.array([2.0, -1.0]))
-    >>> found, value = minimise(bowl, np.ones((1, 2)), np.ones(2))
-    >>> found.round(6).tolist(), round(value, 6)
-    ([2.0, 0.0], 1.0)
+    From each of the starts (start, component) the search goes down roughly, and from the lowest of the ends finely, in
+    multiples of ``unit``, the typical size of every variance. The optimiser's report of its own success is not needed:
+    the value is computed anew at every point it returns, and compared with those of the starts.
     """
     from scipy.optimize import minimize
 

@@ -18,12 +18,8 @@ from bayesgroups.data.arrays import BoolArray, FloatArray
 class Stack:
     """Components over all cells (task, group), flattened.
 
-    Attributes
-    ----------
-    agreement : array (component, cell, cell)
-        First those of the task-specific family, then those of the centre; components that are missing are left out.
-    specific, centre : bool arrays (component of the family,)
-        Which of the family are there.
+    ``agreement`` (component, cell, cell) has first those of the task-specific family, then those of the centre, without
+    the components that are missing; ``specific`` and ``centre`` say which components of the family are present.
     """
 
     agreement: FloatArray
@@ -39,30 +35,14 @@ class Stack:
 
 
 def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
-    """Components of several tasks.
+    """Components of several tasks, from the matrices C_S of a `Family`, the shared level first.
 
-    Parameters
-    ----------
-    agreement : array (component, group, group)
-        Matrices C_S of a `Family`, the shared level first.
-    tasks : int
-        With one task there is no centre apart from it, and the shared level is the overall mean.
-    shares_centre : bool
-        Whether tasks share more than the overall mean.
+    With one task there is no centre apart from it, and the shared level is the overall mean. ``shares_centre`` is True if
+    tasks share more than the overall mean.
 
-    Returns
-    -------
-    Stack
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> family = np.stack([np.ones((2, 2)), np.eye(2)])
-    >>> found = stack(family, 2, shares_centre=True)
-    >>> found.agreement.shape, found.specific.tolist(), found.centre.tolist()
-    ((3, 4, 4), [True, True], [False, True])
-    >>> found.agreement[2].tolist()[0]
-    [1.0, 0.0, 1.0, 0.0]
+    >>> cells = stack(np.stack([np.ones((2, 2)), np.eye(2)]), 2, shares_centre=True)
+    >>> cells.agreement.shape, cells.specific.tolist(), cells.centre.tolist(), cells.agreement[2].tolist()[0]
+    ((3, 4, 4), [True, True], [False, True], [1.0, 0.0, 1.0, 0.0])
     """
     number = len(agreement)
     specific, centre = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)

@@ -22,16 +22,9 @@ from bayesgroups.frequentist.crossed.search import minimise
 
 @dataclass(frozen=True)
 class SureFit:
-    """A fit of one task.
+    """Fit of one task: variances (component,), estimates (group,) and SURE at its minimum.
 
-    Attributes
-    ----------
-    variances : array (component,)
-        Squares of the units of z.
-    estimate : array (group,)
-        Groups without data have the prediction from the others.
-    risk : float
-        SURE at its minimum.
+    Groups without data have the prediction from the others.
     """
 
     variances: FloatArray
@@ -40,39 +33,11 @@ class SureFit:
 
 
 def fit(z: FloatArray, u: FloatArray, agreement: FloatArray, *, centre: float = 0.0) -> SureFit:
-    """Tune the variances of the components and shrink.
+    """Variances of the components that minimise SURE, and the estimates they shrink to.
 
-    Parameters
-    ----------
-    z : array (group,)
-        Estimates; any finite number where there are no data.
-    u : array (group,)
-        Precisions 1/v; 0 where there are no data.
-    agreement : array (component, group, group)
-        Matrices C_S of a `Family`; the first starts as the level that all share, the last as the identity.
-    centre : float
-        What the prior expects of every group: a perfect model.
-
-    Returns
-    -------
-    SureFit
-
-    Notes
-    -----
-    Not convex; see `starts` for where the search begins.
-
-    References
-    ----------
-    Khodak, Mackey, Chouldechova, Dudik (2024), section 3, arXiv:2411.09730.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.crossed.families import family
-    >>> levels = family([[0, 0], [0, 1], [1, 0], [1, 1]], ["race", "sex"]).agreement()
-    >>> found = fit(np.array([0.3, 0.25, 0.2, 0.6]), np.array([40.0, 20, 10, 5]) / 0.2, levels)
-    >>> found.estimate.round(6).tolist(), round(found.risk, 6), (found.variances / 0.2).round(5).tolist()
-    ([0.284242, 0.284242, 0.284242, 0.284242], 0.952342, [0.41689, 0.0, 0.0, 0.0])
+    ``z`` (group,) is any finite number where there are no data, the precisions ``u`` = 1/v are 0 there; ``agreement`` has
+    the matrices C_S of a `Family`, the first the level that all share, the last the identity; ``centre`` is a perfect
+    model. The risk is not convex; see `starts`. Khodak, Mackey, Chouldechova, Dudik (2024), section 3, arXiv:2411.09730.
     """
     begin = starts(z - centre, u, len(agreement))
     variances, value = minimise(lambda x: risk(z, u, agreement, x, centre=centre), begin, begin[2])
@@ -82,25 +47,11 @@ def fit(z: FloatArray, u: FloatArray, agreement: FloatArray, *, centre: float = 
 def risk(
     z: FloatArray, u: FloatArray, agreement: FloatArray, variances: FloatArray, *, centre: float = 0.0
 ) -> tuple[float, FloatArray]:
-    """SURE and its gradient by the variances.
+    """SURE and its gradient by the variances; arguments as in `fit`.
 
-    Parameters
-    ----------
-    z, u, agreement, centre
-        As in `fit`.
-    variances : array (component,)
-        Not negative.
+    In units of sampling variances: 0 is perfect, the number of groups with data is no shrinkage. A group without data
+    adds -1, a constant.
 
-    Returns
-    -------
-    value : float
-        In units of sampling variances: 0 is perfect, the number of groups with data is no shrinkage. A group without
-        data adds -1, a constant.
-    gradient : array (component,)
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> value, slope = risk(np.array([0.3, 0.1]), np.array([10.0, 5.0]), np.eye(2)[None], np.array([0.1]))
     >>> round(value, 6), slope.round(6).tolist()
     (-0.086111, [7.046296])
@@ -116,24 +67,7 @@ def risk(
 
 
 def posterior_mean(z: FloatArray, u: FloatArray, covariance: FloatArray, *, centre: float = 0.0) -> FloatArray:
-    """Estimate of every group at a given covariance between groups.
-
-    Parameters
-    ----------
-    z, u, centre
-        As in `fit`.
-    covariance : array (group, group)
-
-    Returns
-    -------
-    array (group,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> posterior_mean(np.array([0.3, 0.1, 0.0]), np.array([10.0, 10.0, 0.0]), 1e9 * np.ones((3, 3))).round(6).tolist()
-    [0.2, 0.2, 0.2]
-    """
+    """Estimates (group,) at a given covariance between groups; the rest is as in `fit`."""
     mean: FloatArray = centre + covariance @ (weigh(u, covariance) @ (z - centre))
     return mean
 
@@ -141,21 +75,10 @@ def posterior_mean(z: FloatArray, u: FloatArray, covariance: FloatArray, *, cent
 def starts(residual: FloatArray, u: FloatArray, components: int) -> FloatArray:
     """Variances from which a search begins, array (start, component).
 
-    All of the spread in the identity; all in the shared level; the shared level beside a spread that the
-    other components have in equal parts, once as large as the groups differ and once a hundredth of that.
+    All of the spread in the identity; all in the shared level; the shared level beside a spread that the other components
+    have in equal parts, once as large as the groups differ and once a hundredth of that. Residuals (group,) are estimates
+    less the centre.
 
-    Parameters
-    ----------
-    residual : array (group,)
-        Estimates less the centre.
-    u : array (group,)
-        Their precisions.
-    components : int
-        The first is the shared level, the last the identity.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> starts(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 2).round(3).tolist()
     [[0.0, 5.0], [4.0, 0.0], [4.0, 1.0], [4.0, 0.01]]
     """

@@ -19,68 +19,21 @@ EDGE = 1e-12
 
 
 def wald(auc: FloatArray, variance: FloatArray, level: float) -> Interval:
-    """The normal interval, AUC +- z sqrt(variance); may leave [0, 1].
-
-    Parameters
-    ----------
-    auc, variance : arrays of one shape
-        Estimates and their sampling variances.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = wald(np.array([0.9]), np.array([0.01]), 0.95)
-    >>> found.lower.round(3).tolist(), found.upper.round(3).tolist()
-    ([0.704], [1.096])
-    """
+    """Normal interval, AUC +- z sqrt(variance); may leave [0, 1]."""
     half = normal_quantile(level) * np.sqrt(variance)
     return Interval(auc - half, auc + half)
 
 
 def logit(auc: FloatArray, pairs: FloatArray, variance: FloatArray, level: float) -> Interval:
-    """The normal interval of the logit, taken back: strictly inside (0, 1).
+    """Normal interval of the logit, taken back: strictly inside (0, 1); NaN where there are no pairs.
 
-    Parameters
-    ----------
-    auc, variance : arrays of one shape
-        Estimates and sampling variances; where the variance is 0 or NaN that of a rate of ``pairs`` trials is taken.
-    pairs : array
-        Effective pairs, `bayesgroups.tallies.auc_variances.effective_pairs`; half a success and half a failure are
-        added to them where an AUC is 0 or 1 and has no logit.
-    level : float
-        Nominal coverage.
+    Where the variance is 0 or NaN that of a rate of ``pairs`` trials is taken. ``pairs`` are effective ones,
+    `bayesgroups.tallies.auc_variances.effective_pairs`; half a success and half a failure are added to them where an AUC
+    is 0 or 1 and has no logit. Pepe (2003), The Statistical Evaluation of Medical Tests, section 5.2; Qin, Hotilovac
+    (2008), doi:10.1177/0962280207087173.
 
-    Returns
-    -------
-    Interval
-        NaN where there are no pairs.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
-    Pepe (2003), The Statistical Evaluation of Medical Tests, section 5.2; Qin, Hotilovac (2008),
-    doi:10.1177/0962280207087173.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = logit(np.array([0.9, 1.0]), np.array([20.0, 4.0]), np.array([0.0045, 0.0]), 0.95)
-    >>> found.lower.round(3).tolist(), found.upper.round(3).tolist()
+    >>> limits = logit(np.array([0.9, 1.0]), np.array([20.0, 4.0]), np.array([0.0045, 0.0]), 0.95)
+    >>> limits.lower.round(3).tolist(), limits.upper.round(3).tolist()
     ([0.676, 0.256], [0.975, 0.996])
     """
     z = normal_quantile(level)
@@ -101,37 +54,12 @@ def newcombe(
     """Newcombe's score interval: the AUCs from which the estimate is less than z standard errors away.
 
     Solves |AUC - t| = z sqrt(V(t)) with the variance of Hanley and McNeil at t, both classes taken for equally large in
-    its numerator: V(t) = t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (n1 n0), N = (n1 + n0) / 2 - 1.
+    its numerator: V(t) = t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (n1 n0), N = (n1 + n0) / 2 - 1;
+    ``dispersion`` is a factor of it. Inside [0, 1], with width also at an AUC of 0 or 1; NaN where a class has no
+    (effective) rows. Newcombe (2006), method 5, doi:10.1002/sim.2324.
 
-    Parameters
-    ----------
-    auc, positives, negatives : arrays of one shape
-        Estimates and (effective) rows of either class.
-    level : float
-        Nominal coverage.
-    dispersion : float
-        Factor of the variance.
-
-    Returns
-    -------
-    Interval
-        Inside [0, 1], with width also at an AUC of 0 or 1; NaN where a class is empty.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
-    Newcombe (2006), method 5, doi:10.1002/sim.2324.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.ones(1)
-    >>> found = newcombe(one, 3 * one, 9 * one, 0.95)
-    >>> found.lower.round(3).tolist(), found.upper.tolist()
+    >>> limits = newcombe(np.ones(1), np.array([3.0]), np.array([9.0]), 0.95)
+    >>> limits.lower.round(3).tolist(), limits.upper.tolist()
     ([0.621], [1.0])
     """
     z = normal_quantile(level)

@@ -28,33 +28,11 @@ RESOLUTION = 1e-6
 def critical_value(m2: ArrayLike, kappa: ArrayLike = np.inf, *, level: float = 0.95) -> FloatArray:
     """Half-width, in standard errors, that covers whatever the law of the bias.
 
-    Estimand: the c at which the largest non-coverage over laws of the bias is 1 - level.
+    It is the c at which the largest non-coverage over laws of the bias is 1 - level. ``m2`` is the mean square of the
+    bias in squared standard errors, ``kappa`` the bound of its kurtosis, infinite for none; NaN gives NaN. InputError if
+    ``m2`` is negative or ``kappa`` less than 1. Armstrong, Kolesar, Plagborg-Moller (2022), section 3 and Appendix B,
+    doi:10.3982/ECTA18597.
 
-    Parameters
-    ----------
-    m2 : array-like
-        Mean square of the bias, in squared standard errors; NaN gives NaN, here and below.
-    kappa : array-like that broadcasts with ``m2``
-        Bound of the kurtosis of the bias, 1 or larger; infinite for none.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    array
-        Of the shape of ``m2`` and ``kappa`` together.
-
-    Raises
-    ------
-    InputError
-        If ``m2`` is negative, ``kappa`` is less than 1, or the level is not strictly between 0 and 1.
-
-    References
-    ----------
-    Armstrong, Kolesar, Plagborg-Moller (2022), section 3 and Appendix B, doi:10.3982/ECTA18597.
-
-    Examples
-    --------
     >>> critical_value([1.0, 4.0]).round(5).tolist(), critical_value(4.0, 3.0).round(5).tolist()
     ([3.2592, 7.21635], 4.61951)
     """
@@ -74,29 +52,11 @@ def critical_value(m2: ArrayLike, kappa: ArrayLike = np.inf, *, level: float = 0
 
 
 def bias_bound(kappa: ArrayLike, *, level: float = 0.95) -> FloatArray:
-    """The bound of b^2 / E b^2 that holds with this probability for every law of this kurtosis.
+    """Bound of b^2 / E b^2 that holds with probability ``level`` for every law of kurtosis ``kappa``, which is 1 or larger.
 
-    It is what `critical_value` ``** 2 / m2`` tends to as the bias outgrows the error.
+    The smaller of the bounds of Markov and Cantelli, to which `critical_value` ``** 2 / m2`` tends as the bias outgrows
+    the error.
 
-    Parameters
-    ----------
-    kappa : array-like
-        Kurtosis of the bias, 1 or larger; infinite for no bound.
-    level : float
-        Probability.
-
-    Returns
-    -------
-    array
-        The smaller of the bounds of Markov and Cantelli.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
     >>> bias_bound([1.0, float("inf")], level=0.95).round(6).tolist()
     [1.0, 20.0]
     """

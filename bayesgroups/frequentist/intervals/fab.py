@@ -24,15 +24,10 @@ HALVINGS = 64
 class FabFit:
     """Estimates shrunk by guesses from the other groups, and what the intervals need.
 
-    Attributes
-    ----------
-    shrunk : Shrunk
-        Each estimate is the posterior mean under its guess, which the interval always holds; ``overall`` and
-        ``tau_squared`` are those of all groups.
-    z, v : arrays (..., group)
-        Estimates and sampling variances as they came.
-    guess, guess_variance : arrays (..., group)
-        Centre and between-group variance of the other groups; NaN and infinite where these are too few.
+    Each estimate of ``shrunk`` is the posterior mean under its guess, which the interval always holds; its ``overall``
+    and ``tau_squared`` are those of all groups. ``z`` and ``v`` (..., group) are as they came; ``guess`` and
+    ``guess_variance`` (..., group) are centre and between-group variance of the other groups, NaN and infinite where
+    these are too few.
     """
 
     shrunk: Shrunk
@@ -43,40 +38,15 @@ class FabFit:
 
 
 def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = None) -> FabFit:
-    """Guess every group from the others, and shrink it towards the guess.
+    """Guess of every group from the others, and the estimates shrunk towards it.
 
-    Parameters
-    ----------
-    z, v : arrays (..., group)
-        Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
-        one.
-    centre : float or array that broadcasts to (...), optional
-        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
+    Arguments are those of `moments.fit`. With two groups or fewer, a lone one around a known centre, nothing is shrunk. A
+    known centre is the mean of every guess, and the others make its variance. Neither uses the estimate itself, so that
+    the interval stays exact in every group, wherever the centre is. Yu, Hoff (2018), doi:10.1093/biomet/asy009; guesses
+    by DerSimonian-Laird, see `moments`.
 
-    Returns
-    -------
-    FabFit
-        With two groups or fewer, a lone one around a known centre, nothing is shrunk.
-
-    Raises
-    ------
-    InputError
-        If the shapes differ.
-
-    Notes
-    -----
-    A known centre is the mean of every guess, and the others make its variance. Neither uses the estimate itself, so
-    that the interval stays exact in every group, wherever the centre is.
-
-    References
-    ----------
-    Yu, Hoff (2018), doi:10.1093/biomet/asy009; guesses by DerSimonian-Laird, see `moments`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = fit(np.array([0.1, 0.2, 0.6]), np.full(3, 0.01))
-    >>> found.guess.round(2).tolist(), found.guess_variance.round(3).tolist()
+    >>> answer = fit(np.array([0.1, 0.2, 0.6]), np.full(3, 0.01))
+    >>> answer.guess.round(2).tolist(), answer.guess_variance.round(3).tolist()
     ([0.4, 0.35, 0.15], [0.07, 0.115, 0.0])
     """
     units = in_units(z, v, centre)
@@ -104,31 +74,13 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
 
 
 def interval(fitted: FabFit, level: float) -> Interval:
-    """The FAB interval of every group.
+    """FAB interval (..., group), which covers each group by itself at this level.
 
-    Parameters
-    ----------
-    fitted : FabFit
-        From `fit`.
-    level : float
-        Coverage, of every group by itself.
+    A group without an estimate has the whole line: without data no interval shorter than that covers whatever the group
+    is.
 
-    Returns
-    -------
-    Interval
-        Arrays (..., group). A group without an estimate has the whole line: without data no interval shorter
-        than that covers whatever the group is.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = interval(fit(np.array([0.1, 0.2, 0.6, np.nan]), np.full(4, 0.01)), 0.95)
-    >>> found.lower.round(3).tolist(), found.upper.round(3).tolist()
+    >>> limits = interval(fit(np.array([0.1, 0.2, 0.6, np.nan]), np.full(4, 0.01)), 0.95)
+    >>> limits.lower.round(3).tolist(), limits.upper.round(3).tolist()
     ([-0.066, 0.025, 0.15, -inf], [0.31, 0.392, 0.764, inf])
     """
     limits = assisted(fitted.z, fitted.v, fitted.guess, fitted.guess_variance, level)
@@ -139,45 +91,18 @@ def interval(fitted: FabFit, level: float) -> Interval:
 def assisted(
     z: FloatArray, v: FloatArray, guess: FloatArray, guess_variance: FloatArray, level: float,
 ) -> Interval:  # fmt: skip
-    """The FAB interval for a given guess.
+    """FAB interval for a given guess, exact for every guess that does not use z; arrays of one shape.
 
-    Parameters
-    ----------
-    z, v : arrays of one shape
-        Estimates and sampling variances.
-    guess, guess_variance : arrays of the same shape
-        Mean m and variance t^2 of the guess. An infinite variance is no guess and gives the usual interval;
-        with 0 the interval is one-sided, stretched to the guess.
-    level : float
-        Coverage, exact for every guess that does not use z.
+    The guess has mean m and variance t^2. An infinite variance is no guess and gives the usual interval; with 0 the
+    interval is one-sided, stretched to the guess. NaN where the estimate or its variance is.
 
-    Returns
-    -------
-    Interval
-        NaN where the estimate or its variance is.
+    The upper limit is theta = z - s u with u = q(alpha w), q the normal quantile. Put into the equation of w, q(alpha w)
+    - q(alpha (1 - w)) = 2 s (theta - m) / t^2, it makes u the root of an increasing function on (-inf, q(alpha)), which
+    halving finds to the last digit however far guess and estimate are apart. The lower limit mirrors it. Yu, Hoff (2018),
+    section 2, doi:10.1093/biomet/asy009. Pratt (1963), doi:10.2307/2527336.
 
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Notes
-    -----
-    The upper limit is theta = z - s u with u = q(alpha w), q the normal quantile. Put into the equation of w,
-    q(alpha w) - q(alpha (1 - w)) = 2 s (theta - m) / t^2, it makes u the root of an increasing function on
-    (-inf, q(alpha)), which halving finds to the last digit however far guess and estimate are apart. The
-    lower limit mirrors it.
-
-    References
-    ----------
-    Yu, Hoff (2018), section 2, doi:10.1093/biomet/asy009. Pratt (1963), doi:10.2307/2527336.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.ones(1)
-    >>> found = assisted(0.5 * one, 0.04 * one, 0.3 * one, 0.01 * one, 0.95)
-    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
+    >>> limits = assisted(*(np.array([value]) for value in (0.5, 0.04, 0.3, 0.01)), 0.95)
+    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
     ([0.171], [0.829])
     """
     alpha = tail(level)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 
 
@@ -18,32 +19,23 @@ class Interval:
     lower: FloatArray
     upper: FloatArray
 
+    def where(self, condition: BoolArray, other: Interval) -> Interval:
+        """Limits of this interval where a condition holds, of the other one elsewhere."""
+        return Interval(np.where(condition, self.lower, other.lower), np.where(condition, self.upper, other.upper))
+
+
+def stack(intervals: Sequence[Interval]) -> Interval:
+    """Intervals of several metrics as one, arrays (metric, ...)."""
+    return Interval(np.stack([each.lower for each in intervals]), np.stack([each.upper for each in intervals]))
+
 
 def around(centre: FloatArray, half_width: FloatArray) -> Interval:
-    """A symmetric interval.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> around(np.array([1.0]), np.array([0.25]))
-    Interval(lower=array([0.75]), upper=array([1.25]))
-    """
+    """Symmetric interval, centre -+ half-width."""
     return Interval(centre - half_width, centre + half_width)
 
 
 def tail(level: float) -> float:
-    """The probability outside an interval of this level.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> round(tail(0.95), 12)
-    0.05
-    """
+    """Probability outside an interval of this level; InputError if the level is not strictly between 0 and 1."""
     if not 0 < level < 1:
         raise InputError(f"level={level!r} must lie strictly between 0 and 1, such as 0.95")
     return 1 - level
@@ -52,13 +44,6 @@ def tail(level: float) -> float:
 def normal_quantile(level: float) -> float:
     """Half-width, in standard errors, of the two-sided normal interval of this level.
 
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
     >>> round(normal_quantile(0.95), 6)
     1.959964
     """
@@ -68,14 +53,6 @@ def normal_quantile(level: float) -> float:
 def t_quantile(level: float, freedom: FloatArray) -> FloatArray:
     """The same for Student's t; NaN where the degrees of freedom are not positive.
 
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> t_quantile(0.95, np.array([4.0, 0.0])).round(6).tolist()
     [2.776445, nan]
     """

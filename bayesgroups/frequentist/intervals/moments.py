@@ -27,49 +27,23 @@ class Between:
 
 
 def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = None) -> Shrunk:
-    """Shrink estimates towards their weighted mean.
+    """Estimates shrunk towards their weighted mean: the mean mu_a of every group, given mu and tau^2.
 
-    Estimand: the mean mu_a of every group, given mu and tau^2.
+    ``z`` and ``v`` (..., group) are NaN where a group has none; leading axes are fitted one by one. ``centre``, which
+    broadcasts to (...), was chosen without these estimates and is NaN where it is estimated. InputError if the shapes
+    differ.
 
-    Parameters
-    ----------
-    z, v : arrays (..., group)
-        Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
-        one.
-    centre : float or array that broadcasts to (...), optional
-        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
+    ``tau_squared_raw`` is the moment estimate, which can be negative; with v_a = sigma^2 / d_a its weights are the shares
+    d_a / n. Where it is, all groups have the centre for an estimate, with variance 0. The variance of a group without an
+    estimate is tau^2 + Var(centre), without the second where the centre is known.
 
-    Returns
-    -------
-    Shrunk
-        ``tau_squared_raw`` is the moment estimate, which can be negative; with v_a = sigma^2 / d_a its
-        weights are the shares d_a / n. Where it is, all groups have the centre for an estimate, with variance
-        0. The variance of a group without an estimate is tau^2 + Var(centre), without the second where the
-        centre is known.
+    The estimate of tau^2 is that of DerSimonian and Laird; around a known centre c it is, from E sum (z_a - c)^2 / v_a =
+    K + tau^2 sum 1 / v_a, (sum (z_a - c)^2 / v_a - K) / sum 1 / v_a. Equation 13 of the first reference has a misprint in
+    the denominator, 1 - sum w (1 - w) for sum w (1 - w); its main text has what is used here. Herlihy, Truong,
+    Chouldechova, Dudik (2024), Eqs 8-14. DerSimonian, Laird (1986), doi:10.1016/0197-2456(86)90046-2.
 
-    Raises
-    ------
-    InputError
-        If the shapes differ.
-
-    Notes
-    -----
-    The estimate of tau^2 is that of DerSimonian and Laird; around a known centre c it is, from
-    E sum (z_a - c)^2 / v_a = K + tau^2 sum 1 / v_a, (sum (z_a - c)^2 / v_a - K) / sum 1 / v_a. Equation 13
-    of the first reference has a misprint in the denominator, 1 - sum w (1 - w) for sum w (1 - w); its main
-    text has what is used here.
-
-    References
-    ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 8-14. DerSimonian, Laird (1986),
-    doi:10.1016/0197-2456(86)90046-2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
-    >>> found = fit(z, v)
-    >>> round(float(found.tau_squared), 6), found.estimate.round(3).tolist()
+    >>> shrunk = fit(np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4]))
+    >>> round(float(shrunk.tau_squared), 6), shrunk.estimate.round(3).tolist()
     (0.013813, [0.217, 0.261, 0.352, 0.213, 0.408])
     """
     units = in_units(z, v, centre)
@@ -87,57 +61,21 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
 
 
 def interval(shrunk: Shrunk, level: float) -> Interval:
-    """Plug-in interval: as if centre and between-group variance were known, so it covers too seldom.
+    """Plug-in interval (..., group): as if centre and between-group variance were known, so it covers too seldom.
 
-    Parameters
-    ----------
-    shrunk : Shrunk
-        From `fit`.
-    level : float
-        Nominal coverage, of which two thirds may be lost where tau^2 is small.
-
-    Returns
-    -------
-    Interval
-        Arrays (..., group); of no width where the between-group variance is estimated as 0.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = interval(fit(np.array([0.1, 0.2, 0.3]), np.array([1.0, 1.0, 1.0])), 0.95)
-    >>> found.lower.round(2).tolist(), found.upper.round(2).tolist()
-    ([0.2, 0.2, 0.2], [0.2, 0.2, 0.2])
+    Two thirds of the nominal level may be lost where tau^2 is small; of no width where it is estimated as 0.
     """
     return around(shrunk.estimate, normal_quantile(level) * np.sqrt(shrunk.variance))
 
 
 def between(y: FloatArray, v: FloatArray, use: BoolArray, spent: FloatArray | None = None) -> Between:
-    """The moment estimate itself.
+    """Moment estimate itself; NaN with fewer than two groups, or than one around a known centre.
 
-    Parameters
-    ----------
-    y, v : arrays (..., group)
-        Estimates and positive sampling variances, finite also where they are not used.
-    use : bool array (..., group)
-        Groups that count.
-    spent : array (..., 1), optional
-        0 where the centre is known and is 0, 1 where it is estimated, as everywhere without it.
+    ``y`` and ``v`` (..., group) are finite also where ``use`` is False; ``spent`` (..., 1) is 0 where the centre is known
+    and is 0, and 1 where it is estimated, as everywhere without it.
 
-    Returns
-    -------
-    Between
-        NaN with fewer than two groups, or than one around a known centre.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = between(np.array([0.0, 1.0, 2.0]), np.full(3, 0.1), np.array([True, True, True]))
-    >>> found.raw.round(6).tolist(), found.overall.round(6).tolist()
+    >>> population = between(np.array([0.0, 1.0, 2.0]), np.full(3, 0.1), np.array([True, True, True]))
+    >>> population.raw.round(6).tolist(), population.overall.round(6).tolist()
     ([0.9], [1.0])
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):

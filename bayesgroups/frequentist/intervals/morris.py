@@ -22,53 +22,27 @@ DAMPED_AFTER = 200
 
 
 def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = None) -> Shrunk:
-    """Shrink estimates, and give the variance that makes a normal interval cover.
+    """Shrunken estimates, and the variance that makes a normal interval cover. Morris (1983), doi:10.1080/01621459.1983.10477920.
 
-    Estimand: the mean mu_a of every group, averaged over the uncertainty of mu and A.
+    The mean mu_a of every group, averaged over the uncertainty of mu and A. Arguments are those of `moments.fit`. With
+    three groups or fewer, two around a known centre, the estimates and variances are those that were given.
 
-    Parameters
-    ----------
-    z, v : arrays (..., group)
-        Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
-        one.
-    centre : float or array that broadcasts to (...), optional
-        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
+    A group without an estimate has the centre, with variance A* + Var(centre). A* = A + 2 (V + A) / (K - 3) is the
+    between-group variance at which a group of average sampling variance V would be shrunk as the method shrinks it; it
+    stays positive when A is 0. With two or three groups it is s^2 (1 + 1/K), s^2 the variance of the estimates, for a t
+    interval with K - 1 degrees of freedom: an interval for one more estimate, and so for its mean. E s^2 = A + V with V
+    the mean sampling variance, so with A cut off at 0 it is s^2 = max(variance, V): estimates that happen to agree do not
+    make a new group known.
 
-    Returns
-    -------
-    Shrunk
-        With three groups or fewer, two around a known centre, the estimates and variances are those that were given.
+    Around a known centre c no regression coefficient is estimated. Morris's K - r - 2, K - r and K / (K - r) have r = 0
+    for r = 1: B_a is (K - 2) / K v_a / (v_a + A), its uncertainty has 2 / (K - 2), the weighted squares (z_a - c)^2 enter
+    A as they are, and the terms for the error of the centre, r_a / K and Var(centre), are gone. With equal variances v
+    that is James and Stein's (K - 2) v / sum (z_a - c)^2 as long as A is not cut off at 0. A new group has A + 2 (V + A)
+    / (K - 2); with one or two groups it is the mean square of z_a - c, or V if that is larger, for a t interval with K
+    degrees of freedom.
 
-    Raises
-    ------
-    InputError
-        If the shapes differ.
-
-    Notes
-    -----
-    A group without an estimate has the centre, with variance A* + Var(centre). A* = A + 2 (V + A) / (K - 3)
-    is the between-group variance at which a group of average sampling variance V would be shrunk as the
-    method shrinks it; it stays positive when A is 0. With two or three groups it is s^2 (1 + 1/K), s^2 the
-    variance of the estimates, for a t interval with K - 1 degrees of freedom: an interval for one more estimate, and so
-    for its mean. E s^2 = A + V with V the mean sampling variance, so with A cut off at 0 it is s^2 = max(variance, V):
-    estimates that happen to agree do not make a new group known.
-
-    Around a known centre c no regression coefficient is estimated. Morris's K - r - 2, K - r and K / (K - r) have
-    r = 0 for r = 1: B_a is (K - 2) / K v_a / (v_a + A), its uncertainty has 2 / (K - 2), the weighted squares
-    (z_a - c)^2 enter A as they are, and the terms for the error of the centre, r_a / K and Var(centre), are gone. With
-    equal variances v that is James and Stein's (K - 2) v / sum (z_a - c)^2 as long as A is not cut off at 0. A new
-    group has A + 2 (V + A) / (K - 2); with one or two groups it is the mean square of z_a - c, or V if that is larger, for
-    a t interval with K degrees of freedom.
-
-    References
-    ----------
-    Morris (1983), doi:10.1080/01621459.1983.10477920.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = fit(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), np.full(5, 0.01))
-    >>> found.estimate.round(2).tolist(), found.variance.round(4).tolist()
+    >>> shrunk = fit(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), np.full(5, 0.01))
+    >>> shrunk.estimate.round(2).tolist(), shrunk.variance.round(4).tolist()
     ([0.14, 0.22, 0.3, 0.38, 0.46], [0.01, 0.0088, 0.0084, 0.0088, 0.01])
     """
     units = in_units(z, v, centre)
@@ -100,31 +74,9 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
 
 
 def interval(shrunk: Shrunk, level: float) -> Interval:
-    """Morris's interval: estimate -+ normal quantile x standard deviation.
+    """Morris's interval (..., group): estimate -+ normal quantile x standard deviation.
 
-    Parameters
-    ----------
-    shrunk : Shrunk
-        From `fit`.
-    level : float
-        Nominal coverage, on average over groups.
-
-    Returns
-    -------
-    Interval
-        Arrays (..., group); unshrunk with three groups or fewer, two around a known centre.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = interval(fit(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), np.full(5, 0.01)), 0.95)
-    >>> found.lower.round(3).tolist()
-    [-0.056, 0.036, 0.12, 0.196, 0.264]
+    The level is nominal, on average over groups; unshrunk with three groups or fewer, two around a known centre.
     """
     quantile: float | FloatArray = normal_quantile(level)
     free = shrunk.number - shrunk.spent

@@ -17,32 +17,10 @@ from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
 def wilson(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
     """Score interval: the rates that a normal test with its own standard error would not reject.
 
-    Parameters
-    ----------
-    successes, trials : arrays of one shape
-        Effective, non-integer counts are allowed.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Interval
-        NaN where there are no trials.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
     Wilson (1927), doi:10.1080/01621459.1927.10502953.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = wilson(np.array([9.0]), np.array([10.0]), 0.95)
-    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
+    >>> limits = wilson(np.array([9.0]), np.array([10.0]), 0.95)
+    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
     ([0.5958], [0.9821])
     """
     q = normal_quantile(level)
@@ -58,32 +36,10 @@ def wilson(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
 def jeffreys(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
     """Equal-tailed interval of the Beta(1/2, 1/2) posterior, with limit 0 at no success and 1 at no failure.
 
-    Parameters
-    ----------
-    successes, trials : arrays of one shape
-        Effective, non-integer counts are allowed.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Interval
-        NaN where there are no trials.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
     Brown, Cai, DasGupta (2001), section 4.1.2, doi:10.1214/ss/1009213286.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = jeffreys(np.array([0.0]), np.array([5.0]), 0.95)
-    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
+    >>> limits = jeffreys(np.array([0.0]), np.array([5.0]), 0.95)
+    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
     ([0.0], [0.3794])
     """
     from scipy.special import betaincinv
@@ -99,34 +55,12 @@ def jeffreys(successes: FloatArray, trials: FloatArray, level: float) -> Interva
 
 
 def clopper_pearson(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
-    """Exact interval: covers at least as often as it says for every rate, usually more.
+    """Exact interval: covers at least as often as it says for every rate, usually more. Not exact with effective counts.
 
-    Parameters
-    ----------
-    successes, trials : arrays of one shape
-        Effective, non-integer counts are allowed, but then nothing is exact.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Interval
-        NaN where there are no trials.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
     Clopper, Pearson (1934), doi:10.1093/biomet/26.4.404.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = clopper_pearson(np.array([3.0]), np.array([25.0]), 0.95)
-    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
+    >>> limits = clopper_pearson(np.array([3.0]), np.array([25.0]), 0.95)
+    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
     ([0.0255], [0.3122])
     """
     from scipy.special import betaincinv
@@ -144,28 +78,8 @@ def clopper_pearson(successes: FloatArray, trials: FloatArray, level: float) -> 
 def wald(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
     """Normal interval with the plug-in variance: covers too seldom, and never at 0 or 1.
 
-    Parameters
-    ----------
-    successes, trials : arrays of one shape
-        Effective, non-integer counts are allowed.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Interval
-        NaN where there are no trials.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = wald(np.array([9.0]), np.array([10.0]), 0.95)
-    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
+    >>> limits = wald(np.array([9.0]), np.array([10.0]), 0.95)
+    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
     ([0.7141], [1.0859])
     """
     q = normal_quantile(level)
@@ -176,34 +90,13 @@ def wald(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
 
 
 def percentile(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
-    """Percentile bootstrap without resampling: quantiles of Binomial(trials, rate) / trials.
+    """Percentile bootstrap without resampling: quantiles of Binomial(trials, rate) / trials, as of infinitely many replicates.
 
-    Parameters
-    ----------
-    successes, trials : arrays of one shape
-        Whole numbers.
-    level : float
-        Nominal coverage; the actual one is lower, and 0 where all or none succeed.
+    The coverage is below nominal, and 0 where all or none succeed. InputError if a count is not whole. Herlihy, Truong,
+    Chouldechova, Dudik (2024), Appendix A.
 
-    Returns
-    -------
-    Interval
-        Limits of infinitely many replicates; NaN where there are no trials.
-
-    Raises
-    ------
-    InputError
-        If a count is not whole, or the level is not strictly between 0 and 1.
-
-    References
-    ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Appendix A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = percentile(np.array([1.0, 9.0]), np.array([5.0, 10.0]), 0.95)
-    >>> found.lower.tolist(), found.upper.tolist()
+    >>> limits = percentile(np.array([1.0, 9.0]), np.array([5.0, 10.0]), 0.95)
+    >>> limits.lower.tolist(), limits.upper.tolist()
     ([0.0, 0.7], [0.6, 1.0])
     """
     alpha = tail(level)

@@ -18,16 +18,11 @@ from bayesgroups.frequentist.intervals.shrunk import Shrunk, finish, in_units
 
 @dataclass(frozen=True)
 class RobustFit:
-    """A linear shrinkage fit with the moments that bound its bias.
+    """Linear shrinkage fit with the moments that bound its bias.
 
-    Attributes
-    ----------
-    shrunk : Shrunk
-        Estimates; their variances are those of the parametric interval, w_a v_a.
-    bias : array (..., group)
-        Mean square of the bias in squared standard errors, v_a / mu2; NaN for groups that were not shrunk.
-    kurtosis : array (...)
-        Bound of the kurtosis of the group means.
+    The variances of ``shrunk`` are those of the parametric interval, w_a v_a. ``bias`` (..., group) is the mean square of
+    the bias in squared standard errors, v_a / mu2, NaN for groups that were not shrunk; ``kurtosis`` (...) the bound of
+    that of the means.
     """
 
     shrunk: Shrunk
@@ -36,43 +31,16 @@ class RobustFit:
 
 
 def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = None) -> RobustFit:
-    """Shrink estimates towards their weighted mean or a known centre, and estimate the moments of what is shrunk away.
+    """Estimates shrunk towards their weighted mean or a known centre, and the moments of what is shrunk away.
 
-    Parameters
-    ----------
-    z, v : arrays (..., group)
-        Estimates and their sampling variances; NaN where a group has none. Leading axes are fitted one by
-        one.
-    centre : float or array that broadcasts to (...), optional
-        Known centre, chosen without these estimates; NaN where it is estimated, as everywhere without it.
+    Arguments are those of `moments.fit`. ``tau_squared`` is the second moment after its floor, always positive;
+    ``tau_squared_raw`` before it. The variance of a group without an estimate is tau^2 + Var(centre), without the second
+    where the centre is known. Around a known centre the moments are those of z_a - c, which no estimated centre biases;
+    floors and critical values are the same, and one group has a second moment. Armstrong, Kolesar, Plagborg-Moller
+    (2022), sections 3-4 and Appendix A, doi:10.3982/ECTA18597.
 
-    Returns
-    -------
-    RobustFit
-        ``tau_squared`` is the second moment after its floor, always positive; ``tau_squared_raw`` before it.
-        The variance of a group without an estimate is tau^2 + Var(centre), without the second where the centre is
-        known.
-
-    Raises
-    ------
-    InputError
-        If the shapes differ.
-
-    Notes
-    -----
-    Around a known centre the moments are those of z_a - c, which no estimated centre biases; floors and critical values
-    are the same, and one group has a second moment.
-
-    References
-    ----------
-    Armstrong, Kolesar, Plagborg-Moller (2022), sections 3-4 and Appendix A, doi:10.3982/ECTA18597.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
-    >>> found = fit(z, v)
-    >>> round(float(found.shrunk.tau_squared), 6), round(float(found.kurtosis), 4)
+    >>> answer = fit(np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4]))
+    >>> round(float(answer.shrunk.tau_squared), 6), round(float(answer.kurtosis), 4)
     (0.007847, 22.1176)
     """
     units = in_units(z, v, centre)
@@ -103,33 +71,14 @@ def fit(z: FloatArray, v: FloatArray, *, centre: FloatArray | float | None = Non
 
 
 def interval(fitted: RobustFit, level: float) -> Interval:
-    """Estimate -+ critical value x w_a x standard error.
+    """Estimate -+ critical value x w_a x standard error, (..., group).
 
-    Parameters
-    ----------
-    fitted : RobustFit
-        From `fit`.
-    level : float
-        Nominal coverage: at least this share of groups is covered, on average, not every group this often.
+    At least a share ``level`` of groups is covered, on average, not every group this often. A group without an estimate
+    has the bound of Markov or Cantelli around the centre, to which the interval tends as a group's sampling variance
+    grows. A lone group has the usual normal interval.
 
-    Returns
-    -------
-    Interval
-        Arrays (..., group). A group without an estimate has the bound of Markov or Cantelli around the
-        centre, to which the interval tends as a group's sampling variance grows. A lone group has the usual
-        normal interval.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
-    >>> found = interval(fit(z, v), 0.95)
-    >>> ((found.upper - found.lower) / 2).round(4).tolist()
+    >>> limits = interval(fit(np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])), 0.95)
+    >>> ((limits.upper - limits.lower) / 2).round(4).tolist()
     [0.0968, 0.1203, 0.1684, 0.2212, 0.2722]
     """
     shrunk, kurtosis = fitted.shrunk, fitted.kurtosis[..., None]

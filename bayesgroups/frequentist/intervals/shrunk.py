@@ -17,23 +17,16 @@ MIN_VARIANCE, MAX_VARIANCE = 1e-300, 1e300
 class Shrunk:
     """Estimates drawn towards their centre.
 
-    Attributes
-    ----------
-    estimate, variance : arrays (..., group)
-        Shrunken estimate and its variance as the method sees it. A group without an estimate has the centre,
-        and the variance of a new group around it; a group whose sampling variance is 0 is known, and left as
-        it is.
-    shrinkage : array (..., group)
-        Share of the way to the centre, B_a: 0 is no shrinkage, 1 all the way; NaN where there is nothing to
-        shrink.
-    overall, tau_squared, tau_squared_raw, number : arrays (...)
-        Centre, between-group variance (truncated at 0, and as it came), and number of groups they rest on:
-        those with a finite estimate and a positive, finite sampling variance. With one such group tau is NaN,
-        unless the centre is known.
-    spent : array (...)
-        Degrees of freedom that the centre took: 1 where it was estimated, 0 where it was known.
-    imputed : bool array (..., group)
-        Groups that have no estimate of their own.
+    ``estimate`` and ``variance`` (..., group) are as the method sees them: a group without an estimate has the centre,
+    and the variance of a new group around it; a group whose sampling variance is 0 is known, and left as it is.
+    ``shrinkage`` (..., group) is the share of the way to the centre, B_a: 0 is no shrinkage, 1 all the way; NaN where
+    there is nothing to shrink.
+
+    ``overall``, ``tau_squared``, ``tau_squared_raw``, ``number`` (...) are the centre, the between-group variance
+    (truncated at 0, and as it came), and the number of groups they rest on: those with a finite estimate and a positive,
+    finite sampling variance. With one such group tau is NaN, unless the centre is known. ``spent`` (...) is 1, a degree
+    of freedom, where the centre was estimated, and 0 where it was known; ``imputed`` (..., group) marks groups without an
+    estimate.
     """
 
     estimate: FloatArray
@@ -51,9 +44,9 @@ class Shrunk:
 class Units:
     """Estimates and variances in units of their own spread: no square of them overflows or vanishes.
 
-    ``y``, ``v``, ``use`` are (..., group), with y = 0 and v = 1 where a group is not used; ``centre``,
-    ``unit``, ``number`` and ``spent`` are (..., 1). Where the centre is known it is the zero of ``y``, and
-    ``spent`` is 0; where it is estimated ``spent`` is 1, a degree of freedom.
+    ``y``, ``v``, ``use`` are (..., group), with y = 0 and v = 1 where a group is not used; ``centre``, ``unit``,
+    ``number`` and ``spent`` are (..., 1). Where the centre is known it is the zero of ``y``, and ``spent`` is 0; where it
+    is estimated it is 1.
     """
 
     y: FloatArray
@@ -75,27 +68,11 @@ class Units:
 
 
 def in_units(z: FloatArray, v: FloatArray, centre: FloatArray | float | None = None) -> Units:
-    """Centre and scale estimates (..., group) and their sampling variances, of the same shape.
+    """Centred and scaled estimates (..., group) and their sampling variances, of the same shape.
 
-    Parameters
-    ----------
-    z, v : arrays (..., group)
-        Estimates and their sampling variances.
-    centre : float or array that broadcasts to (...), optional
-        Known centres; NaN where the centre is to be estimated, as everywhere without it.
+    Known centres broadcast to (...), NaN where the centre is to be estimated, as everywhere without them. InputError if
+    the shapes differ or there is no axis of groups.
 
-    Returns
-    -------
-    Units
-
-    Raises
-    ------
-    InputError
-        If the shapes differ or there is no axis of groups.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> units = in_units(np.array([1.0, 3.0, np.nan]), np.array([4.0, 1.0, 1.0]))
     >>> units.y.tolist(), units.v.tolist(), units.number.tolist()
     ([-1.0, 0.0, 0.0], [1.0, 0.25, 1.0], [2.0])
@@ -129,24 +106,10 @@ def finish(
     shrinkage: FloatArray, estimate: FloatArray, variance: FloatArray, overall: FloatArray,
     tau_squared: FloatArray, tau_squared_raw: FloatArray, new_variance: FloatArray,
 ) -> Shrunk:  # fmt: skip
-    """Bring a fit back to the units of the metric, and fill in the groups it did not use.
+    """Fit in the units of the metric, with the groups that it did not use filled in.
 
-    Parameters
-    ----------
-    units : Units
-        The units that everything below is in.
-    z, v : arrays (..., group)
-        Estimates and sampling variances as they were given.
-    shrinkage, estimate, variance : arrays (..., group)
-        Of the groups used.
-    overall, tau_squared, tau_squared_raw : arrays (..., 1)
-        Centre and between-group variance.
-    new_variance : array (..., 1)
-        Variance of a group without an estimate around the centre.
-
-    Returns
-    -------
-    Shrunk
+    ``z`` and ``v`` are as they were given, all else is in ``units``: of the groups used (..., group), or of the
+    population (..., 1), where ``new_variance`` is that of a group without an estimate around the centre.
     """
     single, none = (units.number == 1) & (units.spent == 1), units.number == 0
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

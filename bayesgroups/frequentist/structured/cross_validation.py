@@ -25,14 +25,9 @@ TOLERANCE = 1e-7
 class Split:
     """One fold: what is fitted, and what is left out to be predicted.
 
-    Attributes
-    ----------
-    x : array (subgroup, column)
-        Features as known from the rows that are fitted, of every subgroup.
-    z, w : arrays (subgroup,)
-        Estimates of the rows that are fitted, and their weights; NaN and 0 where there are none.
-    z_left, w_left : arrays (subgroup,)
-        The same of the rows left out.
+    ``x`` (subgroup, column) are features as known from the rows that are fitted, of every subgroup; ``z`` and ``w``
+    (subgroup,) estimates of these rows and their weights, NaN and 0 where there are none; ``z_left`` and ``w_left`` those
+    of the rows left out.
     """
 
     x: FloatArray
@@ -43,30 +38,9 @@ class Split:
 
 
 def grid(largest: float, size: int = GRID, smallest: float = MIN_PENALTY_RATIO) -> FloatArray:
-    """Penalties from the largest downwards, equally spaced in their logarithm.
+    """Penalties from the largest downwards, equally spaced in their logarithm; ``smallest`` is the last as a share of the largest.
 
-    Parameters
-    ----------
-    largest : float
-        From `bayesgroups.frequentist.structured.lasso.penalty_max`.
-    size : int
-        How many, at least 2.
-    smallest : float
-        The last one as a share of the largest, between 0 and 1.
-
-    Returns
-    -------
-    array (penalty,)
-
-    Raises
-    ------
-    InputError
-        If the size or the share is out of bounds.
-
-    Examples
-    --------
-    >>> grid(8.0, size=3, smallest=0.01).round(6).tolist()
-    [8.0, 0.8, 0.08]
+    InputError if the size is below 2 or the share not between 0 and 1.
     """
     if size < 2 or not 0 < smallest < 1:
         raise InputError(f"a grid needs size 2 or more and smallest between 0 and 1; got {size} and {smallest}")
@@ -74,35 +48,14 @@ def grid(largest: float, size: int = GRID, smallest: float = MIN_PENALTY_RATIO) 
 
 
 def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> FloatArray:
-    """Squared error of the prediction of what was left out, per fold and penalty.
+    """Squared error sum_a w_left (z_left - prediction)^2 of what was left out, (fold, penalty).
 
-    Estimand: up to a constant, the expected squared error of a prediction of a row, in units of its variance.
+    Up to a constant, the expected squared error of a prediction of a row, in units of its variance; 0 in folds that fit
+    or leave out nothing. Penalties decrease, as they would be used on all rows, whose weights sum to ``total``: a fold
+    has its penalties in proportion to the weights that it fits.
 
-    Parameters
-    ----------
-    splits : sequence of Split
-        The folds.
-    penalties : array (penalty,)
-        Decreasing, as they would be used on all rows.
-    total : float
-        Sum of the weights of all rows. A fold has its penalties in proportion to the weights that it fits.
-
-    Returns
-    -------
-    array (fold, penalty)
-        sum_a w_left (z_left - prediction)^2; 0 in folds that fit or leave out nothing.
-
-    Raises
-    ------
-    InputError
-        See `bayesgroups.frequentist.structured.lasso.fit`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nothing = np.zeros((2, 0))
-    >>> split = Split(nothing, np.array([0.5, 1.0]), np.array([2.0, 1.0]), np.array([1.0, np.nan]), np.array([1.0, 0.0]))
-    >>> losses([split], np.array([0.0]), total=4.0).round(6).tolist()
+    >>> empty, z, w = np.zeros((2, 0)), np.array([0.5, 1.0]), np.array([2.0, 1.0])
+    >>> losses([Split(empty, z, w, np.array([1.0, np.nan]), np.array([1.0, 0.0]))], np.array([0.0]), total=4.0).round(6).tolist()
     [[0.111111]]
     """
     loss = np.zeros((len(splits), len(penalties)))
@@ -119,35 +72,10 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
 
 
 def choose(loss: FloatArray, rule: Rule = "minimum") -> int:
-    """The position of the penalty to use.
+    """Position of the penalty to use, from losses (fold, penalty) at decreasing penalties.
 
-    Parameters
-    ----------
-    loss : array (fold, penalty)
-        From `losses`, penalties decreasing.
-    rule : {"minimum", "one_standard_error"}
-        The penalty of smallest loss, or the largest whose loss lies within a standard error of that. Ties go to
-        the larger penalty.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InputError
-        If the rule does not exist.
-
-    Notes
-    -----
-    The standard error of the sum over F folds is sqrt(F) times the standard deviation over the folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> loss = np.array([[4.0, 3.0, 3.5], [3.0, 3.0, 2.9]])
-    >>> choose(loss), choose(loss, "one_standard_error")
-    (1, 1)
+    The smallest loss, or the largest penalty whose loss lies within a standard error of that; ties go to the larger
+    penalty. The standard error of the sum over F folds is sqrt(F) times the standard deviation over the folds.
     """
     if rule not in ("minimum", "one_standard_error"):
         raise InputError(f"rule={rule!r} does not exist; it is 'minimum' or 'one_standard_error'")

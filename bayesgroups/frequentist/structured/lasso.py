@@ -25,26 +25,10 @@ ROUNDING = 1e-12
 
 
 def penalty_max(x: FloatArray, z: FloatArray, w: FloatArray) -> float:
-    """The smallest penalty at which all coefficients are 0.
+    """Smallest penalty at which all coefficients are 0.
 
-    Parameters
-    ----------
-    x, z, w : arrays (subgroup, column), (subgroup,), (subgroup,)
-        Features, estimates and weights.
+    2 max_j | sum_a w_a x_aj (z_a - mean) |, with the weighted mean of the estimates; 0 without columns.
 
-    Returns
-    -------
-    float
-        2 max_j | sum_a w_a x_aj (z_a - mean) |, with the weighted mean of the estimates; 0 without columns.
-
-    Raises
-    ------
-    InputError
-        See `bayesgroups.frequentist.structured.linear.centred`.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> round(penalty_max(np.array([[1.0], [0.0]]), np.array([0.6, 0.2]), np.array([10.0, 10.0])), 6)
     4.0
     """
@@ -53,43 +37,14 @@ def penalty_max(x: FloatArray, z: FloatArray, w: FloatArray) -> float:
 
 
 def fit(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float) -> Line:
-    """Fit the weighted lasso.
+    """Weighted lasso at one penalty, in the units of weight times squared metric. Herlihy et al. (2024), Eq 5.
 
-    Estimand: the mean of the metric in every subgroup, as intercept plus features.
+    Features are used as they are; weights are 1 / sampling variance. At penalty 0 least squares with the smallest norm;
+    from `penalty_max` on, the weighted mean. InputError if the penalty is negative or not finite. Values at the subgroups
+    are unique. With redundant columns the coefficients are not: these come from cyclic coordinate descent from zero in
+    the order of the columns.
 
-    Parameters
-    ----------
-    x : array (subgroup, column)
-        Features, used as they are.
-    z, w : arrays (subgroup,)
-        Estimates, and weights 1 / sampling variance.
-    penalty : float
-        Factor of the sum of absolute coefficients, at least 0, in the units of weight times squared metric.
-
-    Returns
-    -------
-    Line
-        At penalty 0 least squares with the smallest norm; from `penalty_max` on, the weighted mean.
-
-    Raises
-    ------
-    InputError
-        If the penalty is negative or not finite, or see `bayesgroups.frequentist.structured.linear.centred`.
-
-    Notes
-    -----
-    Values at the subgroups are unique. With redundant columns the coefficients are not: these come from cyclic
-    coordinate descent from zero in the order of the columns.
-
-    References
-    ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eq 5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, z, w = np.eye(2), np.array([0.6, 0.2]), np.array([10.0, 10.0])
-    >>> fit(x, z, w, penalty=1.0).at(x).round(6).tolist()
+    >>> fit(np.eye(2), np.array([0.6, 0.2]), np.array([10.0, 10.0]), penalty=1.0).at(np.eye(2)).round(6).tolist()
     [0.55, 0.25]
     """
     of = centred(x, w)
@@ -100,33 +55,9 @@ def fit(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float) -> Line:
 def path(
     x: FloatArray, z: FloatArray, w: FloatArray, penalties: FloatArray, tolerance: float = TOLERANCE
 ) -> list[Line]:
-    """Fit the lasso at several penalties, which is faster than one by one.
+    """Lasso at several decreasing penalties, each fit from where the last one ended: faster than one by one.
 
-    Parameters
-    ----------
-    x, z, w : arrays
-        As in `fit`.
-    penalties : array (penalty,)
-        Decreasing; each fit starts where the last one ended.
-    tolerance : float
-        Duality gap at which to stop, relative to the weighted sum of squares.
-
-    Returns
-    -------
-    list of Line
-        One per penalty.
-
-    Raises
-    ------
-    InputError
-        As in `fit`, or if the penalties increase.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, z, w = np.eye(2), np.array([0.6, 0.2]), np.array([10.0, 10.0])
-    >>> [one.at(x).round(6).tolist() for one in path(x, z, w, np.array([4.0, 1.0]))]
-    [[0.4, 0.4], [0.55, 0.25]]
+    ``tolerance`` is the duality gap at which to stop, relative to the weighted sum of squares.
     """
     of = centred(x, w)
     mean, y = of.response(z)
@@ -134,34 +65,9 @@ def path(
 
 
 def solve(of: Centred, y: FloatArray, penalties: FloatArray, tolerance: float = TOLERANCE) -> FloatArray:
-    """Lasso coefficients at several penalties.
+    """Lasso coefficients (penalty, column) for a centred response, as in `path`.
 
-    Parameters
-    ----------
-    of : Centred
-        The columns.
-    y : array (subgroup,)
-        From `Centred.response`.
-    penalties : array (penalty,)
-        Decreasing.
-    tolerance : float
-        As in `path`.
-
-    Returns
-    -------
-    array (penalty, column)
-
-    Raises
-    ------
-    InputError
-        If a penalty is negative or not finite, or larger than the one before it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> of = centred(np.eye(2), np.array([10.0, 10.0]))
-    >>> solve(of, of.response(np.array([0.6, 0.2]))[1], np.array([4.0, 1.0])).round(6).tolist()
-    [[0.0, 0.0], [0.3, 0.0]]
+    InputError if a penalty is negative or not finite, or larger than the one before it.
     """
     if not (np.isfinite(penalties) & (penalties >= 0)).all():
         raise InputError("a penalty must be finite and not negative")

@@ -39,10 +39,7 @@ HALVINGS = 80
 class Unseen:
     """Law of a subgroup without data around its prediction: normal, with variances A of these masses.
 
-    Attributes
-    ----------
-    variances, masses : arrays (node,)
-        In squared units of the metric; masses add up to 1.
+    Arrays (node,); variances in squared units of the metric, masses that add up to 1.
     """
 
     variances: FloatArray
@@ -56,14 +53,6 @@ class Unseen:
     def interval(self, predictions: FloatArray, level: float) -> Interval:
         """Interval around predictions, arrays (subgroup,).
 
-        Raises
-        ------
-        InputError
-            If the level is not strictly between 0 and 1.
-
-        Examples
-        --------
-        >>> import numpy as np
         >>> Unseen(np.array([0.01]), np.ones(1)).interval(np.array([0.5]), 0.95).upper.round(3).tolist()
         [0.696]
         """
@@ -79,36 +68,12 @@ class Unseen:
 
 
 def predict(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float, rng: np.random.Generator) -> FloatArray:
-    """Predictions of subgroups by the lasso of the others.
+    """Predictions of subgroups by the lasso of the others, at one penalty, in the units of the metric.
 
-    Parameters
-    ----------
-    x, z, w : arrays (subgroup, column), (subgroup,), (subgroup,)
-        Features, estimates, and weights 1 / sampling variance; two subgroups or more.
-    penalty : float
-        Of the lasso, the same in every fit.
-    rng : numpy Generator
-        Source of randomness, of the parts.
+    Two subgroups or more; the parts are random. Stone (1974), doi:10.1111/j.2517-6161.1974.tb00994.x, on errors of
+    prediction by leaving out.
 
-    Returns
-    -------
-    array (subgroup,)
-        In the units of the metric.
-
-    Raises
-    ------
-    InputError
-        If an argument does not fit, see `bayesgroups.frequentist.structured.lasso.fit`.
-
-    References
-    ----------
-    Stone (1974), doi:10.1111/j.2517-6161.1974.tb00994.x, on errors of prediction by leaving out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z = np.array([0.1, 0.3, 0.5])
-    >>> predict(np.eye(3), z, np.ones(3), 100.0, np.random.default_rng(1)).round(3).tolist()
+    >>> predict(np.eye(3), np.array([0.1, 0.3, 0.5]), np.ones(3), 100.0, np.random.default_rng(1)).round(3).tolist()
     [0.4, 0.3, 0.2]
     """
     part = rng.permutation(len(z)) % min(PARTS, len(z))
@@ -120,36 +85,11 @@ def predict(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float, rng: np
 
 
 def unseen(errors: FloatArray, v: FloatArray) -> Unseen:
-    """Law of a subgroup without data, from the errors of prediction of subgroups left out.
+    """Law of a subgroup without data, from the errors d_a of predicting subgroups left out and their sampling variances.
 
-    Parameters
-    ----------
-    errors, v : arrays (subgroup,)
-        Errors d_a and the sampling variances of the estimates, of three subgroups or more.
-
-    Returns
-    -------
-    Unseen
-
-    Raises
-    ------
-    InputError
-        If there are fewer than three errors, or neither errors nor sampling variances differ from 0.
-
-    References
-    ----------
-    Stein (1981), doi:10.1214/aos/1176345632; Morris, Lysy (2012), arXiv:1203.5610, on the flat weight of A. Errors of
-    subgroups left out are our choice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.interval import t_quantile
-    >>> errors = np.array([0.1, -0.1, 0.2, -0.2, 0.3, -0.3])
-    >>> found = unseen(errors, np.full(6, 1e-9)).interval(np.zeros(1), 0.95)
-    >>> t_interval = t_quantile(0.95, np.array([4.0])) * np.sqrt((errors**2).sum() / 4)
-    >>> found.upper.round(3).tolist(), t_interval.round(3).tolist()
-    ([0.735], [0.735])
+    InputError with fewer than three errors, or if neither errors nor sampling variances differ from 0. Stein (1981),
+    doi:10.1214/aos/1176345632; Morris, Lysy (2012), arXiv:1203.5610, on the flat weight of A. Errors of subgroups left
+    out are our choice.
     """
     unit = max(float((errors**2).mean()), float(v.mean())) if len(errors) >= MIN_ERRORS else 0.0
     if not unit > 0:

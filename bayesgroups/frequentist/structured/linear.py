@@ -21,14 +21,7 @@ class Line:
     coefficient: FloatArray
 
     def at(self, x: FloatArray) -> FloatArray:
-        """Value at features (subgroup, column).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Line(0.5, np.array([0.1, 0.0])).at(np.array([[1.0, 1.0], [0.0, 1.0]])).tolist()
-        [0.6, 0.5]
-        """
+        """Value at features (subgroup, column)."""
         value: FloatArray = self.intercept + x @ self.coefficient
         return value
 
@@ -42,16 +35,8 @@ class Line:
 class Centred:
     """Columns with their weighted means taken out, on the scale where every row weighs the same.
 
-    Attributes
-    ----------
-    mean : array (column,)
-        Weighted means of the columns.
-    share : array (subgroup,)
-        Weights divided by their sum.
-    total : float
-        Sum of the weights.
-    x : array (subgroup, column)
-        ``sqrt(share) (x - mean)``, with exact zeros in columns that do not vary.
+    ``mean`` (column,) are weighted means, ``share`` (subgroup,) the weights divided by their sum ``total``, and ``x`` is
+    ``sqrt(share) (x - mean)``, with exact zeros in columns that do not vary.
     """
 
     mean: FloatArray
@@ -66,29 +51,12 @@ class Centred:
 
 
 def centred(x: FloatArray, w: FloatArray) -> Centred:
-    """Take out the weighted means of columns.
+    """Columns with their weighted means taken out.
 
-    Parameters
-    ----------
-    x : array (subgroup, column)
-        Features.
-    w : array (subgroup,)
-        Positive weights.
+    InputError if shapes do not fit, there is no subgroup, a feature is not finite or a weight not positive and finite.
 
-    Returns
-    -------
-    Centred
-
-    Raises
-    ------
-    InputError
-        If shapes do not fit, there is no subgroup, a feature is not finite or a weight not positive and finite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = centred(np.array([[1.0], [0.0]]), np.array([3.0, 1.0]))
-    >>> found.mean.tolist(), (found.x**2).sum(axis=0).tolist()
+    >>> columns = centred(np.array([[1.0], [0.0]]), np.array([3.0, 1.0]))
+    >>> columns.mean.tolist(), (columns.x**2).sum(axis=0).tolist()
     ([0.75], [0.1875])
     """
     if x.ndim != 2 or w.ndim != 1 or len(x) != len(w) or len(w) == 0:
@@ -106,26 +74,11 @@ def centred(x: FloatArray, w: FloatArray) -> Centred:
 
 
 def line(of: Centred, mean: float, coefficient: FloatArray) -> Line:
-    """The line through the weighted means.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> line(centred(np.array([[1.0], [0.0]]), np.array([3.0, 1.0])), 0.4, np.array([0.2])).intercept
-    0.25
-    """
+    """Line through the weighted means."""
     return Line(float(mean - of.mean @ coefficient), coefficient)
 
 
 def least_squares(of: Centred, y: FloatArray) -> FloatArray:
-    """Coefficients (..., column) of least squares with the smallest norm, for centred responses y (..., subgroup).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> of = centred(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([1.0, 1.0]))
-    >>> least_squares(of, of.response(np.array([0.6, 0.2]))[1]).round(6).tolist()
-    [0.2, 0.2]
-    """
+    """Coefficients (..., column) of least squares with the smallest norm, for centred responses y (..., subgroup)."""
     coefficient: FloatArray = y @ np.linalg.pinv(of.x, rcond=RANK).T
     return coefficient

@@ -18,31 +18,10 @@ Scale = Literal["variance", "norm", "raw"]
 
 
 def lasso_ols(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArray) -> Line:
-    """Weighted least squares on the selected columns.
+    """Weighted least squares on the columns that the lasso kept: the mean of every subgroup, were the selection right.
 
-    Estimand: the mean of the metric in every subgroup, were the selection right.
+    With the smallest norm if columns are redundant; 0 outside the selection, the weighted mean if it is empty.
 
-    Parameters
-    ----------
-    x, z, w : arrays (subgroup, column), (subgroup,), (subgroup,)
-        Features, estimates and weights.
-    selected : bool array (column,)
-        Columns that the lasso kept.
-
-    Returns
-    -------
-    Line
-        With the smallest norm if columns are redundant; 0 outside the selection, the weighted mean if it is
-        empty.
-
-    Raises
-    ------
-    InputError
-        See `bayesgroups.frequentist.structured.linear.centred`.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> x, z, w = np.eye(3), np.array([0.2, 0.4, 0.9]), np.array([10.0, 10.0, 5.0])
     >>> lasso_ols(x, z, w, np.array([False, False, True])).at(x).round(6).tolist()
     [0.3, 0.3, 0.9]
@@ -55,41 +34,15 @@ def lasso_ols(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArray) 
 
 
 def partial_ridge(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArray, scale: Scale = "variance") -> Line:
-    """Ridge regression that penalises only the columns that were not selected.
+    """Ridge regression that penalises only the columns that were not selected; arguments as in `lasso_ols`.
 
-    Estimand: the mean of the metric in every subgroup.
+    Minimises (1 / 2K) sum_a w~_a (b0 + b . x_a - z_a)^2 + (1 / 2K) sum over unselected columns of (s_j b_j)^2, with w~
+    the weights divided by their average, K the number of subgroups and s_j the scale, which a penalised column is divided
+    by: its weighted standard deviation, its norm on the scale where the weights average 1, or nothing. With unit standard
+    deviation an orthogonal column keeps K / (K + 1) of its coefficient; with unit norm, as a published package has it,
+    one half. Liu, Xu, Li (2020), Statistica Sinica 30, 1333-1355, for rows of one weight; weights and scale are our
+    choice.
 
-    Parameters
-    ----------
-    x, z, w, selected : arrays
-        As in `lasso_ols`.
-    scale : {"variance", "norm", "raw"}
-        What a penalised column is divided by: its weighted standard deviation, its norm on the scale where the
-        weights average 1, or nothing.
-
-    Returns
-    -------
-    Line
-
-    Raises
-    ------
-    InputError
-        If the scale does not exist, or see `bayesgroups.frequentist.structured.linear.centred`.
-
-    Notes
-    -----
-    Minimises (1 / 2K) sum_a w~_a (b0 + b . x_a - z_a)^2 + (1 / 2K) sum over unselected columns of (s_j b_j)^2, with
-    w~ the weights divided by their average, K the number of subgroups and s_j the scale. With unit standard
-    deviation an orthogonal column keeps K / (K + 1) of its coefficient; with unit norm, as a published package has
-    it, one half.
-
-    References
-    ----------
-    Liu, Xu, Li (2020), Statistica Sinica 30, 1333-1355, for rows of one weight; weights and scale are our choice.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> x, z, w = np.eye(2), np.array([0.6, 0.2]), np.array([10.0, 10.0])
     >>> partial_ridge(x, z, w, np.array([False, False])).at(x).round(6).tolist()
     [0.56, 0.24]
@@ -100,19 +53,7 @@ def partial_ridge(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArr
 
 
 def ridge_map(of: Centred, selected: BoolArray, scale: Scale = "variance") -> FloatArray:
-    """The matrix (column, subgroup) that takes centred responses to the coefficients of partial ridge.
-
-    Raises
-    ------
-    InputError
-        If the scale does not exist.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ridge_map(centred(np.array([[1.0], [-1.0]]), np.ones(2)), np.array([True])).round(6).tolist()
-    [[0.707107, -0.707107]]
-    """
+    """Matrix (column, subgroup) that takes centred responses to the coefficients of partial ridge."""
     size = len(of.share)
     length = scales(of, scale)
     free, held = selected & (length > 0), ~selected & (length > 0)
@@ -131,18 +72,9 @@ def ridge_map(of: Centred, selected: BoolArray, scale: Scale = "variance") -> Fl
 
 
 def scales(of: Centred, scale: Scale) -> FloatArray:
-    """Divisor of each column in the penalty, (column,); 0 where a column does not vary.
+    """Divisor of each column in the penalty, (column,); 0 where a column does not vary. InputError if the scale does not exist.
 
-    Raises
-    ------
-    InputError
-        If the scale does not exist.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> of = centred(np.array([[2.0], [0.0]]), np.ones(2))
-    >>> [scales(of, scale).round(6).tolist() for scale in ("variance", "norm", "raw")]
+    >>> [scales(centred(np.array([[2.0], [0.0]]), np.ones(2)), scale).round(6).tolist() for scale in get_args(Scale)]
     [[1.0], [1.414214], [1.0]]
     """
     if scale not in get_args(Scale):

@@ -19,15 +19,10 @@ CELL = ("metric", "subgroup")
 
 @dataclass(frozen=True)
 class MetricArrays:
-    """Estimates, variances and design of one metric.
+    """Estimates, variances and weights (subgroup,) of one metric.
 
-    Attributes
-    ----------
-    name : str
-        Its label.
-    z, v, w : arrays (subgroup,)
-        Estimates, sampling variances, and weights: 1 / sampling variance, or the count where the pooled row variance is 0; 0
-        without an estimate. A published estimate of variance 0 weighs as much as the most precise other one.
+    Weights are 1 / sampling variance, or the count where the pooled row variance is 0; 0 without an estimate. A published
+    estimate of variance 0 weighs as much as the most precise other one.
     """
 
     name: str
@@ -37,16 +32,7 @@ class MetricArrays:
 
 
 def metrics_of(tally: xr.Dataset) -> list[MetricArrays]:
-    """The arrays of every metric of a tally.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([2, 5, 0], [10, 10, 0], pd.DataFrame({"site": ["a", "b", "c"]}))
-    >>> metrics_of(counts)[0].w.round(3).tolist()
-    [43.902, 43.902, 0.0]
-    """
+    """Arrays of every metric of a tally."""
     z, d, v = (tally[name].transpose(*CELL).values for name in ("estimate", "count", "sampling_variance"))
     metrics = []
     for i, name in enumerate(tally["metric"].values):
@@ -77,41 +63,10 @@ def splits_of(
     folds: Sequence[xr.Dataset] | int,
     seed: int,
 ) -> list[list[Split]]:
-    """The splits of every metric for cross-validation.
+    """Splits for cross-validation, by metric, then by fold.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        The whole.
-    metrics : sequence of MetricArrays
-        From `metrics_of`.
-    features : FeatureMatrix
-        Of the whole.
-    formula : str or None
-        What the features were made with; they are made again where rows decide them and are known by fold.
-    folds : int or sequence of xr.Dataset
-        A number, or tallies of the parts.
-    seed : int
-        Of the split into folds.
-
-    Returns
-    -------
-    list of list of Split
-        By metric, then by fold.
-
-    Raises
-    ------
-    InputError
-        If the folds do not add up to the tally.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([2, 5, 0], [10, 10, 0], pd.DataFrame({"site": ["a", "b", "c"]}))
-    >>> found = splits_of(counts, metrics_of(counts), feature_matrix(counts), None, 5, 0)
-    >>> found[0][0].w_left.round(2).tolist()
-    [8.78, 8.78, 0.0]
+    ``folds`` is a number, or tallies of the parts; ``seed`` is that of the split. Features are made again from
+    ``formula`` where rows decide them and are known by fold. InputError if the folds do not add up to the tally.
     """
     dealt = isinstance(folds, int | np.integer)
     if isinstance(folds, int | np.integer):

@@ -27,14 +27,8 @@ Errors = Literal["known_variance", "residual"]
 class Bootstrap:
     """Fits and draws, at the features that were asked for.
 
-    Attributes
-    ----------
-    ols, ridge : arrays (subgroup,)
-        Least squares on the selected columns, and partial ridge.
-    draws : array (replicate, subgroup)
-        Partial ridge of the estimates drawn again.
-    selected : bool array (column,)
-        Columns that the lasso kept.
+    ``ols`` and ``ridge`` (subgroup,) are least squares on the selected columns and partial ridge, ``draws`` (replicate,
+    subgroup) partial ridge of the estimates drawn again, ``selected`` (column,) the columns that the lasso kept.
     """
 
     ols: FloatArray
@@ -51,14 +45,8 @@ class Bootstrap:
 def saturated(selected: BoolArray, subgroups: int) -> bool:
     """True if a selection leaves no degree of freedom for residuals.
 
-    With an indicator for every subgroup a small penalty lets least squares reproduce every estimate; residuals
-    are then 0 and a bootstrap of them claims certainty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> saturated(np.array([True, True, False]), 3), saturated(np.array([True, False, False]), 3)
-    (True, False)
+    With an indicator for every subgroup a small penalty lets least squares reproduce every estimate; residuals are then 0
+    and a bootstrap of them claims certainty.
     """
     return int(selected.sum()) + 1 >= subgroups
 
@@ -75,51 +63,15 @@ def run(
     scale: Scale = "variance",
     replicates: int = 500,
 ) -> Bootstrap:
-    """Draw the estimates again and repeat lasso and partial ridge.
+    """Estimates drawn again, and lasso and partial ridge of each draw, at one penalty.
 
-    Parameters
-    ----------
-    x, z, w : arrays (subgroup, column), (subgroup,), (subgroup,)
-        Features, estimates, and weights 1 / sampling variance.
-    penalty : float
-        Of the lasso, the same in every replicate.
-    rng : numpy Generator
-        Source of randomness.
-    at : array (any, column), optional
-        Features of the subgroups that are asked for; those of ``x`` by default.
-    errors : {"known_variance", "residual"}
-        Drawn from the normal law with the sampling variances, or with replacement from the centred residuals of
-        least squares on the scale where all subgroups have one variance.
-    scale : {"variance", "norm", "raw"}
-        See `bayesgroups.frequentist.structured.partial_ridge.partial_ridge`.
-    replicates : int
-        How many, at least 2.
+    Answers are for the features ``at`` (any, column), those of ``x`` by default. Errors are drawn from the normal law
+    with the sampling variances, or with replacement from the centred residuals of least squares on the scale where all
+    subgroups have one variance; residuals are drawn even where a selection is `saturated` and they are nothing: see to
+    that before. InputError if the errors do not exist, there are fewer than two replicates, or an argument does not fit.
 
-    Returns
-    -------
-    Bootstrap
-
-    Raises
-    ------
-    InputError
-        If the errors do not exist, there are fewer than two replicates, or an argument does not fit.
-
-    Notes
-    -----
-    Residuals are drawn even where a selection is `saturated` and they are nothing: see to that before.
-
-    References
-    ----------
     Liu, Xu, Li (2020), Statistica Sinica 30, 1333-1355 (residual bootstrap, equal weights); Herlihy, Truong,
     Chouldechova, Dudik (2024), section 4.1. Weights, and errors of known variance, are our choice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, z, w = np.eye(6), np.array([0.2, 0.3, 0.4, 0.2, 0.3, 0.9]), np.full(6, 100.0)
-    >>> found = run(x, z, w, 40.0, np.random.default_rng(1), replicates=200)
-    >>> found.selected.tolist(), found.draws.shape
-    ([False, False, False, False, False, True], (200, 6))
     """
     if errors not in get_args(Errors):
         raise InputError(f"errors={errors!r} does not exist; it is 'known_variance' or 'residual'")
@@ -149,30 +101,12 @@ def run(
 
 
 def interval(bootstrap: Bootstrap, level: float) -> Interval:
-    """The interval of a subgroup's mean: partial ridge, less the quantiles of its error in the bootstrap.
+    """Interval of a subgroup's mean: partial ridge, less the quantiles of its error in the bootstrap.
 
-    Parameters
-    ----------
-    bootstrap : Bootstrap
-        From `run`.
-    level : float
-        Nominal coverage.
+    ridge + ols - upper quantile, ridge + ols - lower quantile, arrays (subgroup,).
 
-    Returns
-    -------
-    Interval
-        Arrays (subgroup,): ridge + ols - upper quantile, ridge + ols - lower quantile.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.array([0.25]), np.array([0.5]), np.array([[0.0], [0.5], [1.0]]), np.array([True])
-    >>> interval(Bootstrap(*one), 0.5)
+    >>> draws = np.array([[0.0], [0.5], [1.0]])
+    >>> interval(Bootstrap(np.array([0.25]), np.array([0.5]), draws, np.array([True])), 0.5)
     Interval(lower=array([0.]), upper=array([0.5]))
     """
     outside = tail(level)

@@ -24,40 +24,11 @@ ROUNDS, CHECK = 4000, 50
 
 
 def solve_together(of: Centred, y: FloatArray, penalty: float) -> FloatArray:
-    """Lasso coefficients for several centred responses at one penalty.
+    """Lasso coefficients (response, column) for several centred responses (response, subgroup) at one penalty, with exact zeros.
 
-    Parameters
-    ----------
-    of : Centred
-        The columns, from `bayesgroups.frequentist.structured.linear.centred`.
-    y : array (response, subgroup)
-        From `Centred.response`.
-    penalty : float
-        As in `bayesgroups.frequentist.structured.lasso.fit`.
-
-    Returns
-    -------
-    array (response, column)
-        With exact zeros. Fitted values agree with those of `bayesgroups.frequentist.structured.lasso.solve` to about
-        a ten-thousandth of a standard error; redundant columns may share what that gives to one of them.
-
-    Raises
-    ------
-    InputError
-        If the penalty is negative or not finite.
-
-    References
-    ----------
-    Boyd, Parikh, Chu, Peleato, Eckstein (2011), section 6.4, doi:10.1561/2200000016.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.structured.linear import centred
-    >>> of = centred(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), np.full(3, 10.0))
-    >>> _, y = of.response(np.array([[0.6, 0.2, 0.2], [0.3, 0.3, 0.3]]))
-    >>> solve_together(of, y, 2.0).round(4).tolist()
-    [[0.25, 0.0], [0.0, 0.0]]
+    Fitted values agree with those of `bayesgroups.frequentist.structured.lasso.solve` to about a ten-thousandth of a
+    standard error; redundant columns may share what that gives to one of them. InputError if the penalty is negative or
+    not finite. Boyd, Parikh, Chu, Peleato, Eckstein (2011), section 6.4, doi:10.1561/2200000016.
     """
     if not (np.isfinite(penalty) and penalty >= 0):
         raise InputError("a penalty must be finite and not negative")

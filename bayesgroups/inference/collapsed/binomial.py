@@ -40,29 +40,12 @@ def sample(
     k: FloatArray, n: FloatArray, rng: np.random.Generator, *, draws: int = 4000, overall_scale: float = 1.5,
     tau_scale: float = 0.5,
 ) -> BinomialDraws:  # fmt: skip
-    """Independent draws from the posterior.
+    """Independent draws from the posterior; prior scales are on the logit scale.
 
-    Parameters
-    ----------
-    k, n : arrays (subgroup,)
-        Successes and trials, fractional ones allowed; n = 0 is drawn from the population.
-    rng : numpy Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-    overall_scale, tau_scale : float
-        Prior scales on the logit scale.
+    Successes and trials (subgroup,) may be fractional; n = 0 is drawn from the population.
 
-    Returns
-    -------
-    BinomialDraws
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.binomial import sample
-    >>> found = sample(np.array([3.0, 0, 40]), np.array([10.0, 2, 100]), np.random.default_rng(1))
-    >>> found.mu.shape, found.surface.edge_mass < 1e-6, found.quadrature_error < 1e-3
+    >>> posterior = sample(np.array([3.0, 0, 40]), np.array([10.0, 2, 100]), np.random.default_rng(1))
+    >>> posterior.mu.shape, posterior.surface.edge_mass < 1e-6, posterior.quadrature_error < 1e-3
     ((4000, 3), True, True)
     """
     some = n > 0
@@ -109,11 +92,7 @@ def sample(
     alpha, tau = place(surface.x, surface.y)
     eta = _effects(k, n, alpha, tau, rng)
     return BinomialDraws(
-        mu=1 / (1 + np.exp(-eta)),
-        overall=1 / (1 + np.exp(-alpha)),
-        tau=tau,
-        surface=surface,
-        quadrature_error=gap,
+        mu=1 / (1 + np.exp(-eta)), overall=1 / (1 + np.exp(-alpha)), tau=tau, surface=surface, quadrature_error=gap
     )
 
 

@@ -7,48 +7,21 @@ import xarray as xr
 
 from bayesgroups.inference.collapsed import conjugate
 from bayesgroups.models.shared.scales import JEFFREYS, WEAK, natural_scale
-from bayesgroups.report.diagnostics import ESS, at_least
+from bayesgroups.report.diagnostics import independent_draws
 from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 
 def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likelihood: bool = True) -> Posterior:
     """Independent draws from the posterior of one metric; every subgroup has the same value.
 
-    The same model as `bayesgroups.models.complete_pooling`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts, or normal estimates with known variances.
-
-    Returns
-    -------
-    Posterior
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.complete_pooling import sample
-    >>> counts = bg.tally_from_counts([1, 3], [10, 30], pd.DataFrame({"site": ["a", "b"]}))
-    >>> bool((sample(counts, seed=1).draws["mu"].std("subgroup") < 1e-12).all())
-    True
+    The same model as `bayesgroups.models.complete_pooling`: binomial counts, or normal estimates with known variances.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "complete_pooling")
     metric_tally = tally.isel(metric=0)
     if binomial_likelihood:
-        total = (
-            np.nan_to_num(metric_tally["successes"].values).sum(keepdims=True),
-            metric_tally["count"].values.sum(keepdims=True),
-        )
-        overall = conjugate.beta(*total, rng, draws=draws, prior=JEFFREYS)
+        k, n = np.nan_to_num(metric_tally["successes"].values), metric_tally["count"].values
+        overall = conjugate.beta(k.sum(keepdims=True), n.sum(keepdims=True), rng, draws=draws, prior=JEFFREYS)
     else:
         natural = natural_scale(tally).isel(metric=0)
         z, v = conjugate.precision_weighted(metric_tally["estimate"].values, metric_tally["sampling_variance"].values)
@@ -56,5 +29,5 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
             z, v, rng, draws=draws, prior_mean=float(natural["centre"]), prior_sd=WEAK * float(natural["scale"])
         )
     mu = np.repeat(overall, tally.sizes["subgroup"], axis=1)
-    checks = (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
-    return Posterior(lay_out(tally, mu, {"overall": overall[:, 0]}), checks, "collapsed")
+    laid_out = lay_out(tally, mu, {"overall": overall[:, 0]})
+    return Posterior(laid_out, (independent_draws(metric, draws),), "collapsed")

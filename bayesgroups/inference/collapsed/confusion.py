@@ -11,7 +11,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.shared.confusion_tree import (
@@ -27,7 +27,7 @@ from bayesgroups.models.shared.confusion_tree import (
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import Subsets, subsets
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.report.posterior import CHAINS, Posterior, generator
+from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 OwnEffects = Literal["fixed", "learned"]
 
@@ -48,39 +48,10 @@ def sample(
 ) -> Posterior:
     """Independent draws of the cells of every subgroup, and of every metric of the tally from them.
 
-    The same model as `bayesgroups.models.confusion` without correlations.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with confusion cells.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    order, tau_scale, own_effects, follow_selection, score_offsets
-        As in `bayesgroups.models.confusion.build`.
-
-    Returns
-    -------
-    Posterior
-        The draws have ``mu``, ``overall``, ``cell_share(chain, draw, subgroup, outcome, decision)`` and the hyper-parameters of
-        the factors. They are the same whichever metrics the tally has.
-
-    Raises
-    ------
-    ValueError
-        If the tally has no cells or a metric is no function of them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.confusion import sample
-    >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
-    >>> found = sample(bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", confusion=True), seed=1)
-    >>> found.draws["cell_share"].dims, [check.passed for check in found.checks]
-    (('chain', 'draw', 'subgroup', 'outcome', 'decision'), [True, True, True])
+    The same model as `bayesgroups.models.confusion` without correlations, with the settings of its ``build``. The draws
+    have ``mu``, ``overall``, ``cell_share(chain, draw, subgroup, outcome, decision)`` and the hyper-parameters of the
+    factors. They are the same whichever metrics the tally has. ValueError if the tally has no cells or a metric is no
+    function of them.
     """
     confusion_tree, components = tree(tally), subsets(tally, order)
     fixed = own_effects == "fixed" and len(components.names) > 1
@@ -109,14 +80,11 @@ def sample(
             rng = generator(seed, name, "confusion")
             drawn[i] = _factor(predictor, confusion_tree.successes[i], confusion_tree.count[i], spread, rng, draws)
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
-    p, middle = (
-        _expit(np.stack([factor.eta for factor in factors])),
-        _expit(np.stack([factor.overall for factor in factors])),
-    )
+    p = expit(np.stack([factor.eta for factor in factors]))
+    middle = expit(np.stack([factor.overall for factor in factors]))
     cells = shares(p, confusion_tree.paths)
     learned = components.names[:-1] if fixed else components.names
     spreads = np.stack([factor.tau[:, : len(learned)] for factor in factors], axis=1)
-    chains = (CHAINS, draws // CHAINS)
     data = {
         "mu": ("metric subgroup", np.swapaxes(metrics_of(tally, cells), 1, 2)),
         "overall": ("metric", metrics_of(tally, shares(middle, confusion_tree.paths))),
@@ -124,23 +92,20 @@ def sample(
         "factor_overall": ("factor", middle.T),
         "factor_sd": ("factor component", spreads),
     }
+    labels = list(confusion_tree.labels)
+    coordinates = {
+        "outcome": labels,
+        "decision": labels,
+        "factor": list(confusion_tree.names),
+        "component": list(learned),
+    }
     if x:
         data["slope"] = ("factor_with_score", np.concatenate([factor.beta for factor in factors], axis=1))
-    if selection_slope is not None:
+        coordinates["factor_with_score"] = [name for name in confusion_tree.names if name in x]
+    if selection_slope is not None and followed is not None:
         data["selection_slope"] = ("follower", selection_slope[:, None])
-    laid_out = xr.Dataset(
-        {
-            name: (("chain", "draw", *dims.split()), values.reshape(*chains, *values.shape[1:]))
-            for name, (dims, values) in data.items()
-        },
-        coords={
-            "chain": np.arange(chains[0]), "draw": np.arange(chains[1]), "metric": tally["metric"].values,
-            "subgroup": tally["subgroup"].values, "outcome": list(confusion_tree.labels), "decision": list(confusion_tree.labels),
-            "factor": list(confusion_tree.names), "component": list(learned),
-            **({"factor_with_score": [name for name in confusion_tree.names if name in x]} if x else {}),
-            **({"follower": [confusion_tree.names[followed]]} if followed is not None else {}),
-        },
-    )  # fmt: skip
+        coordinates["follower"] = [confusion_tree.names[followed]]
+    laid_out = with_chains(tally, data, **coordinates)
     k_hat, ess = max(factor.k_hat for factor in factors), min(factor.ess for factor in factors)
     at_bound = max(factor.at_bound for factor in factors)
     checks = [
@@ -158,18 +123,7 @@ def sample(
 
 
 def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
-    """Every metric of the tally from shares (..., outcome, decision) of the cells, (..., metric).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.confusion import metrics_of
-    >>> rows = pd.DataFrame({"sex": ["f", "m"] * 20, "y": [1, 0, 0, 1] * 10, "d": [1, 0, 0, 0] * 10})
-    >>> tally = bg.tally(rows, ["sex"], ["sel", "acc"], y_true="y", y_pred="d", confusion=True)
-    >>> metrics_of(tally, np.array([[0.4, 0.1], [0.2, 0.3]])).round(6).tolist()
-    [0.4, 0.7]
-    """
+    """Every metric of the tally from shares (..., outcome, decision) of the cells, (..., metric)."""
     above, below = (
         tally[name].values.reshape(tally.sizes["metric"], -1) for name in ("cell_numerator", "cell_denominator")
     )
@@ -227,7 +181,3 @@ def _following(
         for i, beta in enumerate((both.beta[:, :0], both.beta))
     )
     return leading, other, tau[2][:, 0]
-
-
-def _expit(eta: FloatArray) -> FloatArray:
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)

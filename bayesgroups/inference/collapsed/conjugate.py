@@ -8,61 +8,14 @@ from bayesgroups.data.arrays import FloatArray
 
 
 def beta(k: FloatArray, n: FloatArray, rng: np.random.Generator, *, draws: int, prior: float) -> FloatArray:
-    """Draws of rates: Beta(prior + k, prior + n - k).
-
-    Parameters
-    ----------
-    k, n : arrays (subgroup,)
-        Successes and trials; n = 0 gives the prior.
-    rng : numpy Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-    prior : float
-        Both parameters of the beta prior.
-
-    Returns
-    -------
-    array (draw, subgroup)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.conjugate import beta
-    >>> beta(np.array([3.0]), np.array([4.0]), np.random.default_rng(1), draws=8, prior=0.5).shape
-    (8, 1)
-    """
+    """Draws (draw, subgroup) of rates: Beta(prior + k, prior + n - k); n = 0 gives the prior."""
     return rng.beta(prior + k, prior + n - k, size=(draws, len(k)))
 
 
 def normal(
     z: FloatArray, v: FloatArray, rng: np.random.Generator, *, draws: int, prior_mean: float, prior_sd: float
 ) -> FloatArray:
-    """Draws of means: the normal posterior of an estimate z with variance v under a normal prior.
-
-    Parameters
-    ----------
-    z, v : arrays (subgroup,)
-        Estimates and their sampling variances; NaN gives the prior.
-    rng : numpy Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-    prior_mean, prior_sd : float
-        The prior.
-
-    Returns
-    -------
-    array (draw, subgroup)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.conjugate import normal
-    >>> z, v = np.array([2.0]), np.array([0.0])
-    >>> normal(z, v, np.random.default_rng(1), draws=2, prior_mean=0.0, prior_sd=1.0).tolist()
-    [[2.0], [2.0]]
-    """
+    """Draws (draw, subgroup) of the normal posterior of an estimate z with variance v under a normal prior; NaN gives the prior."""
     some = np.isfinite(z) & np.isfinite(v)
     variance = np.where(some, v, 1.0)
     shrink = np.where(some, variance / (variance + prior_sd**2), 1.0)
@@ -72,12 +25,8 @@ def normal(
 
 
 def precision_weighted(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The mean of estimates weighted by 1/variance and its variance, each of shape (1,); NaN if there is none.
+    """Mean of estimates weighted by 1/variance and its variance, each of shape (1,); NaN if there is none.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.conjugate import precision_weighted
     >>> mean, variance = precision_weighted(np.array([1.0, 2.0, np.nan]), np.array([1.0, 0.5, np.nan]))
     >>> round(float(mean[0]), 6), round(float(variance[0]), 6)
     (1.666667, 0.333333)

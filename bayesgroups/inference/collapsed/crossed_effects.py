@@ -10,7 +10,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.models.shared.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
 from bayesgroups.models.shared.covariates import standardised
@@ -19,7 +19,7 @@ from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.tasks import stack
 from bayesgroups.models.shared.variances import with_shrunk_variances
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
-from bayesgroups.report.posterior import CHAINS, Posterior, generator
+from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 OwnEffects = Literal["floored", "fixed", "learned"]
 
@@ -43,42 +43,10 @@ def sample(
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
 
-    The same model as `bayesgroups.models.crossed_effects`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``; with ``tasks``, any number.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts with a predictor of logits, or normal estimates with known variances.
-    order, covariates, prior, tau_scale, own_effects, tasks
-        As in `bayesgroups.models.crossed_effects.build`.
-    component_sd : sequence of float, optional
-        Standard deviations of all components, where they are known, in the place of their prior and of the known part of
-        residual effects.
-
-    Returns
-    -------
-    Posterior
-
-    Raises
-    ------
-    ValueError
-        If the tally does not have what is asked for, or has not so many components.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.crossed_effects import sample
-    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m", "f", "m"]})
-    >>> found = sample(bg.tally_from_counts([1, 30, 9, 0], [2, 100, 60, 0], who), seed=1)
-    >>> found.draws["component_sd"].sizes["component"], [check.passed for check in found.checks]
-    (3, [True, True, True])
+    The same model as `bayesgroups.models.crossed_effects`, with the settings of its ``build``: binomial counts with a
+    predictor of logits, or normal estimates with known variances. ``component_sd`` are standard deviations of all
+    components, where they are known, in the place of their prior and of the known part of residual effects. ValueError if
+    the tally does not have what is asked for, or has not so many components.
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
@@ -105,8 +73,8 @@ def sample(
         successes = np.where(count > 0, source["successes"].values[0], 0.0)
         drawn = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=known_variance)
         for row in drawn.eta:  # in place: with many subgroups a copy is most of the memory
-            row[:] = _expit(row)
-        mu, overall = drawn.eta, _expit(drawn.overall)
+            row[:] = expit(row)
+        mu, overall = drawn.eta, expit(drawn.overall)
     else:
         z, v = source["estimate"].values[0], source["sampling_variance"].values[0]
         present = np.isfinite(z) & np.isfinite(v)
@@ -135,31 +103,19 @@ def _lay_out(
     covariates: Sequence[str],
 ) -> xr.Dataset:
     """Draws with chains, along the metrics of the tally; tasks share their hyper-parameters."""
-    chains, metrics, subgroups = (CHAINS, len(mu) // CHAINS), tally.sizes["metric"], tally.sizes["subgroup"]
+    metrics = tally.sizes["metric"]
 
     def along(values: FloatArray) -> FloatArray:
-        shape = (*chains, 1, *values.shape[1:])
-        return np.repeat(values.reshape(shape), metrics, axis=2)
+        return np.repeat(values[:, None], metrics, axis=1)
 
-    tau = np.sqrt((drawn.tau**2).sum(axis=1))
     data = {
-        "mu": (("chain", "draw", "metric", "subgroup"), mu.reshape(*chains, metrics, subgroups)),
-        "overall": (("chain", "draw", "metric"), along(overall)),
-        "tau": (("chain", "draw", "metric"), along(tau)),
-        "component_sd": (("chain", "draw", "metric", "component"), along(drawn.tau[:, : len(components)])),
+        "mu": ("metric subgroup", mu.reshape(len(mu), metrics, -1)),
+        "overall": ("metric", along(overall)),
+        "tau": ("metric", along(np.sqrt((drawn.tau**2).sum(axis=1)))),
+        "component_sd": ("metric component", along(drawn.tau[:, : len(components)])),
     }
-    coordinates = {
-        "chain": np.arange(chains[0]),
-        "draw": np.arange(chains[1]),
-        "metric": tally["metric"].values,
-        "subgroup": tally["subgroup"].values,
-        "component": list(components),
-    }
+    coordinates = {"component": list(components)}
     if covariates:
-        data["beta"] = (("chain", "draw", "metric", "covariate"), along(drawn.beta))
+        data["beta"] = ("metric covariate", along(drawn.beta))
         coordinates["covariate"] = list(covariates)
-    return xr.Dataset(data, coords=coordinates)
-
-
-def _expit(eta: FloatArray) -> FloatArray:
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)
+    return with_chains(tally, data, **coordinates)

@@ -11,10 +11,10 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial
-from bayesgroups.inference.collapsed.partial_pooling import EDGE_MASS, GRID_ERROR, QUADRATURE_ERROR
+from bayesgroups.inference.collapsed.partial_pooling import EDGE_MASS, GRID_ERROR, quadrature_check
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE
-from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
-from bayesgroups.report.posterior import CHAINS, Posterior, generator
+from bayesgroups.report.diagnostics import Check, at_most, independent_draws
+from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 
 def sample(
@@ -28,35 +28,9 @@ def sample(
 ) -> Posterior:
     """Independent draws from the posterior of every metric of a tally of disagreement.
 
-    The same model as `bayesgroups.models.disagreement` without critics.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        From `bayesgroups.disagreement_tally`.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    destination : float
-        Parameter of the Dirichlet prior of where disagreement goes.
-    overall_scale, tau_scale : float, optional
-        Prior scales of the disagreement rates, on the logit scale; by default those of `bayesgroups.models.shared.scales`.
-
-    Returns
-    -------
-    Posterior
-        ``mu(chain, draw, metric, subgroup)``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.disagreement import sample
-    >>> rows = pd.DataFrame({"sex": ["f"] * 6, "label": list("aabbcc"), "disagrees": [0, 1, 0, 0, 1, 0]})
-    >>> found = sample(bg.disagreement_tally(rows, ["sex"], "label", "disagrees"), seed=1)
-    >>> dict(found.draws.sizes), all(check.passed for check in found.checks)
-    ({'chain': 4, 'draw': 1000, 'metric': 13, 'subgroup': 1}, True)
+    The same model as `bayesgroups.models.disagreement` without critics. ``destination`` is the parameter of the Dirichlet
+    prior of where disagreement goes; scales are those of the disagreement rates, on the logit scale, by default those of
+    `bayesgroups.models.shared.scales`.
     """
     disagree = tally["disagreements"].values
     total = disagree + tally["agreements"].values
@@ -72,33 +46,13 @@ def sample(
     rng = generator(seed, "", "disagreement shares")
     shares = _dirichlet(rng, np.broadcast_to(JEFFREYS + total, (draws, size, subgroups)), axis=1)
     sent = destinations(size, subgroups, destination, generator(seed, "", "disagreement destinations"), draws)
-    mu = metrics(tally, rate, shares, sent).reshape(CHAINS, draws // CHAINS, tally.sizes["metric"], subgroups)
-    coordinates = {
-        "chain": np.arange(CHAINS),
-        "draw": np.arange(draws // CHAINS),
-        "metric": tally["metric"].values,
-        "subgroup": tally["subgroup"].values,
-    }
-    laid_out = xr.Dataset({"mu": (("chain", "draw", "metric", "subgroup"), mu)}, coords=coordinates)
+    laid_out = with_chains(tally, {"mu": ("metric subgroup", metrics(tally, rate, shares, sent))})
     checks = [check for name in tally["metric"].values for check in _checks(str(name), draws, fits)]
     return Posterior(laid_out, tuple(checks), "collapsed")
 
 
 def destinations(size: int, subgroups: int, concentration: float, rng: np.random.Generator, draws: int) -> FloatArray:
-    """Draws of where disagreement goes, from the prior.
-
-    Returns
-    -------
-    array (draw, from, to, subgroup)
-        Sums to 1 over ``to``; 0 from a label to itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.disagreement import destinations
-    >>> destinations(2, 1, 1.0, np.random.default_rng(1), 1)[0, :, :, 0].tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
+    """Prior draws (draw, from, to, subgroup) of where disagreement goes; sums to 1 over ``to``, 0 from a label to itself."""
     shares = np.zeros((draws, size, size, subgroups))
     for label in range(size):
         targets = [to for to in range(size) if to != label]
@@ -108,20 +62,10 @@ def destinations(size: int, subgroups: int, concentration: float, rng: np.random
 
 
 def metrics(tally: xr.Dataset, rate: FloatArray, shares: FloatArray, sent: FloatArray) -> FloatArray:
-    """Draws of every metric.
+    """Draws (draw, metric, subgroup) of every metric of the tally.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        Says what the metrics are.
-    rate, shares : arrays (draw, label, subgroup)
-        Disagreement rates and shares of labels.
-    sent : array (draw, from, to, subgroup)
-        Where disagreement goes.
-
-    Returns
-    -------
-    array (draw, metric, subgroup)
+    Rates of disagreement and shares of labels are (draw, label, subgroup), ``sent`` (draw, from, to, subgroup) is where
+    disagreement goes.
     """
     agree, disagree = (1 - rate) * shares, rate * shares
     arrived = (sent * disagree[:, :, None]).sum(axis=1)
@@ -156,8 +100,6 @@ def _checks(metric: str, draws: int, fits: list[binomial.BinomialDraws]) -> list
     return [
         at_most("grid edge mass", metric, edge, EDGE_MASS, "the posterior mass at the edge of the grid"),
         at_most("grid error", metric, grid, GRID_ERROR, "the numerical error of the grid"),
-        at_most(
-            "quadrature error", metric, error, QUADRATURE_ERROR, "the error of the integrals over subgroup effects"
-        ),
-        at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),
+        quadrature_check(metric, error),
+        independent_draws(metric, draws),
     ]

@@ -51,48 +51,23 @@ def sample(
     draws: int = 4000, nodes: int = 1024, flat: bool = False,
     overall_known: bool = False,
 ) -> GaussianDraws:  # fmt: skip
-    """Independent draws from the posterior.
+    """Independent draws from the posterior; priors in the units of the metric.
 
-    Parameters
-    ----------
-    z, v : arrays (subgroup,)
-        Estimates and their sampling variances; NaN where there is no estimate, drawn from the population.
-    rng : numpy Generator
-        Source of randomness.
-    centre, overall_scale, tau_scale : float
-        Priors, in the units of the metric.
-    draws, nodes : int
-        Number of draws; nodes of the grid of tau.
-    flat : bool
-        Flat priors of overall and of tau^2, on the whole line and half-line. The centre and the scales are then no
-        priors, only the units of the computation.
-    overall_known : bool
-        Overall is known: it is the centre, in every draw, and ``overall_scale`` is not used.
+    Where an estimate (subgroup,) is NaN the value is drawn from the population. Flat priors are of overall and of tau^2,
+    on the whole line and half-line; the centre and the scales are then no priors, only the units of the computation. With
+    ``overall_known`` overall is the centre, in every draw, and ``overall_scale`` is not used.
 
-    Returns
-    -------
-    GaussianDraws
+    InputError if the priors are flat and there are fewer than four estimates, or than three where overall is known. For
+    large tau the likelihood of K estimates, overall integrated out, falls as tau^(1 - K) and the posterior density of tau
+    as tau^(2 - K), which has a finite integral for K > 3 only. Where overall is known the likelihood falls as tau^-K and
+    the density as tau^(1 - K), for K > 2.
 
-    Raises
-    ------
-    InputError
-        If the priors are flat and there are fewer than four estimates, or than three where overall is known. For large
-        tau the likelihood of K estimates, overall integrated out, falls as tau^(1 - K) and the posterior density of
-        tau as tau^(2 - K), which has a finite integral for K > 3 only. Where overall is known the likelihood falls as
-        tau^-K and the density as tau^(1 - K), for K > 2.
+    Gelman et al. (2013), Bayesian data analysis, third edition, section 5.4. On flat priors of tau^2: Stein (1981),
+    doi:10.1214/aos/1176345632; Morris, Lysy (2012), arXiv:1203.5610.
 
-    References
-    ----------
-    Gelman et al. (2013), Bayesian data analysis, third edition, section 5.4. On flat priors of tau^2: Stein
-    (1981), doi:10.1214/aos/1176345632; Morris, Lysy (2012), arXiv:1203.5610.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.gaussian import sample
     >>> z, v = np.array([0.2, 0.25, 0.4, 0.1, 0.75]), 0.16 / np.array([50, 30, 15, 8, 4])
-    >>> found = sample(z, v, np.random.default_rng(1), centre=0.5, overall_scale=0.5, tau_scale=0.25)
-    >>> found.mu.mean(axis=0).round(2).tolist()
+    >>> posterior = sample(z, v, np.random.default_rng(1), centre=0.5, overall_scale=0.5, tau_scale=0.25)
+    >>> posterior.mu.mean(axis=0).round(2).tolist()
     [0.22, 0.26, 0.35, 0.2, 0.44]
     """
     some = np.isfinite(z) & np.isfinite(v)

@@ -23,16 +23,10 @@ LogDensity = Callable[[FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Surface:
-    """Draws from a density on a box, with the numerical error of the method.
+    """Draws (draw,) from a density on a box, with the numerical error of the method.
 
-    Attributes
-    ----------
-    x, y : array (draw,)
-        The draws.
-    edge_mass : float
-        Share of the mass in the outermost cells that are not a natural boundary.
-    interpolation_error : float
-        Total variation distance between the density interpolated from the last two numbers of nodes.
+    ``edge_mass`` is the share of the mass in the outermost cells that are not a natural boundary, ``interpolation_error``
+    the total variation distance between the density interpolated from the last two numbers of nodes.
     """
 
     x: FloatArray
@@ -42,26 +36,11 @@ class Surface:
 
 
 def locate(log_density: LogDensity, box: Box, *, floor: float = 0.0, nodes: int = 15, rounds: int = 60) -> Box:
-    """Move and shrink a box until it holds the mass of a unimodal density and little else.
+    """Box moved and shrunk until it holds the mass of a unimodal density and little else.
 
-    Parameters
-    ----------
-    log_density : callable
-        Takes two arrays of one shape, returns the log density.
-    box : pair of pairs
-        First guess of the bounds of x and of y.
-    floor : float
-        Natural lower bound of y (0 for a scale).
-    nodes, rounds : int
-        Nodes per side in each round; rounds at most.
+    ``log_density`` takes two arrays of one shape; ``floor`` is the natural lower bound of y (0 for a scale); ``nodes``
+    are per side in each round.
 
-    Returns
-    -------
-    pair of pairs
-
-    Examples
-    --------
-    >>> from bayesgroups.inference.collapsed.grid import locate
     >>> (x, y) = locate(lambda x, y: -0.5 * (x**2 + (y / 0.01)**2), ((-50.0, 70.0), (0.0, 9.0)))
     >>> [bool(inside) for inside in (-20 < x[0] < -5, 5 < x[1] < 20, y[0] == 0, 0.05 < y[1] < 0.2)]
     [True, True, True, True]
@@ -91,38 +70,15 @@ def locate(log_density: LogDensity, box: Box, *, floor: float = 0.0, nodes: int 
 
 
 def draw(log_density: LogDensity, box: Box, draws: int, rng: np.random.Generator, *, cells: int = 320) -> Surface:
-    """Independent draws from a smooth density on a box.
+    """Independent draws from a smooth density on a box from `locate`; it need not be normalised.
 
-    The log density is evaluated at Chebyshev nodes and interpolated, which converges geometrically, onto a fine grid
-    of cells, with more nodes until two numbers of them agree; a cell is drawn by its mass and a point uniformly
-    within it.
+    The log density is evaluated at Chebyshev nodes and interpolated, which converges geometrically, onto a fine grid of
+    cells (so many per side), with more nodes until two numbers of them agree; a cell is drawn by its mass and a point
+    uniformly within it.
 
-    Parameters
-    ----------
-    log_density : callable
-        Takes two arrays of one shape, returns the log density (not normalised).
-    box : pair of pairs
-        Bounds of x and y, from `locate`.
-    draws : int
-        Number of draws.
-    rng : numpy Generator
-        Source of randomness.
-    cells : int
-        Cells per side.
-
-    Returns
-    -------
-    Surface
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.grid import draw
     >>> surface = draw(lambda x, y: -0.5 * (x**2 + y**2), ((-9, 9), (0, 9)), 4000, np.random.default_rng(1))
-    >>> [bool(ok) for ok in (abs(surface.x.mean()) < 0.06, abs(surface.y.mean() - 0.798) < 0.04)]
-    [True, True]
-    >>> surface.interpolation_error < 1e-6
-    True
+    >>> bool(abs(surface.x.mean()) < 0.06), bool(abs(surface.y.mean() - 0.798) < 0.04), surface.interpolation_error < 1e-6
+    (True, True, True)
     """
     (x_low, x_high), (y_low, y_high) = box
     middle = (np.arange(cells) + 0.5) / cells

@@ -7,15 +7,11 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import gaussian
+from bayesgroups.inference.collapsed.partial_pooling import grid_checks
 from bayesgroups.models.shared.cells import SMALLEST_STD_ERROR
 from bayesgroups.models.shared.scales import WEAK, natural_scale
-from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
+from bayesgroups.report.diagnostics import Check, independent_draws
 from bayesgroups.report.posterior import Posterior, generator, lay_out
-
-EDGE_MASS = 1e-6
-"""Largest share of the posterior that may lie in the outermost cells of the grid."""
-GRID_ERROR = 1e-3
-"""Largest change of the log evidence when the nodes of the grid are halved."""
 
 
 def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | None = None) -> Posterior:
@@ -25,38 +21,10 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
     priors of overall and of tau^2, and mu the value in the range of the metric that is nearest to theta. A known centre
     stands for overall, in every draw.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    centre : float, optional
-        Known centre, in the range of the metric.
-
-    Returns
-    -------
-    Posterior
-        With three estimates or fewer the posterior of every subgroup by itself, Normal(z, v), a weak prior where there
-        is no estimate, and ``overall`` and ``tau`` the weighted mean and the standard deviation of the values of the
-        subgroups with one. Around a known centre so it is with two estimates or fewer: the weak prior is around it,
-        ``overall`` is it, and ``tau`` the root of the mean squared distance to it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.james_stein import sample
-    >>> sites = pd.DataFrame({"site": ["a", "b", "c", "d", "e"]})
-    >>> published = bg.tally_from_estimates([1.0, 2.0, 3.0, 4.0, 5.0], [0.5] * 5, sites)
-    >>> found = sample(published, seed=1)
-    >>> abs(found.draws["mu"].mean(("chain", "draw", "metric")) - [1.2, 2.1, 3.0, 3.9, 4.8]).max().item() < 0.1
-    True
-    >>> known = sample(published, seed=1, centre=0.0)
-    >>> known.draws["overall"].values.max().item(), bool(known.draws["mu"].mean() < found.draws["mu"].mean())
-    (0.0, True)
+    With three estimates or fewer the posterior of every subgroup by itself, Normal(z, v), a weak prior where there is no
+    estimate, and ``overall`` and ``tau`` the weighted mean and the standard deviation of the values of the subgroups with
+    one. Around a known centre so it is with two estimates or fewer: the weak prior is around it, ``overall`` is it, and
+    ``tau`` the root of the mean squared distance to it.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "james_stein")
@@ -64,7 +32,7 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
     z, v = metric_tally["estimate"].values, metric_tally["sampling_variance"].values
     centre_known, scale = centre is not None, float(natural["scale"])
     middle = float(natural["centre"]) if centre is None else centre
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check, ...] = (independent_draws(metric, draws),)
     if int((np.isfinite(z) & np.isfinite(v)).sum()) < gaussian.MIN_ESTIMATES_FOR_FLAT_PRIORS - centre_known:
         drawn = _alone(z, v, rng, draws=draws, centre=middle, scale=scale, centre_known=centre_known)
     else:
@@ -72,11 +40,7 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
             z, v, rng, draws=draws, centre=middle, overall_scale=scale, tau_scale=float(natural["tau_scale"]), flat=True,
             overall_known=centre_known,
         )  # fmt: skip
-        checks += (
-            at_most("grid edge mass", metric, drawn.edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
-            at_most("grid error", metric, drawn.grid_error, GRID_ERROR, "the change when the grid gets finer"),
-        )
-    checks += (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
+        checks = grid_checks(metric, draws, drawn.edge_mass, drawn.grid_error)
     low, high = float(metric_tally["range_lower"]), float(metric_tally["range_upper"])
     scalars = {"overall": np.clip(drawn.overall, low, high), "tau": drawn.tau}
     return Posterior(lay_out(tally, np.clip(drawn.mu, low, high), scalars), checks, "collapsed")
@@ -99,13 +63,8 @@ def _alone(
     theta = np.where(some, np.where(some, z, 0.0) + error * noise, centre + WEAK * scale * noise)
     if centre_known:
         deviation = theta[:, some] - centre
-        return gaussian.GaussianDraws(
-            theta,
-            np.full(draws, centre),
-            np.sqrt((deviation**2).mean(axis=1)) if some.any() else np.zeros(draws),
-            0.0,
-            0.0,
-        )
+        tau = np.sqrt((deviation**2).mean(axis=1)) if some.any() else np.zeros(draws)
+        return gaussian.GaussianDraws(theta, np.full(draws, centre), tau, 0.0, 0.0)
     # As in the model, an estimate that is known exactly still has a standard error here.
     precise = np.maximum(error[some], SMALLEST_STD_ERROR * scale)
     weight = (precise.min(initial=np.inf) / precise) ** 2

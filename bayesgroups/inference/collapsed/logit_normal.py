@@ -49,22 +49,9 @@ class _Count(NamedTuple):
 def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, *, nodes: int) -> FloatArray:
     """Log of the integral over z of Binomial(k | n, expit(alpha + tau z)) Normal(z), up to a constant of (k, n).
 
-    Parameters
-    ----------
-    k, n, alpha, tau : arrays that broadcast to one shape
-        Successes, trials (may be fractional), centre and scale on the logit scale; tau may be 0.
-    nodes : int
-        Gauss-Hermite nodes around the mode.
+    Relative to the likelihood at the logit of (k + 1/2) / (n + 1). Arrays broadcast to one shape; n may be fractional,
+    tau may be 0. ``nodes`` are Gauss-Hermite nodes around the mode.
 
-    Returns
-    -------
-    array
-        Relative to the likelihood at the logit of (k + 1/2) / (n + 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.logit_normal import log_marginal
     >>> two, zero = np.array([2.0]), np.array([0.0])
     >>> abs(log_marginal(two, 2 * two, zero, zero, nodes=11)).round(6).tolist()  # 2 of 4 at its own logit
     [0.0]
@@ -84,26 +71,10 @@ def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArra
 def moments(
     k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, *, nodes: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of eta given the count.
+    """Mean and variance of eta given the count; arguments as in `log_marginal`, with positive tau.
 
-    Parameters
-    ----------
-    k, n, alpha, tau : arrays that broadcast to one shape
-        As in `log_marginal`; tau must be positive.
-    nodes : int
-        Gauss-Hermite nodes around the mode.
-
-    Returns
-    -------
-    tuple of arrays
-        Mean and variance on the logit scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.logit_normal import moments
-    >>> one = np.array([1.0])
-    >>> mean, variance = moments(0 * one, 0 * one, one, 2 * one, nodes=11)  # without trials: the prior
+    >>> unit = np.array([1.0])
+    >>> mean, variance = moments(0 * unit, 0 * unit, unit, 2 * unit, nodes=11)  # without trials: the prior
     >>> mean.round(6).tolist(), variance.round(6).tolist()
     ([1.0], [4.0])
     """
@@ -123,37 +94,14 @@ def moments(
 
 
 def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Exact draws of eta given the count, one per entry.
+    """Exact draws of eta given the count, one per entry; arrays broadcast to one shape.
 
-    Parameters
-    ----------
-    k, n, alpha, tau : arrays that broadcast to one shape
-        Successes, trials, centre and scale on the logit scale.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array
-        Draws on the logit scale.
-
-    Notes
-    -----
     Rejection from normal envelopes. The log likelihood lies below its tangent near the mode, so the prior, moved by the
     slope of the tangent, dominates; where counts say little it is proposed from, and accepted with a probability of about
     1 / sqrt(1 + tau^2 information). Elsewhere the log likelihood also lies below a parabola as far as some standard
     deviations from the mode, for the information p (1 - p) of a trial changes by no more than a factor e per unit of eta,
     and below a constant from there on: two normal distributions, of which 0.65 to 0.95 of the proposals are accepted,
     whatever the count, if the mode is well found. What `ROUNDS` rounds leave is drawn under many tangents.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.logit_normal import draw
-    >>> one = np.ones(10_000)
-    >>> eta = draw(0 * one, 0 * one, 0.3 * one, 2 * one, np.random.default_rng(1))  # nothing seen: the prior
-    >>> bool(abs(eta.mean() - 0.3) < 0.06), bool(abs(eta.std() - 2) < 0.05)
-    (True, True)
     """
     shape = np.broadcast_shapes(k.shape, n.shape, alpha.shape, tau.shape)
     if 0 in shape:

@@ -57,40 +57,9 @@ def sample(
 ) -> Posterior:
     """Draws of all metrics of the tally, as functionals of the same draws of the law of the score.
 
-    The same model as `bayesgroups.models.model_based_metrics`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally that keeps scores, see `bayesgroups.scores.inputs.with_scores`.
-    seed : int
-        Source of randomness. A metric has the same draws whichever others are asked for.
-    order, covariates, row_covariates, effect_scale, residuals, population
-        As in `bayesgroups.models.model_based_metrics.build`.
-
-    Returns
-    -------
-    Posterior
-        A metric that is undefined in every subgroup is NaN.
-
-    Raises
-    ------
-    InputError
-        If the scores cannot be used.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.model_based_metrics import sample
-    >>> rng = np.random.default_rng(1)
-    >>> rows = pd.DataFrame({"site": rng.choice(["a", "b", "c"], 600), "y": rng.integers(0, 2, 600)})
-    >>> rows["p"] = 1 / (1 + np.exp(0.5 - rows["y"] - rng.standard_normal(600)))
-    >>> counts = bg.tally(rows, ["site"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5)
-    >>> found = sample(counts, seed=1)
-    >>> found.draws["mu"].mean(["chain", "draw", "subgroup"]).values.round(2).tolist(), found.engine
-    ([0.47, 0.73], 'gibbs')
+    The same model as `bayesgroups.models.model_based_metrics`, with the settings of its ``build``. A metric has the same
+    draws whichever others are asked for, and is NaN if it is undefined in every subgroup. InputError if the scores cannot
+    be used.
     """
     source = with_scores(tally)
     scores = score_cells(source)
@@ -165,23 +134,9 @@ def laws(
 ) -> ScoreLaws:
     """Draws of the laws of the score, from which every metric at every threshold follows.
 
-    Parameters
-    ----------
-    tally, scores
-        From `with_scores`, and its cells.
-    seed, order, covariates, row_covariates, effect_scale, residuals, population
-        As in `sample`.
-    tune, thin : int
-        Of the chains, see `bayesgroups.inference.score_gibbs.sample`.
-
-    Returns
-    -------
-    ScoreLaws
-
-    Raises
-    ------
-    InputError
-        If the tally keeps no such covariates of rows, or residuals are to be skewed as well.
+    Given are the tally from `with_scores`, its cells, and settings as in `sample`; ``tune`` and ``thin`` are of the
+    chains, see `bayesgroups.inference.score_gibbs.sample`. InputError if the tally keeps no such covariates of rows, or
+    residuals are to be skewed as well.
     """
     design = columns(tally, order, covariates, effect_scale)
     plain = Design(design.x, design.owner, design.fixed, len(design.names))

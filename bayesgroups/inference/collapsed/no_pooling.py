@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesgroups.inference.collapsed import conjugate
 from bayesgroups.models.shared.scales import JEFFREYS, WEAK, natural_scale
-from bayesgroups.report.diagnostics import ESS, at_least
+from bayesgroups.report.diagnostics import independent_draws
 from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 
@@ -16,47 +16,17 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
 
     The same model as `bayesgroups.models.no_pooling`: a rate has the Jeffreys prior Beta(1/2, 1/2), anything else a weak
     normal prior around the centre of its scale. A subgroup without data gets draws from its prior.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts, or normal estimates with known variances.
-
-    Returns
-    -------
-    Posterior
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.no_pooling import sample
-    >>> counts = bg.tally_from_counts([1], [1], pd.DataFrame({"site": ["a"]}))
-    >>> abs(float(sample(counts, seed=1).draws["mu"].mean()) - 0.75) < 0.02
-    True
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "no_pooling")
     metric_tally = tally.isel(metric=0)
     if binomial_likelihood:
-        mu = conjugate.beta(
-            np.nan_to_num(metric_tally["successes"].values),
-            metric_tally["count"].values,
-            rng,
-            draws=draws,
-            prior=JEFFREYS,
-        )
+        k, n = np.nan_to_num(metric_tally["successes"].values), metric_tally["count"].values
+        mu = conjugate.beta(k, n, rng, draws=draws, prior=JEFFREYS)
     else:
         natural = natural_scale(tally).isel(metric=0)
         mu = conjugate.normal(
             metric_tally["estimate"].values, metric_tally["sampling_variance"].values, rng, draws=draws,
             prior_mean=float(natural["centre"]), prior_sd=WEAK * float(natural["scale"]),
         )  # fmt: skip
-    checks = (at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),)
-    return Posterior(lay_out(tally, mu, {}), checks, "collapsed")
+    return Posterior(lay_out(tally, mu, {}), (independent_draws(metric, draws),), "collapsed")

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesgroups.inference.collapsed import binomial, gaussian
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, natural_scale
-from bayesgroups.report.diagnostics import ESS, Check, at_least, at_most
+from bayesgroups.report.diagnostics import Check, at_most, independent_draws
 from bayesgroups.report.posterior import Posterior, generator, lay_out
 
 EDGE_MASS = 1e-6
@@ -29,35 +29,9 @@ def sample(
 ) -> Posterior:
     """Independent draws from the posterior of one metric.
 
-    The same model as `bayesgroups.models.partial_pooling`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    draws : int
-        Number of draws over all chains.
-    binomial_likelihood : bool
-        Binomial counts with a hierarchy of logits, or normal estimates with known variances.
-    overall_scale, tau_scale : float, optional
-        Prior scales of the centre and of the spread, on the logit scale for the binomial likelihood and in units of
-        the metric otherwise; by default those of `bayesgroups.models.shared.scales`.
-
-    Returns
-    -------
-    Posterior
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.partial_pooling import sample
-    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
-    >>> found = sample(counts, seed=1)
-    >>> [check.passed for check in found.checks]
-    [True, True, True, True]
+    The same model as `bayesgroups.models.partial_pooling`: binomial counts with a hierarchy of logits, or normal
+    estimates with known variances. Prior scales of the centre and of the spread are on the logit scale for the former and
+    in units of the metric otherwise; by default those of `bayesgroups.models.shared.scales`.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "partial_pooling")
@@ -67,24 +41,10 @@ def sample(
     if binomial_likelihood:
         counts = tally.isel(metric=0)
         k, n = np.nan_to_num(counts["successes"].values), counts["count"].values
-        drawn = binomial.sample(
-            k,
-            n,
-            rng,
-            draws=draws,
-            overall_scale=overall_scale or LOGIT_OVERALL_SCALE,
-            tau_scale=tau_scale or LOGIT_TAU_SCALE,
-        )
-        checks = _grid_checks(metric, draws, drawn.surface.edge_mass, drawn.surface.interpolation_error)
-        checks += (
-            at_most(
-                "quadrature error",
-                metric,
-                drawn.quadrature_error,
-                QUADRATURE_ERROR,
-                "the error of the integrals over subgroup effects",
-            ),
-        )
+        wide, narrow = overall_scale or LOGIT_OVERALL_SCALE, tau_scale or LOGIT_TAU_SCALE
+        drawn = binomial.sample(k, n, rng, draws=draws, overall_scale=wide, tau_scale=narrow)
+        checks = grid_checks(metric, draws, drawn.surface.edge_mass, drawn.surface.interpolation_error)
+        checks += (quadrature_check(metric, drawn.quadrature_error),)
         return Posterior(lay_out(tally, drawn.mu, {"overall": drawn.overall, "tau": drawn.tau}), checks, "collapsed")
     natural = natural_scale(tally).isel(metric=0)
     normal = gaussian.sample(
@@ -96,13 +56,21 @@ def sample(
         overall_scale=overall_scale or float(natural["scale"]),
         tau_scale=tau_scale or float(natural["tau_scale"]),
     )
-    checks = _grid_checks(metric, draws, normal.edge_mass, normal.grid_error)
+    checks = grid_checks(metric, draws, normal.edge_mass, normal.grid_error)
     return Posterior(lay_out(tally, normal.mu, {"overall": normal.overall, "tau": normal.tau}), checks, "collapsed")
 
 
-def _grid_checks(metric: str, draws: int, edge_mass: float, error: float) -> tuple[Check, ...]:
+def quadrature_check(metric: str, error: float) -> Check:
+    """Check of the numerical integrals over subgroup effects."""
+    return at_most(
+        "quadrature error", metric, error, QUADRATURE_ERROR, "the error of the integrals over subgroup effects"
+    )
+
+
+def grid_checks(metric: str, draws: int, edge_mass: float, error: float) -> tuple[Check, ...]:
+    """Checks of draws from a grid."""
     return (
         at_most("grid edge mass", metric, edge_mass, EDGE_MASS, "the posterior mass at the edge of the grid"),
         at_most("grid error", metric, error, GRID_ERROR, "the change when the grid gets finer"),
-        at_least("independent draws", metric, float(draws), ESS, "the number of independent draws"),
+        independent_draws(metric, draws),
     )

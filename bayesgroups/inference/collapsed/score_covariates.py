@@ -32,33 +32,14 @@ CHUNK = 256_000
 def sample(
     covariates: CovariateCells, rng: np.random.Generator, *, finite: bool, draws: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw the means of the covariates.
+    """Draws of the means of the covariates (draw, subgroup, outcome, covariate), and of their centres (draw, outcome, covariate).
 
-    Parameters
-    ----------
-    covariates : CovariateCells
-        The covariates.
-    rng : numpy Generator
-        Source of randomness.
-    finite : bool
-        The population are the rows themselves, whose means are known; cells without rows are drawn.
-    draws : int
-        How many.
+    ``finite``: the population are the rows themselves, whose means are known; cells without rows are drawn.
 
-    Returns
-    -------
-    array (draw, subgroup, outcome, covariate), array (draw, outcome, covariate)
-        The means, and their centres.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.score_covariates import sample
-    >>> from bayesgroups.models.shared.score_covariates import CovariateCells
     >>> count, mean = np.full((3, 2), 400.0), np.array([[0.0, 1.0], [0.5, 1.5], [0.2, 1.2]])[..., None]
     >>> cells = CovariateCells(count, mean, np.ones((3, 2, 1, 1)), np.zeros((3, 2, 1)))
-    >>> found, centre = sample(cells, np.random.default_rng(1), finite=False, draws=1000)
-    >>> found.mean(axis=0)[..., 0].round(1).tolist()
+    >>> means, centre = sample(cells, np.random.default_rng(1), finite=False, draws=1000)
+    >>> means.mean(axis=0)[..., 0].round(1).tolist()
     [[0.0, 1.0], [0.5, 1.5], [0.2, 1.2]]
     """
     count = covariates.count

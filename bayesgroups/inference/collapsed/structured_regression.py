@@ -34,51 +34,15 @@ def sample(
 ) -> Posterior:
     """Markov chains of one metric.
 
-    The same model as `bayesgroups.models.structured_regression`.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with one metric along ``metric``.
-    seed : int
-        Source of randomness.
-    features : xr.DataArray
-        Dims ``subgroup``, in the order of the tally, and ``coefficient``; without an intercept.
-    prior : {"horseshoe", "laplace"}
-        Prior of the coefficients.
-    expected_effects : float
-        Number of coefficients expected to matter, for the horseshoe.
-    slab_scale : float, optional
-        Standard deviation of a coefficient that escapes shrinkage, in units of the metric; by default its scale.
-    local_df : float
-        Degrees of freedom of the local scales.
-    draws : int
-        Draws of each of the chains.
-
-    Returns
-    -------
-    Posterior
-        ``mu(chain, draw, metric, subgroup)``, ``overall`` and ``tau(chain, draw, metric)`` and, if there are columns,
-        ``beta(chain, draw, metric, coefficient)``, with the checks of Markov chains. If they do not pass the chains are
-        run once more, five times as long.
-
-    References
-    ----------
+    The same model as `bayesgroups.models.structured_regression`. ``features`` have dims ``subgroup``, in the order of the
+    tally, and ``coefficient``, without an intercept. ``expected_effects`` is the number of coefficients expected to
+    matter, for the horseshoe; ``slab_scale`` the standard deviation of one that escapes shrinkage, in units of the
+    metric, by default its scale; ``local_df`` are degrees of freedom of the local scales; ``draws`` are of each chain.
     See `bayesgroups.inference.gibbs`.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> import xarray as xr
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.inference.collapsed.structured_regression import sample
-    >>> counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
-    >>> names = counts["subgroup"].values
-    >>> features = xr.DataArray(np.eye(3), {"subgroup": names, "coefficient": names})
-    >>> found = sample(counts, seed=1, features=features)
-    >>> found.engine, [check.passed for check in found.checks]
-    ('gibbs', [True, True, True])
+    Drawn are ``mu(chain, draw, metric, subgroup)``, ``overall`` and ``tau(chain, draw, metric)`` and, if there are
+    columns, ``beta(chain, draw, metric, coefficient)``. If the checks do not pass the chains are run once more, five
+    times as long.
     """
     metric = str(tally["metric"].values[0])
     natural = natural_scale(tally).isel(metric=0)

@@ -28,21 +28,8 @@ ROUNDS = 400
 
 
 def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Exact draws, one per entry.
+    """Exact draws, one per entry, with positive tau on the logit scale.
 
-    Parameters
-    ----------
-    k, n, alpha, tau : arrays (entry,)
-        Successes, trials, centre and positive scale on the logit scale.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (entry,)
-
-    Examples
-    --------
     >>> entries = np.zeros(10_000)
     >>> eta = draw(entries, entries, entries + 0.3, entries + 2.0, np.random.default_rng(1))  # no trials: the prior
     >>> bool(abs(eta.mean() - 0.3) < 0.06), bool(abs(eta.std() - 2) < 0.05)

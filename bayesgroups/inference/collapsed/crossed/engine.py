@@ -61,10 +61,11 @@ SMALL_CHUNK = 64_000
 class CrossedDraws:
     """Draws of ``eta`` (draw, subgroup), ``overall`` (draw,), ``beta`` (draw, column) and ``tau`` (draw, component).
 
-    With a `FollowingPredictor` ``eta`` has the subgroups of both predictors in turn, ``overall`` is (draw, predictor), and the
-    columns of ``tau`` are those of the `FollowingPrior`. All on the scale of the linear predictor, ``overall`` around 0. ``k_hat``
-    is the largest of the stages, ``ess`` the smallest effective number of weighted draws, ``at_bound`` the share of draws near the
-    largest standard deviation that the space of the effects tells apart, 0 where it has no such bound.
+    With a `FollowingPredictor` ``eta`` has the subgroups of both predictors in turn, ``overall`` is (draw, predictor),
+    and the columns of ``tau`` are those of the `FollowingPrior`. All on the scale of the linear predictor, ``overall``
+    around 0. ``k_hat`` is the largest of the stages, ``ess`` the smallest effective number of weighted draws,
+    ``at_bound`` the share of draws near the largest standard deviation that the space of the effects tells apart, 0 where
+    it has no such bound.
     """
 
     eta: FloatArray
@@ -98,24 +99,8 @@ def gaussian(
 ) -> CrossedDraws:
     """Draws given estimates ``y`` around the prior mean with error variances ``v``, infinite where there is none.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        Design.
-    y, v : arrays (subgroup,)
-        Estimates less the prior mean of ``overall``, and their error variances.
-    prior : Prior
-        Of the components' standard deviations.
-    rng : numpy Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-    known : array (subgroup,), optional
-        Known variances of the subgroups' residual effects, beside those of the last component.
-
-    Returns
-    -------
-    CrossedDraws
+    ``y`` (subgroup,) is less the prior mean of ``overall``; ``known`` (subgroup,) are known variances of the subgroups'
+    residual effects, beside those of the last component.
     """
     y = np.where(np.isfinite(v), y, 0.0)
     extra = np.zeros(len(y)) if known is None else known
@@ -149,26 +134,10 @@ def binomial(
     draws: int,
     known: FloatArray | None = None,
 ) -> CrossedDraws:
-    """Draws given counts: ``k`` successes of ``n`` trials, which may be fractional or 0.
+    """Draws given counts: ``k`` successes of ``n`` trials, which may be fractional or 0, on the logit scale.
 
-    Parameters
-    ----------
-    predictor : Predictor or FollowingPredictor
-        Design, on the logit scale.
-    k, n : arrays (subgroup,)
-        Counts; with two predictors those of the first, then those of the second.
-    prior : Prior or FollowingPrior
-        Of the components' standard deviations.
-    rng : numpy Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-    known : array (subgroup,), optional
-        As in `gaussian`.
-
-    Returns
-    -------
-    CrossedDraws
+    With two predictors ``k`` and ``n`` have the counts of the first, then those of the second; ``known`` is as in
+    `gaussian`.
     """
     extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
@@ -277,8 +246,8 @@ class _Sites:
     """The sites and wider ones: what draws are made from, in the shares of each.
 
     The likelihood of a count has longer tails than its site, so some draws are made from wider sites, and some standard
-    deviations are drawn as these would have them; all are weighed with the mixture. Among very many subgroups a wider draw
-    is never likely, and no tail is long.
+    deviations are drawn as these would have them; all are weighed with the mixture. Among very many subgroups a wider
+    draw is never likely, and no tail is long.
     """
 
     y: FloatArray

@@ -25,14 +25,8 @@ from bayesgroups.inference.collapsed.crossed.subgroup_space import patterns
 class FollowingPredictor:
     """Design of two linear predictors over the same subgroups.
 
-    Attributes
-    ----------
-    cells : array (component, subgroup)
-        Cell of each subgroup in each component that is learned.
-    covariates : array (subgroup, column)
-        Of the second predictor; may have no columns.
-    overall_scale, coefficient_scale : float
-        Prior standard deviations of each ``overall`` (around 0) and of ``beta``.
+    ``cells`` (component, subgroup) are those of the components that are learned; ``covariates`` (subgroup, column) those
+    of the second predictor; scales are prior standard deviations of each ``overall`` (around 0) and of ``beta``.
     """
 
     cells: IntArray

@@ -18,25 +18,11 @@ CHUNK = 1_000_000
 
 
 def log_marginal(tau: FloatArray, covariance: Covariance, y: FloatArray, v: FloatArray) -> FloatArray:
-    """Log density of observations around 0.
+    """Log density (draw,) of observations around 0, with the variances ``v`` of their errors.
 
-    Parameters
-    ----------
-    tau : array (draw, component)
-        What ``covariance`` takes.
-    covariance : callable
-        Covariances of the observations, their errors with them.
-    y, v : arrays (observed,)
-        Observations and the variances of their errors.
+    ``covariance`` takes ``tau`` (draw, component) and gives covariances of the observations, their errors with them.
+    Minus infinity where rounding has left one indefinite.
 
-    Returns
-    -------
-    array (draw,)
-        Minus infinity where rounding has left a covariance indefinite.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> log_marginal(np.zeros((1, 1)), lambda tau: np.eye(2)[None], np.zeros(2), np.ones(2)).round(3).tolist()
     [-1.838]
     """
@@ -55,24 +41,8 @@ def log_marginal(tau: FloatArray, covariance: Covariance, y: FloatArray, v: Floa
 
 
 def solved(tau: FloatArray, covariance: Covariance, gap: FloatArray) -> FloatArray:
-    """Inverse covariances times vectors.
+    """Inverse covariances times the vectors ``gap`` (draw, observed); draws with the same ``tau`` share a factorisation.
 
-    Parameters
-    ----------
-    tau : array (draw, component)
-        What ``covariance`` takes; draws that are alike share a factorisation.
-    covariance : callable
-        As in `log_marginal`.
-    gap : array (draw, observed)
-        Vectors.
-
-    Returns
-    -------
-    array (draw, observed)
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> solved(np.zeros((1, 1)), lambda tau: 2 * np.eye(2)[None], np.array([[1.0, 3.0]])).tolist()
     [[0.5, 1.5]]
     """

@@ -24,14 +24,8 @@ LOOPED = 60
 class Predictor:
     """Design of the linear predictor.
 
-    Attributes
-    ----------
-    cells : array (component, subgroup)
-        Cell of each subgroup in each component; the last component is the subgroups themselves.
-    covariates : array (subgroup, column)
-        Standardised; may have no columns.
-    overall_scale, coefficient_scale : float
-        Prior standard deviations of ``overall`` (around 0) and of ``beta``.
+    ``cells`` (component, subgroup) have the subgroups themselves last; ``covariates`` (subgroup, column) are
+    standardised; scales are prior standard deviations of ``overall`` (around 0) and of ``beta``.
     """
 
     cells: IntArray
@@ -84,6 +78,11 @@ class Space(Protocol):
         ...
 
 
+def expit(eta: FloatArray) -> FloatArray:
+    """Rates at a predictor of logits."""
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)
+
+
 def chunks(number: int, each: int, budget: int = 4_000_000) -> list[slice]:
     """Blocks of rows, ``each`` numbers long, that fit a budget of numbers."""
     size = max(budget // max(each, 1), 1)
@@ -91,12 +90,8 @@ def chunks(number: int, each: int, budget: int = 4_000_000) -> list[slice]:
 
 
 def alike(tau: FloatArray) -> tuple[FloatArray, list[IntArray]]:
-    """The different rows, and where each of them is: draws of effects given one tau share its factorisation.
+    """Different rows, and where each of them is: draws of effects given one tau share its factorisation.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.inference.collapsed.crossed.predictor import alike
     >>> different, rows = alike(np.array([[0.2, 0.1], [0.1, 0.3], [0.2, 0.1]]))
     >>> different.tolist(), [each.tolist() for each in rows]
     ([[0.1, 0.3], [0.2, 0.1]], [[1], [0, 2]])

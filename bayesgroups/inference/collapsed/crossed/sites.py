@@ -29,25 +29,11 @@ def start(k: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def refine(
-    k: FloatArray,
-    n: FloatArray,
-    y: FloatArray,
-    v: FloatArray,
-    moments: Moments,
+    k: FloatArray, n: FloatArray, y: FloatArray, v: FloatArray, moments: Moments
 ) -> tuple[FloatArray, FloatArray]:
-    """Sites that fit one posterior.
+    """Sites (subgroup,) that fit one posterior, from counts and the sites to start from.
 
-    Parameters
-    ----------
-    k, n, y, v : arrays (subgroup,)
-        Counts, and the sites to start from.
-    moments : callable
-        From sites to mean and variance of the logits, all subgroups.
-
-    Returns
-    -------
-    tuple of arrays
-        The new sites.
+    ``moments`` gives mean and variance of the logits of all subgroups at given sites.
     """
     seen = n > 0
     for _ in range(SWEEPS):

@@ -34,36 +34,12 @@ CHUNK = 32_000
 def log_likelihood(
     k: FloatArray, n: FloatArray, shared: Shared, residual_sd: FloatArray, extra: FloatArray, sites: Sites | None = None
 ) -> FloatArray:
-    """Log likelihood of all counts, up to a constant of the counts.
+    """Log likelihood (draw,) of all counts, up to a constant of the counts.
 
-    Parameters
-    ----------
-    k, n : arrays (subgroup,)
-        Successes and trials, which may be 0.
-    shared : callable
-        From rows of draws to the predictor without the subgroups' residual effects, (draw, subgroup).
-    residual_sd : array (draw,)
-        Standard deviation of the residual effects.
-    extra : array (subgroup,)
-        Known variances that they have besides.
-    sites : tuple of arrays (subgroup,), optional
-        Normal observations of the predictor with residual effects, and their variances, whose log density is subtracted: the
-        difference is smoother than either.
-
-    Returns
-    -------
-    array (draw,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(1)
-    >>> k, n = np.array([3.0, 0.0]), np.array([10.0, 4.0])
-    >>> shared, residual_sd = rng.normal(-1, 0.3, (1000, 2)).__getitem__, rng.uniform(0.1, 0.5, 1000)
-    >>> extra = np.array([0.0, 0.1])
-    >>> gap = log_likelihood(k, n, shared, residual_sd, extra) - direct(k, n, shared, residual_sd, extra)
-    >>> bool(np.ptp(gap) < 1e-3)
-    True
+    ``shared`` gives the predictor (draw, subgroup) without the subgroups' residual effects at rows of draws,
+    ``residual_sd`` (draw,) is the standard deviation of these, ``extra`` (subgroup,) known variances that they have
+    besides. ``sites`` are normal observations of the predictor with residual effects, and their variances, whose log
+    density is subtracted: the difference is smoother than either.
     """
     if len(residual_sd) <= 4 * ALONG * ACROSS:
         return direct(k, n, shared, residual_sd, extra, sites)
