@@ -84,8 +84,7 @@ def sample(
 
     The log likelihood takes (draw, parameter) and gives (draw,); minus infinity is allowed. ``start`` (parameter,) is
     where the search for the mode begins, by default the middle of the prior; ``slope`` gives derivatives of the log
-    likelihood, by default found by differences; ``size`` is the number of draws in a
-    round of adaptation.
+    likelihood, by default found by differences; ``size`` is the number of draws in a round of adaptation.
 
     >>> posterior = sample(lambda u: -0.5 * ((u - 1) ** 2).sum(axis=1), 2, np.random.default_rng(1))
     >>> weight = np.exp(posterior.log_weight - posterior.log_weight.max())
