@@ -68,12 +68,7 @@ class Executor:
             )
 
     def run[Answer](
-        self,
-        name: str,
-        work: Callable[[int], Answer],
-        pieces: int,
-        *,
-        settings: Mapping[str, object] | None = None,
+        self, name: str, work: Callable[[int], Answer], pieces: int, *, settings: Mapping[str, object] | None = None
     ) -> list[Answer]:
         """Compute the answer of every piece, wherever it is done.
 

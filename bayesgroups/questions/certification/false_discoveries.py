@@ -110,14 +110,7 @@ def discoveries(
 
 
 def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:
-    """Longest list, by decreasing probability, whose expected share of false entries is at most the error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bayesian_discoveries(np.array([0.99, 0.5, 0.93, np.nan, 0.97]), 0.05).tolist()
-    [True, False, True, False, True]
-    """
+    """Longest list, by decreasing probability, whose expected share of false entries is at most the error."""
     wrong = np.where(np.isfinite(probability), 1 - probability, np.inf)
     order = np.argsort(wrong, kind="stable")
     running = np.cumsum(wrong[order]) / np.arange(1, len(wrong) + 1)
@@ -128,15 +121,7 @@ def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:
 
 
 def step_up(p: FloatArray, error: float, *, dependent: bool) -> BoolArray:
-    """Benjamini and Hochberg's procedure, or with ``dependent`` Benjamini and Yekutieli's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> p = np.array([0.01, 0.04, 0.03, np.nan, 0.9])
-    >>> step_up(p, 0.05, dependent=False).tolist(), step_up(p, 0.05, dependent=True).tolist()
-    ([True, False, False, False, False], [False, False, False, False, False])
-    """
+    """Benjamini and Hochberg's procedure, or with ``dependent`` Benjamini and Yekutieli's; NaN is never rejected."""
     known = np.flatnonzero(np.isfinite(p))
     many = len(known)
     chosen = np.zeros(p.shape, dtype=bool)
@@ -151,29 +136,10 @@ def step_up(p: FloatArray, error: float, *, dependent: bool) -> BoolArray:
 
 
 def contrasts(weight: FloatArray, intersection: BoolArray, reference: Reference) -> FloatArray:
-    """Matrix that takes values of subgroups to how far the reference is above each of them.
+    """Matrix (subgroup, subgroup) from values to how far the reference is above each subgroup.
 
-    Parameters
-    ----------
-    weight : array (subgroup,)
-        Denominators; those of intersections sum to everyone.
-    intersection : array (subgroup,)
-        False for margins.
-    reference : {"overall", "rest"} or float
-        With a value the matrix takes off the subgroup alone; the value is to be added.
-
-    Returns
-    -------
-    array (subgroup, subgroup)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> everyone = np.ones(2, dtype=bool)
-    >>> contrasts(np.array([3.0, 1.0]), everyone, "overall").tolist()
-    [[-0.25, 0.25], [0.75, -0.75]]
-    >>> contrasts(np.array([3.0, 1.0]), everyone, "rest").tolist()
-    [[-1.0, 1.0], [1.0, -1.0]]
+    ``weight`` are denominators, of which those of ``intersection`` (False for margins) sum to everyone. With a value for
+    the reference the matrix takes off the subgroup alone; the value is to be added.
     """
     own = np.eye(len(weight))
     if not isinstance(reference, str):

@@ -19,11 +19,7 @@ from bayesgroups.report.draw_blocks import blocks
 
 @dataclass(frozen=True)
 class Limits:
-    """One-sided limits.
-
-    ``lower`` and ``upper`` (subgroup,), not clipped; the ``critical_value`` behind them (of the wider side), their ``kind``
-    and ``method`` as in a report.
-    """
+    """One-sided limits (subgroup,), not clipped, with the critical value of the wider side, and kind and method as in a report."""
 
     lower: FloatArray
     upper: FloatArray
@@ -41,28 +37,11 @@ def one_sided(
     critical_value: float | None,
     rng: np.random.Generator,
 ) -> Limits:
-    """Lower and upper limits of every subgroup, each at the level, together if corrected.
+    """Lower and upper limits of every subgroup, each at the level, together if corrected; NaN where a subgroup has no number.
 
-    Parameters
-    ----------
-    numbers : Values
-        One metric.
-    level : float
-        One-sided confidence or probability.
-    correction : {"none", "bonferroni", "holm", "simultaneous"}
-        See `multiplicity.critical_value`; ``simultaneous`` follows the correlations of overlapping subgroups and, with
-        draws, those of the draws.
-    interval : str
-        For a tally, a name that `method` gave.
-    critical_value : float or None
-        Replaces the quantile of the level.
-    rng : numpy Generator
-        For simulated quantiles.
-
-    Returns
-    -------
-    Limits
-        NaN where a subgroup has no number.
+    ``correction`` as in `multiplicity.critical_value`; ``simultaneous`` follows the correlations of overlapping subgroups
+    and, with draws, those of the draws. ``interval`` is a name that `method` gave; ``critical_value`` replaces the
+    quantile.
     """
     kind = "confidence" if correction == "none" else "simultaneous"
     groups = int(numbers.included.sum())
@@ -89,26 +68,10 @@ def one_sided(
 
 
 def method(numbers: Values, interval: str, critical_value: float | None) -> str:
-    """Name of the interval that a tally's limits have; ``auto`` with draws, which have their own.
+    """Name of the interval of a tally's limits, or an InputError; ``auto`` with draws, which have limits of their own.
 
-    Parameters
-    ----------
-    numbers : Values
-        One metric.
-    interval : str
-        As asked for. ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs
-        to a normal law, Wald and the pooled normal interval; pooled normal for all other metrics.
-    critical_value : float or None
-        As asked for.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    InputError
-        If there is no such interval, or not for this metric.
+    ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs to a normal law,
+    Wald and the pooled normal interval; pooled normal for all other metrics.
     """
     known = (*bounds.RATES, *bounds.MEANS)
     if numbers.using != "tally":
@@ -134,13 +97,7 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
 
 
 def evidence(numbers: Values, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
-    """One-sided p-values of every subgroup against a standard: that it is at least it, and at most.
-
-    Returns
-    -------
-    tuple of two arrays (subgroup,)
-        From a bootstrap by the normal law with its standard errors.
-    """
+    """One-sided p-values (subgroup,) that the metric is at least a standard, and at most; from a bootstrap by the normal law."""
     sample = numbers.sample
     if numbers.using == "bootstrap":
         _, scale = numbers.spread(np.random.default_rng(0))

@@ -97,31 +97,13 @@ def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
 
 
 def collapse(tally: xr.Dataset, attribute: str) -> xr.Dataset:
-    """Add a tally up over the levels of one attribute, whose level becomes ``(all)``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m"] * 2})
-    >>> counts = bg.tally_from_counts([9, 5, 4, 2], [10, 10, 5, 5], who)
-    >>> collapse(counts, "race")["successes"].values.tolist()
-    [[13.0, 7.0]]
-    """
+    """Tally added up over the levels of one attribute, whose level becomes ``(all)``."""
     levels = tally[attribute].values
     return add_tallies([_part(tally, np.flatnonzero(levels == level), attribute) for level in dict.fromkeys(levels)])
 
 
 def overall(tally: xr.Dataset) -> FloatArray:
-    """Value of every metric (metric,) over all rows, whichever subgroup they are in.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> overall(bg.tally_from_counts([9, 1], [10, 10], pd.DataFrame({"site": ["a", "b"]}))).tolist()
-    [0.5]
-    """
+    """Value of every metric (metric,) over all rows, whichever subgroup they are in."""
     table = tally
     for name in attributes_of(tally):
         table = collapse(table, name)
@@ -130,28 +112,10 @@ def overall(tally: xr.Dataset) -> FloatArray:
 
 
 def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) -> FloatArray:
-    """Values of margins from those of their intersections: means weighted by the rows that count.
+    """Values (..., subgroup) of margins from those of their intersections (..., cell), weighted by the rows that count.
 
-    Parameters
-    ----------
-    values : array (..., cell)
-        Draws or estimates per intersection; NaN is allowed where the weight is 0.
-    weights : array (cell,)
-        Denominators of the metric.
-    members : array (subgroup, cell)
-        Which intersections a margin has.
-
-    Returns
-    -------
-    array (..., subgroup)
-        NaN where a margin has no weight; an intersection keeps its value whatever it weighs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> members = np.array([[True, True, True], [False, False, True]])
-    >>> weighted_means(np.array([0.9, 0.6, 0.1]), np.array([10.0, 20, 0]), members).tolist()
-    [0.7, 0.1]
+    Values may be NaN where the weight is 0. A margin without weight is NaN; an intersection keeps its value whatever it
+    weighs.
     """
     share = members * weights
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -163,29 +127,10 @@ def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) 
 
 
 def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, members: BoolArray) -> FloatArray:
-    """Factor of the covariance of sampling errors of margins, which share rows.
+    """Factor (subgroup, 2 * cell) of the covariance of sampling errors of margins, which share rows.
 
-    Parameters
-    ----------
-    estimate, count : arrays (cell,)
-        Of the intersections.
-    pooled_variance : float
-        Row variance within intersections; pooled, so that saturated ones have some.
-    members : array (subgroup, cell)
-        Which intersections a margin has.
-
-    Returns
-    -------
-    array (subgroup, 2 * cell)
-        Its product with its transpose is the covariance: a margin errs with the rows of its intersections, and with how
-        many of its rows are in each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> half = deviations(np.array([0.2, 0.8]), np.array([50.0, 50.0]), 0.16, np.array([[True, True], [True, False]]))
-    >>> (half @ half.T).round(6).tolist()  # of all 100 rows .25 / 100, of the first 50 rows .16 / 50
-    [[0.0025, 0.0016], [0.0016, 0.0032]]
+    A margin errs with the rows of its intersections, and with how many of its rows are in each. ``pooled_variance`` is the
+    row variance within intersections; pooled, so that saturated ones have some.
     """
     value = np.where(count > 0, estimate, 0.0)
     share = members * count
@@ -201,30 +146,10 @@ def open_table(
     source: object, using: Using = "auto", *, with_margins: bool = False, order: int | None = None,
     larger_is_better: bool | None = None, imputed: Imputed = "leave_out",
 ) -> Source:  # fmt: skip
-    """Open a tally, margins or a report, and add every margin if asked; draws of a margin are means of its intersections'.
+    """Source of a tally, margins or a report, with every margin added if asked; draws of a margin are means of its intersections'.
 
-    Parameters
-    ----------
-    source : xr.Dataset or xr.DataTree
-        From `bayesgroups.tally` and related functions, `margins`, or `bayesgroups.estimate`.
-    using, larger_is_better, imputed
-        As in `bayesgroups.questions.values.open_source`.
-    with_margins : bool
-        Add the margins to the intersections of a tally or report.
-    order : int, optional
-        Most attributes of a margin.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        As `bayesgroups.questions.values.open_source` and `margins`; if an order is given without margins; or if a margin of
-        the metric is no mean of its intersections, so that its draws are not known.
-    SchemaError
-        If it is neither a tally, margins nor a report.
+    Refuses, besides what `bayesgroups.questions.values.open_source` and `margins` refuse, an order without margins, and
+    draws of a metric of which a margin is no mean of its intersections.
     """
     opened = open_source(source, using, imputed=imputed, larger_is_better=larger_is_better, schemas=TABLES)
     if order is not None and not with_margins:
@@ -249,10 +174,7 @@ def open_table(
 
 
 def shared_errors(values: Values) -> FloatArray | None:
-    """Factor of the covariance of the sampling errors of overlapping subgroups, as from `deviations`.
-
-    ``None`` where subgroups do not overlap, or the metric of a margin is no mean of its intersections.
-    """
+    """Factor from `deviations` of overlapping subgroups; ``None`` without overlap, or if a margin is no mean of intersections."""
     table = values.table
     if "members" not in table or values.kind not in ADDITIVE:
         return None

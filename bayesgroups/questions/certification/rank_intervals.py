@@ -120,27 +120,9 @@ def ranks(
 
 
 def rank_limits(values: FloatArray, covariance: FloatArray, critical_value: float) -> tuple[FloatArray, FloatArray]:
-    """Limits of ranks from tests of all pairs.
+    """Lower and upper limits (subgroup,) of ranks of values, larger better, from tests of all pairs of values.
 
-    Parameters
-    ----------
-    values : array (subgroup,)
-        Larger is better.
-    covariance : array (subgroup, subgroup)
-        Of their errors.
-    critical_value : float
-        In standard errors of a difference.
-
-    Returns
-    -------
-    tuple of two arrays (subgroup,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = rank_limits(np.array([0.9, 0.5, 0.45]), np.diag([0.0001, 0.0001, 0.01]), 2.4)
-    >>> low.tolist(), high.tolist()
-    ([1.0, 2.0, 2.0], [1.0, 3.0, 3.0])
+    ``covariance`` is that of their errors, ``critical_value`` in standard errors of a difference.
     """
     variance = np.diag(covariance)
     error = np.sqrt(np.maximum(variance[:, None] + variance - 2 * covariance, 0.0))
@@ -192,28 +174,7 @@ def _shares(numbers: Values) -> FloatArray:
 
 
 def critical_value_of_pairs(covariance: FloatArray, level: float, rng: np.random.Generator) -> float:
-    """Quantile of the largest standardised difference of two errors.
-
-    Parameters
-    ----------
-    covariance : array (subgroup, subgroup)
-        Of the errors.
-    level : float
-        Confidence.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    float
-        Bonferroni's where there are too many pairs to simulate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> abs(critical_value_of_pairs(np.eye(2), 0.95, np.random.default_rng(1)) - 1.96) < 0.1  # one pair
-    True
-    """
+    """Quantile of the largest standardised difference of two errors; Bonferroni's where too many pairs would be simulated."""
     many = len(covariance)
     first, second = np.triu_indices(many, k=1)
     if len(first) == 0 or len(first) > PAIRS:

@@ -23,11 +23,7 @@ OfAreas = Literal["newcombe", "logit", "wald"]
 
 
 def auc_intervals(
-    tally: xr.Dataset,
-    *,
-    interval: OfAreas = "newcombe",
-    variance: AucVariance | None = None,
-    level: float = 0.95,
+    tally: xr.Dataset, *, interval: OfAreas = "newcombe", variance: AucVariance | None = None, level: float = 0.95
 ) -> xr.Dataset:
     """The AUC of every subgroup from its own rows, with an interval of choice.
 

@@ -106,11 +106,7 @@ def calibration_curve(
     """
     size, seed = check_draws(draws), check_seed(seed)
     tail(level)
-    for name, value, choices in (
-        ("edges", edges, Edges),
-        ("shape", shape, Shape),
-        ("interval", interval, OfBins),
-    ):
+    for name, value, choices in (("edges", edges, Edges), ("shape", shape, Shape), ("interval", interval, OfBins)):
         if value not in get_args(choices):
             raise InputError(f"{name}={value!r} does not exist; {near_misses(str(value), get_args(choices))}")
     scores = scores_of(source, by, y_true=y_true, y_score=y_score, positive=positive, weights=weights)
@@ -224,13 +220,7 @@ def _posterior(
 
 
 def isotonic(share: FloatArray, weight: FloatArray) -> FloatArray:
-    """The curve that never falls and is nearest to the shares, in weighted squares.
-
-    Examples
-    --------
-    >>> isotonic(np.array([0.1, 0.5, 0.2]), np.array([1.0, 1.0, 2.0])).round(6).tolist()
-    [0.1, 0.3, 0.3]
-    """
+    """Curve that never falls and is nearest to the shares, in weighted squares."""
     from sklearn.isotonic import isotonic_regression
 
     return np.asarray(isotonic_regression(share, sample_weight=weight), dtype=np.float64)

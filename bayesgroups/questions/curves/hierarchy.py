@@ -39,32 +39,10 @@ class Shared:
 
 
 def shared(counts: FloatArray, rng: np.random.Generator, draws: int, *, expected: FloatArray | None = None) -> Shared:
-    """Draw what the subgroups share.
+    """Draws of what the subgroups share, from rows (family, subgroup, cell).
 
-    Parameters
-    ----------
-    counts : array (family, subgroup, cell)
-        Rows, not negative.
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-    expected : array (family, subgroup, cell), optional
-        A distribution for each subgroup around which to look for kappa, in place of q: what is known of how it
-        differs. Then n in the information about q is at most s, since subgroups differ by more than kappa says.
-
-    Returns
-    -------
-    Shared
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> alike = np.full((1, 20, 2), 50.0)
-    >>> apart = np.array([[[95.0, 5.0], [5.0, 95.0]] * 10])
-    >>> rng = np.random.default_rng(1)
-    >>> bool(np.median(shared(alike, rng, 1000).kappa) > 500), bool(np.median(shared(apart, rng, 1000).kappa) < 5)
-    (True, True)
+    ``expected`` (family, subgroup, cell) are distributions around which to look for kappa, in place of q: what is known of
+    how a subgroup differs. Then n in the information about q is at most s, since subgroups differ by more than kappa says.
     """
     rows = counts.sum(axis=-1)
     size = float(np.median(rows[rows > 0])) if (rows > 0).any() else 1.0
@@ -80,21 +58,9 @@ def shared(counts: FloatArray, rng: np.random.Generator, draws: int, *, expected
 
 
 def members(found: Shared, counts: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw the distributions of one subgroup.
+    """Draws (draw, family, cell) of the distributions of one subgroup from its rows (family, cell), summing to 1 along cells.
 
-    Parameters
-    ----------
-    found : Shared
-        From `shared`.
-    counts : array (family, cell)
-        Rows of the subgroup; all 0 gives draws from the population of subgroups.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (draw, family, cell)
-        Sums to 1 along cells.
+    Rows that are all 0 give draws from the population of subgroups.
     """
     return _dirichlet(counts + found.kappa[:, None, None] * found.base, rng)
 

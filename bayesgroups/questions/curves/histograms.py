@@ -29,18 +29,7 @@ class Histogram:
 
 
 def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
-    """Count scores between thresholds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.questions.curves.scores import Scores
-    >>> zero, name = np.zeros(3, dtype=np.intp), np.array(["a"])
-    >>> scores = Scores(name, {}, zero, np.array([0.2, 0.5, 0.9]), np.array([0.0, 1, 1]), np.array([2.0, 0, 1]))
-    >>> found = histogram(scores, np.array([0.5, 0.8]))
-    >>> found.positives.tolist(), found.negatives.tolist()
-    ([[0.0, 1.0, 1.0]], [[2.0, 0.0, 1.0]])
-    """
+    """Counts of scores between thresholds."""
     bins = len(thresholds) + 1
     place = scores.subgroup * bins + np.searchsorted(thresholds, scores.score, side="right")
 
@@ -51,26 +40,15 @@ def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
 
 
 def at_least(counts: FloatArray) -> FloatArray:
-    """Number of scores at or above each threshold, from counts per bin along the last axis.
-
-    Examples
-    --------
-    >>> at_least(np.array([2.0, 0.0, 1.0])).tolist()
-    [1.0, 1.0]
-    """
+    """Number of scores at or above each threshold, from counts per bin along the last axis."""
     return np.asarray(np.cumsum(counts[..., ::-1], axis=-1)[..., -2::-1], dtype=np.float64)
 
 
 def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArray:
-    """Thresholds as given, sorted and without repeats, or by default.
+    """Thresholds as given, sorted and without repeats, or by default; an InputError if there is none or one is not finite.
 
     The default is 51 evenly spaced thresholds from 0 to 1 where all scores lie there, and otherwise the scores at 51 evenly
     spaced ranks of all rows.
-
-    Raises
-    ------
-    InputError
-        If there is none or one is not finite.
     """
     if thresholds is None:
         if scores.score.min() >= 0 and scores.score.max() <= 1:
@@ -83,13 +61,7 @@ def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArra
 
 
 def ranked(score: FloatArray, weight: FloatArray, steps: int) -> FloatArray:
-    """Scores at evenly spaced ranks: values that occur, so that they move with any increasing map of the scores.
-
-    Examples
-    --------
-    >>> ranked(np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 1.0, 0.0, 1.0]), 3).tolist()
-    [1.0, 3.0, 9.0]
-    """
+    """Scores at evenly spaced ranks: values that occur, so that they move with any increasing map of the scores."""
     some = weight > 0
     order = np.argsort(score[some], kind="stable")
     value, reached = score[some][order], np.cumsum(weight[some][order])

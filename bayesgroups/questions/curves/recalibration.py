@@ -26,30 +26,9 @@ EDGE = 1e-3
 
 
 def members(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: int) -> list[FloatArray]:
-    """Draw the share of positives per bin in every subgroup.
+    """Draws (draw, bin) of the share of positives, one array per subgroup, from negatives and positives (bin, subgroup, 2).
 
-    Parameters
-    ----------
-    counts : array (bin, subgroup, 2)
-        Negatives and positives.
-    score : array (bin,)
-        A score that stands for each bin, in [0, 1].
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-
-    Returns
-    -------
-    list of arrays (draw, bin)
-        One per subgroup.
-
-    Examples
-    --------
-    >>> counts = np.array([[[90.0, 10.0], [45.0, 5.0]], [[10.0, 90.0], [0.0, 0.0]]])
-    >>> drawn = members(counts, np.array([0.1, 0.9]), np.random.default_rng(1), 1000)
-    >>> [one.mean(axis=0).round(1).tolist() for one in drawn]
-    [[0.1, 0.9], [0.1, 0.9]]
+    ``score`` (bin,) stands for each bin, in [0, 1].
     """
     found = fit(counts, score, rng, draws)
     if found is None:

@@ -15,15 +15,7 @@ BORROWED = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Resampled counts of one subgroup, and the law they were drawn from.
-
-    Attributes
-    ----------
-    positives, negatives : arrays (replicate, bin)
-        Counts.
-    positive_share, negative_share : arrays (bin,)
-        Shares of all rows; together they sum to 1.
-    """
+    """Resampled counts (replicate, bin) of one subgroup, and shares (bin,) of their law, which sum to 1 over both classes."""
 
     positives: FloatArray
     negatives: FloatArray
@@ -32,38 +24,10 @@ class Replicates:
 
 
 def resample(found: Histogram, subgroup: int, rng: np.random.Generator, draws: int) -> Replicates:
-    """Resample the rows of one subgroup.
+    """Replicates of the rows of one subgroup, which must have one (Efron 1979, doi:10.1214/aos/1176344552).
 
-    Parameters
-    ----------
-    found : Histogram
-        Of all subgroups.
-    subgroup : int
-        Which one; it must have a row.
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of replicates.
-
-    Returns
-    -------
-    Replicates
-        Each of the subgroup's (effective, rounded) number of rows. They come from the subgroup's own distribution over
-        class and bin with one row of all subgroups together added to it.
-
-    References
-    ----------
-    Efron (1979), doi:10.1214/aos/1176344552.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = Histogram(np.array([0.5]), np.array([[1.0, 3.0]]), np.array([[4.0, 0.0]]))
-    >>> drawn = resample(found, 0, np.random.default_rng(1), 1000)
-    >>> bool((drawn.positives.sum(axis=1) + drawn.negatives.sum(axis=1) == 8).all())
-    True
-    >>> drawn.positive_share.tolist(), drawn.negative_share.tolist()
-    ([0.125, 0.375], [0.5, 0.0])
+    Each has the subgroup's (effective, rounded) number of rows, from its own distribution over class and bin with one row
+    of all subgroups together added to it.
     """
     cells = np.stack([found.positives, found.negatives])
     everyone = cells.sum(axis=1)

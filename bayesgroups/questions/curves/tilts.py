@@ -43,18 +43,10 @@ MIN_INFORMATION = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Tilts:
-    """Fit of all subgroups.
+    """Fit of all subgroups: polynomials ``basis`` (tilt, bin) and draws ``tau`` (draw, tilt) of the spread between subgroups.
 
-    Attributes
-    ----------
-    basis : array (tilt, bin)
-        The polynomials.
-    information, score : arrays (subgroup, tilt, tilt) and (subgroup, tilt)
-        Normal likelihood: precision, and precision times mean.
-    best : array (subgroup, tilt)
-        Penalised maxima.
-    tau : array (draw, tilt)
-        Draws of the spread between subgroups.
+    ``information`` (subgroup, tilt, tilt) and ``score`` (subgroup, tilt) are the normal likelihood, precision and precision
+    times mean; ``best`` (subgroup, tilt) are the penalised maxima.
     """
 
     basis: FloatArray
@@ -65,15 +57,10 @@ class Tilts:
 
 
 def centre(counts: FloatArray) -> FloatArray:
-    """The distribution over bins from which subgroups are taken to differ, (bin,).
+    """Distribution over bins from which subgroups are taken to differ, (bin,).
 
-    The mean over subgroups, each with the weight n s / (n + s), s the median number of rows, so that the largest subgroup is
-    not the centre; a row spread over the bins is added.
-
-    Examples
-    --------
-    >>> centre(np.array([[4.0, 0.0], [0.0, 4.0]])).tolist()
-    [0.5, 0.5]
+    The mean over subgroups, each with the weight n s / (n + s), s the median number of rows, so that the largest subgroup
+    is not the centre; a row spread over the bins is added.
     """
     rows = counts.sum(axis=1)
     some = rows > 0
@@ -87,15 +74,7 @@ def centre(counts: FloatArray) -> FloatArray:
 
 
 def polynomials(q: FloatArray) -> FloatArray:
-    """Polynomials of the normal scores of the bins, orthonormal under q: (tilt, bin), fewer where there are few bins.
-
-    Examples
-    --------
-    >>> q = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
-    >>> phi = polynomials(q)
-    >>> bool(np.allclose((phi * q) @ phi.T, np.eye(3), atol=1e-9)), bool(np.allclose(phi @ q, 0, atol=1e-9))
-    (True, True)
-    """
+    """Polynomials of the normal scores of the bins, orthonormal under q: (tilt, bin), fewer where there are few bins."""
     middle = np.cumsum(q) - q / 2
     normal = np.array([NormalDist().inv_cdf(min(max(float(u), 1e-9), 1 - 1e-9)) for u in middle])
     degree = min(DEGREE, len(q) - 1)
@@ -114,29 +93,9 @@ def tilted(q: FloatArray, basis: FloatArray, theta: FloatArray) -> FloatArray:
 
 
 def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | None:
-    """Fit the tilts of all subgroups and draw their spread.
+    """Tilts of all subgroups, with draws of their spread, from rows (subgroup, bin).
 
-    Parameters
-    ----------
-    counts : array (subgroup, bin)
-        Rows.
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-
-    Returns
-    -------
-    Tilts or None
-        ``None`` with fewer than two subgroups that have rows, or two bins.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> apart = np.stack([rng.multinomial(400, np.roll([0.1, 0.2, 0.4, 0.2, 0.1], i % 2)) for i in range(12)])
-    >>> alike = np.stack([rng.multinomial(400, [0.1, 0.2, 0.4, 0.2, 0.1]) for i in range(12)])
-    >>> [bool(np.median(fit(counts * 1.0, rng, 500).tau[:, 0]) > 0.1) for counts in (apart, alike)]
-    [True, False]
+    ``None`` with fewer than two subgroups that have rows, or with two bins.
     """
     if ((counts.sum(axis=1) > 0).sum() < MIN_SUBGROUPS) or counts.shape[1] < 3:
         return None
@@ -164,24 +123,9 @@ def with_spread(
 
 
 def members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the tilts of one subgroup for draws of the shared distribution.
+    """Draws (draw, tilt) of the tilts of one subgroup for draws of the shared distribution q (draw, bin).
 
-    Parameters
-    ----------
-    found : Tilts
-        From `fit`.
-    q : array (draw, bin)
-        Draws of the shared distribution; the tilts of a subgroup with rows follow them.
-    own : array (bin,)
-        Rows of the subgroup; one without has draws from the population.
-    subgroup : int
-        Its position.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (draw, tilt)
+    The tilts of a subgroup with ``rows`` (bin,) follow q; one without has draws from the population.
     """
     theta = np.broadcast_to(found.best[subgroup], found.tau.shape)
     prior = np.eye(len(found.basis)) / found.tau[:, None, :] ** 2
@@ -213,13 +157,7 @@ def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:
 
 
 def newton(derivatives: Callable[[FloatArray], tuple[FloatArray, FloatArray]], size: int) -> FloatArray:
-    """Maximum of a concave log likelihood less the penalty of a normal prior with the standard deviation `SCALE`.
-
-    Examples
-    --------
-    >>> newton(lambda theta: (np.array([12.0]) - 4.0 * theta, np.array([[4.0]])), 1).round(6).tolist()
-    [1.5]
-    """
+    """Maximum of a concave log likelihood less the penalty of a normal prior with the standard deviation `SCALE`."""
     theta = np.zeros(size)
     for _ in range(STEPS):
         gradient, precision = derivatives(theta)

@@ -51,23 +51,9 @@ class Tree:
 
 
 def split(weights: FloatArray) -> tuple[Level, ...]:
-    """Split bins into halves of nearly equal weight until each stands alone.
+    """Bins split into halves of nearly equal weight until each stands alone: every bin boundary is the ``middle`` of one node.
 
-    Parameters
-    ----------
-    weights : array (bin,)
-        Counts of all subgroups together; a row spread over the bins is added.
-
-    Returns
-    -------
-    tuple of Level
-        Every bin boundary is the ``middle`` of one node.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [level.middle.tolist() for level in split(np.ones(5))]
-    [[3], [1, 4], [2]]
+    ``weights`` (bin,) are the counts of all subgroups together; a row spread over the bins is added.
     """
     bins = len(weights)
     reached = np.concatenate([[0.0], np.cumsum(weights + 1 / bins)])
@@ -88,21 +74,7 @@ def split(weights: FloatArray) -> tuple[Level, ...]:
 
 
 def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
-    """Draw what subgroups share at every depth.
-
-    Parameters
-    ----------
-    counts : array (subgroup, bin)
-        Rows of every subgroup per bin of the score.
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-
-    Returns
-    -------
-    Tree
-    """
+    """Draws of what subgroups share at every depth, from rows (subgroup, bin)."""
     levels, found = split(counts.sum(axis=0)), tilts.fit(counts, rng, draws)
     expected = None if found is None else tilts.tilted(tilts.centre(counts), found.basis, found.best)
     shared: list[Shared] = []
@@ -120,32 +92,10 @@ def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
 
 
 def members(tree: Tree, counts: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the distribution of one subgroup over the bins.
+    """Draws (draw, bin) of the distribution of one subgroup, summing to 1.
 
-    Parameters
-    ----------
-    tree : Tree
-        From `fit`.
-    counts : array (subgroup, bin)
-        The rows that it was fitted to.
-    subgroup : int
-        Which one; one without rows has draws from the population of subgroups.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (draw, bin)
-        Sums to 1 along bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> counts = np.array([[8.0, 2.0, 0.0], [7.0, 2.0, 1.0], [9.0, 1.0, 0.0]])
-    >>> rng = np.random.default_rng(1)
-    >>> drawn = members(fit(counts, rng, 2000), counts, 0, rng)
-    >>> drawn.mean(axis=0).round(1).tolist(), bool(np.allclose(drawn.sum(axis=1), 1))
-    ([0.8, 0.2, 0.0], True)
+    ``counts`` (subgroup, bin) are the rows that the tree was fitted to. A subgroup without rows has draws from the
+    population of subgroups.
     """
     bases = [base.base for base in tree.shared]
     if tree.tilts is not None:

@@ -71,7 +71,7 @@ def confusion_scores(confusion: xr.DataArray, metric: ClassMetric = "tpr") -> xr
 
 
 def check_confusion(confusion: xr.DataArray) -> xr.DataArray:
-    """Return confusion counts whose dims and values are as they should be, or say what is wrong."""
+    """Confusion counts whose dims and values are as they should be, or an InputError that says what is wrong."""
     absent = [dim for dim in _CELLS if not isinstance(confusion, xr.DataArray) or dim not in confusion.dims]
     if absent:
         raise InputError(f"confusion counts must be an xarray.DataArray with dims {list(_CELLS)}; {absent} missing")

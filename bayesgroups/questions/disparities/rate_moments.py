@@ -11,15 +11,7 @@ from bayesgroups.data.arrays import FloatArray
 
 
 def product_of_means(y: FloatArray, v: FloatArray, v_squared: FloatArray) -> FloatArray:
-    """Sum over subgroups of (mu_a - mean)^2 times the sampling variance, without bias if y and v are uncorrelated, (...).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v = np.array([0.0, 1.0, 2.0]), np.full(3, 1e-9)
-    >>> bool(np.isclose(product_of_means(y, v, v**2), 2e-9))
-    True
-    """
+    """Sum over subgroups of (mu_a - mean)^2 times the sampling variance, without bias if y and v are uncorrelated, (...)."""
     k = y.shape[-1]
     deviation = (y - y.mean(axis=-1, keepdims=True)) ** 2
     inner = v * deviation - v_squared * (1 - 2 / k) - v * v.mean(axis=-1, keepdims=True) / k
@@ -27,27 +19,10 @@ def product_of_means(y: FloatArray, v: FloatArray, v_squared: FloatArray) -> Flo
 
 
 def product_of_rates(successes: FloatArray, count: FloatArray, v: FloatArray) -> FloatArray:
-    """The same for rates, without bias: a rate and its sampling variance go together.
+    """The same for rates, without bias, (...); successes and counts (..., subgroup) are whole numbers or not.
 
-    Parameters
-    ----------
-    successes, count : arrays (..., subgroup)
-        Whole numbers or not; powers of a rate are estimated by falling factorials, s (s - 1) / (d (d - 1)) ..., which need
-        four rows. Subgroups of fewer are taken as by `product_of_means`.
-    v : array (..., subgroup)
-        Unbiased estimates of the sampling variances.
-
-    Returns
-    -------
-    array (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> d = np.full(2, 1e8)
-    >>> found = product_of_rates(np.array([0.2, 0.4]) * d, d, np.array([0.16, 0.24]) / d)
-    >>> bool(np.isclose(found, (0.01 * 0.16 + 0.01 * 0.24) / 1e8, rtol=1e-6))
-    True
+    Powers of a rate are estimated by falling factorials, s (s - 1) / (d (d - 1)) ..., which need four rows. Subgroups of
+    fewer are taken as by `product_of_means`.
     """
     k = count.shape[-1]
     y = successes / count
@@ -63,23 +38,7 @@ def product_of_rates(successes: FloatArray, count: FloatArray, v: FloatArray) ->
 def squares_of_rates(successes: FloatArray, count: FloatArray, v: FloatArray, pooled: FloatArray) -> FloatArray:
     """Squares of the sampling variances of rates, without bias, (..., subgroup).
 
-    Parameters
-    ----------
-    successes, count, v : arrays (..., subgroup)
-        As for `product_of_rates`.
-    pooled : array (..., subgroup)
-        Sampling variances from one rate for all: ``v`` times it is taken where there are fewer than four rows.
-
-    Returns
-    -------
-    array (..., subgroup)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> d = np.array([1e8])
-    >>> bool(np.isclose(squares_of_rates(0.2 * d, d, 0.16 / d, 0.16 / d), (0.16 / d) ** 2, rtol=1e-6).all())
-    True
+    ``pooled`` are sampling variances from one rate for all: ``v`` times it is taken where there are fewer than four rows.
     """
     _, two, three, four = _powers(successes, count)
     return np.where(count >= 4, (two - 2 * three + four) / count**2, v * pooled)

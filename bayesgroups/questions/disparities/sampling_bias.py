@@ -33,31 +33,10 @@ class Corrected:
 def under_equality(
     name: MeasureName, estimates: Estimates, settings: Settings, rng: np.random.Generator, draws: int
 ) -> Equality:
-    """Compare a measure of the estimates with what it is if all true values are the same.
+    """Measure of the estimates beside its law if all true values are the same, by draws of `null_draws.if_equal`.
 
-    Parameters
-    ----------
-    name : str
-    estimates : Estimates
-    settings : Settings
-    rng : numpy Generator
-    draws : int
-
-    Returns
-    -------
-    Equality
-        By draws of `bayesgroups.questions.disparities.null_draws.if_equal`, the estimates counted among them, so that the p-value
-        is at least 1 / (draws + 1). NaN where the measure is not defined; draws where it is not are left out.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.sampling_variances import read_estimates
-    >>> estimates = read_estimates(bg.tally_from_counts([1, 1], [2, 2], pd.DataFrame({"site": ["a", "b"]})), 0)
-    >>> found = under_equality("max_min_difference", estimates, Settings(), np.random.default_rng(1), 2000)
-    >>> abs(found.expected - 1 / 3) < 0.03, found.p_value  # the estimates are equal: nothing is smaller
-    (True, 1.0)
+    The estimates count among the draws, so that the p-value is at least 1 / (draws + 1). NaN where the measure is not
+    defined; draws where it is not are left out.
     """
     seen = float(measure(name, estimates.y, settings))
     drawn = measure(name, null_draws.if_equal(estimates, rng, draws), settings)
@@ -71,45 +50,14 @@ def under_equality(
 def corrected(
     name: MeasureName, estimates: Estimates, settings: Settings, level: float, rng: np.random.Generator, draws: int
 ) -> Corrected:
-    """Take off the bias of a measure.
+    """Measure without its bias.
 
-    Parameters
-    ----------
-    name : str
-    estimates : Estimates
-    settings : Settings
-    level : float
-    rng : numpy Generator
-    draws : int
-
-    Returns
-    -------
-    Corrected
-        With M the measure of the estimates, t true values shrunk to their estimated variance, and M* measures of estimates
-        drawn from t: M - (mean M* - M(t)). Of the variance, M - sum w (1 - w) v / sum w (1 - w), which is unbiased, with
-        the limits of `bayesgroups.questions.disparities.finite_population` where all weights are the same. NaN where the measure is
-        not defined for all.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Notes
-    -----
-    The draws start from shrunken values: from the estimates, which are too far apart, the bias would come out too small.
-    No measure but the variance has limits: quantiles of M* - M(t), taken off M, covered between 10 and 99 % of the time
-    where 95 % was asked for, in the designs of Lum et al.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.sampling_variances import read_estimates
-    >>> estimates = read_estimates(bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], pd.DataFrame({"site": list("abcd")})), 0)
-    >>> found = corrected("variance", estimates, Settings(), 0.95, np.random.default_rng(1), 100)
-    >>> round(found.value, 6), found.lower
-    (-0.006849, 0.0)
+    With M the measure of the estimates, t true values shrunk to their estimated variance, and M* measures of estimates
+    drawn from t: M - (mean M* - M(t)). The draws start from shrunken values: from the estimates, which are too far apart,
+    the bias would come out too small. Of the variance, M - sum w (1 - w) v / sum w (1 - w), which is unbiased, with the
+    limits of `finite_population` where all weights are the same. No other measure has limits: quantiles of M* - M(t), taken
+    off M, covered between 10 and 99 % of the time where 95 % was asked for, in the designs of Lum et al. NaN where the
+    measure is not defined for all.
     """
     tail(level)
     seen = float(measure(name, estimates.y, settings))

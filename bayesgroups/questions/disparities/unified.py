@@ -28,36 +28,10 @@ class Tails:
 
 
 def tails(distance: FloatArray, level: float) -> Tails:
-    """Probabilities cut off below and above, when a value lies so many standard errors from 0.
+    """Probabilities cut off below and above, for a value so many standard errors (of its estimate if it is true) from 0.
 
-    Parameters
-    ----------
-    distance : array
-        The value over the standard error of its estimate if that value is true; 0 or more.
-    level : float
-        Coverage of the interval.
-
-    Returns
-    -------
-    Tails
-        Of the likelihood-ratio ordering for a normal estimate of a mean that is not negative: all above at 0, half and
-        half from the two-sided normal quantile on.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
-    Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873, section IV.B.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = tails(np.array([0.0, 1.0, 3.0]), 0.95)
-    >>> found.below.round(4).tolist(), found.above.round(4).tolist()
-    ([0.0, 0.0156, 0.025], [0.05, 0.0344, 0.025])
+    Of the likelihood-ratio ordering for a normal estimate of a mean that is not negative: all above at 0, half and half
+    from the two-sided normal quantile on. Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873, section IV.B.
     """
     error = tail(level)
     mean = np.maximum(np.asarray(distance, dtype=np.float64), 0.0)

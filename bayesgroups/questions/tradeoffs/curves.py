@@ -15,27 +15,16 @@ from bayesgroups.data.arrays import BoolArray, FloatArray
 
 @dataclass(frozen=True)
 class Curve:
-    """Corners of a curve by rising performance; a frontier of fewer corners repeats some.
-
-    Attributes
-    ----------
-    performance, fairness : array (..., candidate + 1)
-    """
+    """Corners (..., candidate + 1) of a curve by rising performance; a frontier of fewer corners repeats some."""
 
     performance: FloatArray
     fairness: FloatArray
 
 
 def efficient(performance: FloatArray, fairness: FloatArray) -> BoolArray:
-    """Say which candidates no other beats: none is as good in both goals and better in one.
+    """Mask of the candidates that no other beats: none is as good in both goals and better in one.
 
     Of equal ones the first is kept. NaN is never efficient.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> efficient(np.array([0.8, 0.7, 0.7, 0.8]), np.array([0.6, 0.9, 0.8, 0.6])).tolist()
-    [True, True, False, False]
     """
     order, kept = _sorted(performance, fairness)
     found = np.empty(kept.shape, dtype=bool)
@@ -44,21 +33,7 @@ def efficient(performance: FloatArray, fairness: FloatArray) -> BoolArray:
 
 
 def curve(performance: FloatArray, fairness: FloatArray, anchor: tuple[float, float]) -> Curve:
-    """Connect the efficient candidates and the anchor, in the order of performance.
-
-    Parameters
-    ----------
-    performance, fairness : array (..., candidate)
-        At least one candidate, no NaN.
-    anchor : (performance, fairness)
-        It takes its place by its performance, wherever that is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> curve(np.array([0.8, 0.7, 0.6]), np.array([0.6, 0.9, 0.8]), (0.5, 1.0)).performance.tolist()
-    [0.5, 0.7, 0.7, 0.8]
-    """
+    """Curve through the efficient candidates and the anchor, in the order of performance; one candidate or more, no NaN."""
     order, kept = _sorted(performance, fairness)
     # Whoever is not efficient stands where the efficient one before it stands: a piece of length 0.
     stand_in = np.maximum.accumulate(np.where(kept, np.arange(kept.shape[-1]), 0), axis=-1)

@@ -95,14 +95,7 @@ def distance(
     weights: tuple[float, float] = (1.0, 1.0),
     normalise: bool = False,
 ) -> FloatArray:
-    """Distances of arrays of any shape, see `distance_to_optimum`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(distance(np.array(0.7), np.array(0.6), (1.0, 1.0)))
-    0.5
-    """
+    """Distances of arrays of any shape, see `distance_to_optimum`."""
     apart = []
     for values, ideal in zip((performance, fairness), utopia, strict=True):
         if normalise and not np.all((np.asarray(ideal) > 0) | np.isneginf(ideal)):
@@ -112,13 +105,7 @@ def distance(
 
 
 def check_dominates(utopia: tuple[float, float], performance: FloatArray, fairness: FloatArray) -> None:
-    """Refuse an ideal point that a candidate surpasses: going beyond it would count as a fault.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_dominates((1.0, 1.0), np.array([0.8]), np.array([0.9]))
-    """
+    """Refusal, as an InputError, of an ideal point that a candidate surpasses: going beyond it would count as a fault."""
     for goal, ideal, values in zip(("performance", "fairness"), utopia, (performance, fairness), strict=True):
         best = np.max(values, initial=-np.inf, where=np.isfinite(values))
         if best > ideal:

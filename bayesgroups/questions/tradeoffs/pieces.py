@@ -15,16 +15,9 @@ from bayesgroups.questions.tradeoffs.curves import Curve
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a curve where constraints hold.
+    """Part of a curve where constraints hold: its area down to fairness 0, and the length of performance that it spans, (...).
 
-    Attributes
-    ----------
-    area : array (...)
-        Under it, down to fairness 0.
-    length : array (...)
-        Performance it spans.
-    lower, upper : array (...)
-        Where it begins and ends; NaN where there is none. Between them it may have holes.
+    It begins at ``lower`` and ends at ``upper``, NaN where there is none; between them it may have holes.
     """
 
     area: FloatArray
@@ -39,40 +32,19 @@ def ends(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def steps_area(curve: Curve, start: float) -> FloatArray:
-    """Area under the steps: the best fairness among candidates of at least that performance, from ``start`` on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(steps_area(Curve(np.array([0.5, 0.7, 0.8]), np.array([1.0, 0.9, 0.6])), 0.5)), 6)
-    0.24
-    """
+    """Area under the steps: the best fairness among candidates of at least that performance, from ``start`` on."""
     left, right = ends(np.maximum(curve.performance, start))
     return np.asarray(((right - left) * curve.fairness[..., 1:]).sum(axis=-1))
 
 
 def polar_area(curve: Curve, pole: tuple[float, float]) -> FloatArray:
-    """Area between the curve and the pole: half the integral of the squared distance over the angle.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(polar_area(Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), (0.8, 1.0))), 6)
-    0.06
-    """
+    """Area between the curve and the pole: half the integral of the squared distance over the angle."""
     (ax, ay), (bx, by) = _to_pole(curve, pole)
     return np.asarray(np.abs(ax * by - ay * bx).sum(axis=-1) / 2)
 
 
 def polar_dto(curve: Curve, pole: tuple[float, float]) -> FloatArray:
-    """Integral of the distance to the pole over the angle, which is no area.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(polar_dto(Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), (0.8, 1.0))), 6)
-    0.430022
-    """
+    """Integral of the distance to the pole over the angle, which is no area."""
     (ax, ay), (bx, by) = _to_pole(curve, pole)
     cross = np.abs(ax * by - ay * bx)
     length = np.hypot(bx - ax, by - ay)
@@ -92,22 +64,9 @@ def part(
     pole: tuple[float, float] = (1.0, 1.0),
     scale: tuple[float, float] = (1.0, 1.0),
 ) -> Part:
-    """Take the part with at least that performance and fairness and at most that distance to the pole.
+    """Part of a curve with at least that performance and fairness and at most that distance to the pole; infinite for no bound.
 
-    Parameters
-    ----------
-    curve : Curve
-    performance, fairness, distance : float
-        The constraints; infinite for none.
-    pole, scale : (performance, fairness)
-        What distances are measured from, and what each goal is divided by before.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = part(Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), fairness=0.8)
-    >>> round(float(found.area), 6), round(float(found.upper), 6)
-    (0.135, 0.65)
+    Each goal is divided by its ``scale`` before distances are taken.
     """
     (p0, p1), (f0, f1) = ends(curve.performance), ends(curve.fairness)
     low, high = np.zeros(p0.shape), np.ones(p0.shape)

@@ -111,10 +111,7 @@ def compare_auc_pfc(
 
 
 def frontier_band(
-    points: pd.DataFrame | xr.Dataset,
-    *,
-    anchor: float | tuple[float, float],
-    performance: ArrayLike | None = None,
+    points: pd.DataFrame | xr.Dataset, *, anchor: float | tuple[float, float], performance: ArrayLike | None = None
 ) -> xr.Dataset:
     """Say which fairness the curve has at each performance, with limits from the draws.
 
