@@ -45,13 +45,13 @@ def check_tally(tally: object) -> None:
 
 def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
     """Estimates of the metric at a position, and their sampling variances."""
-    one = tally.isel(metric=position)
+    metric = tally.isel(metric=position)
     y, count, row_variance, pooled = (
-        np.asarray(one[name].values, dtype=np.float64)
+        np.asarray(metric[name].values, dtype=np.float64)
         for name in ("estimate", "count", "row_variance", "sampling_variance")
     )
-    kind = str(one["kind"].values)
-    taking_part = participants(one, np.isfinite(y) & np.isfinite(pooled), "leave_out")
+    kind = str(metric["kind"].values)
+    taking_part = participants(metric, np.isfinite(y) & np.isfinite(pooled), "leave_out")
     used = taking_part.included
     published = kind == "estimate"
     if published:
@@ -59,16 +59,16 @@ def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
     lacks_row = ~np.isfinite(row_variance) | (count <= 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         v = np.where(lacks_row, pooled, row_variance / count)
-    clustered = "cluster_analysis" in tally and str(one["cluster_analysis"].values) != "ignore"
+    clustered = "cluster_analysis" in tally and str(metric["cluster_analysis"].values) != "ignore"
     if published:
         resampled = pooled
     elif kind == "auc" or clustered:
-        resampled = np.asarray(one["bootstrap_variance"].values, dtype=np.float64)
+        resampled = np.asarray(metric["bootstrap_variance"].values, dtype=np.float64)
     else:
         with np.errstate(invalid="ignore", divide="ignore"):
             resampled = np.where(lacks_row, 0.0, v * (count - 1) / count)
     return Estimates(
-        metric=str(one["metric"].values),
+        metric=str(metric["metric"].values),
         kind=kind,
         y=y[used],
         count=count[used],

@@ -133,8 +133,8 @@ def _band(
             z = multiplicity.critical_value("simultaneous", level, groups, sides=2)
         else:
             z = multiplicity.correlated_critical_value(factor[numbers.included], level, rng, sides=2)
-        found = bounds.limits(numbers.sample, name, z)
-        return found.lower + 0 * centre, found.upper + 0 * centre, z, name
+        limits = bounds.limits(numbers.sample, name, z)
+        return limits.lower + 0 * centre, limits.upper + 0 * centre, z, name
     draws, scale = numbers.spread(rng)
     z = multiplicity.max_t(draws, centre, scale, level)
     return centre - z * scale, centre + z * scale, z, f"{numbers.using}_max_t"

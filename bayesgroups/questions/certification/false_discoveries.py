@@ -122,12 +122,12 @@ def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:
 
 def step_up(p: FloatArray, error: float, *, dependent: bool) -> BoolArray:
     """Benjamini and Hochberg's procedure, or with ``dependent`` Benjamini and Yekutieli's; NaN is never rejected."""
-    known = np.flatnonzero(np.isfinite(p))
-    many = len(known)
+    finite = np.flatnonzero(np.isfinite(p))
+    many = len(finite)
     chosen = np.zeros(p.shape, dtype=bool)
     if many == 0:
         return chosen
-    order = known[np.argsort(p[known], kind="stable")]
+    order = finite[np.argsort(p[finite], kind="stable")]
     penalty = (1 / np.arange(1, many + 1)).sum() if dependent else 1.0
     below = np.flatnonzero(p[order] <= error * np.arange(1, many + 1) / (many * penalty))
     if len(below):
@@ -141,17 +141,17 @@ def contrasts(weight: FloatArray, intersection: BoolArray, reference: Reference)
     ``weight`` are denominators, of which those of ``intersection`` (False for margins) sum to everyone. With a value for
     the reference the matrix takes off the subgroup alone; the value is to be added.
     """
-    own = np.eye(len(weight))
+    identity = np.eye(len(weight))
     if not isinstance(reference, str):
-        return -own
+        return -identity
     share = np.where(intersection, weight, 0.0)
     total = share.sum()
-    mean = np.broadcast_to(share / total, own.shape)
+    mean = np.broadcast_to(share / total, identity.shape)
     if reference == "overall":
-        return np.asarray(mean - own, dtype=np.float64)
+        return np.asarray(mean - identity, dtype=np.float64)
     mine = (weight / total)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((mean - mine * own) / (1 - mine) - own, dtype=np.float64)
+        return np.asarray((mean - mine * identity) / (1 - mine) - identity, dtype=np.float64)
 
 
 def _check(tolerance: float, reference: object, error: float) -> None:
@@ -180,8 +180,8 @@ def _one(numbers: Values, tolerance: float, reference: Reference, error: float, 
     drawn = np.empty((0, 0))
     if numbers.draws is not None:
         drawn = gaps(numbers.spread(rng)[0][:, some])
-        known = np.isfinite(drawn).sum(axis=0) > 1
-        scale[np.flatnonzero(some)[known]] = np.nanstd(drawn[:, known], axis=0, ddof=1)
+        spreads = np.isfinite(drawn).sum(axis=0) > 1
+        scale[np.flatnonzero(some)[spreads]] = np.nanstd(drawn[:, spreads], axis=0, ddof=1)
     else:
         shared = shared_errors(numbers)
         factor = np.diag(np.sqrt(numbers.sample.variance[some])) if shared is None else shared[some]

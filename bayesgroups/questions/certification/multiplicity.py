@@ -71,8 +71,8 @@ def adjust(p: FloatArray, correction: Correction) -> FloatArray:
 
     ``simultaneous`` is Sidak's, for independent subgroups; Holm (1979), https://www.jstor.org/stable/4615733.
     """
-    known = np.isfinite(p)
-    values, many = p[known], int(known.sum())
+    finite = np.isfinite(p)
+    values, many = p[finite], int(finite.sum())
     adjusted = values
     if correction == "bonferroni":
         adjusted = np.minimum(values * many, 1.0)
@@ -84,9 +84,9 @@ def adjust(p: FloatArray, correction: Correction) -> FloatArray:
         steps = np.maximum.accumulate(np.minimum(values[order] * (many - np.arange(many)), 1.0))
         adjusted = np.empty(many)
         adjusted[order] = steps
-    found = np.full(p.shape, np.nan)
-    found[known] = adjusted
-    return found
+    answer = np.full(p.shape, np.nan)
+    answer[finite] = adjusted
+    return answer
 
 
 def check_level(level: float) -> None:

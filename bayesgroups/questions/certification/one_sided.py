@@ -47,8 +47,8 @@ def one_sided(
     groups = int(numbers.included.sum())
     if numbers.using == "tally":
         z = critical_value or _critical_value(numbers, correction, level, groups, rng)
-        found = bounds.limits(numbers.sample, interval, z)
-        return _masked(numbers, found.lower, found.upper, z, kind, interval)
+        limits = bounds.limits(numbers.sample, interval, z)
+        return _masked(numbers, limits.lower, limits.upper, z, kind, interval)
     centre = numbers.sample.estimate
     if numbers.using == "posterior" and correction != "simultaneous" and critical_value is None:
         at = NormalDist().cdf(multiplicity.critical_value(correction, level, groups))
@@ -73,7 +73,7 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
     ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs to a normal law,
     Wald and the pooled normal interval; pooled normal for all other metrics.
     """
-    known = (*bounds.RATES, *bounds.MEANS)
+    names = (*bounds.RATES, *bounds.MEANS)
     if numbers.using != "tally":
         if interval != "auto":
             raise InputError(
@@ -81,8 +81,8 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
             )
         return interval
     if interval != "auto":
-        if interval not in known:
-            raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, ('auto', *known))}")
+        if interval not in names:
+            raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, ('auto', *names))}")
         if interval in bounds.RATES and numbers.kind != "rate":
             raise InputError(f"interval={interval!r} is for rates; metric {numbers.metric!r} is none, use 'auto'")
         if interval == "pooled_t" and not np.isfinite(numbers.sample.freedom):
@@ -109,11 +109,11 @@ def evidence(numbers: Values, interval: str, standard: float) -> tuple[FloatArra
 def _quantiles(numbers: Values, at: Sequence[float]) -> FloatArray:
     """Quantiles of the draws of every subgroup that takes part, (probability, subgroup); NaN for the others."""
     assert numbers.draws is not None, "a posterior has draws"
-    found = np.full((len(at), len(numbers.included)), np.nan)
+    quantiles = np.full((len(at), len(numbers.included)), np.nan)
     columns = np.flatnonzero(numbers.included)
     for block in blocks(len(columns), len(numbers.draws)):
-        found[:, columns[block]] = np.quantile(numbers.draws[:, columns[block]], at, axis=0)
-    return found
+        quantiles[:, columns[block]] = np.quantile(numbers.draws[:, columns[block]], at, axis=0)
+    return quantiles
 
 
 def _critical_value(

@@ -216,16 +216,18 @@ def _critical(numbers: Values, hope: FloatArray, fear: FloatArray, plain: FloatA
     """The worst subgroup by its estimate and by either limit."""
     data: dict[str, Any] = {}
     for name, limit in (("optimist", hope), ("pessimist", fear), ("worst", numbers.sign * numbers.sample.estimate)):
-        found = worst.critical(limit, numbers.sample.count)
-        value = numbers.sign * found.value
-        data[f"{name}_subgroup"] = str(numbers.labels[found.position]) if found.position >= 0 else ""
+        smallest = worst.critical(limit, numbers.sample.count)
+        value = numbers.sign * smallest.value
+        data[f"{name}_subgroup"] = str(numbers.labels[smallest.position]) if smallest.position >= 0 else ""
         if name == "worst":
             data["worst"] = value
             continue
         data[f"{name}_unclipped"] = value
         data[name] = float(np.clip(value, *numbers.range))
-        data[f"{name}_count"] = float(numbers.sample.count[found.position]) if found.position >= 0 else float("nan")
-        data[f"{name}_critical"] = ("subgroup", found.tied.astype(np.int8))
+        data[f"{name}_count"] = (
+            float(numbers.sample.count[smallest.position]) if smallest.position >= 0 else float("nan")
+        )
+        data[f"{name}_critical"] = ("subgroup", smallest.tied.astype(np.int8))
     uncorrected = numbers.sign * worst.critical(plain, numbers.sample.count).value
     data["pessimist_uncorrected"] = float(np.clip(uncorrected, *numbers.range))
     return data

@@ -107,8 +107,8 @@ def overall(tally: xr.Dataset) -> FloatArray:
     table = tally
     for name in attributes_of(tally):
         table = collapse(table, name)
-    found: FloatArray = table["estimate"].values[:, 0]
-    return found
+    values: FloatArray = table["estimate"].values[:, 0]
+    return values
 
 
 def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) -> FloatArray:
@@ -138,8 +138,8 @@ def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, 
         total = share.sum(axis=1, keepdims=True)
         centre = weighted_means(estimate, count, members)[:, None]
         root = np.where(members & (count > 0), np.sqrt(count) / total, 0.0)
-    found: FloatArray = np.concatenate([root * np.sqrt(pooled_variance), root * np.nan_to_num(value - centre)], axis=1)
-    return found
+    factor: FloatArray = np.concatenate([root * np.sqrt(pooled_variance), root * np.nan_to_num(value - centre)], axis=1)
+    return factor
 
 
 def open_table(
@@ -218,14 +218,14 @@ def _part(tally: xr.Dataset, positions: NDArray[np.intp], attribute: str) -> xr.
 
 def _join(tally: xr.Dataset, by: Sequence[str], tables: dict[tuple[str, ...], xr.Dataset]) -> xr.Dataset:
     parts = [table[list(BY_SUBGROUP)] for table in tables.values()]
-    found = xr.concat(parts, dim="subgroup", data_vars="all", join="exact")
-    found = found.assign({name: tally[name] for name in BY_METRIC})
-    members = np.ones((found.sizes["subgroup"], tally.sizes["subgroup"]), dtype=bool)
+    joined = xr.concat(parts, dim="subgroup", data_vars="all", join="exact")
+    joined = joined.assign({name: tally[name] for name in BY_METRIC})
+    members = np.ones((joined.sizes["subgroup"], tally.sizes["subgroup"]), dtype=bool)
     for name in by:
-        mine = found[name].values[:, None]
+        mine = joined[name].values[:, None]
         members &= (mine == ALL) | (mine == tally[name].values)
     crossed = [len(names) for names, table in tables.items() for _ in range(table.sizes["subgroup"])]
-    found["members"] = (("subgroup", "cell"), members.astype(np.int8))
-    found["attributes_crossed"] = ("subgroup", np.array(crossed))
+    joined["members"] = (("subgroup", "cell"), members.astype(np.int8))
+    joined["attributes_crossed"] = ("subgroup", np.array(crossed))
     cells = tally["subgroup"].values
-    return found.assign_coords(cell=cells).assign_attrs({**tally.attrs, "schema": MARGINS_SCHEMA})
+    return joined.assign_coords(cell=cells).assign_attrs({**tally.attrs, "schema": MARGINS_SCHEMA})

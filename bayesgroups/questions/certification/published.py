@@ -144,13 +144,13 @@ def _one(numbers: Values, tolerance: float, level: float, seed: int) -> xr.Datas
             lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=-1, method="nearest")
     data = {name: ("definition", row) for name, row in (("value", value), ("lower", lower), ("upper", upper))}
     kind, method = INTERVALS[numbers.using]
-    said = {
+    notes = {
         "left_out": numbers.left_out,
         "estimand": numbers.estimand,
         "interval_kind": kind,
         "interval_method": method,
     }
-    return xr.Dataset({**data, **said})
+    return xr.Dataset({**data, **notes})
 
 
 def _all(values: FloatArray, share: FloatArray, tolerance: float) -> FloatArray:

@@ -99,11 +99,11 @@ def ranks(
     opened = open_table(source, using, larger_is_better=larger_is_better, imputed=imputed)
     tables = []
     for numbers in opened.metrics:
-        one = _posterior(numbers, level) if numbers.using == "posterior" else _pairwise(numbers, level, seed)
+        table = _posterior(numbers, level) if numbers.using == "posterior" else _pairwise(numbers, level, seed)
         if all_ranks:
-            one = one.assign(rank_share=(("subgroup", "place"), _shares(numbers)))
+            table = table.assign(rank_share=(("subgroup", "place"), _shares(numbers)))
         kind = "credible" if numbers.using == "posterior" else "simultaneous"
-        one = one.assign(
+        table = table.assign(
             estimate=("subgroup", numbers.sample.estimate),
             groups=int(numbers.included.sum()),
             left_out=numbers.left_out,
@@ -111,7 +111,7 @@ def ranks(
             interval_kind=kind,
             usable=np.int8(numbers.usable),
         )
-        tables.append(one)
+        tables.append(table)
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     if all_ranks:
         joined = joined.assign_coords(place=np.arange(1, joined.sizes["subgroup"] + 1))

@@ -291,9 +291,9 @@ def chance_of_lowest(truth: FloatArray, error: FloatArray) -> float:
     lowest = int(np.argmin(truth))
     standard = np.linspace(-9, 9, GRID)
     value = truth[lowest] + error[lowest] * standard
-    others = np.delete(np.arange(len(truth)), lowest)
+    rivals = np.delete(np.arange(len(truth)), lowest)
     better = np.ones_like(value)
-    for other in others:  # one by one: the grid times many subgroups would not be small
+    for other in rivals:  # one by one: the grid times many subgroups would not be small
         better *= ndtr((truth[other] - value) / error[other])
     density = np.exp(-(standard**2) / 2)
     return float((better * density).sum() / density.sum())

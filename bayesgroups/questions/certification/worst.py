@@ -27,31 +27,31 @@ class Critical:
 
 def critical(limit: FloatArray, count: FloatArray) -> Critical:
     """Smallest limit and the subgroups that have it; a NaN limit takes no part, a NaN denominator counts as none."""
-    known = np.isfinite(limit)
-    if not known.any():
+    finite = np.isfinite(limit)
+    if not finite.any():
         return Critical(float("nan"), np.zeros(limit.shape, dtype=bool), -1)
-    value = float(limit[known].min())
-    tied = known & (limit == value)
+    value = float(limit[finite].min())
+    tied = finite & (limit == value)
     return Critical(value, tied, int(np.argmin(np.where(tied, np.nan_to_num(count), np.inf))))
 
 
 def of_draws(draws: FloatArray) -> FloatArray:
     """Value of the worst subgroup in each draw (draw,), from draws (draw, subgroup) of the subgroups that take part."""
-    found: FloatArray = draws.min(axis=-1)
-    return found
+    lowest: FloatArray = draws.min(axis=-1)
+    return lowest
 
 
 def times_worst(draws: FloatArray) -> FloatArray:
     """Number of draws in which each subgroup is the worst, (subgroup,); subgroups that tie in a draw share it."""
     worst = draws == draws.min(axis=-1, keepdims=True)
-    found: FloatArray = (worst / worst.sum(axis=-1, keepdims=True)).sum(axis=0)
-    return found
+    times: FloatArray = (worst / worst.sum(axis=-1, keepdims=True)).sum(axis=0)
+    return times
 
 
 def probability_all(worst: FloatArray, standards: FloatArray) -> FloatArray:
     """Share of draws (draw,) of the worst value that reach each standard (standard,)."""
-    found: FloatArray = (worst[:, None] >= standards).mean(axis=0)
-    return found
+    share: FloatArray = (worst[:, None] >= standards).mean(axis=0)
+    return share
 
 
 def jeffreys_all(successes: FloatArray, trials: FloatArray, standards: FloatArray) -> FloatArray:
@@ -59,8 +59,8 @@ def jeffreys_all(successes: FloatArray, trials: FloatArray, standards: FloatArra
     from scipy.special import betainc
 
     c = np.clip(standards, 0.0, 1.0)[:, None]
-    found: FloatArray = (1 - betainc(successes + 0.5, trials - successes + 0.5, c)).prod(axis=1)
-    return found
+    probability: FloatArray = (1 - betainc(successes + 0.5, trials - successes + 0.5, c)).prod(axis=1)
+    return probability
 
 
 def jeffreys_quantile(successes: FloatArray, trials: FloatArray, probability: float) -> float:

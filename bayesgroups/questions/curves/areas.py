@@ -83,22 +83,31 @@ def auc_intervals(
     chosen = with_auc_variance(tally, variance or default).isel(metric=np.flatnonzero(of_auc))
     cells, size = score_cells(tally), tally.sizes["subgroup"]
     ones, zeros = class_sizes(cells, size)
-    own = chosen["sampling_variance"].transpose("metric", "subgroup").values
+    sampling_variance = chosen["sampling_variance"].transpose("metric", "subgroup").values
     values = chosen["estimate"].transpose("metric", "subgroup").values
     lower, upper = np.full_like(values, np.nan), np.full_like(values, np.nan)
     for i, auc in enumerate(values):
         if interval == "newcombe":
             delong = statistics(cells, size, ties=float(chosen["ties"][i])).delong
             factor = pool(auc, delong, ones, zeros).dispersion if variance == "calibrated" else 1.0
-            found = areas.newcombe(auc, ones, zeros, level, dispersion=factor)
+            limits = areas.newcombe(auc, ones, zeros, level, dispersion=factor)
         elif interval == "logit":
-            found = areas.logit(auc, effective_pairs(auc, ones, zeros), own[i], level)
+            limits = areas.logit(auc, effective_pairs(auc, ones, zeros), sampling_variance[i], level)
         else:
-            found = areas.wald(auc, own[i], level)
-        lower[i], upper[i] = found.lower, found.upper
+            limits = areas.wald(auc, sampling_variance[i], level)
+        lower[i], upper[i] = limits.lower, limits.upper
     both = ("metric", "subgroup")
     sizes = {"positives": ("subgroup", ones), "negatives": ("subgroup", zeros)}
     return xr.Dataset(
-        {"estimate": (both, values), "variance": (both, own), "lower": (both, lower), "upper": (both, upper), **sizes},
-        coords={**{str(name): one for name, one in chosen.coords.items() if name != "feature"}, "level": float(level)},
+        {
+            "estimate": (both, values),
+            "variance": (both, sampling_variance),
+            "lower": (both, lower),
+            "upper": (both, upper),
+            **sizes,
+        },
+        coords={
+            **{str(name): coordinate for name, coordinate in chosen.coords.items() if name != "feature"},
+            "level": float(level),
+        },
     )

@@ -38,8 +38,8 @@ def calibrated(misses: FloatArray, level: float) -> FloatArray:
     """
     alpha = tail(level)
     smallest = misses.min(axis=-1)
-    found = np.quantile(smallest, alpha, axis=0, method="lower")
-    return np.asarray(1 - np.clip(found, alpha / misses.shape[-1], alpha), dtype=np.float64)
+    alphas = np.quantile(smallest, alpha, axis=0, method="lower")
+    return np.asarray(1 - np.clip(alphas, alpha / misses.shape[-1], alpha), dtype=np.float64)
 
 
 def rank_misses(draws: FloatArray) -> FloatArray:
@@ -47,10 +47,10 @@ def rank_misses(draws: FloatArray) -> FloatArray:
     size = len(draws)
     order = np.argsort(draws, axis=0)
     rank = np.arange(1, size + 1, dtype=np.float64)
-    found = np.empty_like(draws)
-    np.put_along_axis(found, order, (2 * np.minimum(rank, size + 1 - rank) / size)[:, None], axis=0)
-    found[:, draws.min(axis=0) == draws.max(axis=0)] = 1.0
-    return found
+    ranks = np.empty_like(draws)
+    np.put_along_axis(ranks, order, (2 * np.minimum(rank, size + 1 - rank) / size)[:, None], axis=0)
+    ranks[:, draws.min(axis=0) == draws.max(axis=0)] = 1.0
+    return ranks
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,8 +162,8 @@ def _bounds(scores: Scores, bins: int, edges: Edges) -> FloatArray:
 
 
 def _count(scores: Scores, place: NDArray[np.intp], bins: int, weight: FloatArray) -> FloatArray:
-    found = np.bincount(scores.subgroup * bins + place, weights=weight, minlength=scores.size * bins)
-    return found.reshape(scores.size, bins).T.astype(np.float64)
+    sums = np.bincount(scores.subgroup * bins + place, weights=weight, minlength=scores.size * bins)
+    return sums.reshape(scores.size, bins).T.astype(np.float64)
 
 
 def _status(rows: FloatArray) -> NDArray[np.str_]:
@@ -198,8 +198,8 @@ def _rising(limits: FloatArray, weight: FloatArray, score: FloatArray) -> FloatA
     lower, upper = bands.rising(Interval(np.where(some, limits[3], 0.0), np.where(some, limits[4], 1.0)))
     # A band that no rising curve fits says that the truth falls; then it is closed around the estimate.
     lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
-    own = np.where(some, limits[1], 0.0), np.where(some, limits[2], 1.0)
-    point = np.clip(own[0], lower, estimate), np.clip(own[1], estimate, upper)
+    raw = np.where(some, limits[1], 0.0), np.where(some, limits[2], 1.0)
+    point = np.clip(raw[0], lower, estimate), np.clip(raw[1], estimate, upper)
     return np.stack([estimate, *point, lower, upper])
 
 
@@ -210,8 +210,8 @@ def _posterior(
     bins, subgroups = counts.shape[:2]
     limits, levels = np.empty((len(LIMITS), bins, subgroups)), np.empty(subgroups)
     weight = counts.sum(axis=(1, 2)) + 1
-    for g, own in enumerate(recalibration.members(counts, score, rng, draws)):
-        curves = np.stack([isotonic(each, weight) for each in own]) if increasing else own
+    for g, drawn in enumerate(recalibration.members(counts, score, rng, draws)):
+        curves = np.stack([isotonic(each, weight) for each in drawn]) if increasing else drawn
         around = bands.draw_limits(curves, level)
         point, band = around.point, around.band
         limits[:, :, g] = (curves.mean(axis=0), point.lower, point.upper, band.lower, band.upper)

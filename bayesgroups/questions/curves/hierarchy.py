@@ -57,12 +57,12 @@ def shared(counts: FloatArray, rng: np.random.Generator, draws: int, *, expected
     return Shared(kappa, _dirichlet(alpha, rng))
 
 
-def members(found: Shared, counts: FloatArray, rng: np.random.Generator) -> FloatArray:
+def members(common: Shared, counts: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draws (draw, family, cell) of the distributions of one subgroup from its rows (family, cell), summing to 1 along cells.
 
     Rows that are all 0 give draws from the population of subgroups.
     """
-    return _dirichlet(counts + found.kappa[:, None, None] * found.base, rng)
+    return _dirichlet(counts + common.kappa[:, None, None] * common.base, rng)
 
 
 def _dirichlet(alpha: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -88,7 +88,7 @@ def _log_marginal(
     """Log marginal likelihood of every kappa of the grid, q integrated out around its mean."""
     from scipy.special import gammaln
 
-    found = np.zeros(len(GRID))
+    log_density = np.zeros(len(GRID))
     cells = counts.shape[-1]
     for position, kappa in enumerate(GRID):
         m, n = mean[position], information[position]
@@ -97,10 +97,10 @@ def _log_marginal(
             each = np.where(counts > 0, gammaln(counts + alpha) - gammaln(np.where(counts > 0, alpha, 1.0)), 0.0)
         likelihood = each.sum() + (gammaln(kappa) - gammaln(kappa + rows)).sum()
         if expected is not None:  # q is not looked for here
-            found[position] = likelihood
+            log_density[position] = likelihood
             continue
         logs = np.log(np.where(m > 0, m, 1.0))
         prior = 1 / cells
         volume = gammaln(prior + n[:, None] * m).sum() - cells * len(m) * gammaln(prior) - gammaln(1 + n).sum()
-        found[position] = likelihood + volume - (n[:, None] * m * logs).sum()
-    return found
+        log_density[position] = likelihood + volume - (n[:, None] * m * logs).sum()
+    return log_density

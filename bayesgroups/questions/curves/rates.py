@@ -55,8 +55,8 @@ def check_metrics(metrics: Sequence[str] | str) -> list[str]:
 
 def counts(metric: str, cells: Confusion) -> tuple[FloatArray, FloatArray]:
     """Successes and denominator of a metric; for F1 those of the rate it is a function of."""
-    successes, others = _CELLS[metric](cells)
-    return successes, successes + others
+    successes, failures = _CELLS[metric](cells)
+    return successes, successes + failures
 
 
 def value(metric: str, rate: FloatArray) -> FloatArray:

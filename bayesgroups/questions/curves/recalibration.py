@@ -30,16 +30,16 @@ def members(counts: FloatArray, score: FloatArray, rng: np.random.Generator, dra
 
     ``score`` (bin,) stands for each bin, in [0, 1].
     """
-    found = fit(counts, score, rng, draws)
-    if found is None:
+    spread = fit(counts, score, rng, draws)
+    if spread is None:
         common = hierarchy.shared(counts, rng, draws)
         return [hierarchy.members(common, counts[:, g], rng)[..., 1] for g in range(counts.shape[1])]
-    expected = _moved(_share(counts), found.best @ found.basis).swapaxes(0, 1)
+    expected = _moved(_share(counts), spread.best @ spread.basis).swapaxes(0, 1)
     common = hierarchy.shared(counts, rng, draws, expected=np.stack([1 - expected, expected], axis=-1))
     drawn = []
     for g in range(counts.shape[1]):
-        own = _moved(common.base[..., 1], _members(found, common.base[..., 1], counts[:, g], g, rng) @ found.basis)
-        base = hierarchy.Shared(common.kappa, np.stack([1 - own, own], axis=-1))
+        share = _moved(common.base[..., 1], _members(spread, common.base[..., 1], counts[:, g], g, rng) @ spread.basis)
+        base = hierarchy.Shared(common.kappa, np.stack([1 - share, share], axis=-1))
         drawn.append(hierarchy.members(base, counts[:, g], rng)[..., 1])
     return drawn
 
@@ -64,17 +64,17 @@ def fit(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: 
     return tilts.with_spread(basis, np.stack(information), np.stack(values), best, rows.sum(axis=0) > 0, rng, draws)
 
 
-def _members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
+def _members(spread: Tilts, q: FloatArray, cells: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
     """Draw shift and slope of one subgroup for draws of the shared curve, (draw, bin); see `tilts.members`."""
-    theta = np.broadcast_to(found.best[subgroup], found.tau.shape)
-    rows = own.sum(axis=1)
-    size = len(found.basis)
-    squares = (found.basis[:, None] * found.basis).reshape(size**2, -1)
-    prior = np.eye(size) / found.tau[:, None, :] ** 2
+    theta = np.broadcast_to(spread.best[subgroup], spread.tau.shape)
+    rows = cells.sum(axis=1)
+    size = len(spread.basis)
+    squares = (spread.basis[:, None] * spread.basis).reshape(size**2, -1)
+    prior = np.eye(size) / spread.tau[:, None, :] ** 2
     precision = prior
     for _ in range(tilts.FOLLOWING):
-        p = _moved(q, theta @ found.basis)
-        gradient = (own[:, 1] - rows * p) @ found.basis.T - theta / found.tau**2
+        p = _moved(q, theta @ spread.basis)
+        gradient = (cells[:, 1] - rows * p) @ spread.basis.T - theta / spread.tau**2
         weight = rows * p * (1 - p)
         precision = (weight @ squares.T).reshape(-1, size, size) + prior
         step = np.linalg.solve(precision, gradient[..., None])[..., 0]
@@ -98,13 +98,15 @@ def _moved(share: FloatArray, by: FloatArray) -> FloatArray:
     return np.asarray(np.clip(0.5 * (1 + np.tanh((np.log(inside / (1 - inside)) + by) / 2)), 1e-12, 1 - 1e-12))
 
 
-def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    rows = own.sum(axis=1)
+def _derivatives(
+    q: FloatArray, basis: FloatArray, cells: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    rows = cells.sum(axis=1)
     p = _moved(q, theta @ basis)
-    return basis @ (own[:, 1] - rows * p), (basis * (rows * p * (1 - p))) @ basis.T + tilts.MIN_INFORMATION * np.eye(
+    return basis @ (cells[:, 1] - rows * p), (basis * (rows * p * (1 - p))) @ basis.T + tilts.MIN_INFORMATION * np.eye(
         len(basis)
     )
 
 
-def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:
-    return tilts.newton(lambda theta: _derivatives(q, basis, own, theta), len(basis))
+def _maximum(q: FloatArray, basis: FloatArray, cells: FloatArray) -> FloatArray:
+    return tilts.newton(lambda theta: _derivatives(q, basis, cells, theta), len(basis))

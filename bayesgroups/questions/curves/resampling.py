@@ -23,16 +23,16 @@ class Replicates:
     negative_share: FloatArray
 
 
-def resample(found: Histogram, subgroup: int, rng: np.random.Generator, draws: int) -> Replicates:
+def resample(histogram: Histogram, subgroup: int, rng: np.random.Generator, draws: int) -> Replicates:
     """Replicates of the rows of one subgroup, which must have one (Efron 1979, doi:10.1214/aos/1176344552).
 
     Each has the subgroup's (effective, rounded) number of rows, from its own distribution over class and bin with one row
     of all subgroups together added to it.
     """
-    cells = np.stack([found.positives, found.negatives])
+    cells = np.stack([histogram.positives, histogram.negatives])
     everyone = cells.sum(axis=1)
-    own = cells[:, subgroup] + BORROWED * everyone / everyone.sum()
-    share = own / own.sum()
+    mixed = cells[:, subgroup] + BORROWED * everyone / everyone.sum()
+    share = mixed / mixed.sum()
     rows = max(int(np.rint(cells[:, subgroup].sum())), 1)
     drawn = rng.multinomial(rows, share.ravel() / share.sum(), size=draws).reshape(draws, *share.shape)
     counts = drawn.astype(np.float64)

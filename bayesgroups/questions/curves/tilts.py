@@ -88,8 +88,8 @@ def polynomials(q: FloatArray) -> FloatArray:
 def tilted(q: FloatArray, basis: FloatArray, theta: FloatArray) -> FloatArray:
     """Distributions q exp(theta . basis), normalised: q (..., bin) and theta (..., tilt) give (..., bin)."""
     exponent = theta @ basis
-    found = q * np.exp(exponent - exponent.max(axis=-1, keepdims=True))
-    return np.asarray(found / found.sum(axis=-1, keepdims=True), dtype=np.float64)
+    density = q * np.exp(exponent - exponent.max(axis=-1, keepdims=True))
+    return np.asarray(density / density.sum(axis=-1, keepdims=True), dtype=np.float64)
 
 
 def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | None:
@@ -101,10 +101,10 @@ def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | Non
         return None
     q = centre(counts)
     basis = polynomials(q)
-    best = np.stack([_maximum(q, basis, own) for own in counts])
+    best = np.stack([_maximum(q, basis, rows) for rows in counts])
     information, score = [], []
-    for theta, own in zip(best, counts, strict=True):
-        gradient, precision = _derivatives(q, basis, own, theta)
+    for theta, rows in zip(best, counts, strict=True):
+        gradient, precision = _derivatives(q, basis, rows, theta)
         information.append(precision)
         score.append(gradient + precision @ theta)
     some = counts.sum(axis=1) > 0
@@ -122,38 +122,40 @@ def with_spread(
     return Tilts(basis, information, score, best, np.stack(drawn, axis=1))
 
 
-def members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
+def members(fitted: Tilts, q: FloatArray, rows: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
     """Draws (draw, tilt) of the tilts of one subgroup for draws of the shared distribution q (draw, bin).
 
     The tilts of a subgroup with ``rows`` (bin,) follow q; one without has draws from the population.
     """
-    theta = np.broadcast_to(found.best[subgroup], found.tau.shape)
-    prior = np.eye(len(found.basis)) / found.tau[:, None, :] ** 2
-    size = len(found.basis)
-    squares = (found.basis[:, None] * found.basis).reshape(size**2, -1)
+    theta = np.broadcast_to(fitted.best[subgroup], fitted.tau.shape)
+    prior = np.eye(len(fitted.basis)) / fitted.tau[:, None, :] ** 2
+    size = len(fitted.basis)
+    squares = (fitted.basis[:, None] * fitted.basis).reshape(size**2, -1)
     precision = prior
     for _ in range(FOLLOWING):
-        p = tilted(q, found.basis, theta)
-        mean = p @ found.basis.T
+        p = tilted(q, fitted.basis, theta)
+        mean = p @ fitted.basis.T
         spread = (p @ squares.T).reshape(-1, size, size) - mean[:, :, None] * mean[:, None]
-        precision = own.sum() * spread + MIN_INFORMATION * np.eye(size) + prior
-        gradient = found.basis @ own - own.sum() * mean - theta / found.tau**2
+        precision = rows.sum() * spread + MIN_INFORMATION * np.eye(size) + prior
+        gradient = fitted.basis @ rows - rows.sum() * mean - theta / fitted.tau**2
         step = np.linalg.solve(precision, gradient[..., None])[..., 0]
         theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
     root = np.linalg.inv(np.linalg.cholesky(precision))  # precision^-1 = root' root
     return np.asarray(theta + np.einsum("dji,dj->di", root, rng.standard_normal(theta.shape)), dtype=np.float64)
 
 
-def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _derivatives(
+    q: FloatArray, basis: FloatArray, rows: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Gradient of the log likelihood and its information."""
     p = tilted(q, basis, theta)
     mean = basis @ p
     spread = (basis * p) @ basis.T - np.outer(mean, mean)
-    return basis @ own - own.sum() * mean, own.sum() * spread + MIN_INFORMATION * np.eye(len(basis))
+    return basis @ rows - rows.sum() * mean, rows.sum() * spread + MIN_INFORMATION * np.eye(len(basis))
 
 
-def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:
-    return newton(lambda theta: _derivatives(q, basis, own, theta), len(basis))
+def _maximum(q: FloatArray, basis: FloatArray, rows: FloatArray) -> FloatArray:
+    return newton(lambda theta: _derivatives(q, basis, rows, theta), len(basis))
 
 
 def newton(derivatives: Callable[[FloatArray], tuple[FloatArray, FloatArray]], size: int) -> FloatArray:

@@ -57,26 +57,26 @@ def split(weights: FloatArray) -> tuple[Level, ...]:
     """
     bins = len(weights)
     reached = np.concatenate([[0.0], np.cumsum(weights + 1 / bins)])
-    found: list[list[tuple[int, int, int]]] = []
+    depths: list[list[tuple[int, int, int]]] = []
     nodes = [(0, bins)] if bins > 1 else []
     depth = 0
     while nodes:
         if depth < DEEPEST:
-            found.append([])
+            depths.append([])
         children = []
         for start, end in nodes:
             half = (reached[start] + reached[end]) / 2
             middle = start + 1 + int(np.argmin(np.abs(reached[start + 1 : end] - half)))
-            found[-1].append((start, middle, end))
+            depths[-1].append((start, middle, end))
             children += [(low, high) for low, high in ((start, middle), (middle, end)) if high - low > 1]
         nodes, depth = children, depth + 1
-    return tuple(Level(*np.array(level, dtype=np.intp).T) for level in found)
+    return tuple(Level(*np.array(level, dtype=np.intp).T) for level in depths)
 
 
 def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
     """Draws of what subgroups share at every depth, from rows (subgroup, bin)."""
-    levels, found = split(counts.sum(axis=0)), tilts.fit(counts, rng, draws)
-    expected = None if found is None else tilts.tilted(tilts.centre(counts), found.basis, found.best)
+    levels, smooth = split(counts.sum(axis=0)), tilts.fit(counts, rng, draws)
+    expected = None if smooth is None else tilts.tilted(tilts.centre(counts), smooth.basis, smooth.best)
     shared: list[Shared] = []
     for first, last in ((0, COARSE), *((depth, depth + 1) for depth in range(COARSE, len(levels)))):
         some = levels[first:last]
@@ -88,7 +88,7 @@ def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
         ends = np.cumsum([len(level.start) for level in some])
         shared += [Shared(common.kappa, base) for base in np.split(common.base, ends[:-1], axis=1)]
     bases = [base.base for base in shared]
-    return Tree(levels, tuple(shared), _put_together(levels, bases, counts.shape[1]), found)
+    return Tree(levels, tuple(shared), _put_together(levels, bases, counts.shape[1]), smooth)
 
 
 def members(tree: Tree, counts: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
@@ -100,23 +100,23 @@ def members(tree: Tree, counts: FloatArray, subgroup: int, rng: np.random.Genera
     bases = [base.base for base in tree.shared]
     if tree.tilts is not None:
         theta = tilts.members(tree.tilts, tree.everyone, counts[subgroup], subgroup, rng)
-        own = tilts.tilted(tree.everyone, tree.tilts.basis, theta)
-        bases = [share.swapaxes(0, 1) for share in _shares(own, tree.levels)]
+        tilted = tilts.tilted(tree.everyone, tree.tilts.basis, theta)
+        bases = [share.swapaxes(0, 1) for share in _shares(tilted, tree.levels)]
     shares = [
-        hierarchy.members(Shared(known.kappa, base), seen[:, 0], rng)
-        for seen, known, base in zip(_splits(counts[[subgroup]], tree.levels), tree.shared, bases, strict=True)
+        hierarchy.members(Shared(common.kappa, base), seen[:, 0], rng)
+        for seen, common, base in zip(_splits(counts[[subgroup]], tree.levels), tree.shared, bases, strict=True)
     ]
     return _put_together(tree.levels, shares, counts.shape[1])
 
 
 def _put_together(levels: Sequence[Level], shares: Sequence[FloatArray], bins: int) -> FloatArray:
     """Distributions over bins, (draw, bin), from shares (draw, node, 2) at every depth; never 0."""
-    found = np.ones((len(shares[0]) if shares else 1, bins))
+    density = np.ones((len(shares[0]) if shares else 1, bins))
     for level, share in zip(levels, shares, strict=True):
         for node in range(len(level.start)):
-            found[:, level.start[node] : level.middle[node]] *= share[:, node, :1]
-            found[:, level.middle[node] : level.end[node]] *= share[:, node, 1:]
-    return np.maximum(found, MIN_SHARE)
+            density[:, level.start[node] : level.middle[node]] *= share[:, node, :1]
+            density[:, level.middle[node] : level.end[node]] *= share[:, node, 1:]
+    return np.maximum(density, MIN_SHARE)
 
 
 def _shares(distribution: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:

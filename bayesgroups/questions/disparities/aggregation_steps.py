@@ -88,10 +88,10 @@ def over_subgroups(
         return generalised_mean(values, power, weights)
     size = taken.sum(axis=-1)
     undefined = (np.isnan(values) & taken).any(axis=-1) | (size == 0)
-    known = np.where(np.isnan(values), 0.0, values)
-    counted = np.where(taken, known, 0.0)
-    highest = np.where(taken, known, -np.inf).max(axis=-1, initial=-np.inf)
-    lowest = np.where(taken, known, np.inf).min(axis=-1, initial=np.inf)
+    filled = np.where(np.isnan(values), 0.0, values)
+    counted = np.where(taken, filled, 0.0)
+    highest = np.where(taken, filled, -np.inf).max(axis=-1, initial=-np.inf)
+    lowest = np.where(taken, filled, np.inf).min(axis=-1, initial=np.inf)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         match step:
             case "sum_gap":
@@ -103,7 +103,7 @@ def over_subgroups(
             case "max_ratio":
                 answer = np.where(lowest >= 0, highest / lowest, np.nan)
             case "difference_threshold" | "ratio_threshold":
-                distance = known if step == "difference_threshold" else np.abs(known - 1)
+                distance = filled if step == "difference_threshold" else np.abs(filled - 1)
                 answer = generalised_mean(np.where(distance <= threshold + ROUNDING, 1.0, 0.0), 1.0, weights)
             case "mean_gap" | "max_gap" | "min_score" | "min_ratio":  # pragma: no cover
                 answer = np.full(size.shape, np.nan)  # a generalised mean: answered above

@@ -139,7 +139,7 @@ def between_group_variance(
         elif not reason:
             answer = of_population(estimates.y, estimates.v, positive, method, name, level)
         tested = len(estimates.y) > 1 and bool((positive > 0).all())
-        found = {
+        values_by_name = {
             "raw": answer.raw,
             "truncated": np.maximum(answer.raw, 0.0),
             "std_error": answer.std_error,
@@ -149,17 +149,17 @@ def between_group_variance(
             "q_df": len(estimates.y) - 1 if tested else np.nan,
             "i_squared": heterogeneity.i_squared(estimates.y, positive) if tested else np.nan,
         }
-        if not reason and np.isnan(found["lower"]):
+        if not reason and np.isnan(values_by_name["lower"]):
             reason = FLAT
-        for key, value in found.items():
+        for key, value in values_by_name.items():
             numbers[key].append(float(value))
-        said = {
+        texts_by_name = {
             "interval_method": name,
             "left_out": estimates.left_out,
             "note": _note(estimates, method),
             "reason": reason,
         }
-        for key, text in said.items():
+        for key, text in texts_by_name.items():
             words[key].append(text)
         used.append(len(estimates.y))
     data: dict[str, Any] = {key: ("metric", np.array(values)) for key, values in numbers.items()}
@@ -178,12 +178,12 @@ def between_group_variance(
 
 
 def _check(method: str, interval: str, form: str, variances: str, draws: int) -> IntervalName:
-    for argument, value, known in (
+    for argument, value, choices in (
         ("method", method, get_args(Method)), ("interval", interval, get_args(IntervalName)),
         ("form", form, get_args(Form)), ("variances", variances, get_args(Variances)),
     ):  # fmt: skip
-        if value not in known:
-            raise InputError(f"{argument}={value!r} does not exist; choose one of {', '.join(map(repr, known))}")
+        if value not in choices:
+            raise InputError(f"{argument}={value!r} does not exist; choose one of {', '.join(map(repr, choices))}")
     if draws < 1:
         raise InputError(f"draws={draws} must be 1 or more")
     has = next(names for key, names in INTERVALS.items() if key == method)
@@ -208,14 +208,14 @@ def _of_these(
     correction = next(word for word in get_args(bootstrap_variance.Correction) if word == method)
     single: bootstrap_variance.Correction = "uncorrected" if correction == "uncorrected" else "corrected"
     raw = float(bootstrap_variance.variances(estimates.y, estimates, single, form))
-    found = finite_population.of_cells(estimates)
-    at = finite_population.law(found, np.maximum(found.raw, 0.0))
+    spread = finite_population.of_cells(estimates)
+    at = finite_population.law(spread, np.maximum(spread.raw, 0.0))
     error = float(np.sqrt(at.variance)) if single == "corrected" else np.nan
     if name in _BOOTSTRAP:
         replicated = bootstrap_variance.resample(tally, position, estimates, seed=seed, draws=draws)
         values = bootstrap_variance.variances(replicated, estimates, correction, form)
         return Estimate(raw, bootstrap_variance.interval(values, raw, level, basic=name == "basic"), error)
-    return Estimate(raw, finite_population.interval(found, level, upper_only=name == "upper"), error)
+    return Estimate(raw, finite_population.interval(spread, level, upper_only=name == "upper"), error)
 
 
 def _note(estimates: Estimates, method: Method) -> str:

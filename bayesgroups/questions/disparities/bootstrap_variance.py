@@ -30,10 +30,10 @@ def resample(tally: xr.Dataset, position: int, estimates: Estimates, *, seed: in
     if estimates.kind == "estimate":
         rng = generator(seed, estimates.metric, "bootstrap")
         return estimates.y + np.sqrt(estimates.v) * rng.standard_normal((draws, len(estimates.y)))
-    one = tally.isel(metric=[position])
-    fixed = one.assign(rows=("subgroup", np.nan_to_num(one["count"].values[0])))
-    found = replicates(fixed, seed=seed, draws=draws)["mu"].values[0, :, 0]
-    return np.asarray(found[:, estimates.used], dtype=np.float64)
+    metric_tally = tally.isel(metric=[position])
+    fixed = metric_tally.assign(rows=("subgroup", np.nan_to_num(metric_tally["count"].values[0])))
+    replicated = replicates(fixed, seed=seed, draws=draws)["mu"].values[0, :, 0]
+    return np.asarray(replicated[:, estimates.used], dtype=np.float64)
 
 
 def noise(y: FloatArray, estimates: Estimates, correction: Correction, form: Form) -> FloatArray:
@@ -55,8 +55,8 @@ def noise(y: FloatArray, estimates: Estimates, correction: Correction, form: For
             factor = (2 * d - 1) / d**2 if both else 1 / d
         else:
             factor = (2 * d - 1) / (d - 1) ** 2 if both else 1 / (d - 1)
-        found = y * (1 - y) * factor
-    return np.where(estimates.rests_on_pooling, estimates.v, found)
+        added = y * (1 - y) * factor
+    return np.where(estimates.rests_on_pooling, estimates.v, added)
 
 
 def variances(replicated: FloatArray, estimates: Estimates, correction: Correction, form: Form) -> FloatArray:

@@ -126,7 +126,7 @@ def class_scores(
     opened = open_source(source, using)
     tally, values = opened.tally, opened.tally["estimate"] if opened.draws is None else opened.draws
     names = {name: re.fullmatch(rf"{re.escape(metric)}\[(.*)\]", name) for name in map(str, values["metric"].values)}
-    labels = {name: found[1] for name, found in names.items() if found}
+    labels = {name: match[1] for name, match in names.items() if match}
     if not labels:
         raise InputError(
             f"no metric {metric}[...] of a class; there are {sorted(names)}; tally metrics=['{metric}[label]']"

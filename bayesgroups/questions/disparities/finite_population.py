@@ -98,33 +98,33 @@ def of_means(y: FloatArray, count: FloatArray, v: FloatArray, v_squared: FloatAr
     return _spread(y, count, v, v_squared, product_of_means(y, v, v_squared), smooth, binomial=False)
 
 
-def law(found: Spread, m: FloatArray) -> Law:
+def law(spread: Spread, m: FloatArray) -> Law:
     """Law of the estimate if M is m, (...).
 
     Variance and third moment are each the larger of two answers: that of the unbiased estimates, which are poor where few
     subgroups decide, and one that takes the true values for draws with variance m, which are then known better than by the
     estimates alone.
     """
-    y, v = found.y, found.smooth
+    y, v = spread.y, spread.smooth
     k = y.shape[-1]
     mean = y.mean(axis=-1, keepdims=True)
     each = m[..., None]
     both = each + v
-    own = each / np.where(both > 0, both, 1.0)  # weight of a subgroup's own estimate
-    guess = mean + own * (y - mean)
-    square = (own * (y - mean)) ** 2 + (1 - own) * each
-    constant, third = found.constant, found.third
-    if found.binomial:
-        v = np.maximum(guess * (1 - guess) - own * v, 0.0) / found.count
-        drawn = _at_zero(v, v**2, found.count)
+    reliability = each / np.where(both > 0, both, 1.0)  # weight of a subgroup's own estimate
+    guess = mean + reliability * (y - mean)
+    square = (reliability * (y - mean)) ** 2 + (1 - reliability) * each
+    constant, third = spread.constant, spread.third
+    if spread.binomial:
+        v = np.maximum(guess * (1 - guess) - reliability * v, 0.0) / spread.count
+        drawn = _at_zero(v, v**2, spread.count)
         constant, third = np.maximum(constant, drawn.variance), np.maximum(third, drawn.third)
     total = square.sum(axis=-1)
     typical = np.where(total > 0, (square * v).sum(axis=-1) / np.where(total > 0, total, 1.0), v.mean(axis=-1))
-    typical = np.maximum(typical, found.typical)
+    typical = np.maximum(typical, spread.typical)
     return Law(constant + 4 * typical * m / (k - 1), third + 24 * typical**2 * m / (k - 1) ** 2)
 
 
-def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interval:
+def interval(spread: Spread, level: float, *, upper_only: bool = False) -> Interval:
     """All M >= 0 that the estimate does not speak against: never negative, never empty; NaN where all sampling variances are 0.
 
     Under M the estimate has mean M, the variance and third moment of `law`, and otherwise the law of a gamma variable. For
@@ -134,15 +134,15 @@ def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interv
     (1998), doi:10.1103/PhysRevD.57.3873.
     """
     error = tail(level)
-    start = np.maximum(found.raw, 0.0)
+    start = np.maximum(spread.raw, 0.0)
 
     def probability(m: FloatArray, *, upper: bool) -> FloatArray:
         """Probability of an estimate as large as this one, or as small, less the share of the error at that end."""
-        at = law(found, m)
+        at = law(spread, m)
         variance = np.where(at.variance > 0, at.variance, 1.0)
         skew = at.third / variance**1.5
         shape = 4 / np.maximum(skew**2, 4 / LARGEST_SHAPE)
-        value = np.maximum(shape + (found.raw - m) / np.sqrt(variance) * np.sqrt(shape), 0.0)
+        value = np.maximum(shape + (spread.raw - m) / np.sqrt(variance) * np.sqrt(shape), 0.0)
         if upper_only:
             return np.asarray(gammainc(shape, value) - error, dtype=np.float64)
         split = tails(m / np.sqrt(variance), level)
@@ -160,15 +160,15 @@ def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interv
     lower = np.zeros(start.shape)
     if not upper_only:
         lower = np.where(probability(lower, upper=True) < 0, edge(lower, start, upper=True), 0.0)
-    high = start + np.sqrt(law(found, start).variance)
+    high = start + np.sqrt(law(spread, start).variance)
     for _ in range(DOUBLINGS):
         inside = probability(high, upper=False) >= 0
         if not inside.any():
             break
         high = np.where(inside, 2 * high, high)
     limit = edge(start, high, upper=False)
-    known = law(found, np.zeros(start.shape)).variance > 0
-    return Interval(np.where(known, lower, np.nan), np.where(known, np.maximum(limit, lower), np.nan))
+    defined = law(spread, np.zeros(start.shape)).variance > 0
+    return Interval(np.where(defined, lower, np.nan), np.where(defined, np.maximum(limit, lower), np.nan))
 
 
 def _spread(

@@ -84,11 +84,11 @@ def dersimonian_laird_error(y: FloatArray, v: FloatArray, t: FloatArray) -> Floa
     sqrt(2 (K - 1) + 4 t tr P + 2 t^2 sum P^2) / tr P with P = W - w w' / sum w.
     """
     w = np.broadcast_to(1 / v, np.broadcast_shapes(y.shape, v.shape))
-    one, two, three = ((w**power).sum(axis=-1) for power in (1, 2, 3))
-    trace = one - two / one
-    squares = two - 2 * three / one + (two / one) ** 2
-    found = np.sqrt(2 * (y.shape[-1] - 1) + 4 * t * trace + 2 * t**2 * squares) / trace
-    return np.asarray(found, dtype=np.float64)
+    sum_1, sum_2, sum_3 = ((w**power).sum(axis=-1) for power in (1, 2, 3))
+    trace = sum_1 - sum_2 / sum_1
+    squares = sum_2 - 2 * sum_3 / sum_1 + (sum_2 / sum_1) ** 2
+    error = np.sqrt(2 * (y.shape[-1] - 1) + 4 * t * trace + 2 * t**2 * squares) / trace
+    return np.asarray(error, dtype=np.float64)
 
 
 def i_squared(y: FloatArray, v: FloatArray) -> FloatArray:

@@ -38,9 +38,9 @@ def shrunken_truth(estimates: Estimates) -> FloatArray:
     v = np.where(estimates.v > 0, estimates.v, estimates.pooled)
     if not (v > 0).all():
         return estimates.y
-    found = moments.between(estimates.y, v, np.ones(len(v), dtype=bool))
+    estimate = moments.between(estimates.y, v, np.ones(len(v), dtype=bool))
     return np.asarray(
-        found.overall + np.sqrt(found.tau_squared / (found.tau_squared + v)) * (estimates.y - found.overall)
+        estimate.overall + np.sqrt(estimate.tau_squared / (estimate.tau_squared + v)) * (estimates.y - estimate.overall)
     )
 
 

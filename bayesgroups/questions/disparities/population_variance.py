@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
-
-PopulationMethod = Literal["dl", "pm", "he", "sj", "ml", "reml"]
 
 
 @dataclass(frozen=True)

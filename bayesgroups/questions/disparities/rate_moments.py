@@ -27,11 +27,15 @@ def product_of_rates(successes: FloatArray, count: FloatArray, v: FloatArray) ->
     k = count.shape[-1]
     y = successes / count
     enough = count >= 4
-    one, two, three, four = _powers(successes, count)
-    others = (y.sum(axis=-1, keepdims=True) - y) / (k - 1)
-    others_error = (v.sum(axis=-1, keepdims=True) - v) / (k - 1) ** 2
-    inner = (three - four) - 2 * others * (two - three) + (others**2 - others_error) * (one - two)
-    plain = v * (y - others) ** 2 - v * others_error - v**2
+    power_1, power_2, power_3, power_4 = _powers(successes, count)
+    mean_of_rest = (y.sum(axis=-1, keepdims=True) - y) / (k - 1)
+    error_of_rest = (v.sum(axis=-1, keepdims=True) - v) / (k - 1) ** 2
+    inner = (
+        (power_3 - power_4)
+        - 2 * mean_of_rest * (power_2 - power_3)
+        + (mean_of_rest**2 - error_of_rest) * (power_1 - power_2)
+    )
+    plain = v * (y - mean_of_rest) ** 2 - v * error_of_rest - v**2
     return np.asarray(((1 - 1 / k) ** 2 * np.where(enough, inner / count, plain)).sum(axis=-1), dtype=np.float64)
 
 

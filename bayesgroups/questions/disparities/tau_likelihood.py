@@ -73,8 +73,8 @@ def interval(y: FloatArray, v: FloatArray, estimate: FloatArray, error: float, *
 def std_error(v: FloatArray, t: FloatArray, *, restricted: bool) -> FloatArray:
     """Standard error of the estimate t by the expected information, (...): sqrt(2 / sum w^2), sqrt(2 / sum P^2) for REML."""
     w = 1 / (v + t[..., None])
-    one, two, three = ((w**power).sum(axis=-1) for power in (1, 2, 3))
-    information = two - 2 * three / one + (two / one) ** 2 if restricted else two
+    sum_1, sum_2, sum_3 = ((w**power).sum(axis=-1) for power in (1, 2, 3))
+    information = sum_2 - 2 * sum_3 / sum_1 + (sum_2 / sum_1) ** 2 if restricted else sum_2
     return np.asarray(np.sqrt(2 / information), dtype=np.float64)
 
 

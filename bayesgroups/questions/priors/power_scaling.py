@@ -13,7 +13,7 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.importance import pareto_k
 
-NEAR = (0.99, 1.01)
+POWERS_OF_DERIVATIVE = (0.99, 1.01)
 """Powers between which the derivative is taken."""
 _TINY = np.finfo(np.float64).tiny
 
@@ -32,19 +32,23 @@ def sensitivity(draws: FloatArray, log_density: FloatArray) -> FloatArray:
     Of the cumulative Jensen-Shannon distance by the binary log of the power; 0 for quantities that do not vary. Above 0.05
     the factor matters. Kallioinen, Paananen, Burkner, Vehtari (2024), https://doi.org/10.1007/s11222-023-10366-5, Eqs 7-11.
     """
-    near = [_weights(log_density, power) for power in NEAR]
-    found = np.zeros(draws.shape[1])
+    weightings = [_weights(log_density, power) for power in POWERS_OF_DERIVATIVE]
+    derivative = np.zeros(draws.shape[1])
     for j in range(draws.shape[1]):  # one at a time: they stay in the cache, and thousands of subgroups in memory
         order = np.argsort(draws[:, j])
-        for power, weight in zip(NEAR, near, strict=True):
-            found[j] += _distance(draws[order, j, None], weight[order, None])[0] / abs(math.log2(power)) / len(NEAR)
-    return found
+        for power, weight in zip(POWERS_OF_DERIVATIVE, weightings, strict=True):
+            derivative[j] += (
+                _distance(draws[order, j, None], weight[order, None])[0]
+                / abs(math.log2(power))
+                / len(POWERS_OF_DERIVATIVE)
+            )
+    return derivative
 
 
 def _weights(log_density: FloatArray, power: float) -> FloatArray:
     log_weight = (power - 1) * log_density
-    found = np.exp(log_weight - log_weight.max())
-    return np.asarray(found / found.sum())
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(weight / weight.sum())
 
 
 def _distance(ordered: FloatArray, weight: FloatArray) -> FloatArray:

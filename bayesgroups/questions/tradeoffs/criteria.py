@@ -41,13 +41,13 @@ def parse(criterion: str) -> Rule:
         return Rule("dto")
     if criterion in {"P", "F"}:
         return Rule("performance" if criterion == "P" else "fairness")
-    found = _CONSTRAINED.fullmatch(criterion)
-    if found is None:
+    match = _CONSTRAINED.fullmatch(criterion)
+    if match is None:
         raise InputError(
             f"criterion={criterion!r} does not exist; expected one of {list(CRITERIA)}, with any percentage"
         )
-    points = float(found["points"]) / 100
-    return Rule("performance", points) if found["goal"] == "P@F+" else Rule("fairness", -points)
+    points = float(match["points"]) / 100
+    return Rule("performance", points) if match["goal"] == "P@F+" else Rule("fairness", -points)
 
 
 def choose(

@@ -27,9 +27,9 @@ def efficient(performance: FloatArray, fairness: FloatArray) -> BoolArray:
     Of equal ones the first is kept. NaN is never efficient.
     """
     order, kept = _sorted(performance, fairness)
-    found = np.empty(kept.shape, dtype=bool)
-    np.put_along_axis(found, order, kept, axis=-1)
-    return found
+    mask = np.empty(kept.shape, dtype=bool)
+    np.put_along_axis(mask, order, kept, axis=-1)
+    return mask
 
 
 def curve(performance: FloatArray, fairness: FloatArray, anchor: tuple[float, float]) -> Curve:

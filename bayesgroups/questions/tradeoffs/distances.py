@@ -72,8 +72,8 @@ def distance_to_optimum(
     ideal: tuple[float | FloatArray, float | FloatArray] = PERFECT if utopia is None else pair(utopia, "utopia")
     observed = utopia is None and normalise
     if observed:
-        known = np.isfinite(performance) & np.isfinite(fairness)
-        best = [np.where(known, goal, -np.inf).max(axis=-1, keepdims=True) for goal in (performance, fairness)]
+        finite = np.isfinite(performance) & np.isfinite(fairness)
+        best = [np.where(finite, goal, -np.inf).max(axis=-1, keepdims=True) for goal in (performance, fairness)]
         ideal = (best[0], best[1])
     else:
         check_dominates(pair(utopia or PERFECT, "utopia"), performance, fairness)

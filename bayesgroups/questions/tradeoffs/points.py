@@ -27,25 +27,25 @@ def read_points(points: pd.DataFrame | xr.Dataset) -> xr.Dataset:
     if isinstance(points, xr.Dataset):
         _need(points.data_vars)
         table = points[list(GOALS)]
-        own = [str(dim) for dim in table.dims if dim not in SAMPLES]
-        if len(own) != 1:
-            raise InputError(f"points must have one dim of candidates besides {list(SAMPLES)}; got {own}")
-        names = [str(name) for name in table[own[0]].values.tolist()]
+        candidate_dims = [str(dim) for dim in table.dims if dim not in SAMPLES]
+        if len(candidate_dims) != 1:
+            raise InputError(f"points must have one dim of candidates besides {list(SAMPLES)}; got {candidate_dims}")
+        names = [str(name) for name in table[candidate_dims[0]].values.tolist()]
         table = table.drop_vars([name for name in table.coords if name not in table.dims])
-        table = table.rename({own[0]: "candidate"}) if own[0] != "candidate" else table
-        found = {goal: (tuple(map(str, table[goal].dims)), _numbers(table[goal].values, goal)) for goal in GOALS}
+        table = table.rename({candidate_dims[0]: "candidate"}) if candidate_dims[0] != "candidate" else table
+        columns = {goal: (tuple(map(str, table[goal].dims)), _numbers(table[goal].values, goal)) for goal in GOALS}
     else:
         if not hasattr(points, "columns"):
             raise InputError(f"points must be a pandas DataFrame or an xarray.Dataset; got {type(points).__name__}")
         _need(points.columns)
         names = [_name(name) for name in points.index.tolist()]
-        found = {goal: (("candidate",), _numbers(points[goal].to_numpy(), goal)) for goal in GOALS}
+        columns = {goal: (("candidate",), _numbers(points[goal].to_numpy(), goal)) for goal in GOALS}
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"candidate {twice!r} is there twice; give each a name of its own, or points.reset_index()")
-    if any(0 in values.shape for _, values in found.values()):
+    if any(0 in values.shape for _, values in columns.values()):
         raise InputError("points have no candidate; give at least one")
-    performance, fairness = xr.broadcast(*(xr.DataArray(values, dims=dims) for dims, values in found.values()))
+    performance, fairness = xr.broadcast(*(xr.DataArray(values, dims=dims) for dims, values in columns.values()))
     laid_out = xr.Dataset({"performance": performance, "fairness": fairness}, {"candidate": np.array(names, dtype=str)})
     return laid_out.transpose(*(dim for dim in SAMPLES if dim in laid_out.dims), "candidate")
 
@@ -85,10 +85,10 @@ def pair(given: float | tuple[float, float], argument: str, *, fairness: float |
 
 
 def _need(names: object) -> None:
-    found = [str(name) for name in names]  # type: ignore[attr-defined]
-    absent = [goal for goal in GOALS if goal not in found]
+    present = [str(name) for name in names]  # type: ignore[attr-defined]
+    absent = [goal for goal in GOALS if goal not in present]
     if absent:
-        raise InputError(f"points lack {' and '.join(map(repr, absent))}; there are {found}")
+        raise InputError(f"points lack {' and '.join(map(repr, absent))}; there are {present}")
 
 
 def _name(name: object) -> str:
