@@ -127,18 +127,7 @@ def tally_from_estimator(
 
 
 def attributes(X: Any, by: Sequence[str] | pd.DataFrame | Mapping[str, ArrayLike], rows: int) -> pd.DataFrame:
-    """The attributes of rows as a dataframe of its own.
-
-    Raises
-    ------
-    InputError
-        If a column is absent, there is none, or there are not as many as rows.
-
-    Examples
-    --------
-    >>> attributes(None, {"sex": ["f", "m"]}, 2).shape
-    (2, 1)
-    """
+    """Attributes of rows as a dataframe of its own; an InputError if one is absent, there is none, or not as many as rows."""
     import pandas as pd
 
     if isinstance(by, Mapping | pd.DataFrame):
@@ -162,10 +151,7 @@ def attributes(X: Any, by: Sequence[str] | pd.DataFrame | Mapping[str, ArrayLike
 def scores(model: Any, X: Any, positive: object) -> FloatArray:
     """Scores of the positive class: probabilities where the model has them, else its decision function.
 
-    Raises
-    ------
-    InputError
-        If the model has neither, or not this class.
+    An InputError if the model has neither, or not this class.
     """
     classes = list(getattr(model, "classes_", []))
     if positive not in classes:

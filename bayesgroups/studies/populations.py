@@ -184,18 +184,9 @@ class Population:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One evaluation set of a population.
+    """Evaluation set of a population, by the number ``index`` of its draw.
 
-    Parameters
-    ----------
-    population : Population
-        Where it comes from.
-    index : int
-        Number of the draw.
-    tally : xr.Dataset
-        Of the rows drawn.
-    truth : xr.DataArray
-        Population values (metric, subgroup), aligned with the tally; NaN where there is no truth to be held to.
+    ``truth`` are population values (metric, subgroup), aligned with the tally; NaN where there is no truth to be held to.
     """
 
     population: Population
@@ -218,11 +209,5 @@ class Drawn:
 
 
 def share_of(population_rows: int, share: float) -> int:
-    """Whole number of rows nearest to a share of a population, at least 1.
-
-    Examples
-    --------
-    >>> share_of(48_842, 0.032)
-    1563
-    """
+    """Whole number of rows nearest to a share of a population, at least 1."""
     return max(1, math.floor(population_rows * share + 0.5))

@@ -22,39 +22,16 @@ RATIOS: tuple[Measure, ...] = ("mae", "interval_score")
 
 
 def cell_name(population: str, metric: str, metrics: int) -> str:
-    """Name of a cell: the population, with the metric where it has several.
-
-    Examples
-    --------
-    >>> cell_name("diabetes", "fnr", 6), cell_name("adult 0.1", "error", 1)
-    ('diabetes fnr', 'adult 0.1')
-    """
+    """Name of a cell: the population, with the metric where it has several."""
     return f"{population} {metric}" if metrics > 1 else population
 
 
 def cell_ratios(sums: Sums, *, measure: Measure, size_class: str, reference: str) -> pd.DataFrame:
-    """The measure of every estimator relative to the reference, in every cell.
+    """Measure of every estimator (columns) relative to the reference, in every cell (rows), of subgroups of one size class.
 
-    Parameters
-    ----------
-    sums : mapping
-        By population, from `bayesgroups.studies.scores.cell_sums`, with the same estimators.
-    measure : {"mae", "interval_score"}
-        What is compared.
-    size_class : {"all", "small", "large"}
-        Which subgroups.
-    reference : str
-        The estimator whose ratio is 1.
-
-    Returns
-    -------
-    pandas DataFrame
-        Rows: cells; columns: estimators. Both sums run over the same pairs of draw and subgroup.
-
-    Raises
-    ------
-    InputError
-        If the mapping is empty, the reference is unknown, or the populations have different estimators.
+    ``sums`` are those of `bayesgroups.studies.scores.cell_sums` by population, with the same estimators; both sums of a
+    ratio run over the same pairs of draw and subgroup. An InputError if there are none, estimators differ or the reference
+    is unknown.
     """
     import pandas as pd
 
@@ -124,32 +101,10 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
 
 
 def worst_cells(ratios: pd.DataFrame, references: Sequence[str]) -> pd.DataFrame:
-    """For every estimator the cell where it does worst against the best reference of that cell.
+    """Table by estimator of the cell where it does worst against the best of the references in that cell.
 
-    Parameters
-    ----------
-    ratios : pandas DataFrame
-        From `cell_ratios`.
-    references : sequence of str
-        Estimators to choose the best of each cell from.
-
-    Returns
-    -------
-    pandas DataFrame
-        Rows: estimators. ``worst`` is the largest ratio to the best reference of the cell, ``cell`` where that is,
-        ``best`` which reference it is.
-
-    Raises
-    ------
-    InputError
-        If there are no references, or one is not in the table.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> ratios = pd.DataFrame({"a": [0.5, 0.9], "b": [0.6, 0.6], "c": [0.55, 0.66]}, index=["one", "two"])
-    >>> worst_cells(ratios, ["a", "b"]).loc["c"].astype(str).tolist()
-    ['1.1', 'one', 'a']
+    ``ratios`` are those of `cell_ratios`. ``worst`` is the largest ratio to the best reference of the cell, ``cell`` where
+    that is, ``best`` which reference it is. An InputError if there are no references, or one is not in the table.
     """
     import pandas as pd
 

@@ -148,12 +148,9 @@ def describe(entry: Entry | Callable[..., object]) -> str:
 
 
 def answers_of(name: str, entry: Entry, drawn: Drawn, seed: int) -> Answers:
-    """The answers of one entry to one evaluation set: one, or both sides of an estimator.
+    """Answers of one entry to one evaluation set: one, or both sides of an estimator.
 
-    Raises
-    ------
-    InputError
-        If a function returns something else than ``estimate``, ``lower`` and ``upper`` at every level.
+    An InputError if a function returns something else than ``estimate``, ``lower`` and ``upper`` at every level.
     """
     tally = drawn.tally
     if isinstance(entry, Estimator):

@@ -61,32 +61,11 @@ def interval_score(lower: FloatArray, upper: FloatArray, truth: FloatArray, leve
 
 
 def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """A statistic of independent blocks of draws and its standard error by leaving out one draw at a time.
+    """Statistic of independent blocks of draws (populations), and its standard error by leaving out one draw at a time.
 
-    Parameters
-    ----------
-    statistic : callable
-        From the draws kept of every block to an array of numbers.
-    sizes : sequence of int
-        Draws of every block; blocks (populations) are independent of each other.
-
-    Returns
-    -------
-    pair of float arrays
-        The statistic of all draws, and its standard error; NaN where no block has two draws.
-
-    References
-    ----------
-    Efron, Stein (1981), doi:10.1214/aos/1176345462; for several samples, Arvesen (1969), doi:10.1214/aoms/1177697287.
-
-    Examples
-    --------
-    The standard error of a mean is that of the textbook, here sqrt(5 / 3 / 4).
-
-    >>> values = np.array([1.0, 2.0, 3.0, 4.0])
-    >>> mean, error = jackknife(lambda kept: values[kept[0]].mean(), [4])
-    >>> float(mean), round(float(error), 6)
-    (2.5, 0.645497)
+    ``statistic`` takes the draws kept of every block to an array of numbers; ``sizes`` are the draws of every block. The
+    error is NaN where no block has two draws. Efron, Stein (1981), doi:10.1214/aos/1176345462; for several samples, Arvesen
+    (1969), doi:10.1214/aoms/1177697287.
     """
     everything = [np.arange(size) for size in sizes]
     whole = np.asarray(statistic(everything), dtype=np.float64)
@@ -115,13 +94,9 @@ def compared(answers: xr.Dataset) -> xr.DataArray:
 
 
 def share_lost(answers: xr.Dataset) -> pd.DataFrame:
-    """Share of the pairs of draw and subgroup with a truth that do not enter, by metric.
+    """Share of the pairs of draw and subgroup with a truth that do not enter, by metric (rows).
 
-    Returns
-    -------
-    pandas DataFrame
-        Rows: metrics. Columns: ``compared`` (lost because any estimator is undefined), then one per estimator (lost
-        because it is).
+    Columns: ``compared`` (lost because any estimator is undefined), then one per estimator (lost because it is).
     """
     import pandas as pd
 
@@ -137,29 +112,11 @@ def share_lost(answers: xr.Dataset) -> pd.DataFrame:
 def cell_sums(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> xr.Dataset:
     """Sums over the compared subgroups of every draw, from which all measures but bias and variance follow.
 
-    Parameters
-    ----------
-    answers : xr.Dataset
-        From `bayesgroups.studies.resampling.study`.
-    reference : str
-        Name of the estimator that widths are relative to.
-    level : float
-        Level of the intervals.
-    clip : bool
-        Clip intervals to the range of the metric first, as reports do.
-
-    Returns
-    -------
-    xr.Dataset
-        Dims ``estimator, draw, metric, size_class``: ``pairs``, ``mae``, ``rmse`` (of squares), ``coverage`` and the pairs that
-        it is scored on, ``covers``, those where the population's value is near the superpopulation's; ``width``,
-        ``relative_width``, ``interval_score``. A subgroup is small if at most 25 of its rows are in the draw. NaN
-        where an estimator has no interval.
-
-    Raises
-    ------
-    InputError
-        If the reference or the level is not in the study.
+    Dims ``estimator, draw, metric, size_class``: ``pairs``, ``mae``, ``rmse`` (of squares), ``coverage`` and the pairs that
+    it is scored on, ``covers``, those where the population's value is near the superpopulation's; ``width``,
+    ``relative_width`` (to the reference's), ``interval_score``. A subgroup is small if at most 25 of its rows are in the
+    draw. NaN where an estimator has no interval. With ``clip`` intervals are clipped to the range of the metric first, as
+    reports do. An InputError if the reference or the level is not in the study.
     """
     names = [str(name) for name in answers["estimator"].values]
     if reference not in names:
