@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.report.diagnostics import Check, chain_checks, nuts_checks
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import assemble
-from bayesgroups.tallies.assembly import SCHEMA
 
 SAMPLES = ("chain", "draw")
 
@@ -84,8 +84,7 @@ def report_from_draws(
     """
     from bayesgroups.estimators.no_pooling import NoPooling
 
-    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
+    check_tally(tally)
     posterior, stats = _groups(draws, variable)
     mu = _laid_out(tally, posterior[variable], dim)
     _check_range(tally, mu)
@@ -125,8 +124,6 @@ def _groups(draws: object, variable: str) -> tuple[xr.Dataset, xr.Dataset | None
     if not isinstance(draws, xr.Dataset):
         raise InputError(f"draws must be a DataArray, a Dataset or a DataTree of xarray; got {type(draws).__name__}")
     if variable not in draws:
-        from bayesgroups.errors import near_misses
-
         raise InputError(f"the draws have no variable {variable!r}; {near_misses(variable, map(str, draws.data_vars))}")
     return draws, stats
 

@@ -100,7 +100,7 @@ def _row(source: Path, about: dict[str, Any], sample: dict[str, Any]) -> dict[st
         for key, item in each:
             name = f"score_{scorer}" if key is None else f"score_{scorer}_{key}"
             row[name] = _number(source, row["item"], name, item)
-    return row | {f"metadata_{key}": _scalar(value) for key, value in (sample.get("metadata") or {}).items()}
+    return row | {f"metadata_{key}": scalar(value) for key, value in (sample.get("metadata") or {}).items()}
 
 
 def _number(source: Path, item: str, name: str, value: object) -> float:
@@ -121,7 +121,8 @@ def _number(source: Path, item: str, name: str, value: object) -> float:
         ) from None
 
 
-def _scalar(value: object) -> object:
+def scalar(value: object) -> object:
+    """Value of a field as it is if it fits a cell of a frame, else as JSON."""
     return value if value is None or isinstance(value, str | int | float | bool) else json.dumps(value, sort_keys=True)
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.texts import level_text
-from bayesgroups.errors import InputError
+from bayesgroups.errors import InputError, near_misses
 from bayesgroups.interop.scikit_learn import attributes
 from bayesgroups.tallies import tally_from_estimates
 
@@ -115,8 +115,6 @@ def tally_from_scorer(
 
 def _scorer(scoring: str | Callable[[Any, Any, Any], float]) -> tuple[str, Callable[[Any, Any, Any], float]]:
     from sklearn.metrics import get_scorer, get_scorer_names
-
-    from bayesgroups.errors import near_misses
 
     if callable(scoring):
         return getattr(scoring, "__name__", "score"), scoring

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.files import write_atomically
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
+from bayesgroups.studies.checkpoints import readable
 
 PARTS = ("estimate", "lower", "upper")
 
@@ -53,9 +52,7 @@ class Identity:
 
 def place_of(folder: Path, identity: Identity) -> Path:
     """File of a record, readable and different for different names."""
-    plain = re.sub(r"[^a-z0-9]+", "_", identity.estimator.lower()).strip("_")[:60]
-    digest = hashlib.sha256(identity.estimator.encode()).hexdigest()[:8]
-    return folder / f"draw_{identity.draw:04d}__{plain}_{digest}.npz"
+    return folder / f"draw_{identity.draw:04d}__{readable(identity.estimator)}.npz"
 
 
 def write_answers(path: Path, answers: Answers, identity: Identity) -> None:

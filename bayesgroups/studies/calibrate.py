@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -18,7 +17,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies.execution import Executor, Progress
+from bayesgroups.studies.execution import Executor, Progress, check_sendable
 from bayesgroups.studies.resampling import describe
 from bayesgroups.studies.uniformity import BINS, uniformity
 
@@ -238,9 +237,4 @@ def _check(
         )
     Executor(workers)  # refuses what it cannot use
     if workers != 1:
-        try:
-            ForkingPickler.dumps(replication)
-        except Exception as problem:  # whatever the object raises when it is taken apart
-            raise InputError(
-                f"replication {name!r} cannot be sent to another process; use a function of a module, or workers=1"
-            ) from problem
+        check_sendable(replication, f"replication {name!r}")

@@ -64,8 +64,13 @@ class Checkpoints:
 
 def file_name(name: str) -> str:
     """File name for what is computed, readable and different for different names."""
+    return f"{readable(name)}.jsonl"
+
+
+def readable(name: str) -> str:
+    """Part of a file name with the letters and digits of a name, and a digest that tells it from similar names."""
     plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:60]
-    return f"{plain}_{hashlib.sha256(name.encode()).hexdigest()[:8]}.jsonl"
+    return f"{plain}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _whole(file: Any) -> int:

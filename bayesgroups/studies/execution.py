@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,16 @@ class Executor:
         else:
             _on_processes(work, left, self.workers, finished)
         return [answers[piece] for piece in range(pieces)]
+
+
+def check_sendable(thing: object, name: str) -> None:
+    """Refusal, as an InputError, of an object that cannot be sent to another process."""
+    try:
+        ForkingPickler.dumps(thing)
+    except Exception as problem:  # whatever the object raises when it is taken apart
+        raise InputError(
+            f"{name} cannot be sent to another process; use a function of a module, or workers=1"
+        ) from problem
 
 
 HERE = Executor()

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups import tallies
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.texts import as_json
 from bayesgroups.datasets.draws import draw_evaluation, generator
@@ -195,17 +196,14 @@ class Drawn:
     truth: xr.DataArray
 
     @property
-    def rows(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def rows(self) -> FloatArray:
         """Rows drawn of each subgroup, (subgroup,)."""
-        counts: np.ndarray[tuple[int], np.dtype[np.float64]] = self.tally["rows"].values
-        return counts
+        return np.asarray(self.tally["rows"].values, dtype=np.float64)
 
     @property
-    def scored(self) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    def scored(self) -> BoolArray:
         """Mask of the defined standard estimates whose truth is known, (metric, subgroup)."""
-        both = np.isfinite(self.truth.values) & np.isfinite(self.tally["estimate"].values)
-        mask: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = both
-        return mask
+        return np.asarray(np.isfinite(self.truth.values) & np.isfinite(self.tally["estimate"].values))
 
 
 def share_of(population_rows: int, share: float) -> int:

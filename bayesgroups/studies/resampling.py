@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.answers import Answer, Answers, Identity, place_of, read_answers, write_answers
-from bayesgroups.studies.execution import Executor, Progress
+from bayesgroups.studies.execution import Executor, Progress, check_sendable
 from bayesgroups.studies.populations import Drawn, Population
 
 if TYPE_CHECKING:
@@ -103,7 +102,8 @@ def study(
     if job.folder is not None:
         job.folder.mkdir(parents=True, exist_ok=True)
     if workers != 1:
-        _check_sendable(job)
+        for name, entry in job.estimators.items():
+            check_sendable(entry, f"estimator {name!r}")
     collected = Executor(workers, progress=progress).run(population.name, partial(job.run, truth=truth), draws)
     return _join(collected, truth).assign(covers=(("metric", "subgroup"), population.covers().values))
 
@@ -232,13 +232,3 @@ def _check(estimators: Mapping[str, Entry], draws: int, workers: int | Client) -
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise InputError(f"draws={draws!r} must be a whole number, 1 or larger")
     Executor(workers)  # refuses what it cannot use
-
-
-def _check_sendable(job: _Job) -> None:
-    for name, entry in job.estimators.items():
-        try:
-            ForkingPickler.dumps(entry)
-        except Exception as problem:  # whatever the object raises when it is taken apart
-            raise InputError(
-                f"estimator {name!r} cannot be sent to another process; use a function of a module, or workers=1"
-            ) from problem

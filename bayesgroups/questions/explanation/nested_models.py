@@ -13,9 +13,9 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
-from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.errors import InputError
 from bayesgroups.questions.certification.multiplicity import adjust
-from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.questions.sampling_variances import check_tally
 
 Weights = Literal["precision", "count"]
 TOLERANCE = 1e-10
@@ -117,8 +117,7 @@ def goodness_of_fit(
     >>> found["p_value"].values.round(4).tolist()
     [0.2569, 0.0822]
     """
-    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
+    check_tally(tally)
     if weights not in get_args(Weights):
         raise InputError(f"weights={weights!r} does not exist; expected 'precision' or 'count'")
     models = _models(formulas)

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
-from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.tallies.subgroups import attributes_of
 
 
@@ -61,8 +61,7 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
 
     import pymc as pm
 
-    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
+    check_tally(tally)
     if not isinstance(estimator, Estimator):
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
