@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -113,7 +112,7 @@ class Population:
         return tuple(metric if isinstance(metric, str) else metric.name for metric in self.metrics)
 
     def tally(self, frame: pd.DataFrame) -> xr.Dataset:
-        """Tally rows as those of the population are."""
+        """Tally of rows as those of the population are."""
         return tallies.tally(
             frame, by=self.by, metrics=self.metrics, y_true=self.y_true, y_score=self.y_score, threshold=self.threshold
         )
@@ -204,8 +203,3 @@ class Drawn:
     def scored(self) -> BoolArray:
         """Mask of the defined standard estimates whose truth is known, (metric, subgroup)."""
         return np.asarray(np.isfinite(self.truth.values) & np.isfinite(self.tally["estimate"].values))
-
-
-def share_of(population_rows: int, share: float) -> int:
-    """Whole number of rows nearest to a share of a population, at least 1."""
-    return max(1, math.floor(population_rows * share + 0.5))

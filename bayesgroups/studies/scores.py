@@ -42,8 +42,8 @@ def interval_score(lower: FloatArray, upper: FloatArray, truth: FloatArray, leve
 
     Notes
     -----
-    Its mean is smallest for the quantiles alpha / 2 and 1 - alpha / 2 of what is believed. For Normal(0, s) and
-    these it is 2 s phi(z) / (alpha / 2), with z their distance from 0 in units of s.
+    Its mean is smallest for the quantiles alpha / 2 and 1 - alpha / 2 of what is believed. For Normal(0, s) and these it is
+    2 s phi(z) / (alpha / 2), with z their distance from 0 in units of s.
 
     References
     ----------
@@ -73,12 +73,8 @@ def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[
     for block, size in enumerate(sizes):
         if size < 2:
             continue
-        left = np.stack(
-            [
-                statistic([*everything[:block], np.delete(everything[block], i), *everything[block + 1 :]])
-                for i in range(size)
-            ]
-        )
+        before, after = everything[:block], everything[block + 1 :]
+        left = np.stack([statistic([*before, np.delete(everything[block], i), *after]) for i in range(size)])
         variance += (size - 1) / size * ((left - left.mean(axis=0)) ** 2).sum(axis=0)
     error = np.sqrt(variance) if max(sizes) > 1 else np.full(whole.shape, np.nan)
     return whole, np.asarray(error, dtype=np.float64)
@@ -157,43 +153,44 @@ def measures(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: 
 
     Parameters
     ----------
-    found, reference, level, clip
-        As in `cell_sums`.
+    answers : xr.Dataset
+        From `bayesgroups.study`.
+    reference : str
+        Name of the estimator that widths are relative to.
+    level : float
+        Level of the intervals.
+    clip : bool
+        Clip intervals to the range of the metric first, as reports do.
 
     Returns
     -------
     pandas DataFrame
-        Indexed by (metric, estimator, size_class), a column per measure and one ``<measure>_se``: the jackknife over
-        draws, because draws are independent and the subgroups of a draw are not. ``bias`` is the root of the mean over
-        pairs of the squared mean error of a subgroup over draws, ``variance`` the mean of the variances around these
-        means, so rmse^2 = bias^2 + variance. Widths, MAE, RMSE, bias and interval score are in units of the metric.
-
-    References
-    ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 2-4 and section 5.
+        Indexed by (metric, estimator, size_class), a column per measure and one ``<measure>_se``: the jackknife over draws,
+        because draws are independent and the subgroups of a draw are not. ``bias`` is the root of the mean over pairs of the
+        squared mean error of a subgroup over draws, ``variance`` the mean of the variances around these means, so
+        rmse^2 = bias^2 + variance. Widths, MAE, RMSE, bias and interval score are in units of the metric.
 
     Raises
     ------
     InputError
-        As `cell_sums`.
+        If the reference or the level is not in the study.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 2-4 and section 5.
     """
     import pandas as pd
 
-    sums, error, members = (
-        cell_sums(answers, reference=reference, level=level, clip=clip),
-        _errors(answers),
-        _members(answers),
-    )
+    sums = cell_sums(answers, reference=reference, level=level, clip=clip)
+    error, members = _errors(answers), _members(answers)
     names, metrics = answers["estimator"].values.tolist(), answers["metric"].values.tolist()
 
     def statistic(kept: list[IntArray]) -> FloatArray:
         total = sums.isel(draw=kept[0]).sum("draw", skipna=False)
         with np.errstate(invalid="ignore", divide="ignore"):
-            pairs = {name: total["covers" if name == "coverage" else "pairs"].values for name in sums.data_vars}
             mean = {
-                str(name): total[name].values / pairs[name]
-                for name in sums.data_vars
-                if name not in ("pairs", "covers")
+                str(name): total[name].values / total["covers" if name == "coverage" else "pairs"].values
+                for name in set(sums.data_vars) - {"pairs", "covers"}
             }
             mean["rmse"] = np.sqrt(mean["rmse"])
             parts = [_bias_and_variance(error[:, kept[0]], members[name][kept[0]]) for name in SIZE_CLASSES]
@@ -204,9 +201,9 @@ def measures(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: 
     value, se = jackknife(statistic, [answers.sizes["draw"]])
     index = pd.MultiIndex.from_product([metrics, names, SIZE_CLASSES], names=["metric", "estimator", "size_class"])
     columns = {}
-    for i, measure in enumerate(MEASURES):
-        columns[measure] = value[i].transpose(1, 0, 2).ravel()
-        columns[f"{measure}_se"] = se[i].transpose(1, 0, 2).ravel()
+    for measure, numbers, errors in zip(MEASURES, value, se, strict=True):
+        columns[measure] = numbers.transpose(1, 0, 2).ravel()
+        columns[f"{measure}_se"] = errors.transpose(1, 0, 2).ravel()
     return pd.DataFrame(columns, index=index)
 
 

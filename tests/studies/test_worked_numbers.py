@@ -10,9 +10,9 @@ import pandas as pd
 from bayesgroups.studies.answers import Identity, place_of
 from bayesgroups.studies.checkpoints import Checkpoints, file_name
 from bayesgroups.studies.execution import Executor
-from bayesgroups.studies.populations import share_of
-from bayesgroups.studies.ratios import cell_name, worst_cells
 from bayesgroups.studies.scores import jackknife
+from examples.comparisons.cell_ratios import cell_name, worst_cells
+from examples.comparisons.shared_cells import share_of
 
 
 def test_names_of_files_are_readable_and_differ() -> None:
