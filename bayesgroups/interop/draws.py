@@ -45,7 +45,7 @@ def report_from_draws(
         The dim of the subgroups: ``subgroup``, or the only one left. Its labels are matched with those of the tally; a dim
         without labels, or numbered from 0 as ``__obs__`` of Bambi is, must be in the order of the tally.
     estimator : str
-        What the model is called in the report.
+        Name of the model in the report.
     reference : Estimator, optional
         Whose frequentist side answers; ``bg.NoPooling()`` where left out.
     settings : mapping, optional
@@ -57,8 +57,7 @@ def report_from_draws(
     -------
     xr.DataTree
         A report, see `bayesgroups.report.schema`, with R-hat and effective sample sizes, and divergences and E-BFMI where the draws
-        come with them: ``report.attrs["usable"]`` is 0 where one fails. ``overall`` and ``tau`` are kept where the draws have
-        them.
+        come with them: ``report.attrs["usable"]`` is 0 where one fails. ``overall`` and ``tau`` are kept if there.
 
     Raises
     ------
@@ -94,18 +93,13 @@ def report_from_draws(
     }
     data = xr.Dataset({name: values.drop_vars(set(values.coords) - set(values.dims)) for name, values in kept.items()})
     checked = [metric for i, metric in enumerate(metrics) if np.isfinite(mu.values[:, :, i]).any()]
+    sampled = None if stats is None else xr.DataTree.from_dict({"posterior": data, "sample_stats": stats})
     checks: list[Check] = []
     for metric in checked:
-        checks += _checks(data, stats, metric)
+        checks += chain_checks(data, metric) if sampled is None else nuts_checks(sampled, metric)
     answer = (reference or NoPooling()).reference(tally, seed=seed)
     fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
     return assemble(tally, fitted, answer, estimator=estimator, settings=dict(settings or {}), seed=seed)
-
-
-def _checks(data: xr.Dataset, stats: xr.Dataset | None, metric: str) -> list[Check]:
-    if stats is None:
-        return chain_checks(data, metric)
-    return nuts_checks(xr.DataTree.from_dict({"posterior": data, "sample_stats": stats}), metric)
 
 
 def _groups(draws: object, variable: str) -> tuple[xr.Dataset, xr.Dataset | None]:
@@ -146,14 +140,10 @@ def _laid_out(tally: xr.Dataset, values: xr.DataArray, dim: str | None) -> xr.Da
                 f"the tally has the metrics {[str(dim_name) for dim_name in metrics]}, the draws have no dim 'metric'; select one"
             )
         values = values.expand_dims(metric=metrics)
-    laid = values.rename({place: "subgroup"}) if place != "subgroup" else values
-    laid = _matched(laid, "metric", metrics)
-    laid = _matched(laid, "subgroup", labels)
-    return (
-        laid.transpose(*SAMPLES, "metric", "subgroup")
-        .astype(np.float64)
-        .assign_coords({name: np.arange(laid.sizes[name]) for name in SAMPLES})
-    )
+    renamed = values.rename({place: "subgroup"}) if place != "subgroup" else values
+    laid = _matched(_matched(renamed, "metric", metrics), "subgroup", labels)
+    laid = laid.transpose(*SAMPLES, "metric", "subgroup").astype(np.float64)
+    return laid.assign_coords({name: np.arange(laid.sizes[name]) for name in SAMPLES})
 
 
 def _matched(values: xr.DataArray, dim: str, labels: np.ndarray[Any, Any]) -> xr.DataArray:

@@ -7,7 +7,6 @@ import json
 import math
 import struct
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,12 +162,11 @@ def _content(archive: zipfile.ZipFile, name: str) -> bytes:
         raise MissingDependencyError(
             "the log is compressed with Zstandard; use Python 3.14, or: pip install 'bayesgroups[parquet]'"
         ) from problem
-    packed = b"".join(_packed(archive, entry))
-    content: bytes = pa.input_stream(io.BytesIO(packed), compression="zstd").read()
+    content: bytes = pa.input_stream(io.BytesIO(_packed(archive, entry)), compression="zstd").read()
     return content
 
 
-def _packed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+def _packed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """The bytes of an entry as they are stored: after a header of 30 bytes, the name and what else the header tells of."""
     stream = archive.fp
     if stream is None:
@@ -177,4 +175,4 @@ def _packed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]
     head = stream.read(30)
     name_length, extra_length = struct.unpack("<HH", head[26:30])
     stream.seek(entry.header_offset + 30 + name_length + extra_length)
-    yield stream.read(entry.compress_size)
+    return stream.read(entry.compress_size)

@@ -106,11 +106,8 @@ def _samples(source: Path) -> list[dict[str, Any]]:
 def _metrics(source: Path, samples: list[dict[str, Any]]) -> list[str]:
     """Metrics that are a number in every sample; perplexities, which are pairs, are none."""
     named = samples[0].get("metrics")
-    names = (
-        list(named)
-        if isinstance(named, list)
-        else [name for name in samples[0] if name.startswith(("acc", "exact_match", "f1"))]
-    )
+    guessed = [name for name in samples[0] if name.startswith(("acc", "exact_match", "f1"))]
+    names = list(named) if isinstance(named, list) else guessed
     graded = [name for name in names if all(isinstance(sample.get(name), int | float) for sample in samples)]
     if not graded:
         raise SchemaError(f"file {str(source)!r}: none of the metrics {names} is a number in every sample")

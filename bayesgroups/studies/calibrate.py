@@ -65,8 +65,7 @@ def calibrate(
         Source of all randomness: replication i uses ``numpy.random.default_rng([seed, i])``, whatever the number of workers; of a
         sequence ``[*seed, i]``, which gives several designs of one study streams of their own.
     bins : int
-        Bins of the chi-square test, from 2 to the number of possible ranks, draws + 1. The approximation of its p-value asks for
-        five replications per bin or more.
+        Bins of the chi-square test, from 2 to draws + 1; its p-value asks for five replications per bin or more.
     workers : int or dask.distributed.Client
         Processes of this machine, or the client of a cluster. With more than one, ``replication`` must be importable (no lambda).
     folder : str or Path, optional
@@ -126,11 +125,9 @@ def calibrate(
     work = partial(_rank, replication, chosen, entropy)
     answers = executor.run(f"calibration of {name}", work, replications, settings=settings)
     first = answers[0]
+    expected = {"quantities": list(first["ranks"]), "numbers of the fit": list(first["fit"])}
     for number, answer in enumerate(answers):
-        for of, names, wanted in (
-            ("quantities", list(answer["ranks"]), list(first["ranks"])),
-            ("numbers of the fit", list(answer["fit"]), list(first["fit"])),
-        ):
+        for names, (of, wanted) in zip((list(answer["ranks"]), list(answer["fit"])), expected.items(), strict=True):
             if names != wanted:
                 raise InputError(
                     f"replication {number} returned the {of} {_listed(names)}, replication 0 {_listed(wanted)}; "

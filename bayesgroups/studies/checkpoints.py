@@ -20,8 +20,7 @@ class Checkpoints:
     """File of answers, made with its folder when the first answer comes, and the ``identity`` of the study that they are of.
 
     A process that is stopped while it writes leaves a line without an end, which is not read, and whose piece is computed
-    again. Floats are written so that they come back as they were. Answers to a study with another identity (its settings,
-    such as design and seed) are refused.
+    again. Floats come back as they were. Answers to a study of another identity (settings, design, seed) are refused.
     """
 
     path: Path

@@ -1,8 +1,7 @@
 """Pieces of a study, one after the other, on processes of this machine or on a Dask cluster: the same answers everywhere.
 
 A piece is a number; whatever it needs of chance it takes from a stream of its own, so that neither the order of pieces nor
-the place where they run changes an answer. Answers that were kept in a `bayesgroups.studies.checkpoints.Checkpoints` are not
-computed again.
+the place where they run changes an answer. Answers that `bayesgroups.studies.checkpoints.Checkpoints` keep are not made again.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ class Executor:
 
     ``workers`` are processes of this machine, by joblib (with 1 this one), or the client of a cluster; else an InputError.
     Pieces of a process that dies are computed again. Answers found in ``folder`` are not computed again, others written
-    there as they come. ``progress`` is called with a name, the number of pieces done (those found in the folder first), and
-    of all.
+    there as they come. ``progress`` is called with a name and the numbers of pieces done (those found first) and of all.
     """
 
     workers: int | Client = 1

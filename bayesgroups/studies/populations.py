@@ -51,11 +51,10 @@ class Population:
     threshold : float, optional
         Turns the score into a decision.
     coverage_rows, coverage_count : int
-        Rows of a subgroup in the population, and rows in the denominator of the metric, below which its value there is too far
-        from the superpopulation's to say whether an interval covers it.
+        Rows of a subgroup in the population, and of the metric's denominator, below which its value there is too far from
+        the superpopulation's to say whether an interval covers it.
     no_differences : bool
-        Before every draw the outcomes are permuted over the rows, so that all subgroups have the same true value:
-        that of everyone.
+        Before every draw the outcomes are permuted over the rows, so that all subgroups have the true value of everyone.
 
     Raises
     ------

@@ -47,7 +47,7 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
 
     names = estimators_of(sums, reference)
     at = names.index(reference)
-    parts = ("pairs", *RATIOS, "coverage", "covers")
+    parts = (*RATIOS, "coverage", "covers")
     blocks = [
         {(part, size): sums_by_draw(population_sums, part, size) for part in parts for size in SIZE_CLASSES}
         for population_sums in sums.values()
@@ -64,12 +64,11 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
                 for measure in RATIOS:
                     ratios = np.concatenate([ratios_to(total[measure, size_class], at) for total in totals])
                     resampled.append(np.exp(np.log(ratios).mean(axis=0)))
-                shares = np.concatenate(
-                    [total["coverage", size_class] / total["covers", size_class] for total in totals]
+                covered, pairs = (
+                    np.concatenate([total[part, size_class] for total in totals]) for part in ("coverage", "covers")
                 )
                 # Cells without a subgroup that is large enough in the population say nothing of coverage.
-                scored = np.concatenate([total["covers", size_class] for total in totals]) > 0
-                resampled.append(np.where(scored, shares, 0.0).sum(axis=0) / scored.sum(axis=0))
+                resampled.append(np.where(pairs > 0, covered / pairs, 0.0).sum(axis=0) / (pairs > 0).sum(axis=0))
         return np.stack(resampled)
 
     value, se = jackknife(statistic, [population_sums.sizes["draw"] for population_sums in sums.values()])
@@ -95,10 +94,8 @@ def estimators_of(sums: Sums, reference: str) -> list[str]:
 
 def sums_by_draw(population_sums: xr.Dataset, part: str, size_class: str) -> FloatArray:
     """Sums (draw, metric, estimator)."""
-    totals: FloatArray = (
-        population_sums[part].sel(size_class=size_class).transpose("draw", "metric", "estimator").values
-    )
-    return totals
+    totals = population_sums[part].sel(size_class=size_class).transpose("draw", "metric", "estimator")
+    return np.asarray(totals.values, dtype=np.float64)
 
 
 def ratios_to(total: FloatArray, at: int) -> FloatArray:

@@ -48,8 +48,7 @@ def study(
         Labelled rows and how evaluation sets are drawn.
     estimators : mapping
         By name, an ``Estimator``, whose two sides are recorded as ``name (bayesian)``, by its posterior medians, and
-        ``name (frequentist)``, or a function from a tally to a Dataset with ``estimate``, ``lower`` and ``upper``, such as those
-        of `bayesgroups.frequentist`.
+        ``name (frequentist)``, or a function from a tally to a Dataset with ``estimate``, ``lower`` and ``upper``.
     draws : int
         Evaluation sets. The first ones are the same however many there are.
     seed : int

@@ -63,9 +63,8 @@ def interval_score(lower: FloatArray, upper: FloatArray, truth: FloatArray, leve
 def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     """Statistic of independent blocks of draws (populations), and its standard error by leaving out one draw at a time.
 
-    ``statistic`` takes the draws kept of every block to an array of numbers; ``sizes`` are the draws of every block. The
-    error is NaN where no block has two draws. Efron, Stein (1981), doi:10.1214/aos/1176345462; for several samples, Arvesen
-    (1969), doi:10.1214/aoms/1177697287.
+    ``statistic`` takes the draws kept of every block; ``sizes`` are all draws of each. NaN if no block has two. Efron, Stein
+    (1981), doi:10.1214/aos/1176345462; for several samples, Arvesen (1969), doi:10.1214/aoms/1177697287.
     """
     everything = [np.arange(size) for size in sizes]
     whole = np.asarray(statistic(everything), dtype=np.float64)
