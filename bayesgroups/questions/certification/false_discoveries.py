@@ -56,8 +56,7 @@ def discoveries(
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness where replicates of saturated subgroups are replaced.
 
@@ -65,10 +64,9 @@ def discoveries(
     -------
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``gap`` (positive is worse), its ``std_error``, ``discovered`` (1 or 0) and
-        ``probability``, posterior, that the gap exceeds the tolerance, or, without a posterior, the ``p_value`` of the
-        hypothesis that it does not. Along ``metric``: ``number`` discovered, ``expected_false`` among them (posterior),
-        ``method``, ``estimand`` of the values that are compared, and ``left_out``, labels and reasons of the subgroups that take
-        no part.
+        ``probability``, posterior, that the gap exceeds the tolerance, or, without a posterior, the ``p_value`` of the hypothesis
+        that it does not. Along ``metric``: ``number`` discovered, ``expected_false`` among them (posterior), ``method``,
+        ``estimand`` of the values that are compared, and ``left_out``, labels and reasons of the subgroups that take no part.
 
     Raises
     ------

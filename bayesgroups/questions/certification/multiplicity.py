@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.errors import InputError
+from bayesgroups.frequentist.intervals.interval import tail
 
 Correction = Literal["none", "bonferroni", "holm", "simultaneous"]
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
@@ -24,13 +24,12 @@ def critical_value(correction: Correction, level: float, groups: int, sides: int
     ``none`` is for one statement. ``bonferroni`` holds under any dependence; Holm's first step, and so the limit of the
     worst subgroup, is the same. ``simultaneous`` is exact for independent statements (Sidak).
     """
-    check_level(level)
-    tail = 1 - level
+    error = tail(level)
     if correction == "simultaneous":
-        tail = -float(np.expm1(np.log(level) / max(groups, 1)))
+        error = -float(np.expm1(np.log(level) / max(groups, 1)))
     elif correction in ("bonferroni", "holm"):
-        tail /= max(groups, 1)
-    return -NormalDist().inv_cdf(tail / sides)
+        error /= max(groups, 1)
+    return -NormalDist().inv_cdf(error / sides)
 
 
 def correlated_critical_value(factor: FloatArray, level: float, rng: np.random.Generator, sides: int = 1) -> float:
@@ -39,7 +38,7 @@ def correlated_critical_value(factor: FloatArray, level: float, rng: np.random.G
     Deviations are ``factor`` (subgroup, source) @ standard normals; rows need not be scaled. Chernozhukov, Chetverikov,
     Kato (2013), doi:10.1214/13-AOS1161.
     """
-    check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     scale = np.sqrt((factor**2).sum(axis=1, keepdims=True))
     unit = factor / np.where(scale > 0, scale, 1.0)
     step = max(1, CHUNK // max(factor.shape))
@@ -57,7 +56,7 @@ def max_t(draws: FloatArray, centre: FloatArray, scale: FloatArray, level: float
     Subgroups without scale, and draws that are NaN, do not take part. ``side`` is ``both``, ``above`` (draws above the
     centre) or ``below``.
     """
-    check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     use = scale > 0
     if not use.any():
         return critical_value("none", level, 1, sides=2 if side == "both" else 1)
@@ -87,9 +86,3 @@ def adjust(p: FloatArray, correction: Correction) -> FloatArray:
     answer = np.full(p.shape, np.nan)
     answer[finite] = adjusted
     return answer
-
-
-def check_level(level: float) -> None:
-    """Refusal, as an InputError, of a level that does not lie strictly between 0 and 1."""
-    if not 0 < level < 1:
-        raise InputError(f"level={level!r} must lie strictly between 0 and 1, such as 0.95")

@@ -39,9 +39,8 @@ def one_sided(
 ) -> Limits:
     """Lower and upper limits of every subgroup, each at the level, together if corrected; NaN where a subgroup has no number.
 
-    ``correction`` as in `multiplicity.critical_value`; ``simultaneous`` follows the correlations of overlapping subgroups
-    and, with draws, those of the draws. ``interval`` is a name that `method` gave; ``critical_value`` replaces the
-    quantile.
+    ``correction`` as in `multiplicity.critical_value`; ``simultaneous`` follows the correlations of overlapping subgroups and,
+    with draws, those of the draws. ``interval`` is a name that `method` gave; ``critical_value`` replaces the quantile.
     """
     kind = "confidence" if correction == "none" else "simultaneous"
     groups = int(numbers.included.sum())

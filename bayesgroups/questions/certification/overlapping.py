@@ -48,12 +48,11 @@ def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
     Returns
     -------
     xr.Dataset
-        Variables of a tally along ``metric`` and ``subgroup``, margins of fewest attributes first and the intersections
-        last, with the level ``(all)`` where a margin does not look; ``attributes_crossed(subgroup)`` counts those that it
-        does; ``members(subgroup, cell)`` is 1 where an intersection (``cell``) is in a subgroup. Subgroups overlap, so
-        this is for `bayesgroups.certify` and related functions; an estimator refuses it. ``sampling_variance`` pools the row
-        variance over the margins of the same attributes; ``pooled_variance`` and ``pooled_df`` are those of the
-        intersections.
+        Variables of a tally along ``metric`` and ``subgroup``, margins of fewest attributes first and the intersections last,
+        with the level ``(all)`` where a margin does not look; ``attributes_crossed(subgroup)`` counts those that it does;
+        ``members(subgroup, cell)`` is 1 where an intersection (``cell``) is in a subgroup. Subgroups overlap, so this is for
+        `bayesgroups.certify` and related functions; an estimator refuses it. ``sampling_variance`` pools the row variance over
+        the margins of the same attributes; ``pooled_variance`` and ``pooled_df`` are those of the intersections.
 
     Raises
     ------
@@ -114,8 +113,7 @@ def overall(tally: xr.Dataset) -> FloatArray:
 def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) -> FloatArray:
     """Values (..., subgroup) of margins from those of their intersections (..., cell), weighted by the rows that count.
 
-    Values may be NaN where the weight is 0. A margin without weight is NaN; an intersection keeps its value whatever it
-    weighs.
+    Values may be NaN where the weight is 0. A margin without weight is NaN; an intersection keeps its value whatever it weighs.
     """
     share = members * weights
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,7 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
-from bayesgroups.questions.certification.multiplicity import check_level
+from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification.overlapping import open_table
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
@@ -83,8 +83,7 @@ def fairness_definitions(
     using : {"auto", "tally", "posterior", "bootstrap"}
         Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness where replicates of saturated subgroups are replaced.
 
@@ -119,7 +118,7 @@ def fairness_definitions(
     >>> found["value"].round(3).values.tolist()
     [[0.718, 0.065, 1.835, 1.0]]
     """
-    check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     if not tolerance >= 0:
         raise InputError(f"tolerance={tolerance!r} must be 0 or larger, in units of the metric")
     opened = open_table(source, using, imputed=imputed)

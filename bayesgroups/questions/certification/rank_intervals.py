@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification import multiplicity
 from bayesgroups.questions.certification.overlapping import open_table, shared_errors
 from bayesgroups.questions.certification.rank_shares import SUMMARIES, rank, rank_probabilities, rank_summaries
@@ -45,8 +46,7 @@ def ranks(
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric have a rank where a report answers for them; its estimate
-        of them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     all_ranks : bool
         Add ``rank_share``, as many numbers as the square of the number of subgroups.
     seed : int
@@ -95,7 +95,7 @@ def ranks(
     >>> [table[name].values[0].tolist() for name in ("rank", "lower", "upper")]
     [[1.0, 2.0, 3.0], [1.0, 1.0, 2.0], [2.0, 3.0, 3.0]]
     """
-    multiplicity.check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     opened = open_table(source, using, larger_is_better=larger_is_better, imputed=imputed)
     tables = []
     for numbers in opened.metrics:

@@ -28,8 +28,7 @@ def rank(values: FloatArray) -> FloatArray:
 def times_ranked(draws: FloatArray) -> FloatArray:
     """Number of draws in which each subgroup has each rank, (subgroup, rank), from draws (draw, subgroup); ties share.
 
-    Larger is better. A draw without a value in some subgroup has no ranks; rows and columns sum to the number of the
-    others.
+    Larger is better. A draw without a value in some subgroup has no ranks; rows and columns sum to the number of the others.
     """
     from scipy.stats import rankdata
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
-from bayesgroups.questions.certification.multiplicity import check_level
+from bayesgroups.frequentist.intervals.interval import tail
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def jeffreys_all(successes: FloatArray, trials: FloatArray, standards: FloatArra
 
 def jeffreys_quantile(successes: FloatArray, trials: FloatArray, probability: float) -> float:
     """Quantile of the smallest rate under independent Jeffreys priors."""
-    check_level(probability)
+    tail(probability)  # refuses a probability outside (0, 1)
     low, high = 0.0, 1.0
     for _ in range(60):  # the distribution function is monotone: halving is exact to the last bit
         middle = (low + high) / 2

@@ -15,6 +15,8 @@ doi:10.1186/s12916-019-1466-7.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
@@ -55,32 +57,21 @@ def fit(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: 
     h = h - np.average(h, weights=weight)
     spread = float(np.sqrt(np.average(h**2, weights=weight)))
     basis = np.stack([np.ones_like(h), h / spread]) if spread > 0 else np.ones((1, len(h)))
-    best = np.stack([_maximum(q, basis, counts[:, g]) for g in range(rows.shape[1])])
-    information, values = [], []
-    for g, theta in enumerate(best):
-        gradient, precision = _derivatives(q, basis, counts[:, g], theta)
-        information.append(precision)
-        values.append(gradient + precision @ theta)
-    return tilts.with_spread(basis, np.stack(information), np.stack(values), best, rows.sum(axis=0) > 0, rng, draws)
+    likelihoods = [partial(_derivatives, q, basis, counts[:, g]) for g in range(rows.shape[1])]
+    return tilts.fit_spread(basis, likelihoods, rows.sum(axis=0) > 0, rng, draws)
 
 
 def _members(spread: Tilts, q: FloatArray, cells: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
     """Draw shift and slope of one subgroup for draws of the shared curve, (draw, bin); see `tilts.members`."""
-    theta = np.broadcast_to(spread.best[subgroup], spread.tau.shape)
-    rows = cells.sum(axis=1)
-    size = len(spread.basis)
+    rows, size = cells.sum(axis=1), len(spread.basis)
     squares = (spread.basis[:, None] * spread.basis).reshape(size**2, -1)
-    prior = np.eye(size) / spread.tau[:, None, :] ** 2
-    precision = prior
-    for _ in range(tilts.FOLLOWING):
+
+    def derivatives(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         p = _moved(q, theta @ spread.basis)
-        gradient = (cells[:, 1] - rows * p) @ spread.basis.T - theta / spread.tau**2
-        weight = rows * p * (1 - p)
-        precision = (weight @ squares.T).reshape(-1, size, size) + prior
-        step = np.linalg.solve(precision, gradient[..., None])[..., 0]
-        theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
-    root = np.linalg.inv(np.linalg.cholesky(precision))
-    return np.asarray(theta + np.einsum("dji,dj->di", root, rng.standard_normal(theta.shape)), dtype=np.float64)
+        information = ((rows * p * (1 - p)) @ squares.T).reshape(-1, size, size)
+        return (cells[:, 1] - rows * p) @ spread.basis.T, information
+
+    return tilts.follow(spread, subgroup, derivatives, rng)
 
 
 def _share(counts: FloatArray) -> FloatArray:
@@ -103,10 +94,5 @@ def _derivatives(
 ) -> tuple[FloatArray, FloatArray]:
     rows = cells.sum(axis=1)
     p = _moved(q, theta @ basis)
-    return basis @ (cells[:, 1] - rows * p), (basis * (rows * p * (1 - p))) @ basis.T + tilts.MIN_INFORMATION * np.eye(
-        len(basis)
-    )
-
-
-def _maximum(q: FloatArray, basis: FloatArray, cells: FloatArray) -> FloatArray:
-    return tilts.newton(lambda theta: _derivatives(q, basis, cells, theta), len(basis))
+    information = (basis * (rows * p * (1 - p))) @ basis.T + tilts.MIN_INFORMATION * np.eye(len(basis))
+    return basis @ (cells[:, 1] - rows * p), information

@@ -73,13 +73,12 @@ def threshold_curve(
 
     Notes
     -----
-    Frequentist: Jeffreys' intervals from the counts at each threshold (F1 through the rate it is a function of); NaN
-    where a denominator is empty. Bands are Clopper and Pearson's intervals at the level at which Jeffreys' hold whole
-    curves in a bootstrap of the subgroup's rows. Bayesian: prevalence and the distribution of scores within each
-    class are shrunk towards those that subgroups share, by as much as the subgroups agree
-    (`bayesgroups.questions.curves.trees`); defined also in subgroups without rows, and NaN only where no subgroup at all has a
-    row in the denominator. Cost grows with thresholds and subgroups and not with rows. Clusters of rows are not taken
-    into account.
+    Frequentist: Jeffreys' intervals from the counts at each threshold (F1 through the rate it is a function of); NaN where a
+    denominator is empty. Bands are Clopper and Pearson's intervals at the level at which Jeffreys' hold whole curves in a
+    bootstrap of the subgroup's rows. Bayesian: prevalence and the distribution of scores within each class are shrunk towards
+    those that subgroups share, by as much as the subgroups agree (`bayesgroups.questions.curves.trees`); defined also in
+    subgroups without rows, and NaN only where no subgroup at all has a row in the denominator. Cost grows with thresholds and
+    subgroups and not with rows. Clusters of rows are not taken into account.
 
     References
     ----------

@@ -16,14 +16,17 @@ doi:10.1093/biomet/66.1.17; Qin (1998), doi:10.1093/biomet/85.3.619.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
+
+Derivatives = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Gradient of a log likelihood and its information, at given tilts."""
 
 DEGREE = 3
 """Polynomials: location, spread, skewness."""
@@ -43,15 +46,9 @@ MIN_INFORMATION = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Tilts:
-    """Fit of all subgroups: polynomials ``basis`` (tilt, bin) and draws ``tau`` (draw, tilt) of the spread between subgroups.
-
-    ``information`` (subgroup, tilt, tilt) and ``score`` (subgroup, tilt) are the normal likelihood, precision and precision
-    times mean; ``best`` (subgroup, tilt) are the penalised maxima.
-    """
+    """Polynomials (tilt, bin), penalised maxima (subgroup, tilt), and draws (draw, tilt) of the spread between subgroups."""
 
     basis: FloatArray
-    information: FloatArray
-    score: FloatArray
     best: FloatArray
     tau: FloatArray
 
@@ -101,25 +98,25 @@ def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | Non
         return None
     q = centre(counts)
     basis = polynomials(q)
-    best = np.stack([_maximum(q, basis, rows) for rows in counts])
-    information, score = [], []
-    for theta, rows in zip(best, counts, strict=True):
-        gradient, precision = _derivatives(q, basis, rows, theta)
-        information.append(precision)
-        score.append(gradient + precision @ theta)
-    some = counts.sum(axis=1) > 0
-    return with_spread(basis, np.stack(information), np.stack(score), best, some, rng, draws)
+    likelihoods = [partial(_derivatives, q, basis, rows) for rows in counts]
+    return fit_spread(basis, likelihoods, counts.sum(axis=1) > 0, rng, draws)
 
 
-def with_spread(
-    basis: FloatArray, information: FloatArray, score: FloatArray, best: FloatArray, some: NDArray[np.bool_],
-    rng: np.random.Generator, draws: int,
-) -> Tilts:  # fmt: skip
-    """Draw the spread between subgroups from their normal likelihoods; ``some`` (subgroup,) has those with rows."""
+def fit_spread(
+    basis: FloatArray, likelihoods: Sequence[Derivatives], some: BoolArray, rng: np.random.Generator, draws: int
+) -> Tilts:
+    """Penalised maxima of all subgroups, and draws of the spread between ``some`` (subgroup,), those with rows.
+
+    Likelihoods are taken for normal ones, with precision ``information`` and precision times mean ``score``.
+    """
+    best = np.stack([newton(derivatives, len(basis)) for derivatives in likelihoods])
+    at_best = [derivatives(theta) for derivatives, theta in zip(likelihoods, best, strict=True)]
+    information = np.stack([precision for _, precision in at_best])
+    score = np.stack([gradient + precision @ theta for (gradient, precision), theta in zip(at_best, best, strict=True)])
     variances = np.linalg.inv(information[some])
     values = np.einsum("gij,gj->gi", variances, score[some])
     drawn = [_spread(values[:, j], variances[:, j, j], rng, draws) for j in range(len(basis))]
-    return Tilts(basis, information, score, best, np.stack(drawn, axis=1))
+    return Tilts(basis, best, np.stack(drawn, axis=1))
 
 
 def members(fitted: Tilts, q: FloatArray, rows: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
@@ -127,18 +124,27 @@ def members(fitted: Tilts, q: FloatArray, rows: FloatArray, subgroup: int, rng: 
 
     The tilts of a subgroup with ``rows`` (bin,) follow q; one without has draws from the population.
     """
-    theta = np.broadcast_to(fitted.best[subgroup], fitted.tau.shape)
-    prior = np.eye(len(fitted.basis)) / fitted.tau[:, None, :] ** 2
     size = len(fitted.basis)
     squares = (fitted.basis[:, None] * fitted.basis).reshape(size**2, -1)
-    precision = prior
-    for _ in range(FOLLOWING):
+
+    def derivatives(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         p = tilted(q, fitted.basis, theta)
         mean = p @ fitted.basis.T
         spread = (p @ squares.T).reshape(-1, size, size) - mean[:, :, None] * mean[:, None]
-        precision = rows.sum() * spread + MIN_INFORMATION * np.eye(size) + prior
-        gradient = fitted.basis @ rows - rows.sum() * mean - theta / fitted.tau**2
-        step = np.linalg.solve(precision, gradient[..., None])[..., 0]
+        return fitted.basis @ rows - rows.sum() * mean, rows.sum() * spread + MIN_INFORMATION * np.eye(size)
+
+    return follow(fitted, subgroup, derivatives, rng)
+
+
+def follow(fitted: Tilts, subgroup: int, derivatives: Derivatives, rng: np.random.Generator) -> FloatArray:
+    """Draws (draw, tilt) of one subgroup, from its best tilts, by gradients and informations for draws of what is shared."""
+    theta = np.broadcast_to(fitted.best[subgroup], fitted.tau.shape)
+    prior = np.eye(len(fitted.basis)) / fitted.tau[:, None, :] ** 2
+    precision = prior
+    for _ in range(FOLLOWING):
+        gradient, information = derivatives(theta)
+        precision = information + prior
+        step = np.linalg.solve(precision, (gradient - theta / fitted.tau**2)[..., None])[..., 0]
         theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
     root = np.linalg.inv(np.linalg.cholesky(precision))  # precision^-1 = root' root
     return np.asarray(theta + np.einsum("dji,dj->di", root, rng.standard_normal(theta.shape)), dtype=np.float64)
@@ -154,11 +160,7 @@ def _derivatives(
     return basis @ rows - rows.sum() * mean, rows.sum() * spread + MIN_INFORMATION * np.eye(len(basis))
 
 
-def _maximum(q: FloatArray, basis: FloatArray, rows: FloatArray) -> FloatArray:
-    return newton(lambda theta: _derivatives(q, basis, rows, theta), len(basis))
-
-
-def newton(derivatives: Callable[[FloatArray], tuple[FloatArray, FloatArray]], size: int) -> FloatArray:
+def newton(derivatives: Derivatives, size: int) -> FloatArray:
     """Maximum of a concave log likelihood less the penalty of a normal prior with the standard deviation `SCALE`."""
     theta = np.zeros(size)
     for _ in range(STEPS):

@@ -31,8 +31,7 @@ ROUNDING = 1e-12
 class Row:
     """Group-wise row of Table 1: its unit, its exponent (None if it is no generalised mean), and how to read it.
 
-    ``fair`` is the value of perfect fairness, NaN where there is none; ``weighted`` tells whether subgroups can have
-    weights.
+    ``fair`` is the value of perfect fairness, NaN where there is none; ``weighted`` tells whether subgroups can have weights.
     """
 
     unit: Unit
@@ -78,8 +77,7 @@ def over_subgroups(
 ) -> FloatArray:
     """Group-wise step: values (..., subgroup), in its unit, to (...), by an exponent or a name of `ROWS`.
 
-    ``weights`` are 0 where not ``taken``; steps that have none do not use them. ``threshold`` is for the two threshold
-    steps.
+    ``weights`` are 0 where not ``taken``; steps that have none do not use them. ``threshold`` is for the two threshold steps.
     """
     if not isinstance(step, str):
         return generalised_mean(values, step, weights)

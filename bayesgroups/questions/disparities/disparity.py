@@ -78,8 +78,7 @@ def disparity(
     tolerance : mapping from measures to numbers, optional
         Of a report: also give the probability that a measure is at most this, ``probability_within``.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness where draws are made, for a tally.
     draws : int

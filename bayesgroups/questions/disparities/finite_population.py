@@ -127,11 +127,10 @@ def law(spread: Spread, m: FloatArray) -> Law:
 def interval(spread: Spread, level: float, *, upper_only: bool = False) -> Interval:
     """All M >= 0 that the estimate does not speak against: never negative, never empty; NaN where all sampling variances are 0.
 
-    Under M the estimate has mean M, the variance and third moment of `law`, and otherwise the law of a gamma variable. For
-    equal and known variances it is a shifted non-central chi-square, of which this is the classic approximation.
-    ``upper_only`` gives the upper limit all of the error; else both ends share it as in
-    `bayesgroups.questions.disparities.unified`. Pearson (1959), doi:10.2307/2333533 (the approximation); Feldman, Cousins
-    (1998), doi:10.1103/PhysRevD.57.3873.
+    Under M the estimate has mean M, the variance and third moment of `law`, and otherwise the law of a gamma variable. For equal
+    and known variances it is a shifted non-central chi-square, of which this is the classic approximation. ``upper_only`` gives
+    the upper limit all of the error; else both ends share it as in `bayesgroups.questions.disparities.unified`. Pearson (1959),
+    doi:10.2307/2333533 (the approximation); Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873.
     """
     error = tail(level)
     start = np.maximum(spread.raw, 0.0)

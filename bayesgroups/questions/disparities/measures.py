@@ -51,9 +51,8 @@ def mean_absolute_deviation(y: FloatArray, weights: FloatArray | None = None) ->
 def variance(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Variance over subgroups, in squared units of y: half the mean squared difference between two subgroups.
 
-    With shares w it is sum w (y - mean)^2 / (1 - sum w^2), half the expected squared difference between two that are drawn
-    by w, given that they are of different subgroups. With equal weights its divisor is K - 1, as usual. NaN for one
-    subgroup.
+    With shares w it is sum w (y - mean)^2 / (1 - sum w^2), half the expected squared difference between two that are drawn by w,
+    given that they are of different subgroups. With equal weights its divisor is K - 1, as usual. NaN for one subgroup.
     """
     w = shares(y, weights)
     squares = (y - centre(y, weights)[..., None]) ** 2 @ w

@@ -29,8 +29,7 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imp
     level : float
         Probability of the intervals.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part; the report's answer for them comes from the model
-        alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
 
     Returns
     -------

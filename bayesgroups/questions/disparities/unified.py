@@ -1,9 +1,8 @@
 """Division of the error of an interval between its two ends, for a parameter that cannot be negative.
 
-A two-sided interval for a variance takes 2.5 % at either end. Where the variance is 0 its lower end cannot err, so it
-covers 97.5 % and spends width on an error that it cannot make. Ordered by likelihood ratio instead (Feldman and Cousins),
-an interval is one-sided where the data say 0, two-sided where they are far from it, never empty, and keeps its level
-everywhere.
+A two-sided interval for a variance takes 2.5 % at either end. Where the variance is 0 its lower end cannot err, so it covers 97.5
+% and spends width on an error that it cannot make. Ordered by likelihood ratio instead (Feldman and Cousins), an interval is
+one-sided where the data say 0, two-sided where they are far from it, never empty, and keeps its level everywhere.
 """
 
 from __future__ import annotations

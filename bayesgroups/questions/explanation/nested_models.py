@@ -53,9 +53,8 @@ def goodness_of_fit(
     Parameters
     ----------
     tally : xr.Dataset
-        A tally. It decides what a row is: where rows come in clusters (patients, speakers), tests of a tally of
-        rows reject too often; tally one row per cluster and subgroup (its mean) instead, so that ``count`` is the
-        number of clusters.
+        A tally. It decides what a row is: where rows come in clusters (patients, speakers), tests of a tally of rows reject too
+        often; tally one row per cluster and subgroup (its mean) instead, so that ``count`` is the number of clusters.
     formulas : sequence of str, or mapping from names to formulas
         At least two models, each within the next, the smallest first; see `bayesgroups.data.features` for what
         a formula may say. ``"1"`` is the intercept alone, which every model has. No model has an indicator per
