@@ -12,7 +12,6 @@ from bayesgroups.questions.curves import (
     histograms,
     rates,
     recalibration,
-    resampling,
     scores,
     tilts,
     trees,
@@ -101,7 +100,7 @@ def test_recalibration_members() -> None:
 
 def test_resample() -> None:
     found = histograms.Histogram(np.array([0.5]), np.array([[1.0, 3.0]]), np.array([[4.0, 0.0]]))
-    drawn = resampling.resample(found, 0, np.random.default_rng(1), 1000)
+    drawn = histograms.resample(found, 0, np.random.default_rng(1), 1000)
     assert bool((drawn.positives.sum(axis=1) + drawn.negatives.sum(axis=1) == 8).all())
     assert drawn.positive_share.tolist() == [0.125, 0.375]
     assert drawn.negative_share.tolist() == [0.5, 0.0]

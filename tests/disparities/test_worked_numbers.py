@@ -14,7 +14,6 @@ from bayesgroups.questions.disparities import (
     heterogeneity,
     measures,
     named_measures,
-    null_draws,
     population_variance,
     q_profile,
     q_unified,
@@ -204,7 +203,9 @@ def test_measure() -> None:
 
 def test_if_equal() -> None:
     estimates = read_estimates(bg.tally_from_counts([1, 1], [2, 2], pd.DataFrame({"site": ["a", "b"]})), 0)
-    assert sorted({tuple(row) for row in null_draws.if_equal(estimates, np.random.default_rng(1), 200).tolist()}) == [
+    assert sorted(
+        {tuple(row) for row in sampling_bias.if_equal(estimates, np.random.default_rng(1), 200).tolist()}
+    ) == [
         (0.0, 1.0),
         (0.5, 0.5),
         (1.0, 0.0),
@@ -213,12 +214,12 @@ def test_if_equal() -> None:
 
 def test_shrunken_truth() -> None:
     tally = bg.tally_from_estimates([0.0, 1.0, 2.0], [0.1, 0.1, 0.1], pd.DataFrame({"site": list("abc")}))
-    assert null_draws.shrunken_truth(read_estimates(tally, 0)).round(4).tolist() == [0.0513, 1.0, 1.9487]
+    assert sampling_bias.shrunken_truth(read_estimates(tally, 0)).round(4).tolist() == [0.0513, 1.0, 1.9487]
 
 
 def test_given_truth() -> None:
     estimates = read_estimates(bg.tally_from_counts([1, 1], [2, 2], pd.DataFrame({"site": ["a", "b"]})), 0)
-    assert null_draws.given_truth(np.array([0.0, 1.0]), estimates, np.random.default_rng(1), 2).tolist() == [
+    assert sampling_bias.given_truth(np.array([0.0, 1.0]), estimates, np.random.default_rng(1), 2).tolist() == [
         [0.0, 1.0],
         [0.0, 1.0],
     ]

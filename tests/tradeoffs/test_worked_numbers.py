@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesgroups.questions.tradeoffs import criteria, curves, distances, pieces, points
+from bayesgroups.questions.tradeoffs import criteria, curves, distances, points
 
 
 def test_parse() -> None:
@@ -47,26 +47,26 @@ def test_check_dominates() -> None:
 
 def test_steps_area() -> None:
     assert (
-        round(float(pieces.steps_area(curves.Curve(np.array([0.5, 0.7, 0.8]), np.array([1.0, 0.9, 0.6])), 0.5)), 6)
+        round(float(curves.steps_area(curves.Curve(np.array([0.5, 0.7, 0.8]), np.array([1.0, 0.9, 0.6])), 0.5)), 6)
         == 0.24
     )
 
 
 def test_polar_area() -> None:
     assert (
-        round(float(pieces.polar_area(curves.Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), (0.8, 1.0))), 6) == 0.06
+        round(float(curves.polar_area(curves.Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), (0.8, 1.0))), 6) == 0.06
     )
 
 
 def test_polar_dto() -> None:
     assert (
-        round(float(pieces.polar_dto(curves.Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), (0.8, 1.0))), 6)
+        round(float(curves.polar_dto(curves.Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), (0.8, 1.0))), 6)
         == 0.430022
     )
 
 
 def test_part() -> None:
-    found = pieces.part(curves.Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), fairness=0.8)
+    found = curves.part(curves.Curve(np.array([0.5, 0.8]), np.array([1.0, 0.6])), fairness=0.8)
     assert round(float(found.area), 6) == 0.135
     assert round(float(found.upper), 6) == 0.65
 

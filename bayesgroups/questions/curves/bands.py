@@ -61,6 +61,10 @@ class CurveLimits:
     band: Interval
     level: float
 
+    def beside(self, estimate: FloatArray) -> tuple[FloatArray, ...]:
+        """An estimate with its limits, in the order of `bayesgroups.questions.curves.thresholds.LIMITS`."""
+        return estimate, self.point.lower, self.point.upper, self.band.lower, self.band.upper
+
 
 def draw_limits(draws: FloatArray, level: float) -> CurveLimits:
     """Equal-tailed limits (point,) at every point, and limits that hold whole curves, from draws (draw, point) of one curve."""

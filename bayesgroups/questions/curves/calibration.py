@@ -213,9 +213,7 @@ def _posterior(
     for g, drawn in enumerate(recalibration.members(counts, score, rng, draws)):
         curves = np.stack([isotonic(each, weight) for each in drawn]) if increasing else drawn
         around = bands.draw_limits(curves, level)
-        point, band = around.point, around.band
-        limits[:, :, g] = (curves.mean(axis=0), point.lower, point.upper, band.lower, band.upper)
-        levels[g] = around.level
+        limits[:, :, g], levels[g] = around.beside(curves.mean(axis=0)), around.level
     return limits, levels
 
 

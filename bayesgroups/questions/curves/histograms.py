@@ -1,4 +1,4 @@
-"""Counts of both classes between thresholds: what is left of the scores once the thresholds are chosen."""
+"""Counts of both classes between thresholds, all that is left of the scores, and replicates of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from bayesgroups.questions.curves.scores import Scores
 
 STEPS = 51
 """Thresholds when none are given."""
+BORROWED = 1.0
+"""Rows of the pooled distribution that are added to each subgroup's own, so that no curve is known where it is 0 or 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,16 @@ class Histogram:
     negatives: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """Resampled counts (replicate, bin) of one subgroup, and shares (bin,) of their law, which sum to 1 over both classes."""
+
+    positives: FloatArray
+    negatives: FloatArray
+    positive_share: FloatArray
+    negative_share: FloatArray
+
+
 def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
     """Counts of scores between thresholds."""
     bins = len(thresholds) + 1
@@ -37,6 +49,22 @@ def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
         return np.bincount(place, weights=weights, minlength=scores.size * bins).reshape(scores.size, bins)
 
     return Histogram(thresholds, count(scores.positives), count(scores.negatives))
+
+
+def resample(counts: Histogram, subgroup: int, rng: np.random.Generator, draws: int) -> Replicates:
+    """Replicates of the rows of one subgroup, which must have one (Efron 1979, doi:10.1214/aos/1176344552).
+
+    Each has the subgroup's (effective, rounded) number of rows, from its own distribution over class and bin with one row
+    of all subgroups together added to it.
+    """
+    cells = np.stack([counts.positives, counts.negatives])
+    everyone = cells.sum(axis=1)
+    mixed = cells[:, subgroup] + BORROWED * everyone / everyone.sum()
+    share = mixed / mixed.sum()
+    rows = max(int(np.rint(cells[:, subgroup].sum())), 1)
+    drawn = rng.multinomial(rows, share.ravel() / share.sum(), size=draws).reshape(draws, *share.shape)
+    replicates = drawn.astype(np.float64)
+    return Replicates(replicates[:, 0], replicates[:, 1], share[0], share[1])
 
 
 def at_least(counts: FloatArray) -> FloatArray:

@@ -16,8 +16,7 @@ from bayesgroups.frequentist.intervals import areas
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.curves import bands, trees
 from bayesgroups.questions.curves.bands import CurveLimits
-from bayesgroups.questions.curves.histograms import Histogram, at_least, histogram, ranked
-from bayesgroups.questions.curves.resampling import Replicates, resample
+from bayesgroups.questions.curves.histograms import Histogram, Replicates, at_least, histogram, ranked, resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
@@ -183,8 +182,7 @@ def _bootstrap(scores: Scores, binned: Histogram, grid: FloatArray, level: float
         curve = _at_rates(grid, points["tpr"][mine][::-1], points["fpr"][mine][::-1])
         drawn = resample(binned, int(g), generator(seed, str(scores.names[g]), "roc bootstrap"), draws // 2)
         around = _limits(curve, float(ones[g]), drawn, grid, level)
-        limits[:, :, g] = (curve, around.point.lower, around.point.upper, around.band.lower, around.band.upper)
-        levels[g] = around.level
+        limits[:, :, g], levels[g] = around.beside(curve), around.level
     return limits, levels, area
 
 
@@ -218,9 +216,7 @@ def _posterior(scores: Scores, binned: Histogram, grid: FloatArray, level: float
         )
         curves = _at_rates(grid, _shares(ones), _shares(zeros))
         around = bands.draw_limits(curves, level)
-        point, band = around.point, around.band
-        limits[:, :, g] = (curves.mean(axis=0), point.lower, point.upper, band.lower, band.upper)
-        levels[g] = around.level
+        limits[:, :, g], levels[g] = around.beside(curves.mean(axis=0)), around.level
         below = np.cumsum(zeros, axis=1) - zeros
         aucs = np.clip((ones * (below + zeros / 2)).sum(axis=1), 0.0, 1.0)
         area[:, g] = (aucs.mean(), *np.quantile(aucs, [(1 - level) / 2, (1 + level) / 2]))

@@ -13,8 +13,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.curves import bands, hierarchy, rates, trees
-from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram
-from bayesgroups.questions.curves.resampling import resample
+from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram, resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
 from bayesgroups.report.posterior import generator
 
@@ -137,8 +136,7 @@ def bootstrap(
             truth = np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0), 0.0, 1.0)
             around = bands.rate_limits(hits, rows, truth, rates.counts(name, replicates), level)
             rate = np.divide(hits, rows, out=np.full_like(hits, np.nan), where=rows > 0)
-            curves = (rate, around.point.lower, around.point.upper, around.band.lower, around.band.upper)
-            limits[:, i, :, g] = [rates.value(name, curve) for curve in curves]
+            limits[:, i, :, g] = [rates.value(name, curve) for curve in around.beside(rate)]
             levels[i, g] = around.level
     return limits, levels
 
@@ -167,8 +165,7 @@ def posterior(
             part, whole = (each[:, defined[name]] for each in rates.counts(name, cells))
             curves = rates.value(name, np.clip(part / whole, 0.0, 1.0))
             around = bands.draw_limits(curves, level)
-            point, band = around.point, around.band
-            limits[:, i, defined[name], g] = (curves.mean(axis=0), point.lower, point.upper, band.lower, band.upper)
+            limits[:, i, defined[name], g] = around.beside(curves.mean(axis=0))
             levels[i, g] = around.level
     return limits, levels
 

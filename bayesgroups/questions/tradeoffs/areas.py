@@ -9,9 +9,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.questions.tradeoffs.curves import Curve, curve, efficient
+from bayesgroups.questions.tradeoffs.curves import (
+    Curve,
+    Part,
+    curve,
+    efficient,
+    part,
+    polar_area,
+    polar_dto,
+    steps_area,
+)
 from bayesgroups.questions.tradeoffs.distances import check_dominates
-from bayesgroups.questions.tradeoffs.pieces import Part, part, polar_area, polar_dto, steps_area
 from bayesgroups.questions.tradeoffs.points import goals, pair, read_points, without_unknown
 
 if TYPE_CHECKING:
