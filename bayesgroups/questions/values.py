@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -61,6 +61,11 @@ class Source:
         """The attribute ``note`` of an answer that tells better subgroups from worse ones: directions that nobody gave."""
         note = direction_note(self.tally) if self.larger_is_better is None else ""
         return {"note": note} if note else {}
+
+    def answer(self, tables: Sequence[xr.Dataset], attrs: Mapping[str, object]) -> xr.Dataset:
+        """Answers for every metric as one Dataset, with the coordinates of the source."""
+        joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
+        return joined.assign_coords(self.coordinates).assign_attrs(attrs)
 
     def read(self, position: int, *, unanswered: Literal["leave_out", "keep"] = "leave_out") -> Values:
         """Values of the metric at a position.

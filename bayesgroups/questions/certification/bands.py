@@ -116,9 +116,7 @@ def simultaneous_intervals(
                 }
             )
         )
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    attrs = {"level": level, "using": opened.using, "imputed": imputed}
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs)
+    return opened.answer(tables, {"level": level, "using": opened.using, "imputed": imputed})
 
 
 def _band(

@@ -55,8 +55,7 @@ def limits(sample: Sample, interval: str, z: float) -> Interval:
 def p_values(sample: Sample, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
     """One-sided p-values (subgroup,) of values of at least the standard (small: below it) and at most; NaN where undefined.
 
-    The test is the one whose limits `limits` gives: the standard lies outside the limits at level 1 - a exactly where the
-    p-value is below a.
+    The test is that of `limits`: the standard lies outside the limits at level 1 - a exactly where the p-value is below a.
     """
     from scipy.special import betainc, ndtr, stdtr
 

@@ -101,10 +101,8 @@ def discoveries(
         source, using, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
     )
     tables = [_one(numbers, tolerance, reference, error, seed) for numbers in opened.metrics]
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     attrs: dict[str, object] = {"tolerance": tolerance, "reference": reference, "error": error, "imputed": imputed}
-    attrs["using"] = opened.using
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs | opened.noted)
+    return opened.answer(tables, attrs | {"using": opened.using} | opened.noted)
 
 
 def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:

@@ -53,8 +53,7 @@ def correlated_critical_value(factor: FloatArray, level: float, rng: np.random.G
 def max_t(draws: FloatArray, centre: FloatArray, scale: FloatArray, level: float, side: str = "both") -> float:
     """Quantile of the largest standardised distance of draws (draw, subgroup) from their centre (subgroup,).
 
-    Subgroups without scale, and draws that are NaN, do not take part. ``side`` is ``both``, ``above`` (draws above the
-    centre) or ``below``.
+    Subgroups without scale, and NaN, do not take part. ``side`` is ``both``, ``above`` (draws above the centre) or ``below``.
     """
     tail(level)  # refuses a level outside (0, 1)
     use = scale > 0

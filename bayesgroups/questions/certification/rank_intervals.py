@@ -101,7 +101,9 @@ def ranks(
     for numbers in opened.metrics:
         table = _posterior(numbers, level) if numbers.using == "posterior" else _pairwise(numbers, level, seed)
         if all_ranks:
-            table = table.assign(rank_share=(("subgroup", "place"), _shares(numbers)))
+            shares = _shares(numbers)
+            table = table.assign(rank_share=(("subgroup", "place"), shares))
+            table = table.assign_coords(place=np.arange(1, len(shares) + 1))
         kind = "credible" if numbers.using == "posterior" else "simultaneous"
         table = table.assign(
             estimate=("subgroup", numbers.sample.estimate),
@@ -112,11 +114,8 @@ def ranks(
             usable=np.int8(numbers.usable),
         )
         tables.append(table)
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    if all_ranks:
-        joined = joined.assign_coords(place=np.arange(1, joined.sizes["subgroup"] + 1))
     attrs = {"level": level, "using": opened.using, "imputed": imputed, **opened.noted}
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs)
+    return opened.answer(tables, attrs)
 
 
 def rank_limits(values: FloatArray, covariance: FloatArray, critical_value: float) -> tuple[FloatArray, FloatArray]:

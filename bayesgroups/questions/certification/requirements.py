@@ -158,10 +158,8 @@ def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
         value = numbers.sample.estimate[some]
         value = value if numbers.sign > 0 else 1 - value
         tables.append(_table(definition, value, numbers.sample.count[some], numbers.labels, some))
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    coordinates = {**opened.coordinates, "check": list(CHECKS)}
     attrs = {"definition": definition.name, "tolerance": definition.tolerance, **opened.noted}
-    return joined.assign_coords(coordinates).assign_attrs(attrs)
+    return opened.answer(tables, attrs).assign_coords(check=list(CHECKS))
 
 
 def _table(

@@ -26,8 +26,7 @@ def rows_to_certify(
 ) -> xr.Dataset:
     """Plan the further rows that each subgroup needs for the pessimist to certify a standard.
 
-    Estimand: the smallest denominators with which, if values are as assumed, all lower limits exceed the standard with
-    probability ``power``.
+    Estimand: the smallest denominators with which all lower limits exceed the standard with probability ``power``.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def rows_to_certify(
         if numbers.kind == "rate":
             needed = continuity_corrected(needed, numbers.sign * (assumed - standard))
         tables.append(_needs(numbers, assumed, needed))
-    return _joined(tables, opened.coordinates, {"standard": standard, "power": power, "level": level, **opened.noted})
+    return opened.answer(tables, {"standard": standard, "power": power, "level": level, **opened.noted})
 
 
 def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArray | None = None) -> xr.Dataset:
@@ -140,7 +139,7 @@ def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArra
         widest = np.nanmax(np.where(numbers.included, error, np.nan)) if numbers.included.any() else np.nan
         needed = np.ceil(variance / (factor**2 * widest) - 1e-9)
         tables.append(_needs(numbers, assumed, np.where(numbers.included, needed, np.nan)))
-    return _joined(tables, opened.coordinates, {"factor": factor})
+    return opened.answer(tables, {"factor": factor})
 
 
 def minimum_detectable_gap(
@@ -162,9 +161,8 @@ def minimum_detectable_gap(
     Returns
     -------
     xr.Dataset
-        ``gap`` along ``metric`` and ``subgroup``, in units of the metric; NaN where undefined or without anyone else. Gaps
-        that are larger than the range of the metric cannot be shown at all. ``left_out`` along ``metric``: labels and reasons
-        of the subgroups without rows that count.
+        ``gap`` along ``metric`` and ``subgroup``, in units of the metric; NaN where undefined or without anyone else. Gaps beyond
+        the range of the metric cannot be shown. ``left_out`` along ``metric``: labels and reasons of subgroups without rows.
 
     Raises
     ------
@@ -198,7 +196,7 @@ def minimum_detectable_gap(
             gap = z * np.sqrt(_pooled(numbers) * (1 / count + 1 / (count.sum() - count)))
         shown = np.where(np.isfinite(gap), gap, np.nan)
         tables.append(xr.Dataset({"gap": ("subgroup", shown), "left_out": numbers.left_out}))
-    return _joined(tables, opened.coordinates, {"power": power, "level": level, "correction": correction})
+    return opened.answer(tables, {"power": power, "level": level, "correction": correction})
 
 
 def probability_of_finding_worst(
@@ -260,9 +258,8 @@ def probability_of_finding_worst(
         answer = {"probability": ("factor", probability), "worst_subgroup": label, "left_out": numbers.left_out}
         tables.append(xr.Dataset(answer))
     names = {"metric": opened.coordinates["metric"], "factor": growth}
-    return (
-        xr.concat(tables, dim="metric", data_vars="all", join="exact").assign_coords(names).assign_attrs(opened.noted)
-    )
+    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
+    return joined.assign_coords(names).assign_attrs(opened.noted)
 
 
 def rows_for_gap(gap: FloatArray, null_sd: FloatArray, sd: FloatArray, z: float, z_power: float) -> FloatArray:
@@ -338,8 +335,3 @@ def _needs(numbers: Values, assumed: FloatArray, needed: FloatArray) -> xr.Datas
         name: ("subgroup", row) for name, row in (("assumed", assumed), ("needed", needed), ("more", np.ceil(more)))
     }
     return xr.Dataset({**data, "total": float(np.nansum(more)), "left_out": numbers.left_out})
-
-
-def _joined(tables: list[xr.Dataset], coordinates: dict[str, object], attrs: dict[str, object]) -> xr.Dataset:
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    return joined.assign_coords(coordinates).assign_attrs(attrs)

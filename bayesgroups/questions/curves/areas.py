@@ -27,16 +27,14 @@ def auc_intervals(
 ) -> xr.Dataset:
     """The AUC of every subgroup from its own rows, with an interval of choice.
 
-    Estimand: P(s' > s) + P(s' = s) / 2 for a positive with score s' and a negative with score s, in the population of each
-    subgroup.
+    Estimand: P(s' > s) + P(s' = s) / 2 for a positive with score s' and a negative with score s, in each subgroup's population.
 
     Parameters
     ----------
     tally : xr.Dataset
         A tally with an ``auc``.
     interval : {"newcombe", "logit", "wald"}
-        Newcombe's score interval and the logit interval stay inside [0, 1] and have a width where classes are separated; the
-        normal one does neither.
+        Newcombe's score interval and the logit interval, but not the normal one, stay inside [0, 1] and always have a width.
     variance : {"pooled_delong", "delong", "hanley_mcneil", "hanley_mcneil_pooled", "calibrated"}, optional
         See `bayesgroups.tallies.auc_variances`. ``newcombe`` has that of Hanley and McNeil at each limit, or with
         ``calibrated`` the same times one factor, and takes no other; the default of the others is ``delong``.
@@ -52,8 +50,7 @@ def auc_intervals(
     Raises
     ------
     InputError
-        If a choice does not exist or is none for the interval, the level is not strictly between 0 and 1, or the tally has
-        no AUC.
+        If a choice does not exist or is none for the interval, the level is not inside (0, 1), or the tally has no AUC.
 
     References
     ----------

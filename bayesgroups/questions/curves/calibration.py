@@ -71,14 +71,12 @@ def calibration_curve(
     xr.Dataset
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, bin, subgroup), ``band_level(approach, subgroup)``, ``mean_score`` and ``count`` (bin, subgroup),
-        ``bin_lower`` and ``bin_upper`` (bin), and ``status(subgroup)``. A bin holds its upper edge and not its lower one,
-        but for the first, which holds both.
+        ``bin_lower`` and ``bin_upper`` (bin), and ``status(subgroup)``. A bin holds its upper edge, the first both edges.
 
     Raises
     ------
     InputError
-        If the source, the columns, a choice, the number of bins, level, draws or seed cannot be used, or a score is outside
-        [0, 1].
+        If source, columns, a choice, the number of bins, level, draws or seed cannot be used, or a score is outside [0, 1].
 
     Notes
     -----

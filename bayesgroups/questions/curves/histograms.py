@@ -75,8 +75,7 @@ def at_least(counts: FloatArray) -> FloatArray:
 def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArray:
     """Thresholds as given, sorted and without repeats, or by default; an InputError if there is none or one is not finite.
 
-    The default is 51 evenly spaced thresholds from 0 to 1 where all scores lie there, and otherwise the scores at 51 evenly
-    spaced ranks of all rows.
+    The default is 51 even thresholds from 0 to 1 where all scores lie there, else the scores at 51 even ranks of all rows.
     """
     if thresholds is None:
         if scores.score.min() >= 0 and scores.score.max() <= 1:

@@ -73,8 +73,7 @@ def roc_curve(
     Raises
     ------
     InputError
-        If the source, the columns, false positive rates, level, draws or seed cannot be used, or no subgroup has a positive
-        or none has a negative.
+        If source, columns, false positive rates, level, draws or seed cannot be used, or a class is empty in all subgroups.
 
     Notes
     -----

@@ -94,8 +94,7 @@ def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
 def members(tree: Tree, counts: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
     """Draws (draw, bin) of the distribution of one subgroup, summing to 1.
 
-    ``counts`` (subgroup, bin) are the rows that the tree was fitted to. A subgroup without rows has draws from the
-    population of subgroups.
+    ``counts`` (subgroup, bin) are the rows of the fit. A subgroup without rows has draws from the population of subgroups.
     """
     bases = [base.base for base in tree.shared]
     if tree.tilts is not None:

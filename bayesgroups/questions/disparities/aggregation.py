@@ -52,8 +52,7 @@ def aggregate(
     ----------
     scores : xr.DataArray
         The metric along ``label`` and ``subgroup``, such as the true positive rate per class; larger is better. Without
-        ``label`` there is one class and no second step. Other dims stay, so that with ``chain`` and ``draw`` the answer has
-        its distribution.
+        ``label`` there is one class and no second step. Other dims stay, so that with ``chain`` and ``draw`` the answer has draws.
     unit : {"score", "gap", "ratio"}, optional
         What is averaged; ``gap`` for an exponent, and what the row has in the table for a name.
     group_power : float or str
@@ -88,8 +87,7 @@ def aggregate(
     Raises
     ------
     InputError
-        If a dim, the counts, the threshold or the positive class is missing or does not fit, a name is unknown, or a step
-        that has no weights is given some.
+        If a dim, the counts, the threshold or the positive class does not fit, a name is unknown, or a step has no weights.
 
     Warns
     -----

@@ -49,8 +49,7 @@ def between_group_variance(
     """Estimate the variance of the true values of every metric between subgroups.
 
     Estimand: with ``uncorrected``, ``corrected`` and ``double_corrected`` the variance of the true values of these very
-    subgroups, divisor K - 1; with the others tau^2, the variance of a population that they are drawn from. Both in squared
-    units of the metric.
+    subgroups, divisor K - 1; with the others tau^2, the variance of their population. Both in squared units of the metric.
 
     Parameters
     ----------
@@ -71,8 +70,7 @@ def between_group_variance(
         ``ml`` and ``reml``. ``unified``: an interval that keeps its level where the variance is 0 too, by testing every
         value; the estimand is that of the method; not for ``uncorrected``. ``upper``: an upper limit alone, ``lower`` is 0.
     form : {"unbiased", "published"}
-        Sampling variance of a rate in the first three methods: y (1 - y) / (d - 1), or / d as published, which takes off
-        too little.
+        Sampling variance of a rate in the first three methods: y (1 - y) / (d - 1), or / d as published, which is too small.
     variances : {"pooled", "own"}
         Sampling variances that weigh subgroups in the other methods: from the pooled row variance of the tally, or from each
         subgroup's own rows (pooled where these all agree or there is one). Those of rates go with the rates, and weights
@@ -125,9 +123,7 @@ def between_group_variance(
     check_tally(tally)
     name = _check(method, interval, form, variances, draws)
     tail(level)
-    numbers: dict[str, list[float]] = {key: [] for key in _NUMBERS}
-    words: dict[str, list[str]] = {key: [] for key in _WORDS}
-    used = []
+    rows: list[dict[str, Any]] = []
     for i in range(tally.sizes["metric"]):
         estimates = read_estimates(tally, i)
         v = estimates.v if variances == "own" else estimates.pooled
@@ -139,7 +135,7 @@ def between_group_variance(
         elif not reason:
             answer = of_population(estimates.y, estimates.v, positive, method, name, level)
         tested = len(estimates.y) > 1 and bool((positive > 0).all())
-        values_by_name = {
+        row: dict[str, Any] = {
             "raw": answer.raw,
             "truncated": np.maximum(answer.raw, 0.0),
             "std_error": answer.std_error,
@@ -148,24 +144,16 @@ def between_group_variance(
             "q": heterogeneity.q_statistic(estimates.y, positive) if tested else np.nan,
             "q_df": len(estimates.y) - 1 if tested else np.nan,
             "i_squared": heterogeneity.i_squared(estimates.y, positive) if tested else np.nan,
-        }
-        if not reason and np.isnan(values_by_name["lower"]):
-            reason = FLAT
-        for key, value in values_by_name.items():
-            numbers[key].append(float(value))
-        texts_by_name = {
             "interval_method": name,
             "left_out": estimates.left_out,
             "note": _note(estimates, method),
-            "reason": reason,
         }
-        for key, text in texts_by_name.items():
-            words[key].append(text)
-        used.append(len(estimates.y))
-    data: dict[str, Any] = {key: ("metric", np.array(values)) for key, values in numbers.items()}
-    data |= {key: ("metric", np.array(texts, dtype=str)) for key, texts in words.items()}
+        row["reason"] = FLAT if not reason and np.isnan(row["lower"]) else reason
+        rows.append(row | {"subgroups": len(estimates.y)})
+    types = dict.fromkeys(_NUMBERS, np.float64) | dict.fromkeys(_WORDS, np.str_) | {"subgroups": np.int64}
+    data = {key: ("metric", np.array([row[key] for row in rows], dtype=kind)) for key, kind in types.items()}
     return xr.Dataset(
-        {**data, "subgroups": ("metric", np.array(used))},
+        data,
         coords={"metric": tally["metric"].values},
         attrs={
             "method": method,

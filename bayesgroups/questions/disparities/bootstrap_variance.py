@@ -24,8 +24,7 @@ Form = Literal["unbiased", "published"]
 def resample(tally: xr.Dataset, position: int, estimates: Estimates, *, seed: int, draws: int) -> FloatArray:
     """Replicates (draw, subgroup) of the estimates of one metric, at ``position``, of the subgroups that are used.
 
-    Drawn by `bayesgroups.inference.bootstrap.replicates` given the denominators; published estimates, which have no rows,
-    are drawn from normal laws.
+    By `bayesgroups.inference.bootstrap.replicates` given the denominators; published estimates have normal ones.
     """
     if estimates.kind == "estimate":
         rng = generator(seed, estimates.metric, "bootstrap")

@@ -22,8 +22,7 @@ def confusion_scores(confusion: xr.DataArray, metric: ClassMetric = "tpr") -> xr
     Parameters
     ----------
     confusion : xr.DataArray
-        Rows by ``subgroup``, ``label`` (the true class) and ``predicted``, with the same classes in both; 0 or more, whole
-        or not. Other dims stay.
+        Rows, 0 or more, by ``subgroup``, ``label`` (the true class) and ``predicted``, with the same classes. Other dims stay.
     metric : {"tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"}
         ``sel``: share of the rows that are given the class; ``acc``: share whose being of the class or not is told right.
 

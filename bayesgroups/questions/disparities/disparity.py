@@ -63,8 +63,7 @@ def disparity(
     level : float
         Of the intervals.
     weights : {"group", "population"}
-        Whether all subgroups count the same, or by their denominators; the maxima of differences and ratios know no weight
-        but that of the mean they refer to.
+        Equal weights of subgroups, or their denominators; maxima have none but that of the mean they refer to.
     using : {"auto", "tally", "posterior", "bootstrap"}
         Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     corrected : bool

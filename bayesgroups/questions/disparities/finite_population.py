@@ -74,8 +74,7 @@ def of_cells(estimates: Estimates) -> Spread:
 def of_rates(successes: FloatArray, count: FloatArray, v: FloatArray, pooled: FloatArray) -> Spread:
     """Estimate of M from rates (..., subgroup) of independent rows, of two subgroups or more, each with a row.
 
-    ``v`` and ``pooled`` estimate the sampling variances: y (1 - y) / (d - 1) where there are two rows, and from the pooled
-    row variance.
+    ``v`` and ``pooled`` are sampling variances: y (1 - y) / (d - 1) where there are two rows, and from the pooled row variance.
     """
     successes, count, v, pooled = np.broadcast_arrays(successes, count, v, pooled)
     y = successes / count

@@ -47,8 +47,7 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
 
     Notes
     -----
-    Beforehand components are exchangeable, so that every one of them has the same prior mean; shares that stay near it tell
-    that the data do not.
+    Components are exchangeable a priori and have one prior mean; shares that stay near it tell that the data do not.
 
     References
     ----------

@@ -43,8 +43,7 @@ def prior_sensitivity(
     subgroups : sequence of str, optional
         Answer for these only, for a report of thousands; all when left out.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric can be the worst and take part in the gap. Their own
-        sensitivities are given either way.
+        Treatment, in ``worst`` and ``gap``, of subgroups without rows that count; all have sensitivities of their own.
 
     Returns
     -------

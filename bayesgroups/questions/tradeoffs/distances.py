@@ -49,8 +49,7 @@ def distance_to_optimum(
     Raises
     ------
     InputError
-        If the points cannot be read, a candidate surpasses the ideal point, a weight is negative or all are 0, or an ideal
-        to divide by is not positive.
+        If points cannot be read, a candidate surpasses the ideal, weights are negative or all 0, or a divisor is not positive.
 
     References
     ----------
