@@ -73,27 +73,18 @@ def definitions(tolerance: float = 0.05, *, standard: float = 0.8, level: float 
     ['equality_gap', 'size_weighted_gap', 'differential_ratio']
     """
     z = critical_value("none", level, 1)
-    published_definitions = [
-        Definition("equality_gap", lambda m, n, overall: float(published.equality_gap(m, overall)), tolerance),
-        Definition(
-            "size_weighted_gap",
-            lambda m, n, overall: float(published.size_weighted_gap(m, n / n.sum(), overall)),
-            tolerance,
-        ),
-        Definition("differential_ratio", lambda m, n, overall: float(published.differential_ratio(m)), tolerance),
-        Definition(
-            "share_beyond",
-            lambda m, n, overall: float(published.share_beyond(m, n / n.sum(), overall, tolerance)),
-            tolerance,
-        ),
-    ]
-    for interval, clipped in (("wald", False), ("wald", True), ("clopper_pearson", True)):
-        word = {True: "clipped", False: "raw"}[clipped] if interval == "wald" else "exact"
+    gaps: dict[str, Judge] = {
+        "equality_gap": lambda m, n, overall: float(published.equality_gap(m, overall)),
+        "size_weighted_gap": lambda m, n, overall: float(published.size_weighted_gap(m, n / n.sum(), overall)),
+        "differential_ratio": lambda m, n, overall: float(published.differential_ratio(m)),
+        "share_beyond": lambda m, n, overall: float(published.share_beyond(m, n / n.sum(), overall, tolerance)),
+    }
+    every = [Definition(name, unfairness, tolerance) for name, unfairness in gaps.items()]
+    kinds = (("raw", "wald", False), ("clipped", "wald", True), ("exact", "clopper_pearson", True))
+    for word, interval, clipped in kinds:
         for side in ("optimist", "pessimist"):
-            published_definitions.append(
-                Definition(f"{side}_{word}", _limit(side, interval, z, clipped=clipped), 1 - standard)
-            )
-    return tuple(published_definitions)
+            every.append(Definition(f"{side}_{word}", _limit(side, interval, z, clipped=clipped), 1 - standard))
+    return tuple(every)
 
 
 def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
@@ -210,7 +201,8 @@ def _same_standard(definition: Definition, value: FloatArray, size: FloatArray) 
             sizes = size.copy()
             sizes[group] = rows
             unfairness.append(definition.unfairness(tested, sizes * SIZE_FACTOR, overall))
-        yield _Trial(group, unfairness[0], unfairness[1], _differs(unfairness[0], unfairness[1]))
+        small, large = unfairness
+        yield _Trial(group, small, large, small != large and not abs(small - large) <= NEGLIGIBLE)
 
 
 def _no_exception(definition: Definition, value: FloatArray, size: FloatArray) -> Iterator[_Trial]:
@@ -256,7 +248,3 @@ def _limit(side: str, interval: str, z: float, *, clipped: bool) -> Judge:
         return 1 - (min(max(lowest, 0.0), 1.0) if clipped else lowest)
 
     return unfairness
-
-
-def _differs(first: float, second: float) -> bool:
-    return first != second and not abs(first - second) <= NEGLIGIBLE

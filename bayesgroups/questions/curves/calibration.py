@@ -118,6 +118,7 @@ def calibration_curve(
     counts = np.stack(sums[:2], axis=-1)  # (bin, subgroup, class)
     rows = counts.sum(axis=-1)
     mean_score = np.divide(sums[2], rows, out=np.full_like(rows, np.nan), where=rows > 0)
+    status = np.where(rows.sum(axis=0) > 0, "ok", "no rows")
     middle = (bounds[1:] + bounds[:-1]) / 2
     everyone = np.divide(sums[2].sum(axis=1), rows.sum(axis=1), out=middle.copy(), where=rows.sum(axis=1) > 0)
     increasing = shape == "isotonic"
@@ -129,7 +130,7 @@ def calibration_curve(
     data: dict[str, Any] = {name: (dims, np.stack([side[0][i] for side in sides])) for i, name in enumerate(LIMITS)}
     data["band_level"] = (("approach", "subgroup"), np.stack([side[1] for side in sides]))
     data |= {"mean_score": (dims[1:], mean_score), "count": (dims[1:], rows)}
-    data |= {"bin_lower": ("bin", bounds[:-1]), "bin_upper": ("bin", bounds[1:]), "status": ("subgroup", _status(rows))}
+    data |= {"bin_lower": ("bin", bounds[:-1]), "bin_upper": ("bin", bounds[1:]), "status": ("subgroup", status)}
     coordinates = {
         "approach": list(APPROACHES),
         "bin": np.arange(len(middle)),
@@ -162,10 +163,6 @@ def _bounds(scores: Scores, bins: int, edges: Edges) -> FloatArray:
 def _count(scores: Scores, place: NDArray[np.intp], bins: int, weight: FloatArray) -> FloatArray:
     sums = np.bincount(scores.subgroup * bins + place, weights=weight, minlength=scores.size * bins)
     return sums.reshape(scores.size, bins).T.astype(np.float64)
-
-
-def _status(rows: FloatArray) -> NDArray[np.str_]:
-    return np.where(rows.sum(axis=0) > 0, "ok", "no rows")
 
 
 def _confidence(

@@ -42,12 +42,8 @@ def tails(distance: FloatArray, level: float) -> Tails:
     high = np.full(mean.shape, float(ndtri(1 - error / 2)))
     for _ in range(BISECTIONS if near.any() else 0):
         middle = (low + high) / 2
-        narrow = ndtr(middle) - ndtr(_lower(middle, inside)) < level
+        lower = (inside**2 - middle**2) / (2 * inside) - inside  # x1 - mean for the x2 - mean that is given
+        narrow = ndtr(middle) - ndtr(lower) < level
         low, high = np.where(narrow, middle, low), np.where(narrow, high, middle)
     above = np.where(mean > 0, np.where(near, ndtr(-(low + high) / 2), error / 2), error)
     return Tails(error - above, above)
-
-
-def _lower(width: FloatArray, mean: FloatArray) -> FloatArray:
-    """x1 - mean for the x2 - mean that is given."""
-    return np.asarray((mean**2 - width**2) / (2 * mean) - mean, dtype=np.float64)

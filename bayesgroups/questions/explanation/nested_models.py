@@ -132,12 +132,14 @@ def goodness_of_fit(
     rss, rank = np.full((metrics, len(names)), np.nan), np.full((metrics, len(names)), np.nan)
     used = np.zeros(metrics, dtype=np.int64)
     for i in range(metrics):
-        weight = count[i] if weights == "count" else _inverse(variance[i])
+        with np.errstate(divide="ignore"):
+            weight = count[i] if weights == "count" else 1 / variance[i]
         defined = np.isfinite(z[i])
         if weights == "count" and np.isnan(weight[defined]).any():
             raise InputError("weights='count' needs denominators, which published estimates lack; use 'precision'")
         used[i] = defined.sum()
-        noise = _noise(tally.isel(metric=i), weights)
+        pooled, df = (float(tally[name][i]) for name in ("pooled_variance", "pooled_df"))
+        noise = _Noise(pooled if weights == "count" else 1.0, df)
         if not np.isfinite(weight[defined]).all():
             reasons[i, :] = "a sampling variance is 0"
             continue
@@ -219,16 +221,6 @@ def _check_nested(names: Sequence[str], designs: Sequence[FloatArray]) -> None:
                 f"model {small!r} is not within model {large!r}; give nested models, the smallest first, so that each "
                 "has all terms of the one before it"
             )
-
-
-def _inverse(variance: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore"):
-        return np.asarray(1 / variance)
-
-
-def _noise(metric: xr.Dataset, weights: Weights) -> _Noise:
-    pooled = float(metric["pooled_variance"])
-    return _Noise(pooled if weights == "count" else 1.0, float(metric["pooled_df"]))
 
 
 def _squares(residual: FloatArray) -> float:
