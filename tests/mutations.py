@@ -142,8 +142,8 @@ MUTATIONS = (
     Mutation(
         "Bonferroni critical value",
         f"{QUESTIONS}/certification/multiplicity.py",
-        "tail /= max(groups, 1)",
-        "tail /= max(groups - 1, 1)",
+        "error /= max(groups, 1)",
+        "error /= max(groups - 1, 1)",
         "tests/certification/test_certify.py tests/certification/test_selection.py",
     ),
     Mutation(
@@ -183,7 +183,7 @@ MUTATIONS = (
     ),
     Mutation(
         "polar area",
-        f"{QUESTIONS}/tradeoffs/pieces.py",
+        f"{QUESTIONS}/tradeoffs/curves.py",
         "np.abs(ax * by - ay * bx).sum(axis=-1) / 2",
         "np.abs(ax * by - ay * bx).sum(axis=-1)",
         "tests/tradeoffs",

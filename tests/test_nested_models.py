@@ -16,7 +16,7 @@ import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.questions.explanation.nested_models import holm
+from bayesgroups.questions.certification.multiplicity import adjust
 
 # Realised sizes of a published evaluation set of 5,000 admissions (Herlihy et al. 2024).
 SIZES = (2, 3, 3, 5, 5, 6, 6, 9, 15, 18, 19, 20, 21, 23, 27, 28, 31, 34, 58, 66, 80, 94, 153, 157, 202, 244, 330,
@@ -131,9 +131,9 @@ def test_statsmodels_agrees(seed: int) -> None:
 def test_holm_goes_through_ties_and_gaps() -> None:
     p = np.array([[0.01, np.nan, 0.04], [0.04, 0.9, 0.5]])
     known = np.isfinite(p)
-    np.testing.assert_allclose(holm(p)[known], multipletests(p[known], method="holm")[1])
-    assert np.isnan(holm(p)[~known]).all()
-    assert holm(np.array([])).tolist() == []
+    np.testing.assert_allclose(adjust(p, "holm")[known], multipletests(p[known], method="holm")[1])
+    assert np.isnan(adjust(p, "holm")[~known]).all()
+    assert adjust(np.array([]), "holm").tolist() == []
 
 
 def test_holm_counts_every_metric_of_the_call() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.report.diagnostics import Check, chain_checks, nuts_checks
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import assemble
-from bayesgroups.tallies.assembly import SCHEMA
 
 SAMPLES = ("chain", "draw")
 
@@ -45,7 +45,7 @@ def report_from_draws(
         The dim of the subgroups: ``subgroup``, or the only one left. Its labels are matched with those of the tally; a dim
         without labels, or numbered from 0 as ``__obs__`` of Bambi is, must be in the order of the tally.
     estimator : str
-        What the model is called in the report.
+        Name of the model in the report.
     reference : Estimator, optional
         Whose frequentist side answers; ``bg.NoPooling()`` where left out.
     settings : mapping, optional
@@ -57,8 +57,7 @@ def report_from_draws(
     -------
     xr.DataTree
         A report, see `bayesgroups.report.schema`, with R-hat and effective sample sizes, and divergences and E-BFMI where the draws
-        come with them: ``report.attrs["usable"]`` is 0 where one fails. ``overall`` and ``tau`` are kept where the draws have
-        them.
+        come with them: ``report.attrs["usable"]`` is 0 where one fails. ``overall`` and ``tau`` are kept if there.
 
     Raises
     ------
@@ -84,8 +83,7 @@ def report_from_draws(
     """
     from bayesgroups.estimators.no_pooling import NoPooling
 
-    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
+    check_tally(tally)
     posterior, stats = _groups(draws, variable)
     mu = _laid_out(tally, posterior[variable], dim)
     _check_range(tally, mu)
@@ -95,18 +93,13 @@ def report_from_draws(
     }
     data = xr.Dataset({name: values.drop_vars(set(values.coords) - set(values.dims)) for name, values in kept.items()})
     checked = [metric for i, metric in enumerate(metrics) if np.isfinite(mu.values[:, :, i]).any()]
+    sampled = None if stats is None else xr.DataTree.from_dict({"posterior": data, "sample_stats": stats})
     checks: list[Check] = []
     for metric in checked:
-        checks += _checks(data, stats, metric)
+        checks += chain_checks(data, metric) if sampled is None else nuts_checks(sampled, metric)
     answer = (reference or NoPooling()).reference(tally, seed=seed)
     fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
     return assemble(tally, fitted, answer, estimator=estimator, settings=dict(settings or {}), seed=seed)
-
-
-def _checks(data: xr.Dataset, stats: xr.Dataset | None, metric: str) -> list[Check]:
-    if stats is None:
-        return chain_checks(data, metric)
-    return nuts_checks(xr.DataTree.from_dict({"posterior": data, "sample_stats": stats}), metric)
 
 
 def _groups(draws: object, variable: str) -> tuple[xr.Dataset, xr.Dataset | None]:
@@ -125,8 +118,6 @@ def _groups(draws: object, variable: str) -> tuple[xr.Dataset, xr.Dataset | None
     if not isinstance(draws, xr.Dataset):
         raise InputError(f"draws must be a DataArray, a Dataset or a DataTree of xarray; got {type(draws).__name__}")
     if variable not in draws:
-        from bayesgroups.errors import near_misses
-
         raise InputError(f"the draws have no variable {variable!r}; {near_misses(variable, map(str, draws.data_vars))}")
     return draws, stats
 
@@ -149,14 +140,10 @@ def _laid_out(tally: xr.Dataset, values: xr.DataArray, dim: str | None) -> xr.Da
                 f"the tally has the metrics {[str(dim_name) for dim_name in metrics]}, the draws have no dim 'metric'; select one"
             )
         values = values.expand_dims(metric=metrics)
-    laid = values.rename({place: "subgroup"}) if place != "subgroup" else values
-    laid = _matched(laid, "metric", metrics)
-    laid = _matched(laid, "subgroup", labels)
-    return (
-        laid.transpose(*SAMPLES, "metric", "subgroup")
-        .astype(np.float64)
-        .assign_coords({name: np.arange(laid.sizes[name]) for name in SAMPLES})
-    )
+    renamed = values.rename({place: "subgroup"}) if place != "subgroup" else values
+    laid = _matched(_matched(renamed, "metric", metrics), "subgroup", labels)
+    laid = laid.transpose(*SAMPLES, "metric", "subgroup").astype(np.float64)
+    return laid.assign_coords({name: np.arange(laid.sizes[name]) for name in SAMPLES})
 
 
 def _matched(values: xr.DataArray, dim: str, labels: np.ndarray[Any, Any]) -> xr.DataArray:

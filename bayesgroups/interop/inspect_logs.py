@@ -7,7 +7,6 @@ import json
 import math
 import struct
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +99,7 @@ def _row(source: Path, about: dict[str, Any], sample: dict[str, Any]) -> dict[st
         for key, item in each:
             name = f"score_{scorer}" if key is None else f"score_{scorer}_{key}"
             row[name] = _number(source, row["item"], name, item)
-    return row | {f"metadata_{key}": _scalar(value) for key, value in (sample.get("metadata") or {}).items()}
+    return row | {f"metadata_{key}": scalar(value) for key, value in (sample.get("metadata") or {}).items()}
 
 
 def _number(source: Path, item: str, name: str, value: object) -> float:
@@ -121,7 +120,8 @@ def _number(source: Path, item: str, name: str, value: object) -> float:
         ) from None
 
 
-def _scalar(value: object) -> object:
+def scalar(value: object) -> object:
+    """Value of a field as it is if it fits a cell of a frame, else as JSON."""
     return value if value is None or isinstance(value, str | int | float | bool) else json.dumps(value, sort_keys=True)
 
 
@@ -162,12 +162,11 @@ def _content(archive: zipfile.ZipFile, name: str) -> bytes:
         raise MissingDependencyError(
             "the log is compressed with Zstandard; use Python 3.14, or: pip install 'bayesgroups[parquet]'"
         ) from problem
-    packed = b"".join(_packed(archive, entry))
-    content: bytes = pa.input_stream(io.BytesIO(packed), compression="zstd").read()
+    content: bytes = pa.input_stream(io.BytesIO(_packed(archive, entry)), compression="zstd").read()
     return content
 
 
-def _packed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+def _packed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """The bytes of an entry as they are stored: after a header of 30 bytes, the name and what else the header tells of."""
     stream = archive.fp
     if stream is None:
@@ -176,4 +175,4 @@ def _packed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]
     head = stream.read(30)
     name_length, extra_length = struct.unpack("<HH", head[26:30])
     stream.seek(entry.header_offset + 30 + name_length + extra_length)
-    yield stream.read(entry.compress_size)
+    return stream.read(entry.compress_size)

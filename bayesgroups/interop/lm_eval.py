@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesgroups.errors import InputError, SchemaError, near_misses
+from bayesgroups.interop.inspect_logs import scalar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +79,7 @@ def _row(sample: dict[str, Any], about: dict[str, str], metrics: list[str]) -> d
     doc = sample["doc"] if isinstance(sample["doc"], dict) else {"text": sample["doc"]}
     row: dict[str, Any] = {"item": str(sample["doc_id"]), **about, "filter": str(sample.get("filter", "none"))}
     row |= {name: float(sample[name]) for name in metrics}
-    return row | {f"doc_{key}": _scalar(value) for key, value in doc.items()}
+    return row | {f"doc_{key}": scalar(value) for key, value in doc.items()}
 
 
 def _samples(source: Path) -> list[dict[str, Any]]:
@@ -105,16 +106,9 @@ def _samples(source: Path) -> list[dict[str, Any]]:
 def _metrics(source: Path, samples: list[dict[str, Any]]) -> list[str]:
     """Metrics that are a number in every sample; perplexities, which are pairs, are none."""
     named = samples[0].get("metrics")
-    names = (
-        list(named)
-        if isinstance(named, list)
-        else [name for name in samples[0] if name.startswith(("acc", "exact_match", "f1"))]
-    )
+    guessed = [name for name in samples[0] if name.startswith(("acc", "exact_match", "f1"))]
+    names = list(named) if isinstance(named, list) else guessed
     graded = [name for name in names if all(isinstance(sample.get(name), int | float) for sample in samples)]
     if not graded:
         raise SchemaError(f"file {str(source)!r}: none of the metrics {names} is a number in every sample")
     return graded
-
-
-def _scalar(value: object) -> object:
-    return value if value is None or isinstance(value, str | int | float | bool) else json.dumps(value, sort_keys=True)

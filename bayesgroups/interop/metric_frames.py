@@ -52,7 +52,7 @@ def tally_from_metric_frame(
     count : str
         Its metric with the number of rows, the denominator of ``selection_rate`` and ``accuracy_score``.
     denominators : mapping, optional
-        From other rates to the metrics that hold their denominators, such as ``{"false_negative_rate": "positives"}`` with
+        From other rates to the metrics with their denominators, such as ``{"false_negative_rate": "positives"}`` with
         ``"positives": lambda y_true, y_pred: y_true.sum()``.
     larger_is_better : bool or mapping from metrics to bool, optional
         Direction of the metrics, by their names here, as in `bayesgroups.tally_from_counts`.
@@ -116,8 +116,7 @@ def tally_from_metric_frame(
 def metric_frame(report: xr.DataTree, *, using: Using = "auto") -> Any:
     """The estimates of a report as a MetricFrame, for whatever takes one.
 
-    ``difference()``, ``ratio()``, ``group_min()``, ``group_max()`` and ``by_group`` are then those of the estimates; the
-    uncertainty stays in the report.
+    ``difference()``, ``ratio()``, ``group_min()``, ``group_max()`` and ``by_group`` are those of the estimates alone.
 
     Parameters
     ----------
@@ -129,8 +128,7 @@ def metric_frame(report: xr.DataTree, *, using: Using = "auto") -> Any:
     Returns
     -------
     fairlearn.metrics.MetricFrame
-        ``overall`` is the mean of the subgroups weighted by their counts, or the plain mean where there are none. Groups
-        without an estimate are NaN.
+        ``overall`` is the mean of the subgroups, weighted by counts if any are there. Groups without an estimate are NaN.
 
     Raises
     ------

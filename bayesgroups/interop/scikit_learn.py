@@ -44,10 +44,8 @@ def tally_from_estimator(
     ----------
     model : estimator
         Fitted, with ``predict`` and, where scores are needed, ``predict_proba`` or ``decision_function``; a pipeline too.
-    X : array or dataframe (row, feature)
-        What the model is given, rows it was not fitted on.
-    y : array (row,)
-        What is true.
+    X, y : array or dataframe (row, feature), and array (row,)
+        Features, as the model is given them, and outcomes of rows it was not fitted on.
     by : sequence of str, pandas.DataFrame or mapping
         Attributes: names of columns of ``X``, or the columns themselves, which the model need not know.
     metrics : sequence of str or Metric, optional
@@ -55,16 +53,15 @@ def tally_from_estimator(
     positive : object, optional
         The class that counts as positive; the second of the model's two classes where left out, as scikit-learn has it.
     threshold, selection_rate : float, optional
-        Decide by the score instead of ``predict``. Scores are probabilities of ``positive`` where the model has them, else
-        values of ``decision_function``.
+        Decide by the score, probabilities of ``positive`` or else ``decision_function``, instead of ``predict``.
     loss : callable, optional
         From outcomes and predictions to a loss per row, for the metric ``mean``; the absolute error where left out.
     weights, cluster : array (row,), optional
         Sampling weights, and clusters of rows that belong together.
     missing : {"error", "level", "drop"}
-        What to do with rows whose attribute is missing.
+        Treatment of rows whose attribute is missing.
     larger_is_better : bool or mapping from metrics to bool, optional
-        Direction of the metrics, as in `bayesgroups.tally`; say it where ``loss`` gives scores of which larger ones are better.
+        Direction of the metrics, as in `bayesgroups.tally`; say it where larger values of ``loss`` are better.
 
     Returns
     -------
@@ -92,7 +89,9 @@ def tally_from_estimator(
     if truth.ndim != 1:
         raise InputError(f"y must have one value per row; its shape is {truth.shape}")
     frame = attributes(X, by, len(truth))
-    wanted = _names(metrics, classifies=hasattr(model, "classes_"))
+    wanted = [metrics] if isinstance(metrics, str | Metric) else list(metrics or ())
+    if metrics is None:
+        wanted = ["acc"] if hasattr(model, "classes_") else ["mean"]
     taken = {name: _free(name, frame) for name in ("y_true", "y_pred", "y_score", "loss", "weights", "cluster")}
     roles: dict[str, Any] = {}
 
@@ -127,18 +126,7 @@ def tally_from_estimator(
 
 
 def attributes(X: Any, by: Sequence[str] | pd.DataFrame | Mapping[str, ArrayLike], rows: int) -> pd.DataFrame:
-    """The attributes of rows as a dataframe of its own.
-
-    Raises
-    ------
-    InputError
-        If a column is absent, there is none, or there are not as many as rows.
-
-    Examples
-    --------
-    >>> attributes(None, {"sex": ["f", "m"]}, 2).shape
-    (2, 1)
-    """
+    """Attributes of rows as a dataframe of its own; an InputError if one is absent, there is none, or not as many as rows."""
     import pandas as pd
 
     if isinstance(by, Mapping | pd.DataFrame):
@@ -162,10 +150,7 @@ def attributes(X: Any, by: Sequence[str] | pd.DataFrame | Mapping[str, ArrayLike
 def scores(model: Any, X: Any, positive: object) -> FloatArray:
     """Scores of the positive class: probabilities where the model has them, else its decision function.
 
-    Raises
-    ------
-    InputError
-        If the model has neither, or not this class.
+    An InputError if the model has neither, or not this class.
     """
     classes = list(getattr(model, "classes_", []))
     if positive not in classes:
@@ -183,12 +168,6 @@ def scores(model: Any, X: Any, positive: object) -> FloatArray:
     if values.ndim == 2:
         return values[:, classes.index(positive)]
     return values if positive == classes[1] else -values
-
-
-def _names(metrics: Sequence[str | Metric] | str | Metric | None, *, classifies: bool) -> list[str | Metric]:
-    if metrics is None:
-        return ["acc"] if classifies else ["mean"]
-    return [metrics] if isinstance(metrics, str | Metric) else list(metrics)
 
 
 def _second_class(model: Any, kinds: set[str]) -> object:

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.texts import level_text
-from bayesgroups.errors import InputError
+from bayesgroups.errors import InputError, near_misses
 from bayesgroups.interop.scikit_learn import attributes
 from bayesgroups.tallies import tally_from_estimates
 
@@ -35,17 +35,14 @@ def tally_from_scorer(
 ) -> xr.Dataset:
     """Tally any score of scikit-learn, with sampling variances from a bootstrap of the rows of each subgroup.
 
-    For scores that are no mean over rows (R squared, balanced accuracy, average precision); rates and means have exact
-    variances in `tally_from_estimator`.
+    For scores that are no mean over rows (R squared, average precision); `tally_from_estimator` is exact for the others.
 
     Parameters
     ----------
     model : estimator
         Fitted.
-    X : array or pandas.DataFrame (row, feature)
-        What the model is given.
-    y : array (row,)
-        What is true.
+    X, y : array or pandas.DataFrame (row, feature), and array (row,)
+        Features, as the model is given them, and outcomes.
     by : sequence of str, pandas.DataFrame or mapping
         Attributes, as in `tally_from_estimator`.
     scoring : str or callable
@@ -84,6 +81,8 @@ def tally_from_scorer(
     """
     import warnings
 
+    import pandas as pd
+
     if replicates < 20:
         raise InputError(f"replicates must be 20 or more; got {replicates}")
     truth = np.asarray(y)
@@ -104,8 +103,6 @@ def tally_from_scorer(
                 variance = float(np.var(finite, ddof=1)) if len(finite) > 1 and np.isfinite(estimate) else np.nan
             estimates.append(estimate if np.isfinite(variance) else np.nan)
             variances.append(variance)
-    import pandas as pd
-
     keys = [key if isinstance(key, tuple) else (key,) for key in groups]
     table = pd.DataFrame(keys, columns=texts.columns)
     return tally_from_estimates(
@@ -115,8 +112,6 @@ def tally_from_scorer(
 
 def _scorer(scoring: str | Callable[[Any, Any, Any], float]) -> tuple[str, Callable[[Any, Any, Any], float]]:
     from sklearn.metrics import get_scorer, get_scorer_names
-
-    from bayesgroups.errors import near_misses
 
     if callable(scoring):
         return getattr(scoring, "__name__", "score"), scoring

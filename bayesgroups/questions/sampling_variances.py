@@ -17,25 +17,11 @@ from bayesgroups.tallies.participation import participants
 class Estimates:
     """Estimates of one metric with their sampling variances; arrays (subgroup,) of the subgroups that are used.
 
-    Attributes
-    ----------
-    metric, kind : str
-        As in the tally.
-    y, count : array
-        Estimate, effective denominator; the latter is infinite for published estimates.
-    v, pooled : array
-        Unbiased estimate of the sampling variance from the subgroup's own rows, and from the pooled row variance; the
-        former is the latter where there is one row.
-    resampled : array
-        Variance that resampling the rows adds, denominators kept.
-    rests_on_pooling : bool array
-        Where ``v`` is ``pooled`` for lack of a second row.
-    used : bool array
-        Over all subgroups of the tally.
-    left_out : str
-        Labels of the others, with the reasons, joined by "; ".
-    binomial : bool
-        Whether the metric is a rate of independent rows.
+    ``count`` are effective denominators, infinite for published estimates; ``v`` is the unbiased estimate of the sampling
+    variance from the subgroup's own rows, ``pooled`` that from the pooled row variance, which stands for ``v`` too where a
+    second row is lacking (``rests_on_pooling``). ``resampled`` is the variance that resampling the rows adds, denominators
+    kept. ``used`` is over all subgroups of the tally, ``left_out`` the labels of the others with reasons, ``binomial``
+    tells of a rate of independent rows.
     """
 
     metric: str
@@ -52,48 +38,20 @@ class Estimates:
 
 
 def check_tally(tally: object) -> None:
-    """Check that something is a tally.
-
-    Raises
-    ------
-    SchemaError
-        If it is not.
-    """
+    """Refusal, as a SchemaError, of anything but a tally."""
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
         raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
 
 
 def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
-    """Read the estimates of one metric and their sampling variances.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-    position : int
-        Of the metric.
-
-    Returns
-    -------
-    Estimates
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> sites = pd.DataFrame({"site": ["a", "b", "c", "d"]})
-    >>> estimates = read_estimates(bg.tally_from_counts([1, 3, 0, 1], [4, 9, 0, 1], sites), 0)
-    >>> estimates.y.round(3).tolist(), estimates.left_out
-    ([0.25, 0.333, 1.0], 'c (no rows)')
-    >>> estimates.v.round(3).tolist(), estimates.rests_on_pooling.tolist()
-    ([0.062, 0.028, 0.25], [False, False, True])
-    """
-    one = tally.isel(metric=position)
+    """Estimates of the metric at a position, and their sampling variances."""
+    metric = tally.isel(metric=position)
     y, count, row_variance, pooled = (
-        np.asarray(one[name].values, dtype=np.float64)
+        np.asarray(metric[name].values, dtype=np.float64)
         for name in ("estimate", "count", "row_variance", "sampling_variance")
     )
-    kind = str(one["kind"].values)
-    taking_part = participants(one, np.isfinite(y) & np.isfinite(pooled), "leave_out")
+    kind = str(metric["kind"].values)
+    taking_part = participants(metric, np.isfinite(y) & np.isfinite(pooled), "leave_out")
     used = taking_part.included
     published = kind == "estimate"
     if published:
@@ -101,16 +59,16 @@ def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
     lacks_row = ~np.isfinite(row_variance) | (count <= 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         v = np.where(lacks_row, pooled, row_variance / count)
-    clustered = "cluster_analysis" in tally and str(one["cluster_analysis"].values) != "ignore"
+    clustered = "cluster_analysis" in tally and str(metric["cluster_analysis"].values) != "ignore"
     if published:
         resampled = pooled
     elif kind == "auc" or clustered:
-        resampled = np.asarray(one["bootstrap_variance"].values, dtype=np.float64)
+        resampled = np.asarray(metric["bootstrap_variance"].values, dtype=np.float64)
     else:
         with np.errstate(invalid="ignore", divide="ignore"):
             resampled = np.where(lacks_row, 0.0, v * (count - 1) / count)
     return Estimates(
-        metric=str(one["metric"].values),
+        metric=str(metric["metric"].values),
         kind=kind,
         y=y[used],
         count=count[used],

@@ -37,28 +37,12 @@ class Sample:
 class Values:
     """One metric in every subgroup.
 
-    Attributes
-    ----------
-    table : xr.Dataset
-        The metric in the tally, or in its margins.
-    using : {"tally", "posterior", "bootstrap"}
-        Where the values come from.
-    estimand : str
-        The quantity that is estimated, in words; empty where a report does not name it.
-    sign : int
-        1 where larger is better, -1 where larger is worse: ``sign * value`` is worse where it is smaller.
-    sample : Sample
-        Of the tally; its ``estimate`` is that of the report where there are draws, and NaN where not included.
-    draws : array (draw, subgroup) or None
-        Posterior draws or bootstrap replicates.
-    included : array (subgroup,)
-        False where the subgroup takes no part.
-    left_out : str
-        Labels and reasons of those that take no part, joined by "; ".
-    status : array (subgroup,)
-        As in a tally; ``imputed`` where only a model answers.
-    usable : bool
-        False where the report failed its diagnostics.
+    ``table`` is the metric in the tally, or in its margins; ``estimand`` the quantity in words, empty where a report does
+    not name it; ``sign`` is 1 where larger is better and -1 where larger is worse, so that ``sign * value`` is worse where
+    it is smaller. ``sample`` is of the tally, but its ``estimate`` is that of the report where there are ``draws`` (draw,
+    subgroup), posterior draws or bootstrap replicates, and NaN where not ``included``. ``left_out`` has labels and reasons
+    of those that take no part, joined by "; "; ``status`` is as in a tally, ``imputed`` where only a model answers;
+    ``usable`` False where the report failed its diagnostics.
     """
 
     table: xr.Dataset

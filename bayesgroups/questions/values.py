@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -31,24 +31,9 @@ _FIXES = {"posterior": "save the report with its draws", "bootstrap": "bg.NoPool
 class Source:
     """All metrics of a tally, or of its margins, with draws where they are asked for.
 
-    Attributes
-    ----------
-    tally : xr.Dataset
-        The tally, that of the report, or its margins.
-    using : {"tally", "posterior", "bootstrap"}
-        Where values come from.
-    imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count take part where draws answer for them.
-    draws : xr.DataArray (chain, draw, metric, subgroup) or None
-        Posterior draws or bootstrap replicates.
-    estimates : array (metric, subgroup)
-        Of the tally, or of the approach of the report that the draws belong to.
-    estimands : array (metric,)
-        The quantities that are estimated, in words; empty where a report does not name them.
-    usable : bool
-        False where the report failed its diagnostics.
-    larger_is_better : bool or None
-        Replaces what the tally says of every metric.
+    ``estimates`` (metric, subgroup) are those of the tally, or of the approach of the report that the draws belong to;
+    ``estimands`` (metric,) the quantities in words, empty where a report does not name them; ``usable`` is False where the
+    report failed its diagnostics; ``larger_is_better`` replaces the tally's word on every metric.
     """
 
     tally: xr.Dataset
@@ -77,19 +62,15 @@ class Source:
         note = direction_note(self.tally) if self.larger_is_better is None else ""
         return {"note": note} if note else {}
 
+    def answer(self, tables: Sequence[xr.Dataset], attrs: Mapping[str, object]) -> xr.Dataset:
+        """Answers for every metric as one Dataset, with the coordinates of the source."""
+        joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
+        return joined.assign_coords(self.coordinates).assign_attrs(attrs)
+
     def read(self, position: int, *, unanswered: Literal["leave_out", "keep"] = "leave_out") -> Values:
-        """Read one metric.
+        """Values of the metric at a position.
 
-        Parameters
-        ----------
-        position : int
-            Of the metric.
-        unanswered : {"leave_out", "keep"}
-            Treatment of subgroups that have rows and not a single draw: kept, they leave no draw complete.
-
-        Returns
-        -------
-        Values
+        ``unanswered`` is about subgroups that have rows and not a single draw: kept, they leave no draw complete.
         """
         table = self.tally.isel(metric=position)
         status = table["status"].values.astype("<U10")
@@ -121,43 +102,11 @@ def open_source(
     source: object, using: Using = "auto", *, imputed: Imputed = "leave_out", larger_is_better: bool | None = None,
     schemas: Sequence[str] = (SCHEMA,),
 ) -> Source:  # fmt: skip
-    """Open a tally or a report to read values from.
+    """Source of a tally or a report.
 
-    Parameters
-    ----------
-    source : xr.Dataset or xr.DataTree
-        From `bayesgroups.tally` and related functions, or from `bayesgroups.estimate`.
-    using : {"auto", "tally", "posterior", "bootstrap"}
-        Where values come from; ``auto`` is the posterior of a report, and the tally where there is no report.
-    imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count take part where draws answer for them.
-    larger_is_better : bool, optional
-        Replaces what the tally says of every metric.
-    schemas : sequence of str
-        Schemas of the Datasets that the question takes.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        If a setting does not exist, a tally is asked for draws, or the report was made, or saved, without them.
-    SchemaError
-        If the source is neither a tally nor a report.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> tally = bg.tally_from_counts([1, 3, 0], [10, 9, 0], pd.DataFrame({"site": ["a", "b", "c"]}))
-    >>> report = bg.estimate(tally, bg.NoPooling(), seed=1)
-    >>> [open_source(given).using for given in (tally, report)], open_source(report, "tally").using
-    (['tally', 'posterior'], 'tally')
-    >>> values = open_source(report).read(0)
-    >>> values.draws.shape, values.included.tolist(), values.left_out
-    ((4000, 3), [True, True, False], 'c (no rows)')
+    ``using="auto"`` is the posterior of a report, and the tally where there is no report; ``schemas`` are those of the
+    Datasets that the question takes. An InputError if a setting does not exist, a tally is asked for draws, or the report
+    was made, or saved, without them; a SchemaError if the source is neither.
     """
     check_using(using)
     check_imputed(imputed)
@@ -184,13 +133,7 @@ def open_source(
 
 
 def check_using(using: object) -> None:
-    """Refuse a place for numbers to come from that does not exist.
-
-    Raises
-    ------
-    InputError
-        The message has the four that do.
-    """
+    """Refusal, as an InputError that names the four that exist, of a place for numbers to come from."""
     if using not in get_args(Using):
         raise InputError(f"using={using!r} is not one of {', '.join(map(repr, get_args(Using)))}")
 
@@ -198,20 +141,7 @@ def check_using(using: object) -> None:
 def approach_shown(using: Using) -> Approach:
     """Approach of a report whose estimates are shown: the frequentist one is made from the tally alone.
 
-    Parameters
-    ----------
-    using : {"auto", "tally", "posterior"}
-        ``auto`` is the posterior.
-
-    Raises
-    ------
-    InputError
-        If there is no such place, or it is the bootstrap, whose replicates have no estimates of their own.
-
-    Examples
-    --------
-    >>> approach_shown("auto"), approach_shown("tally")
-    ('bayesian', 'frequentist')
+    An InputError for the bootstrap, whose replicates have no estimates of their own, and for a place that does not exist.
     """
     check_using(using)
     if using == "bootstrap":

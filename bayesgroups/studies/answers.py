@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.files import write_atomically
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
+from bayesgroups.studies.checkpoints import readable
 
 PARTS = ("estimate", "lower", "upper")
 
@@ -52,26 +51,12 @@ class Identity:
 
 
 def place_of(folder: Path, identity: Identity) -> Path:
-    """The file of a record, readable and different for different names.
-
-    Examples
-    --------
-    >>> place_of(Path("records"), Identity("", 1, 3, "EB (plug-in)", "")).name
-    'draw_0003__eb_plug_in_b2b8649e.npz'
-    """
-    plain = re.sub(r"[^a-z0-9]+", "_", identity.estimator.lower()).strip("_")[:60]
-    digest = hashlib.sha256(identity.estimator.encode()).hexdigest()[:8]
-    return folder / f"draw_{identity.draw:04d}__{plain}_{digest}.npz"
+    """File of a record, readable and different for different names."""
+    return folder / f"draw_{identity.draw:04d}__{readable(identity.estimator)}.npz"
 
 
 def write_answers(path: Path, answers: Answers, identity: Identity) -> None:
-    """Write answers in one step, the same bytes for the same numbers.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Answers written in one step, the same bytes for the same numbers; an InputError if the file cannot be written."""
     arrays: dict[str, NDArray[np.generic]] = {
         "identity": np.array(identity.as_text()),
         "names": np.array(list(answers)),
@@ -88,12 +73,9 @@ def write_answers(path: Path, answers: Answers, identity: Identity) -> None:
 
 
 def read_answers(path: Path, identity: Identity) -> Answers | None:
-    """Read a record; ``None`` where there is none.
+    """Answers of a record; ``None`` where there is none.
 
-    Raises
-    ------
-    InputError
-        If the file is damaged or is the record of another study: other data, design, seed or settings.
+    An InputError if the file is damaged or is the record of another study: other data, design, seed or settings.
     """
     if not path.is_file():
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -18,7 +17,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies.execution import Executor, Progress
+from bayesgroups.studies.execution import Executor, Progress, check_sendable
 from bayesgroups.studies.resampling import describe
 from bayesgroups.studies.uniformity import BINS, uniformity
 
@@ -54,49 +53,44 @@ def calibrate(
     ----------
     replication : callable
         ``replication(rng)`` draws the truth from the prior and data given the truth, fits the data, and returns
-        ``(truth, draws)``: mappings of the same names to a number and to an array (draw,), in the same units. Every quantity of
-        every replication has the same number of draws, which should be independent: thin those of Markov chains. A function
-        of the data such as the log likelihood makes a good further quantity, for its ranks also tell of data that were
-        ignored. A third mapping, of names to numbers of the fit such as its k-hat, is kept beside the ranks.
+        ``(truth, draws)``: mappings of the same names to a number and to an array (draw,), in the same units. All quantities of
+        all replications have equally many draws, which should be independent: thin those of Markov chains. A function of the
+        data such as the log likelihood makes a good further quantity, for its ranks also tell of data that were ignored. A
+        third mapping, of names to numbers of the fit such as its k-hat, is kept beside the ranks.
     quantities : sequence of str, optional
         Names of the quantities to rank, in this order; all that the first replication returns when left out.
     replications : int
         Simulated data sets, 1 or more. The first ones are the same however many there are.
     seed : int or sequence of int
-        Source of all randomness: replication i uses ``numpy.random.default_rng([seed, i])``, so that the same seed gives the
-        same ranks, whatever the number of workers. Of a sequence all numbers are taken, as in ``[*seed, i]``, which gives
-        several designs of one study streams of their own.
+        Source of all randomness: replication i uses ``numpy.random.default_rng([seed, i])``, whatever the number of workers; of a
+        sequence ``[*seed, i]``, which gives several designs of one study streams of their own.
     bins : int
-        Bins of the chi-square test, from 2 to the number of possible ranks, draws + 1. The approximation of its p-value asks for
-        five replications per bin or more.
+        Bins of the chi-square test, from 2 to draws + 1; its p-value asks for five replications per bin or more.
     workers : int or dask.distributed.Client
-        Processes of this machine, or the client of a cluster. With more than one, ``replication`` must be importable (no
-        lambda).
+        Processes of this machine, or the client of a cluster. With more than one, ``replication`` must be importable (no lambda).
     folder : str or Path, optional
-        Where ranks are written as they come. A later call with the same folder, function and seed goes on from there, with
-        more replications or after an interruption. ``replication`` must then be a function of a module, or a
-        `functools.partial` of one, for its name tells the checkpoints of one calibration from those of another; its code is
-        not compared.
+        Where ranks are written as they come. A later call with the same folder, function and seed goes on from there, with more
+        replications or after an interruption. ``replication`` must then be a function of a module, or a `functools.partial` of
+        one, for its name tells the checkpoints of one calibration from those of another; its code is not compared.
     progress : callable, optional
         Called with (name of the function, finished replications, all replications).
 
     Returns
     -------
     xr.Dataset
-        ``ranks(quantity, replication)``: draws below the true value, whole numbers from 0 to ``draws``; a draw that equals the
-        true value counts as below or not at random. ``chi2_p`` and ``ks_p`` (quantity,): p-values of uniformity, of the
-        chi-square test on bins and of the Kolmogorov-Smirnov test on the whole distribution function. ``mean_pit`` and
-        ``variance_pit`` (quantity,): mean, and 12 times the mean squared distance from 1/2, of the probability integral
-        transform (rank + 1/2) / (draws + 1): 1/2 and 1 if uniform, and a variance above 1 where draws vary too little.
-        ``fit(measure, replication)``, if numbers of the fit were returned. Attributes ``draws``, ``replications``, ``seed`` and
-        ``bins``.
+        ``ranks(quantity, replication)``: draws below the true value, whole numbers from 0 to ``draws``; a draw that equals it
+        counts as below or not at random. ``chi2_p`` and ``ks_p`` (quantity,): p-values of uniformity, of the chi-square test on
+        bins and of the Kolmogorov-Smirnov test on the whole distribution function. ``mean_pit`` and ``variance_pit`` (quantity,):
+        mean, and 12 times the mean squared distance from 1/2, of the probability integral transform (rank + 1/2) / (draws + 1):
+        1/2 and 1 if uniform, and a variance above 1 where draws vary too little. ``fit(measure, replication)``, if numbers of the
+        fit were returned. Attributes ``draws``, ``replications``, ``seed`` and ``bins``.
 
     Raises
     ------
     InputError
-        If an argument is out of range, names of truth and draws differ, a quantity is missing, is not one number with an array
-        of draws or is not finite, numbers of draws differ, the function cannot be sent to a process or has no name of its own
-        for a folder, or the folder holds ranks of another calibration.
+        If an argument is out of range, names of truth and draws differ, a quantity is missing, is not one number with an array of
+        draws or is not finite, numbers of draws differ, the function cannot be sent to a process or has no name of its own for a
+        folder, or the folder holds ranks of another calibration.
     EngineError
         If processes or workers keep dying.
 
@@ -131,11 +125,9 @@ def calibrate(
     work = partial(_rank, replication, chosen, entropy)
     answers = executor.run(f"calibration of {name}", work, replications, settings=settings)
     first = answers[0]
+    expected = {"quantities": list(first["ranks"]), "numbers of the fit": list(first["fit"])}
     for number, answer in enumerate(answers):
-        for of, names, wanted in (
-            ("quantities", list(answer["ranks"]), list(first["ranks"])),
-            ("numbers of the fit", list(answer["fit"]), list(first["fit"])),
-        ):
+        for names, (of, wanted) in zip((list(answer["ranks"]), list(answer["fit"])), expected.items(), strict=True):
             if names != wanted:
                 raise InputError(
                     f"replication {number} returned the {of} {_listed(names)}, replication 0 {_listed(wanted)}; "
@@ -238,9 +230,4 @@ def _check(
         )
     Executor(workers)  # refuses what it cannot use
     if workers != 1:
-        try:
-            ForkingPickler.dumps(replication)
-        except Exception as problem:  # whatever the object raises when it is taken apart
-            raise InputError(
-                f"replication {name!r} cannot be sent to another process; use a function of a module, or workers=1"
-            ) from problem
+        check_sendable(replication, f"replication {name!r}")

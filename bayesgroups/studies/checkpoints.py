@@ -17,39 +17,17 @@ HEAD = "journal"
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """A file of answers, and what they are answers to.
+    """File of answers, made with its folder when the first answer comes, and the ``identity`` of the study that they are of.
 
     A process that is stopped while it writes leaves a line without an end, which is not read, and whose piece is computed
-    again. Floats are written so that they come back as they were.
-
-    Attributes
-    ----------
-    path : Path
-        The file, made with its folder when the first answer comes.
-    identity : str
-        The study with its settings, such as design and seed: answers to another one are refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     checkpoints = Checkpoints(Path(folder) / "rank.jsonl", "rank, seed 1")
-    ...     checkpoints.add(2, {"rank": 17})
-    ...     checkpoints.read()
-    {2: {'rank': 17}}
+    again. Floats come back as they were. Answers to a study of another identity (settings, design, seed) are refused.
     """
 
     path: Path
     identity: str
 
     def read(self) -> dict[int, Any]:
-        """Read the answers by piece; none where there is no file.
-
-        Raises
-        ------
-        InputError
-            If the file is not one of checkpoints, or belongs to another study.
-        """
+        """Answers by piece, none where there is no file; an InputError if it holds no checkpoints, or those of another study."""
         if not self.path.is_file():
             return {}
         try:
@@ -69,13 +47,7 @@ class Checkpoints:
         return answers
 
     def add(self, piece: int, answer: Any) -> None:
-        """Write one answer at the end.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-        """
+        """Writes one answer at the end, or raises an InputError."""
         line = json.dumps({"piece": piece, "answer": answer}) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,15 +62,14 @@ class Checkpoints:
 
 
 def file_name(name: str) -> str:
-    """A file name for what is computed, readable and different for different names.
+    """File name for what is computed, readable and different for different names."""
+    return f"{readable(name)}.jsonl"
 
-    Examples
-    --------
-    >>> file_name("ranks of partial pooling, normal")
-    'ranks_of_partial_pooling_normal_cd0b4d25.jsonl'
-    """
+
+def readable(name: str) -> str:
+    """Part of a file name with the letters and digits of a name, and a digest that tells it from similar names."""
     plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:60]
-    return f"{plain}_{hashlib.sha256(name.encode()).hexdigest()[:8]}.jsonl"
+    return f"{plain}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _whole(file: Any) -> int:

@@ -1,8 +1,7 @@
 """Pieces of a study, one after the other, on processes of this machine or on a Dask cluster: the same answers everywhere.
 
 A piece is a number; whatever it needs of chance it takes from a stream of its own, so that neither the order of pieces nor
-the place where they run changes an answer. Answers that were kept in a `bayesgroups.studies.checkpoints.Checkpoints` are not
-computed again.
+the place where they run changes an answer. Answers that `bayesgroups.studies.checkpoints.Checkpoints` keep are not made again.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,26 +33,9 @@ FRUITLESS = 2
 class Executor:
     """Place where the pieces of a study are computed, where their answers are kept, and the listener to its progress.
 
-    Attributes
-    ----------
-    workers : int or dask.distributed.Client
-        Processes of this machine, by joblib (with 1 this one), or the client of a cluster. Pieces of a process that dies
-        are computed again.
-    folder : Path, optional
-        Where answers are written as they come; those found there are not computed again.
-    progress : callable, optional
-        Called with a name, the number of pieces done so far (those found in the folder first), and of all.
-
-    Raises
-    ------
-    InputError
-        If ``workers`` is neither a whole number from 1 on nor a client.
-
-    Examples
-    --------
-    >>> from bayesgroups.studies.execution import Executor
-    >>> Executor().run("squares", lambda piece: piece**2, 4)
-    [0, 1, 4, 9]
+    ``workers`` are processes of this machine, by joblib (with 1 this one), or the client of a cluster; else an InputError.
+    Pieces of a process that dies are computed again. Answers found in ``folder`` are not computed again, others written
+    there as they come. ``progress`` is called with a name and the numbers of pieces done (those found first) and of all.
     """
 
     workers: int | Client = 1
@@ -68,39 +51,15 @@ class Executor:
             )
 
     def run[Answer](
-        self,
-        name: str,
-        work: Callable[[int], Answer],
-        pieces: int,
-        *,
-        settings: Mapping[str, object] | None = None,
+        self, name: str, work: Callable[[int], Answer], pieces: int, *, settings: Mapping[str, object] | None = None
     ) -> list[Answer]:
-        """Compute the answer of every piece, wherever it is done.
+        """Answers in the order of their pieces, 0 to ``pieces`` - 1, the same whatever the workers.
 
-        Parameters
-        ----------
-        name : str
-            What is computed; it names the file in the folder.
-        work : callable
-            From the number of a piece, 0 to ``pieces`` - 1, to its answer, which depends on nothing else. A function of a
-            module, or a `functools.partial` of one, can be sent to any process or cluster. To be kept, its answers must be
-            made of what JSON has: numbers, texts, lists and mappings.
-        pieces : int
-            How many.
-        settings : mapping, optional
-            What else an answer depends on, such as the seed: answers in the folder to other settings are refused.
-
-        Returns
-        -------
-        list
-            Answers in the order of their pieces, the same whatever the workers.
-
-        Raises
-        ------
-        InputError
-            If answers in the folder are of another study, or cannot be read or written.
-        EngineError
-            If workers keep dying.
+        ``name`` names the file in the folder. ``work`` takes the number of a piece, and its answer depends on nothing else;
+        a function of a module, or a `functools.partial` of one, can be sent to any process or cluster. To be kept, answers
+        must be made of what JSON has: numbers, texts, lists and mappings. ``settings`` are what else an answer depends on,
+        such as the seed: answers in the folder to other settings are refused. An InputError if those cannot be read or
+        written, an EngineError if workers keep dying.
         """
         checkpoints = None
         if self.folder is not None:
@@ -127,6 +86,16 @@ class Executor:
         else:
             _on_processes(work, left, self.workers, finished)
         return [answers[piece] for piece in range(pieces)]
+
+
+def check_sendable(thing: object, name: str) -> None:
+    """Refusal, as an InputError, of an object that cannot be sent to another process."""
+    try:
+        ForkingPickler.dumps(thing)
+    except Exception as problem:  # whatever the object raises when it is taken apart
+        raise InputError(
+            f"{name} cannot be sent to another process; use a function of a module, or workers=1"
+        ) from problem
 
 
 HERE = Executor()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups import tallies
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.texts import as_json
 from bayesgroups.datasets.draws import draw_evaluation, generator
@@ -51,11 +51,10 @@ class Population:
     threshold : float, optional
         Turns the score into a decision.
     coverage_rows, coverage_count : int
-        Rows of a subgroup in the population, and rows in the denominator of the metric, below which its value there is too far
-        from the superpopulation's to say whether an interval covers it.
+        Rows of a subgroup in the population, and of the metric's denominator, below which its value there is too far from
+        the superpopulation's to say whether an interval covers it.
     no_differences : bool
-        Before every draw the outcomes are permuted over the rows, so that all subgroups have the same true value:
-        that of everyone.
+        Before every draw the outcomes are permuted over the rows, so that all subgroups have the true value of everyone.
 
     Raises
     ------
@@ -112,7 +111,7 @@ class Population:
         return tuple(metric if isinstance(metric, str) else metric.name for metric in self.metrics)
 
     def tally(self, frame: pd.DataFrame) -> xr.Dataset:
-        """Tally rows as those of the population are."""
+        """Tally of rows as those of the population are."""
         return tallies.tally(
             frame, by=self.by, metrics=self.metrics, y_true=self.y_true, y_score=self.y_score, threshold=self.threshold
         )
@@ -184,18 +183,9 @@ class Population:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One evaluation set of a population.
+    """Evaluation set of a population, by the number ``index`` of its draw.
 
-    Parameters
-    ----------
-    population : Population
-        Where it comes from.
-    index : int
-        Number of the draw.
-    tally : xr.Dataset
-        Of the rows drawn.
-    truth : xr.DataArray
-        Population values (metric, subgroup), aligned with the tally; NaN where there is no truth to be held to.
+    ``truth`` are population values (metric, subgroup), aligned with the tally; NaN where there is no truth to be held to.
     """
 
     population: Population
@@ -204,25 +194,11 @@ class Drawn:
     truth: xr.DataArray
 
     @property
-    def rows(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def rows(self) -> FloatArray:
         """Rows drawn of each subgroup, (subgroup,)."""
-        counts: np.ndarray[tuple[int], np.dtype[np.float64]] = self.tally["rows"].values
-        return counts
+        return np.asarray(self.tally["rows"].values, dtype=np.float64)
 
     @property
-    def scored(self) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    def scored(self) -> BoolArray:
         """Mask of the defined standard estimates whose truth is known, (metric, subgroup)."""
-        both = np.isfinite(self.truth.values) & np.isfinite(self.tally["estimate"].values)
-        mask: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = both
-        return mask
-
-
-def share_of(population_rows: int, share: float) -> int:
-    """Whole number of rows nearest to a share of a population, at least 1.
-
-    Examples
-    --------
-    >>> share_of(48_842, 0.032)
-    1563
-    """
-    return max(1, math.floor(population_rows * share + 0.5))
+        return np.asarray(np.isfinite(self.truth.values) & np.isfinite(self.tally["estimate"].values))

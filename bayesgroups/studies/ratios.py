@@ -1,8 +1,8 @@
-"""One number per estimator over many cells: geometric means of ratios to a reference, and the worst cells."""
+"""One number per estimator over many cells: geometric means of ratios to a reference."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,49 +19,6 @@ Measure = Literal["mae", "interval_score"]
 Sums = Mapping[str, xr.Dataset]
 
 RATIOS: tuple[Measure, ...] = ("mae", "interval_score")
-
-
-def cell_name(population: str, metric: str, metrics: int) -> str:
-    """Name of a cell: the population, with the metric where it has several.
-
-    Examples
-    --------
-    >>> cell_name("diabetes", "fnr", 6), cell_name("adult 0.1", "error", 1)
-    ('diabetes fnr', 'adult 0.1')
-    """
-    return f"{population} {metric}" if metrics > 1 else population
-
-
-def cell_ratios(sums: Sums, *, measure: Measure, size_class: str, reference: str) -> pd.DataFrame:
-    """The measure of every estimator relative to the reference, in every cell.
-
-    Parameters
-    ----------
-    sums : mapping
-        By population, from `bayesgroups.studies.scores.cell_sums`, with the same estimators.
-    measure : {"mae", "interval_score"}
-        What is compared.
-    size_class : {"all", "small", "large"}
-        Which subgroups.
-    reference : str
-        The estimator whose ratio is 1.
-
-    Returns
-    -------
-    pandas DataFrame
-        Rows: cells; columns: estimators. Both sums run over the same pairs of draw and subgroup.
-
-    Raises
-    ------
-    InputError
-        If the mapping is empty, the reference is unknown, or the populations have different estimators.
-    """
-    import pandas as pd
-
-    names = _estimators(sums, reference)
-    totals = [_arrays(population_sums, measure, size_class).sum(axis=0) for population_sums in sums.values()]
-    table = np.concatenate([_ratios(total, names.index(reference)) for total in totals])
-    return pd.DataFrame(table, index=pd.Index(_cells(sums), name="cell"), columns=pd.Index(names, name="estimator"))
 
 
 def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
@@ -84,15 +41,15 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
     Raises
     ------
     InputError
-        As `cell_ratios`.
+        If the mapping is empty, the reference is unknown, or the populations have different estimators.
     """
     import pandas as pd
 
-    names = _estimators(sums, reference)
+    names = estimators_of(sums, reference)
     at = names.index(reference)
-    parts = ("pairs", *RATIOS, "coverage", "covers")
+    parts = (*RATIOS, "coverage", "covers")
     blocks = [
-        {(part, size): _arrays(population_sums, part, size) for part in parts for size in SIZE_CLASSES}
+        {(part, size): sums_by_draw(population_sums, part, size) for part in parts for size in SIZE_CLASSES}
         for population_sums in sums.values()
     ]
 
@@ -105,14 +62,13 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
         with np.errstate(divide="ignore", invalid="ignore"):
             for size_class in SIZE_CLASSES:
                 for measure in RATIOS:
-                    ratios = np.concatenate([_ratios(total[measure, size_class], at) for total in totals])
+                    ratios = np.concatenate([ratios_to(total[measure, size_class], at) for total in totals])
                     resampled.append(np.exp(np.log(ratios).mean(axis=0)))
-                shares = np.concatenate(
-                    [total["coverage", size_class] / total["covers", size_class] for total in totals]
+                covered, pairs = (
+                    np.concatenate([total[part, size_class] for total in totals]) for part in ("coverage", "covers")
                 )
                 # Cells without a subgroup that is large enough in the population say nothing of coverage.
-                scored = np.concatenate([total["covers", size_class] for total in totals]) > 0
-                resampled.append(np.where(scored, shares, 0.0).sum(axis=0) / scored.sum(axis=0))
+                resampled.append(np.where(pairs > 0, covered / pairs, 0.0).sum(axis=0) / (pairs > 0).sum(axis=0))
         return np.stack(resampled)
 
     value, se = jackknife(statistic, [population_sums.sizes["draw"] for population_sums in sums.values()])
@@ -123,53 +79,8 @@ def overall(sums: Sums, *, reference: str) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.Index(names, name="estimator"))
 
 
-def worst_cells(ratios: pd.DataFrame, references: Sequence[str]) -> pd.DataFrame:
-    """For every estimator the cell where it does worst against the best reference of that cell.
-
-    Parameters
-    ----------
-    ratios : pandas DataFrame
-        From `cell_ratios`.
-    references : sequence of str
-        Estimators to choose the best of each cell from.
-
-    Returns
-    -------
-    pandas DataFrame
-        Rows: estimators. ``worst`` is the largest ratio to the best reference of the cell, ``cell`` where that is,
-        ``best`` which reference it is.
-
-    Raises
-    ------
-    InputError
-        If there are no references, or one is not in the table.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> ratios = pd.DataFrame({"a": [0.5, 0.9], "b": [0.6, 0.6], "c": [0.55, 0.66]}, index=["one", "two"])
-    >>> worst_cells(ratios, ["a", "b"]).loc["c"].astype(str).tolist()
-    ['1.1', 'one', 'a']
-    """
-    import pandas as pd
-
-    if not references:
-        raise InputError("references= is empty; name at least one estimator")
-    for name in references:
-        if name not in ratios.columns:
-            raise InputError(f"reference {name!r} is not in the table; {near_misses(name, list(ratios.columns))}")
-    best = ratios[list(references)]
-    against = ratios.div(best.min(axis=1), axis=0)
-    worst, cell, which = [], [], []
-    for values in against.to_numpy(dtype=np.float64).T:
-        at = int(np.nanargmax(values)) if np.isfinite(values).any() else None
-        worst.append(np.nan if at is None else float(values[at]))
-        cell.append("" if at is None else str(ratios.index[at]))
-        which.append("" if at is None else list(references)[int(np.nanargmin(best.to_numpy(dtype=np.float64)[at]))])
-    return pd.DataFrame({"worst": worst, "cell": cell, "best": which}, index=ratios.columns)
-
-
-def _estimators(sums: Sums, reference: str) -> list[str]:
+def estimators_of(sums: Sums, reference: str) -> list[str]:
+    """Names of the estimators, which all populations have and the reference is one of, or an InputError."""
     if not sums:
         raise InputError("there is no population to score")
     names = [str(name) for name in next(iter(sums.values()))["estimator"].values]
@@ -181,23 +92,13 @@ def _estimators(sums: Sums, reference: str) -> list[str]:
     return names
 
 
-def _cells(sums: Sums) -> list[str]:
-    return [
-        cell_name(population, str(metric), population_sums.sizes["metric"])
-        for population, population_sums in sums.items()
-        for metric in population_sums["metric"].values
-    ]
-
-
-def _arrays(population_sums: xr.Dataset, part: str, size_class: str) -> FloatArray:
+def sums_by_draw(population_sums: xr.Dataset, part: str, size_class: str) -> FloatArray:
     """Sums (draw, metric, estimator)."""
-    totals: FloatArray = (
-        population_sums[part].sel(size_class=size_class).transpose("draw", "metric", "estimator").values
-    )
-    return totals
+    totals = population_sums[part].sel(size_class=size_class).transpose("draw", "metric", "estimator")
+    return np.asarray(totals.values, dtype=np.float64)
 
 
-def _ratios(total: FloatArray, at: int) -> FloatArray:
+def ratios_to(total: FloatArray, at: int) -> FloatArray:
     """Ratio of totals (metric, estimator) to those of one estimator; NaN where both are 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(total / total[:, at][:, None], dtype=np.float64)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.answers import Answer, Answers, Identity, place_of, read_answers, write_answers
-from bayesgroups.studies.execution import Executor, Progress
+from bayesgroups.studies.execution import Executor, Progress, check_sendable
 from bayesgroups.studies.populations import Drawn, Population
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def study(
     folder: str | Path | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """Run every estimator on the same evaluation sets of one population.
+    """Answers of every estimator to the same evaluation sets of one population.
 
     Parameters
     ----------
@@ -48,19 +48,17 @@ def study(
         Labelled rows and how evaluation sets are drawn.
     estimators : mapping
         By name, an ``Estimator``, whose two sides are recorded as ``name (bayesian)``, by its posterior medians, and
-        ``name (frequentist)``, or a
-        function from a tally to a Dataset with ``estimate``, ``lower`` and ``upper``, such as those of
-        `bayesgroups.frequentist`.
+        ``name (frequentist)``, or a function from a tally to a Dataset with ``estimate``, ``lower`` and ``upper``.
     draws : int
         Evaluation sets. The first ones are the same however many there are.
     seed : int
         Source of all randomness: the same seed gives the same numbers, whatever the number of workers.
     workers : int or dask.distributed.Client
-        Processes, or the client of a cluster. With more than one, functions must be importable (no lambdas); with a
-        cluster, ``folder`` must be one that all its workers reach.
+        Processes, or the client of a cluster. With more than one, functions must be importable (no lambdas); with a cluster,
+        ``folder`` must be one that all its workers reach.
     folder : str or Path, optional
-        Where each finished (draw, estimator) is written, in one step. A later call with the same folder reads it
-        instead of computing it, so an interrupted study goes on where it was, and estimators can be added.
+        Where each finished (draw, estimator) is written, in one step. A later call with the same folder reads it instead of
+        computing it, so an interrupted study goes on where it was, and estimators can be added.
     progress : callable, optional
         Called with (population, finished draws, all draws).
 
@@ -68,15 +66,14 @@ def study(
     -------
     xr.Dataset
         ``estimate(estimator, draw, metric, subgroup)``, ``lower`` and ``upper`` (with ``level``, unclipped),
-        ``usable(estimator, draw)``, ``standard(draw, metric, subgroup)``, ``count(draw, metric, subgroup)``,
-        ``rows(draw, subgroup)``, ``truth(metric, subgroup)``, ``covers(metric, subgroup)`` (whether coverage is scored there),
-        ``range_lower(metric)``, ``range_upper(metric)``.
+        ``usable(estimator, draw)``, ``standard`` and ``count`` (draw, metric, subgroup), ``rows(draw, subgroup)``, ``truth`` and
+        ``covers`` (metric, subgroup), the latter where coverage is scored, and ``range_lower(metric)``, ``range_upper(metric)``.
 
     Raises
     ------
     InputError
-        If there is nothing to do, an entry is not an estimator, a function cannot be sent to a process, an answer has
-        not the form it must have, or the folder holds records of another study.
+        If there is nothing to do, an entry is not an estimator, a function cannot be sent to a process, an answer has not the form
+        it must have, or the folder holds records of another study.
     EngineError
         If processes or workers keep dying.
 
@@ -89,11 +86,10 @@ def study(
     >>> import pandas as pd
     >>> import bayesgroups as bg
     >>> from bayesgroups.frequentist import no_pooling
-    >>> from bayesgroups.studies.populations import Population
     >>> people = pd.DataFrame({"sex": ["f"] * 60 + ["m"] * 60, "wrong": [0, 1] * 30 + [1] * 60})
     >>> wrong = bg.Metric("wrong", value="wrong", kind="rate")
-    >>> population = Population("people", people, {"sex": ("f", "m")}, (wrong,), rows=30, design="independent")
-    >>> found = study(population, {"standard": no_pooling.estimate, "pooled": bg.PartialPooling()}, draws=2, seed=1)
+    >>> population = bg.Population("people", people, {"sex": ("f", "m")}, (wrong,), rows=30, design="independent")
+    >>> found = bg.study(population, {"standard": no_pooling.estimate, "pooled": bg.PartialPooling()}, draws=2, seed=1)
     >>> found["estimator"].values.tolist()
     ['standard', 'pooled (bayesian)', 'pooled (frequentist)']
     """
@@ -103,7 +99,8 @@ def study(
     if job.folder is not None:
         job.folder.mkdir(parents=True, exist_ok=True)
     if workers != 1:
-        _check_sendable(job)
+        for name, entry in job.estimators.items():
+            check_sendable(entry, f"estimator {name!r}")
     collected = Executor(workers, progress=progress).run(population.name, partial(job.run, truth=truth), draws)
     return _join(collected, truth).assign(covers=(("metric", "subgroup"), population.covers().values))
 
@@ -148,12 +145,9 @@ def describe(entry: Entry | Callable[..., object]) -> str:
 
 
 def answers_of(name: str, entry: Entry, drawn: Drawn, seed: int) -> Answers:
-    """The answers of one entry to one evaluation set: one, or both sides of an estimator.
+    """Answers of one entry to one evaluation set: one, or both sides of an estimator.
 
-    Raises
-    ------
-    InputError
-        If a function returns something else than ``estimate``, ``lower`` and ``upper`` at every level.
+    An InputError if a function returns something else than ``estimate``, ``lower`` and ``upper`` at every level.
     """
     tally = drawn.tally
     if isinstance(entry, Estimator):
@@ -194,24 +188,20 @@ def answers_of(name: str, entry: Entry, drawn: Drawn, seed: int) -> Answers:
 def _join(collected: list[tuple[xr.Dataset, Answers]], truth: xr.DataArray) -> xr.Dataset:
     names = list(collected[0][1])
 
-    def stack(part: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    def stack(part: str) -> FloatArray:
         return np.array([[getattr(answers[name], part) for _, answers in collected] for name in names])
 
     first = collected[0][0]
-    cell = ("metric", "subgroup")
+    run, cell = ("estimator", "draw"), ("metric", "subgroup")
+    sources = {"standard": ("estimate", cell), "count": ("count", cell), "rows": ("rows", ("subgroup",))}
     tallied = {
         new: (("draw", *dims), np.stack([tally[old].transpose(*dims).values for tally, _ in collected]))
-        for new, old, dims in (
-            ("standard", "estimate", cell),
-            ("count", "count", cell),
-            ("rows", "rows", ("subgroup",)),
-        )
+        for new, (old, dims) in sources.items()
     }
     data = {
-        "estimate": (("estimator", "draw", *cell), stack("estimate")),
-        "lower": (("estimator", "draw", *cell, "level"), stack("lower")),
-        "upper": (("estimator", "draw", *cell, "level"), stack("upper")),
-        "usable": (("estimator", "draw"), stack("usable").astype(np.int8)),
+        "estimate": ((*run, *cell), stack("estimate")),
+        **{side: ((*run, *cell, "level"), stack(side)) for side in ("lower", "upper")},
+        "usable": (run, stack("usable").astype(np.int8)),
         "truth": (cell, truth.transpose(*cell).values),
         "range_lower": ("metric", first["range_lower"].values),
         "range_upper": ("metric", first["range_upper"].values),
@@ -235,13 +225,3 @@ def _check(estimators: Mapping[str, Entry], draws: int, workers: int | Client) -
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise InputError(f"draws={draws!r} must be a whole number, 1 or larger")
     Executor(workers)  # refuses what it cannot use
-
-
-def _check_sendable(job: _Job) -> None:
-    for name, entry in job.estimators.items():
-        try:
-            ForkingPickler.dumps(entry)
-        except Exception as problem:  # whatever the object raises when it is taken apart
-            raise InputError(
-                f"estimator {name!r} cannot be sent to another process; use a function of a module, or workers=1"
-            ) from problem

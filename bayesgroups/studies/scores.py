@@ -42,8 +42,8 @@ def interval_score(lower: FloatArray, upper: FloatArray, truth: FloatArray, leve
 
     Notes
     -----
-    Its mean is smallest for the quantiles alpha / 2 and 1 - alpha / 2 of what is believed. For Normal(0, s) and
-    these it is 2 s phi(z) / (alpha / 2), with z their distance from 0 in units of s.
+    Its mean is smallest for the quantiles alpha / 2 and 1 - alpha / 2 of what is believed. For Normal(0, s) and these it is
+    2 s phi(z) / (alpha / 2), with z their distance from 0 in units of s.
 
     References
     ----------
@@ -61,32 +61,10 @@ def interval_score(lower: FloatArray, upper: FloatArray, truth: FloatArray, leve
 
 
 def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """A statistic of independent blocks of draws and its standard error by leaving out one draw at a time.
+    """Statistic of independent blocks of draws (populations), and its standard error by leaving out one draw at a time.
 
-    Parameters
-    ----------
-    statistic : callable
-        From the draws kept of every block to an array of numbers.
-    sizes : sequence of int
-        Draws of every block; blocks (populations) are independent of each other.
-
-    Returns
-    -------
-    pair of float arrays
-        The statistic of all draws, and its standard error; NaN where no block has two draws.
-
-    References
-    ----------
-    Efron, Stein (1981), doi:10.1214/aos/1176345462; for several samples, Arvesen (1969), doi:10.1214/aoms/1177697287.
-
-    Examples
-    --------
-    The standard error of a mean is that of the textbook, here sqrt(5 / 3 / 4).
-
-    >>> values = np.array([1.0, 2.0, 3.0, 4.0])
-    >>> mean, error = jackknife(lambda kept: values[kept[0]].mean(), [4])
-    >>> float(mean), round(float(error), 6)
-    (2.5, 0.645497)
+    ``statistic`` takes the draws kept of every block; ``sizes`` are all draws of each. NaN if no block has two. Efron, Stein
+    (1981), doi:10.1214/aos/1176345462; for several samples, Arvesen (1969), doi:10.1214/aoms/1177697287.
     """
     everything = [np.arange(size) for size in sizes]
     whole = np.asarray(statistic(everything), dtype=np.float64)
@@ -94,12 +72,8 @@ def jackknife(statistic: Callable[[list[IntArray]], ArrayLike], sizes: Sequence[
     for block, size in enumerate(sizes):
         if size < 2:
             continue
-        left = np.stack(
-            [
-                statistic([*everything[:block], np.delete(everything[block], i), *everything[block + 1 :]])
-                for i in range(size)
-            ]
-        )
+        before, after = everything[:block], everything[block + 1 :]
+        left = np.stack([statistic([*before, np.delete(everything[block], i), *after]) for i in range(size)])
         variance += (size - 1) / size * ((left - left.mean(axis=0)) ** 2).sum(axis=0)
     error = np.sqrt(variance) if max(sizes) > 1 else np.full(whole.shape, np.nan)
     return whole, np.asarray(error, dtype=np.float64)
@@ -115,13 +89,9 @@ def compared(answers: xr.Dataset) -> xr.DataArray:
 
 
 def share_lost(answers: xr.Dataset) -> pd.DataFrame:
-    """Share of the pairs of draw and subgroup with a truth that do not enter, by metric.
+    """Share of the pairs of draw and subgroup with a truth that do not enter, by metric (rows).
 
-    Returns
-    -------
-    pandas DataFrame
-        Rows: metrics. Columns: ``compared`` (lost because any estimator is undefined), then one per estimator (lost
-        because it is).
+    Columns: ``compared`` (lost because any estimator is undefined), then one per estimator (lost because it is).
     """
     import pandas as pd
 
@@ -137,29 +107,11 @@ def share_lost(answers: xr.Dataset) -> pd.DataFrame:
 def cell_sums(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: bool = True) -> xr.Dataset:
     """Sums over the compared subgroups of every draw, from which all measures but bias and variance follow.
 
-    Parameters
-    ----------
-    answers : xr.Dataset
-        From `bayesgroups.studies.resampling.study`.
-    reference : str
-        Name of the estimator that widths are relative to.
-    level : float
-        Level of the intervals.
-    clip : bool
-        Clip intervals to the range of the metric first, as reports do.
-
-    Returns
-    -------
-    xr.Dataset
-        Dims ``estimator, draw, metric, size_class``: ``pairs``, ``mae``, ``rmse`` (of squares), ``coverage`` and the pairs that
-        it is scored on, ``covers``, those where the population's value is near the superpopulation's; ``width``,
-        ``relative_width``, ``interval_score``. A subgroup is small if at most 25 of its rows are in the draw. NaN
-        where an estimator has no interval.
-
-    Raises
-    ------
-    InputError
-        If the reference or the level is not in the study.
+    Dims ``estimator, draw, metric, size_class``: ``pairs``, ``mae``, ``rmse`` (of squares), ``coverage`` and the pairs that
+    it is scored on, ``covers``, those where the population's value is near the superpopulation's; ``width``,
+    ``relative_width`` (to the reference's), ``interval_score``. A subgroup is small if at most 25 of its rows are in the
+    draw. NaN where an estimator has no interval. With ``clip`` intervals are clipped to the range of the metric first, as
+    reports do. An InputError if the reference or the level is not in the study.
     """
     names = [str(name) for name in answers["estimator"].values]
     if reference not in names:
@@ -200,43 +152,44 @@ def measures(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: 
 
     Parameters
     ----------
-    found, reference, level, clip
-        As in `cell_sums`.
+    answers : xr.Dataset
+        From `bayesgroups.study`.
+    reference : str
+        Name of the estimator that widths are relative to.
+    level : float
+        Level of the intervals.
+    clip : bool
+        Clip intervals to the range of the metric first, as reports do.
 
     Returns
     -------
     pandas DataFrame
-        Indexed by (metric, estimator, size_class), a column per measure and one ``<measure>_se``: the jackknife over
-        draws, because draws are independent and the subgroups of a draw are not. ``bias`` is the root of the mean over
-        pairs of the squared mean error of a subgroup over draws, ``variance`` the mean of the variances around these
-        means, so rmse^2 = bias^2 + variance. Widths, MAE, RMSE, bias and interval score are in units of the metric.
-
-    References
-    ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 2-4 and section 5.
+        Indexed by (metric, estimator, size_class), a column per measure and one ``<measure>_se``: the jackknife over draws,
+        because draws are independent and the subgroups of a draw are not. ``bias`` is the root of the mean over pairs of the
+        squared mean error of a subgroup over draws, ``variance`` the mean of the variances around these means, so
+        rmse^2 = bias^2 + variance. Widths, MAE, RMSE, bias and interval score are in units of the metric.
 
     Raises
     ------
     InputError
-        As `cell_sums`.
+        If the reference or the level is not in the study.
+
+    References
+    ----------
+    Herlihy, Truong, Chouldechova, Dudik (2024), Eqs 2-4 and section 5.
     """
     import pandas as pd
 
-    sums, error, members = (
-        cell_sums(answers, reference=reference, level=level, clip=clip),
-        _errors(answers),
-        _members(answers),
-    )
+    sums = cell_sums(answers, reference=reference, level=level, clip=clip)
+    error, members = _errors(answers), _members(answers)
     names, metrics = answers["estimator"].values.tolist(), answers["metric"].values.tolist()
 
     def statistic(kept: list[IntArray]) -> FloatArray:
         total = sums.isel(draw=kept[0]).sum("draw", skipna=False)
         with np.errstate(invalid="ignore", divide="ignore"):
-            pairs = {name: total["covers" if name == "coverage" else "pairs"].values for name in sums.data_vars}
             mean = {
-                str(name): total[name].values / pairs[name]
-                for name in sums.data_vars
-                if name not in ("pairs", "covers")
+                str(name): total[name].values / total["covers" if name == "coverage" else "pairs"].values
+                for name in set(sums.data_vars) - {"pairs", "covers"}
             }
             mean["rmse"] = np.sqrt(mean["rmse"])
             parts = [_bias_and_variance(error[:, kept[0]], members[name][kept[0]]) for name in SIZE_CLASSES]
@@ -247,9 +200,9 @@ def measures(answers: xr.Dataset, *, reference: str, level: float = 0.95, clip: 
     value, se = jackknife(statistic, [answers.sizes["draw"]])
     index = pd.MultiIndex.from_product([metrics, names, SIZE_CLASSES], names=["metric", "estimator", "size_class"])
     columns = {}
-    for i, measure in enumerate(MEASURES):
-        columns[measure] = value[i].transpose(1, 0, 2).ravel()
-        columns[f"{measure}_se"] = se[i].transpose(1, 0, 2).ravel()
+    for measure, numbers, errors in zip(MEASURES, value, se, strict=True):
+        columns[measure] = numbers.transpose(1, 0, 2).ravel()
+        columns[f"{measure}_se"] = errors.transpose(1, 0, 2).ravel()
     return pd.DataFrame(columns, index=index)
 
 

@@ -21,8 +21,7 @@ def uniformity(ranks: xr.DataArray, *, draws: int, bins: int = BINS) -> xr.Datas
     draws : int
         Posterior draws that each true value was ranked among.
     bins : int
-        Bins of the chi-square test, from 2 to ``draws`` + 1. Where they do not divide ``draws`` + 1 some hold one rank more, and
-        are expected to hold more replications.
+        Bins of the chi-square test, from 2 to ``draws`` + 1; if they do not divide it, some hold and expect one rank more.
 
     Returns
     -------

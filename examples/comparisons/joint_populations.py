@@ -13,7 +13,7 @@ from bayesgroups import tallies
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.thresholds import selection_threshold
 from bayesgroups.datasets import load_diabetes
-from bayesgroups.studies.populations import Population, share_of
+from bayesgroups.studies.populations import Population
 from examples.comparisons.readmission import score_held_back
 from examples.comparisons.shared_cells import (
     ADULT_SHARES,
@@ -23,6 +23,7 @@ from examples.comparisons.shared_cells import (
     FEWEST,
     SELECTED,
     TRAINING_SEED,
+    share_of,
 )
 from examples.published.data import load_adult
 from examples.published.data.adult import AGES as ADULT_AGES

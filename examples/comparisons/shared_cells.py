@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.thresholds import selection_threshold
 from bayesgroups.datasets import load_diabetes
-from bayesgroups.studies.populations import Drawn, Population, share_of
+from bayesgroups.studies.populations import Drawn, Population
 from examples.comparisons.readmission import score_held_back
 from examples.published.data import load_adult, load_common_voice
 from examples.published.data.adult import AGES as ADULT_AGES
@@ -33,6 +34,11 @@ COVERAGE_ROWS, COVERAGE_COUNT = 500, 300
 """Rows of a subgroup in the population, and of the metric's denominator, from which on coverage is scored: the population's rate
 is then near the superpopulation's, about which intervals are."""
 DIABETES_DRAWS, OTHER_DRAWS = 20, 40
+
+
+def share_of(population_rows: int, share: float) -> int:
+    """Whole number of rows nearest to a share of a population, at least 1."""
+    return max(1, math.floor(population_rows * share + 0.5))
 
 
 @dataclass(frozen=True, eq=False)

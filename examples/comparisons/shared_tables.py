@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesgroups.studies.ratios import RATIOS, cell_ratios, overall, worst_cells
+from bayesgroups.studies.ratios import RATIOS, overall
 from bayesgroups.studies.scores import cell_sums, measures, share_lost
+from examples.comparisons.cell_ratios import cell_ratios, worst_cells
 from examples.comparisons.entrants import REFERENCES, STANDARD
 from examples.comparisons.shared_cells import FEWEST
 from examples.pages import table
@@ -44,7 +45,7 @@ class Tables:
     measures : pandas DataFrame
         Indexed by (population, metric, estimator, size_class), of 95 % intervals.
     worst : pandas DataFrame
-        From `bayesgroups.studies.ratios.worst_cells`, of the mean absolute error over all subgroups.
+        From `examples.comparisons.cell_ratios.worst_cells`, of the mean absolute error over all subgroups.
     lost : pandas DataFrame
         Indexed by (population, metric), from `bayesgroups.studies.scores.share_lost`.
     """

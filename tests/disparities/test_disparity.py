@@ -13,9 +13,8 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
-from bayesgroups.questions.disparities.null_draws import given_truth, if_equal, shrunken_truth
 from bayesgroups.questions.disparities.posterior_variance import posterior_variance
-from bayesgroups.questions.disparities.sampling_bias import corrected
+from bayesgroups.questions.disparities.sampling_bias import corrected, given_truth, if_equal, shrunken_truth
 from bayesgroups.questions.sampling_variances import read_estimates
 
 K, N = [36, 16, 7, 3], [40, 20, 10, 5]

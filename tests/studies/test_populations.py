@@ -10,7 +10,7 @@ import xarray as xr
 from bayesgroups.data.metrics import Metric
 from bayesgroups.datasets import largest_remainder
 from bayesgroups.errors import InputError
-from bayesgroups.studies.populations import share_of
+from examples.comparisons.shared_cells import share_of
 from tests.studies.small_population import people, population
 
 

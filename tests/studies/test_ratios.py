@@ -8,7 +8,8 @@ import pytest
 import xarray as xr
 
 from bayesgroups.errors import InputError
-from bayesgroups.studies.ratios import cell_ratios, overall, worst_cells
+from bayesgroups.studies.ratios import overall
+from examples.comparisons.cell_ratios import cell_ratios, worst_cells
 
 
 def _sums(ratios: list[float], draws: int = 4, seed: int = 0) -> xr.Dataset:

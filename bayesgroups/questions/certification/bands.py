@@ -7,6 +7,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.bounds import Choice
 from bayesgroups.questions.certification.one_sided import method
@@ -48,8 +49,7 @@ def simultaneous_intervals(
     using : {"auto", "tally", "posterior", "bootstrap"}
         Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness of simulated critical values.
 
@@ -90,7 +90,7 @@ def simultaneous_intervals(
     >>> round(float(band["critical_value"][0]), 1), bool((band["lower"] < band["estimate"]).all())
     (2.6, True)
     """
-    multiplicity.check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     opened = open_table(source, using, with_margins=margins, order=order, imputed=imputed)
     tables = []
     for numbers in opened.metrics:
@@ -116,9 +116,7 @@ def simultaneous_intervals(
                 }
             )
         )
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    attrs = {"level": level, "using": opened.using, "imputed": imputed}
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs)
+    return opened.answer(tables, {"level": level, "using": opened.using, "imputed": imputed})
 
 
 def _band(
@@ -133,8 +131,8 @@ def _band(
             z = multiplicity.critical_value("simultaneous", level, groups, sides=2)
         else:
             z = multiplicity.correlated_critical_value(factor[numbers.included], level, rng, sides=2)
-        found = bounds.limits(numbers.sample, name, z)
-        return found.lower + 0 * centre, found.upper + 0 * centre, z, name
+        limits = bounds.limits(numbers.sample, name, z)
+        return limits.lower + 0 * centre, limits.upper + 0 * centre, z, name
     draws, scale = numbers.spread(rng)
     z = multiplicity.max_t(draws, centre, scale, level)
     return centre - z * scale, centre + z * scale, z, f"{numbers.using}_max_t"

@@ -33,35 +33,9 @@ _PROPORTIONS: dict[str, Callable[[FloatArray, FloatArray, float], Interval]] = {
 
 
 def limits(sample: Sample, interval: str, z: float) -> Interval:
-    """Lower and upper limits, each one-sided with critical value ``z``, not clipped.
+    """One-sided limits, each with critical value ``z`` (0 < z < 8; 1.645 for 95 %), not clipped; NaN where undefined.
 
-    Parameters
-    ----------
-    sample : Sample
-        One metric.
-    interval : str
-        One of `RATES` or `MEANS`.
-    z : float
-        Critical value; 1.645 for one-sided limits at 95 %.
-
-    Returns
-    -------
-    Interval
-        NaN where the metric is undefined.
-
-    Raises
-    ------
-    InputError
-        If the critical value is not positive and finite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> k, n = np.array([90.0, 27, 9, 2]), np.array([100.0, 30, 12, 2])
-    >>> nothing = np.full(4, np.nan)
-    >>> found = limits(Sample(k / n, n, k, nothing, nothing, np.nan), "wald", 1.64)
-    >>> found.upper.round(6).tolist(), found.lower.round(6).tolist()
-    ([0.9492, 0.989826, 0.955, 1.0], [0.8508, 0.810174, 0.545, 1.0])
+    ``interval`` is one of `RATES` or `MEANS`.
     """
     if not 0 < z < 8:
         raise InputError(f"critical value {z!r} must be larger than 0 and smaller than 8, such as 1.645")
@@ -79,32 +53,9 @@ def limits(sample: Sample, interval: str, z: float) -> Interval:
 
 
 def p_values(sample: Sample, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
-    """One-sided p-values of each subgroup against a standard.
+    """One-sided p-values (subgroup,) of values of at least the standard (small: below it) and at most; NaN where undefined.
 
-    Parameters
-    ----------
-    sample : Sample
-        One metric.
-    interval : str
-        The test is the one whose limits `limits` gives: the standard lies outside the limits at level 1 - a exactly
-        where the p-value is below a.
-    standard : float
-        Value of the metric.
-
-    Returns
-    -------
-    tuple of two arrays (subgroup,)
-        Of the hypothesis that the metric is at least the standard (small: it is below), and at most (small: above).
-        NaN where undefined.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> k, n = np.array([17.0, 2.0]), np.array([20.0, 2.0])
-    >>> nothing = np.full(2, np.nan)
-    >>> below, above = p_values(Sample(k / n, n, k, nothing, nothing, np.nan), "clopper_pearson", 0.5)
-    >>> below.round(4).tolist(), above.round(4).tolist()
-    ([0.9998, 1.0], [0.0013, 0.25])
+    The test is that of `limits`: the standard lies outside the limits at level 1 - a exactly where the p-value is below a.
     """
     from scipy.special import betainc, ndtr, stdtr
 

@@ -56,8 +56,7 @@ def discoveries(
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness where replicates of saturated subgroups are replaced.
 
@@ -65,10 +64,9 @@ def discoveries(
     -------
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``gap`` (positive is worse), its ``std_error``, ``discovered`` (1 or 0) and
-        ``probability``, posterior, that the gap exceeds the tolerance, or, without a posterior, the ``p_value`` of the
-        hypothesis that it does not. Along ``metric``: ``number`` discovered, ``expected_false`` among them (posterior),
-        ``method``, ``estimand`` of the values that are compared, and ``left_out``, labels and reasons of the subgroups that take
-        no part.
+        ``probability``, posterior, that the gap exceeds the tolerance, or, without a posterior, the ``p_value`` of the hypothesis
+        that it does not. Along ``metric``: ``number`` discovered, ``expected_false`` among them (posterior), ``method``,
+        ``estimand`` of the values that are compared, and ``left_out``, labels and reasons of the subgroups that take no part.
 
     Raises
     ------
@@ -103,21 +101,12 @@ def discoveries(
         source, using, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
     )
     tables = [_one(numbers, tolerance, reference, error, seed) for numbers in opened.metrics]
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
     attrs: dict[str, object] = {"tolerance": tolerance, "reference": reference, "error": error, "imputed": imputed}
-    attrs["using"] = opened.using
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs | opened.noted)
+    return opened.answer(tables, attrs | {"using": opened.using} | opened.noted)
 
 
 def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:
-    """Longest list, by decreasing probability, whose expected share of false entries is at most the error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bayesian_discoveries(np.array([0.99, 0.5, 0.93, np.nan, 0.97]), 0.05).tolist()
-    [True, False, True, False, True]
-    """
+    """Longest list, by decreasing probability, whose expected share of false entries is at most the error."""
     wrong = np.where(np.isfinite(probability), 1 - probability, np.inf)
     order = np.argsort(wrong, kind="stable")
     running = np.cumsum(wrong[order]) / np.arange(1, len(wrong) + 1)
@@ -128,21 +117,13 @@ def bayesian_discoveries(probability: FloatArray, error: float) -> BoolArray:
 
 
 def step_up(p: FloatArray, error: float, *, dependent: bool) -> BoolArray:
-    """Benjamini and Hochberg's procedure, or with ``dependent`` Benjamini and Yekutieli's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> p = np.array([0.01, 0.04, 0.03, np.nan, 0.9])
-    >>> step_up(p, 0.05, dependent=False).tolist(), step_up(p, 0.05, dependent=True).tolist()
-    ([True, False, False, False, False], [False, False, False, False, False])
-    """
-    known = np.flatnonzero(np.isfinite(p))
-    many = len(known)
+    """Benjamini and Hochberg's procedure, or with ``dependent`` Benjamini and Yekutieli's; NaN is never rejected."""
+    finite = np.flatnonzero(np.isfinite(p))
+    many = len(finite)
     chosen = np.zeros(p.shape, dtype=bool)
     if many == 0:
         return chosen
-    order = known[np.argsort(p[known], kind="stable")]
+    order = finite[np.argsort(p[finite], kind="stable")]
     penalty = (1 / np.arange(1, many + 1)).sum() if dependent else 1.0
     below = np.flatnonzero(p[order] <= error * np.arange(1, many + 1) / (many * penalty))
     if len(below):
@@ -151,41 +132,22 @@ def step_up(p: FloatArray, error: float, *, dependent: bool) -> BoolArray:
 
 
 def contrasts(weight: FloatArray, intersection: BoolArray, reference: Reference) -> FloatArray:
-    """Matrix that takes values of subgroups to how far the reference is above each of them.
+    """Matrix (subgroup, subgroup) from values to how far the reference is above each subgroup.
 
-    Parameters
-    ----------
-    weight : array (subgroup,)
-        Denominators; those of intersections sum to everyone.
-    intersection : array (subgroup,)
-        False for margins.
-    reference : {"overall", "rest"} or float
-        With a value the matrix takes off the subgroup alone; the value is to be added.
-
-    Returns
-    -------
-    array (subgroup, subgroup)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> everyone = np.ones(2, dtype=bool)
-    >>> contrasts(np.array([3.0, 1.0]), everyone, "overall").tolist()
-    [[-0.25, 0.25], [0.75, -0.75]]
-    >>> contrasts(np.array([3.0, 1.0]), everyone, "rest").tolist()
-    [[-1.0, 1.0], [1.0, -1.0]]
+    ``weight`` are denominators, of which those of ``intersection`` (False for margins) sum to everyone. With a value for
+    the reference the matrix takes off the subgroup alone; the value is to be added.
     """
-    own = np.eye(len(weight))
+    identity = np.eye(len(weight))
     if not isinstance(reference, str):
-        return -own
+        return -identity
     share = np.where(intersection, weight, 0.0)
     total = share.sum()
-    mean = np.broadcast_to(share / total, own.shape)
+    mean = np.broadcast_to(share / total, identity.shape)
     if reference == "overall":
-        return np.asarray(mean - own, dtype=np.float64)
+        return np.asarray(mean - identity, dtype=np.float64)
     mine = (weight / total)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((mean - mine * own) / (1 - mine) - own, dtype=np.float64)
+        return np.asarray((mean - mine * identity) / (1 - mine) - identity, dtype=np.float64)
 
 
 def _check(tolerance: float, reference: object, error: float) -> None:
@@ -214,8 +176,8 @@ def _one(numbers: Values, tolerance: float, reference: Reference, error: float, 
     drawn = np.empty((0, 0))
     if numbers.draws is not None:
         drawn = gaps(numbers.spread(rng)[0][:, some])
-        known = np.isfinite(drawn).sum(axis=0) > 1
-        scale[np.flatnonzero(some)[known]] = np.nanstd(drawn[:, known], axis=0, ddof=1)
+        spreads = np.isfinite(drawn).sum(axis=0) > 1
+        scale[np.flatnonzero(some)[spreads]] = np.nanstd(drawn[:, spreads], axis=0, ddof=1)
     else:
         shared = shared_errors(numbers)
         factor = np.diag(np.sqrt(numbers.sample.variance[some])) if shared is None else shared[some]

@@ -19,11 +19,7 @@ from bayesgroups.report.draw_blocks import blocks
 
 @dataclass(frozen=True)
 class Limits:
-    """One-sided limits.
-
-    ``lower`` and ``upper`` (subgroup,), not clipped; the ``critical_value`` behind them (of the wider side), their ``kind``
-    and ``method`` as in a report.
-    """
+    """One-sided limits (subgroup,), not clipped, with the critical value of the wider side, and kind and method as in a report."""
 
     lower: FloatArray
     upper: FloatArray
@@ -41,35 +37,17 @@ def one_sided(
     critical_value: float | None,
     rng: np.random.Generator,
 ) -> Limits:
-    """Lower and upper limits of every subgroup, each at the level, together if corrected.
+    """Lower and upper limits of every subgroup, each at the level, together if corrected; NaN where a subgroup has no number.
 
-    Parameters
-    ----------
-    numbers : Values
-        One metric.
-    level : float
-        One-sided confidence or probability.
-    correction : {"none", "bonferroni", "holm", "simultaneous"}
-        See `multiplicity.critical_value`; ``simultaneous`` follows the correlations of overlapping subgroups and, with
-        draws, those of the draws.
-    interval : str
-        For a tally, a name that `method` gave.
-    critical_value : float or None
-        Replaces the quantile of the level.
-    rng : numpy Generator
-        For simulated quantiles.
-
-    Returns
-    -------
-    Limits
-        NaN where a subgroup has no number.
+    ``correction`` as in `multiplicity.critical_value`; ``simultaneous`` follows the correlations of overlapping subgroups and,
+    with draws, those of the draws. ``interval`` is a name that `method` gave; ``critical_value`` replaces the quantile.
     """
     kind = "confidence" if correction == "none" else "simultaneous"
     groups = int(numbers.included.sum())
     if numbers.using == "tally":
         z = critical_value or _critical_value(numbers, correction, level, groups, rng)
-        found = bounds.limits(numbers.sample, interval, z)
-        return _masked(numbers, found.lower, found.upper, z, kind, interval)
+        limits = bounds.limits(numbers.sample, interval, z)
+        return _masked(numbers, limits.lower, limits.upper, z, kind, interval)
     centre = numbers.sample.estimate
     if numbers.using == "posterior" and correction != "simultaneous" and critical_value is None:
         at = NormalDist().cdf(multiplicity.critical_value(correction, level, groups))
@@ -89,28 +67,12 @@ def one_sided(
 
 
 def method(numbers: Values, interval: str, critical_value: float | None) -> str:
-    """Name of the interval that a tally's limits have; ``auto`` with draws, which have their own.
+    """Name of the interval of a tally's limits, or an InputError; ``auto`` with draws, which have limits of their own.
 
-    Parameters
-    ----------
-    numbers : Values
-        One metric.
-    interval : str
-        As asked for. ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs
-        to a normal law, Wald and the pooled normal interval; pooled normal for all other metrics.
-    critical_value : float or None
-        As asked for.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    InputError
-        If there is no such interval, or not for this metric.
+    ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs to a normal law,
+    Wald and the pooled normal interval; pooled normal for all other metrics.
     """
-    known = (*bounds.RATES, *bounds.MEANS)
+    names = (*bounds.RATES, *bounds.MEANS)
     if numbers.using != "tally":
         if interval != "auto":
             raise InputError(
@@ -118,8 +80,8 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
             )
         return interval
     if interval != "auto":
-        if interval not in known:
-            raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, ('auto', *known))}")
+        if interval not in names:
+            raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, ('auto', *names))}")
         if interval in bounds.RATES and numbers.kind != "rate":
             raise InputError(f"interval={interval!r} is for rates; metric {numbers.metric!r} is none, use 'auto'")
         if interval == "pooled_t" and not np.isfinite(numbers.sample.freedom):
@@ -134,13 +96,7 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
 
 
 def evidence(numbers: Values, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:
-    """One-sided p-values of every subgroup against a standard: that it is at least it, and at most.
-
-    Returns
-    -------
-    tuple of two arrays (subgroup,)
-        From a bootstrap by the normal law with its standard errors.
-    """
+    """One-sided p-values (subgroup,) that the metric is at least a standard, and at most; from a bootstrap by the normal law."""
     sample = numbers.sample
     if numbers.using == "bootstrap":
         _, scale = numbers.spread(np.random.default_rng(0))
@@ -152,11 +108,11 @@ def evidence(numbers: Values, interval: str, standard: float) -> tuple[FloatArra
 def _quantiles(numbers: Values, at: Sequence[float]) -> FloatArray:
     """Quantiles of the draws of every subgroup that takes part, (probability, subgroup); NaN for the others."""
     assert numbers.draws is not None, "a posterior has draws"
-    found = np.full((len(at), len(numbers.included)), np.nan)
+    quantiles = np.full((len(at), len(numbers.included)), np.nan)
     columns = np.flatnonzero(numbers.included)
     for block in blocks(len(columns), len(numbers.draws)):
-        found[:, columns[block]] = np.quantile(numbers.draws[:, columns[block]], at, axis=0)
-    return found
+        quantiles[:, columns[block]] = np.quantile(numbers.draws[:, columns[block]], at, axis=0)
+    return quantiles
 
 
 def _critical_value(

@@ -11,6 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification import multiplicity, worst
 from bayesgroups.questions.certification.bounds import Choice
 from bayesgroups.questions.certification.multiplicity import CORRECTIONS, Correction
@@ -73,8 +74,7 @@ def certify(
     larger_is_better : bool, optional
         Replaces the direction of all metrics. Counts whose metric has no known name are taken for errors.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness of simulated critical values.
 
@@ -91,15 +91,13 @@ def certify(
         - ``estimand``, ``interval_kind``, ``interval_method``, ``critical_value``, ``groups`` (that take part), ``left_out``
           (names and reasons of those that do not).
 
-        Along ``metric`` and ``subgroup``: ``estimate``, ``count``, one-sided ``lower`` and ``upper`` (not clipped),
-        ``status`` (``degenerate`` where the limits coincide, which is no certainty), ``reason``, ``included`` (0 where the
-        subgroup takes no part; its numbers are NaN), and
-        ``optimist_critical``, ``pessimist_critical`` for all that tie.
+        Along ``metric`` and ``subgroup``: ``estimate``, ``count``, one-sided ``lower`` and ``upper`` (not clipped), ``status``
+        (``degenerate`` where the limits coincide, which is no certainty), ``reason``, ``included`` (0 where the subgroup takes no
+        part; its numbers are NaN), and ``optimist_critical``, ``pessimist_critical`` for all that tie.
 
         With ``standards``, along ``standard``: ``reaches(metric, standard)``, 1 where the pessimist certifies it;
-        ``misses(metric, standard)``, 1 where the optimist denies it; and along ``subgroup`` too the adjusted p-values
-        ``p_below`` (small: it misses) and ``p_above`` (small: it reaches the standard or better, counted in the
-        direction that is good).
+        ``misses(metric, standard)``, 1 where the optimist denies it; and along ``subgroup`` too the adjusted p-values ``p_below``
+        (small: it misses) and ``p_above`` (small: it reaches the standard or better, counted in the direction that is good).
 
         From a posterior: ``worst_median``; ``probability_worst(metric, subgroup)``; ``certified(metric, probability)``,
         the best standard that all reach with that probability; with ``standards`` ``probability_all`` and, per subgroup,
@@ -141,7 +139,7 @@ def certify(
     >>> round(float(exact["pessimist"]), 6), str(exact["pessimist_subgroup"].values)
     (0.223607, 'd')
     """
-    multiplicity.check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     if correction not in CORRECTIONS:
         raise InputError(f"correction={correction!r} is not one of {', '.join(map(repr, CORRECTIONS))}")
     if critical_value is not None and correction != "none":
@@ -216,16 +214,18 @@ def _critical(numbers: Values, hope: FloatArray, fear: FloatArray, plain: FloatA
     """The worst subgroup by its estimate and by either limit."""
     data: dict[str, Any] = {}
     for name, limit in (("optimist", hope), ("pessimist", fear), ("worst", numbers.sign * numbers.sample.estimate)):
-        found = worst.critical(limit, numbers.sample.count)
-        value = numbers.sign * found.value
-        data[f"{name}_subgroup"] = str(numbers.labels[found.position]) if found.position >= 0 else ""
+        smallest = worst.critical(limit, numbers.sample.count)
+        value = numbers.sign * smallest.value
+        data[f"{name}_subgroup"] = str(numbers.labels[smallest.position]) if smallest.position >= 0 else ""
         if name == "worst":
             data["worst"] = value
             continue
         data[f"{name}_unclipped"] = value
         data[name] = float(np.clip(value, *numbers.range))
-        data[f"{name}_count"] = float(numbers.sample.count[found.position]) if found.position >= 0 else float("nan")
-        data[f"{name}_critical"] = ("subgroup", found.tied.astype(np.int8))
+        data[f"{name}_count"] = (
+            float(numbers.sample.count[smallest.position]) if smallest.position >= 0 else float("nan")
+        )
+        data[f"{name}_critical"] = ("subgroup", smallest.tied.astype(np.int8))
     uncorrected = numbers.sign * worst.critical(plain, numbers.sample.count).value
     data["pessimist_uncorrected"] = float(np.clip(uncorrected, *numbers.range))
     return data
@@ -244,9 +244,8 @@ def _tested(
         against, in_favour = (np.where(numbers.included, p, np.nan) for p in (against, in_favour))
         below.append(multiplicity.adjust(against, correction))
         above.append(multiplicity.adjust(in_favour, correction))
-        tail = 1 - level
-        misses.append(bool((below[-1][numbers.included] <= tail).any()))
-        reaches.append(bool(numbers.included.any() and (in_favour[numbers.included] <= tail).all()))
+        misses.append(bool((below[-1][numbers.included] <= 1 - level).any()))
+        reaches.append(bool(numbers.included.any() and (in_favour[numbers.included] <= 1 - level).all()))
     cell = ("standard", "subgroup")
     return {
         "p_below": (cell, np.stack(below)),

@@ -48,12 +48,11 @@ def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
     Returns
     -------
     xr.Dataset
-        Variables of a tally along ``metric`` and ``subgroup``, margins of fewest attributes first and the intersections
-        last, with the level ``(all)`` where a margin does not look; ``attributes_crossed(subgroup)`` counts those that it
-        does; ``members(subgroup, cell)`` is 1 where an intersection (``cell``) is in a subgroup. Subgroups overlap, so
-        this is for `bayesgroups.certify` and related functions; an estimator refuses it. ``sampling_variance`` pools the row
-        variance over the margins of the same attributes; ``pooled_variance`` and ``pooled_df`` are those of the
-        intersections.
+        Variables of a tally along ``metric`` and ``subgroup``, margins of fewest attributes first and the intersections last,
+        with the level ``(all)`` where a margin does not look; ``attributes_crossed(subgroup)`` counts those that it does;
+        ``members(subgroup, cell)`` is 1 where an intersection (``cell``) is in a subgroup. Subgroups overlap, so this is for
+        `bayesgroups.certify` and related functions; an estimator refuses it. ``sampling_variance`` pools the row variance over
+        the margins of the same attributes; ``pooled_variance`` and ``pooled_df`` are those of the intersections.
 
     Raises
     ------
@@ -97,61 +96,24 @@ def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
 
 
 def collapse(tally: xr.Dataset, attribute: str) -> xr.Dataset:
-    """Add a tally up over the levels of one attribute, whose level becomes ``(all)``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m"] * 2})
-    >>> counts = bg.tally_from_counts([9, 5, 4, 2], [10, 10, 5, 5], who)
-    >>> collapse(counts, "race")["successes"].values.tolist()
-    [[13.0, 7.0]]
-    """
+    """Tally added up over the levels of one attribute, whose level becomes ``(all)``."""
     levels = tally[attribute].values
     return add_tallies([_part(tally, np.flatnonzero(levels == level), attribute) for level in dict.fromkeys(levels)])
 
 
 def overall(tally: xr.Dataset) -> FloatArray:
-    """Value of every metric (metric,) over all rows, whichever subgroup they are in.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> overall(bg.tally_from_counts([9, 1], [10, 10], pd.DataFrame({"site": ["a", "b"]}))).tolist()
-    [0.5]
-    """
+    """Value of every metric (metric,) over all rows, whichever subgroup they are in."""
     table = tally
     for name in attributes_of(tally):
         table = collapse(table, name)
-    found: FloatArray = table["estimate"].values[:, 0]
-    return found
+    values: FloatArray = table["estimate"].values[:, 0]
+    return values
 
 
 def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) -> FloatArray:
-    """Values of margins from those of their intersections: means weighted by the rows that count.
+    """Values (..., subgroup) of margins from those of their intersections (..., cell), weighted by the rows that count.
 
-    Parameters
-    ----------
-    values : array (..., cell)
-        Draws or estimates per intersection; NaN is allowed where the weight is 0.
-    weights : array (cell,)
-        Denominators of the metric.
-    members : array (subgroup, cell)
-        Which intersections a margin has.
-
-    Returns
-    -------
-    array (..., subgroup)
-        NaN where a margin has no weight; an intersection keeps its value whatever it weighs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> members = np.array([[True, True, True], [False, False, True]])
-    >>> weighted_means(np.array([0.9, 0.6, 0.1]), np.array([10.0, 20, 0]), members).tolist()
-    [0.7, 0.1]
+    Values may be NaN where the weight is 0. A margin without weight is NaN; an intersection keeps its value whatever it weighs.
     """
     share = members * weights
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -163,29 +125,10 @@ def weighted_means(values: FloatArray, weights: FloatArray, members: BoolArray) 
 
 
 def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, members: BoolArray) -> FloatArray:
-    """Factor of the covariance of sampling errors of margins, which share rows.
+    """Factor (subgroup, 2 * cell) of the covariance of sampling errors of margins, which share rows.
 
-    Parameters
-    ----------
-    estimate, count : arrays (cell,)
-        Of the intersections.
-    pooled_variance : float
-        Row variance within intersections; pooled, so that saturated ones have some.
-    members : array (subgroup, cell)
-        Which intersections a margin has.
-
-    Returns
-    -------
-    array (subgroup, 2 * cell)
-        Its product with its transpose is the covariance: a margin errs with the rows of its intersections, and with how
-        many of its rows are in each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> half = deviations(np.array([0.2, 0.8]), np.array([50.0, 50.0]), 0.16, np.array([[True, True], [True, False]]))
-    >>> (half @ half.T).round(6).tolist()  # of all 100 rows .25 / 100, of the first 50 rows .16 / 50
-    [[0.0025, 0.0016], [0.0016, 0.0032]]
+    A margin errs with the rows of its intersections, and with how many of its rows are in each. ``pooled_variance`` is the
+    row variance within intersections; pooled, so that saturated ones have some.
     """
     value = np.where(count > 0, estimate, 0.0)
     share = members * count
@@ -193,38 +136,18 @@ def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, 
         total = share.sum(axis=1, keepdims=True)
         centre = weighted_means(estimate, count, members)[:, None]
         root = np.where(members & (count > 0), np.sqrt(count) / total, 0.0)
-    found: FloatArray = np.concatenate([root * np.sqrt(pooled_variance), root * np.nan_to_num(value - centre)], axis=1)
-    return found
+    factor: FloatArray = np.concatenate([root * np.sqrt(pooled_variance), root * np.nan_to_num(value - centre)], axis=1)
+    return factor
 
 
 def open_table(
     source: object, using: Using = "auto", *, with_margins: bool = False, order: int | None = None,
     larger_is_better: bool | None = None, imputed: Imputed = "leave_out",
 ) -> Source:  # fmt: skip
-    """Open a tally, margins or a report, and add every margin if asked; draws of a margin are means of its intersections'.
+    """Source of a tally, margins or a report, with every margin added if asked; draws of a margin are means of its intersections'.
 
-    Parameters
-    ----------
-    source : xr.Dataset or xr.DataTree
-        From `bayesgroups.tally` and related functions, `margins`, or `bayesgroups.estimate`.
-    using, larger_is_better, imputed
-        As in `bayesgroups.questions.values.open_source`.
-    with_margins : bool
-        Add the margins to the intersections of a tally or report.
-    order : int, optional
-        Most attributes of a margin.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        As `bayesgroups.questions.values.open_source` and `margins`; if an order is given without margins; or if a margin of
-        the metric is no mean of its intersections, so that its draws are not known.
-    SchemaError
-        If it is neither a tally, margins nor a report.
+    Refuses, besides what `bayesgroups.questions.values.open_source` and `margins` refuse, an order without margins, and
+    draws of a metric of which a margin is no mean of its intersections.
     """
     opened = open_source(source, using, imputed=imputed, larger_is_better=larger_is_better, schemas=TABLES)
     if order is not None and not with_margins:
@@ -249,10 +172,7 @@ def open_table(
 
 
 def shared_errors(values: Values) -> FloatArray | None:
-    """Factor of the covariance of the sampling errors of overlapping subgroups, as from `deviations`.
-
-    ``None`` where subgroups do not overlap, or the metric of a margin is no mean of its intersections.
-    """
+    """Factor from `deviations` of overlapping subgroups; ``None`` without overlap, or if a margin is no mean of intersections."""
     table = values.table
     if "members" not in table or values.kind not in ADDITIVE:
         return None
@@ -296,14 +216,14 @@ def _part(tally: xr.Dataset, positions: NDArray[np.intp], attribute: str) -> xr.
 
 def _join(tally: xr.Dataset, by: Sequence[str], tables: dict[tuple[str, ...], xr.Dataset]) -> xr.Dataset:
     parts = [table[list(BY_SUBGROUP)] for table in tables.values()]
-    found = xr.concat(parts, dim="subgroup", data_vars="all", join="exact")
-    found = found.assign({name: tally[name] for name in BY_METRIC})
-    members = np.ones((found.sizes["subgroup"], tally.sizes["subgroup"]), dtype=bool)
+    joined = xr.concat(parts, dim="subgroup", data_vars="all", join="exact")
+    joined = joined.assign({name: tally[name] for name in BY_METRIC})
+    members = np.ones((joined.sizes["subgroup"], tally.sizes["subgroup"]), dtype=bool)
     for name in by:
-        mine = found[name].values[:, None]
+        mine = joined[name].values[:, None]
         members &= (mine == ALL) | (mine == tally[name].values)
     crossed = [len(names) for names, table in tables.items() for _ in range(table.sizes["subgroup"])]
-    found["members"] = (("subgroup", "cell"), members.astype(np.int8))
-    found["attributes_crossed"] = ("subgroup", np.array(crossed))
+    joined["members"] = (("subgroup", "cell"), members.astype(np.int8))
+    joined["attributes_crossed"] = ("subgroup", np.array(crossed))
     cells = tally["subgroup"].values
-    return found.assign_coords(cell=cells).assign_attrs({**tally.attrs, "schema": MARGINS_SCHEMA})
+    return joined.assign_coords(cell=cells).assign_attrs({**tally.attrs, "schema": MARGINS_SCHEMA})

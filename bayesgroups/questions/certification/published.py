@@ -11,7 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
-from bayesgroups.questions.certification.multiplicity import check_level
+from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification.overlapping import open_table
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
@@ -26,83 +26,23 @@ INTERVALS = {
 
 
 def equality_gap(values: FloatArray, overall: FloatArray | float) -> FloatArray:
-    """Largest distance of a subgroup from everyone (...,).
-
-    Parameters
-    ----------
-    values : array (..., subgroup)
-        Values of the metric.
-    overall : array (...,) or float
-        Value over everyone.
-
-    Returns
-    -------
-    array (...,)
-
-    References
-    ----------
-    Himmelreich, Hsu, Lum, Veomett, Eq 1, https://doi.org/10.48550/arXiv.2411.02569.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> equality_gap(np.array([0.15, 0.85]), 0.85).round(6).tolist()
-    0.7
-    """
+    """Largest distance of a subgroup from everyone; Himmelreich et al., Eq 1, https://doi.org/10.48550/arXiv.2411.02569."""
     return np.asarray(np.abs(values - np.asarray(overall)[..., None]).max(axis=-1), dtype=np.float64)
 
 
 def size_weighted_gap(values: FloatArray, share: FloatArray, overall: FloatArray | float) -> FloatArray:
-    """The same with every distance weighted by the share of the subgroup, so that small ones hardly count.
+    """Largest distance from everyone weighted by the subgroup's share, so that small ones hardly count.
 
-    Parameters
-    ----------
-    values : array (..., subgroup)
-        Values of the metric.
-    share : array (subgroup,)
-        Shares of everyone.
-    overall : array (...,) or float
-        Value over everyone.
-
-    Returns
-    -------
-    array (...,)
-
-    References
-    ----------
     Kearns, Neel, Roth, Wu (2018), https://proceedings.mlr.press/v80/kearns18a.html; Himmelreich et al., Eq 2, whose example
-    prints .014 for the second value below.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [size_weighted_gap(np.array([0.15]), np.array([share]), 0.85).round(6).tolist() for share in (0.01, 0.2)]
-    [0.007, 0.14]
+    prints .014 where gap .7 and share .2 give .14.
     """
     return np.asarray((share * np.abs(values - np.asarray(overall)[..., None])).max(axis=-1), dtype=np.float64)
 
 
 def differential_ratio(values: FloatArray) -> FloatArray:
-    """Largest absolute log ratio of two subgroups (...,); infinite where one of them has 0 and another has not.
+    """Largest absolute log ratio of two values, none negative; infinite where one of them is 0 and another is not.
 
-    Parameters
-    ----------
-    values : array (..., subgroup)
-        Values of the metric, none negative.
-
-    Returns
-    -------
-    array (...,)
-
-    References
-    ----------
     Foulds, Islam, Keya, Pan (2020), https://doi.org/10.1109/ICDE48307.2020.00203; Himmelreich et al., Eq 3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> differential_ratio(np.array([[0.4, 0.8], [0.0, 0.8], [0.0, 0.0]])).round(4).tolist()
-    [0.6931, inf, 0.0]
     """
     highest, lowest = values.max(axis=-1), values.min(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -110,32 +50,9 @@ def differential_ratio(values: FloatArray) -> FloatArray:
 
 
 def share_beyond(values: FloatArray, share: FloatArray, overall: FloatArray | float, tolerance: float) -> FloatArray:
-    """Share of people in subgroups farther from everyone than a tolerance (...,).
+    """Share of people in subgroups farther from everyone than a tolerance, in units of the metric.
 
-    Parameters
-    ----------
-    values : array (..., subgroup)
-        Values of the metric.
-    share : array (subgroup,)
-        Shares of everyone.
-    overall : array (...,) or float
-        Value over everyone.
-    tolerance : float
-        In units of the metric.
-
-    Returns
-    -------
-    array (...,)
-
-    References
-    ----------
     Molina, Loiseau (2022), https://doi.org/10.48550/arXiv.2206.05828 (probabilistic fairness).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> share_beyond(np.array([0.15, 0.84, 0.9]), np.array([0.2, 0.5, 0.3]), 0.85, 0.1).tolist()
-    0.2
     """
     beyond = np.abs(values - np.asarray(overall)[..., None]) > tolerance
     return np.asarray((beyond * share).sum(axis=-1), dtype=np.float64)
@@ -166,8 +83,7 @@ def fairness_definitions(
     using : {"auto", "tally", "posterior", "bootstrap"}
         Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness where replicates of saturated subgroups are replaced.
 
@@ -202,7 +118,7 @@ def fairness_definitions(
     >>> found["value"].round(3).values.tolist()
     [[0.718, 0.065, 1.835, 1.0]]
     """
-    check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     if not tolerance >= 0:
         raise InputError(f"tolerance={tolerance!r} must be 0 or larger, in units of the metric")
     opened = open_table(source, using, imputed=imputed)
@@ -227,13 +143,13 @@ def _one(numbers: Values, tolerance: float, level: float, seed: int) -> xr.Datas
             lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=-1, method="nearest")
     data = {name: ("definition", row) for name, row in (("value", value), ("lower", lower), ("upper", upper))}
     kind, method = INTERVALS[numbers.using]
-    said = {
+    notes = {
         "left_out": numbers.left_out,
         "estimand": numbers.estimand,
         "interval_kind": kind,
         "interval_method": method,
     }
-    return xr.Dataset({**data, **said})
+    return xr.Dataset({**data, **notes})
 
 
 def _all(values: FloatArray, share: FloatArray, tolerance: float) -> FloatArray:

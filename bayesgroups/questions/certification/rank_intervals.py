@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.forwarding import renamed_keyword
+from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification import multiplicity
 from bayesgroups.questions.certification.overlapping import open_table, shared_errors
 from bayesgroups.questions.certification.rank_shares import SUMMARIES, rank, rank_probabilities, rank_summaries
@@ -45,8 +46,7 @@ def ranks(
     larger_is_better : bool, optional
         Replaces the direction of all metrics.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric have a rank where a report answers for them; its estimate
-        of them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     all_ranks : bool
         Add ``rank_share``, as many numbers as the square of the number of subgroups.
     seed : int
@@ -95,15 +95,17 @@ def ranks(
     >>> [table[name].values[0].tolist() for name in ("rank", "lower", "upper")]
     [[1.0, 2.0, 3.0], [1.0, 1.0, 2.0], [2.0, 3.0, 3.0]]
     """
-    multiplicity.check_level(level)
+    tail(level)  # refuses a level outside (0, 1)
     opened = open_table(source, using, larger_is_better=larger_is_better, imputed=imputed)
     tables = []
     for numbers in opened.metrics:
-        one = _posterior(numbers, level) if numbers.using == "posterior" else _pairwise(numbers, level, seed)
+        table = _posterior(numbers, level) if numbers.using == "posterior" else _pairwise(numbers, level, seed)
         if all_ranks:
-            one = one.assign(rank_share=(("subgroup", "place"), _shares(numbers)))
+            shares = _shares(numbers)
+            table = table.assign(rank_share=(("subgroup", "place"), shares))
+            table = table.assign_coords(place=np.arange(1, len(shares) + 1))
         kind = "credible" if numbers.using == "posterior" else "simultaneous"
-        one = one.assign(
+        table = table.assign(
             estimate=("subgroup", numbers.sample.estimate),
             groups=int(numbers.included.sum()),
             left_out=numbers.left_out,
@@ -111,36 +113,15 @@ def ranks(
             interval_kind=kind,
             usable=np.int8(numbers.usable),
         )
-        tables.append(one)
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    if all_ranks:
-        joined = joined.assign_coords(place=np.arange(1, joined.sizes["subgroup"] + 1))
+        tables.append(table)
     attrs = {"level": level, "using": opened.using, "imputed": imputed, **opened.noted}
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs)
+    return opened.answer(tables, attrs)
 
 
 def rank_limits(values: FloatArray, covariance: FloatArray, critical_value: float) -> tuple[FloatArray, FloatArray]:
-    """Limits of ranks from tests of all pairs.
+    """Lower and upper limits (subgroup,) of ranks of values, larger better, from tests of all pairs of values.
 
-    Parameters
-    ----------
-    values : array (subgroup,)
-        Larger is better.
-    covariance : array (subgroup, subgroup)
-        Of their errors.
-    critical_value : float
-        In standard errors of a difference.
-
-    Returns
-    -------
-    tuple of two arrays (subgroup,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = rank_limits(np.array([0.9, 0.5, 0.45]), np.diag([0.0001, 0.0001, 0.01]), 2.4)
-    >>> low.tolist(), high.tolist()
-    ([1.0, 2.0, 2.0], [1.0, 3.0, 3.0])
+    ``covariance`` is that of their errors, ``critical_value`` in standard errors of a difference.
     """
     variance = np.diag(covariance)
     error = np.sqrt(np.maximum(variance[:, None] + variance - 2 * covariance, 0.0))
@@ -192,28 +173,7 @@ def _shares(numbers: Values) -> FloatArray:
 
 
 def critical_value_of_pairs(covariance: FloatArray, level: float, rng: np.random.Generator) -> float:
-    """Quantile of the largest standardised difference of two errors.
-
-    Parameters
-    ----------
-    covariance : array (subgroup, subgroup)
-        Of the errors.
-    level : float
-        Confidence.
-    rng : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    float
-        Bonferroni's where there are too many pairs to simulate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> abs(critical_value_of_pairs(np.eye(2), 0.95, np.random.default_rng(1)) - 1.96) < 0.1  # one pair
-    True
-    """
+    """Quantile of the largest standardised difference of two errors; Bonferroni's where too many pairs would be simulated."""
     many = len(covariance)
     first, second = np.triu_indices(many, k=1)
     if len(first) == 0 or len(first) > PAIRS:

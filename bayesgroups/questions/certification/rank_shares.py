@@ -18,14 +18,7 @@ SUMMARIES = ("rank", "lower", "upper", "expected_rank", "probability_best", "pro
 
 
 def rank(values: FloatArray) -> FloatArray:
-    """Ranks along the last axis, 1 for the largest; ties share the mean of theirs, NaN has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rank(np.array([0.3, 0.9, np.nan, 0.3])).tolist()
-    [2.5, 1.0, nan, 2.5]
-    """
+    """Ranks along the last axis, 1 for the largest; ties share the mean of theirs, NaN has none."""
     from scipy.stats import rankdata
 
     ranks: FloatArray = rankdata(-values, axis=-1, nan_policy="omit")
@@ -33,23 +26,9 @@ def rank(values: FloatArray) -> FloatArray:
 
 
 def times_ranked(draws: FloatArray) -> FloatArray:
-    """Number of draws in which each subgroup has each rank, (subgroup, rank); ties share.
+    """Number of draws in which each subgroup has each rank, (subgroup, rank), from draws (draw, subgroup); ties share.
 
-    Parameters
-    ----------
-    draws : array (draw, subgroup)
-        Larger is better; a draw without a value in some subgroup has no ranks.
-
-    Returns
-    -------
-    array (subgroup, rank)
-        Rows and columns sum to the number of draws that have ranks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> times_ranked(np.array([[0.9, 0.2, 0.2], [0.1, 0.2, 0.3]])).tolist()
-    [[1.0, 0.0, 1.0], [0.0, 1.5, 0.5], [1.0, 0.5, 0.5]]
+    Larger is better. A draw without a value in some subgroup has no ranks; rows and columns sum to the number of the others.
     """
     from scipy.stats import rankdata
 
@@ -71,25 +50,9 @@ def times_ranked(draws: FloatArray) -> FloatArray:
 
 
 def rank_probabilities(blocks_of_draws: Iterable[FloatArray], groups: int) -> FloatArray:
-    """Share of draws in which each subgroup has each rank, (subgroup, rank).
+    """Share of draws with each rank, (subgroup, rank), rank 1 first, from blocks (draw, subgroup), one in memory at a time.
 
-    Parameters
-    ----------
-    blocks_of_draws : iterable of arrays (draw, subgroup)
-        Larger is better; one block in memory at a time.
-    groups : int
-        Number of subgroups.
-
-    Returns
-    -------
-    array (subgroup, rank)
-        Rank 1 first. Rows and columns sum to 1; NaN where no draw has a value in every subgroup.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rank_probabilities([np.array([[0.5, 0.5]]), np.array([[0.9, 0.1]])], 2).tolist()
-    [[0.75, 0.25], [0.25, 0.75]]
+    Rows and columns sum to 1; NaN where no draw has a value in every subgroup.
     """
     times = sum((times_ranked(block) for block in blocks_of_draws), np.zeros((groups, groups)))
     with np.errstate(invalid="ignore"):
@@ -97,45 +60,18 @@ def rank_probabilities(blocks_of_draws: Iterable[FloatArray], groups: int) -> Fl
 
 
 def times_at_ends(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Number of draws in which each subgroup is the best and the worst, two arrays (subgroup,); ties share.
+    """Number of draws in which each subgroup is the best and the worst, (subgroup,) each; ties share.
 
     They are the first and the last column of `times_ranked`, at no more cost than a pass over the draws.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> best, worst = times_at_ends(np.array([[0.9, 0.2, 0.2], [0.1, 0.2, 0.3]]))
-    >>> best.tolist(), worst.tolist()
-    ([1.0, 0.0, 1.0], [1.0, 0.5, 0.5])
     """
     return times_worst(-draws), times_worst(draws)
 
 
 def rank_summaries(blocks_of_draws: Iterable[FloatArray], draws: int, groups: int, level: float) -> FloatArray:
-    """Median, limits and mean of the ranks in the draws, and the shares of draws as the best and as the worst.
+    """`SUMMARIES` (summary, subgroup) of the ranks in blocks of draws (draw, subgroup), larger better.
 
-    Parameters
-    ----------
-    blocks_of_draws : iterable of arrays (draw, subgroup)
-        Larger is better; one block in memory at a time. A draw without a value in some subgroup has no ranks.
-    draws : int
-        Number of draws in all blocks.
-    groups : int
-        Number of subgroups, at least 1.
-    level : float
-        Probability of the equal-tailed limits.
-
-    Returns
-    -------
-    array (summary, subgroup)
-        In the order of `SUMMARIES`; NaN where no draw has a value in every subgroup.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> summaries = rank_summaries([np.array([[0.9, 0.2], [0.3, 0.3]])], 2, 2, 0.95)
-    >>> dict(zip(SUMMARIES, summaries[:, 0].tolist()))["expected_rank"], summaries[-1].tolist()
-    (1.25, [0.25, 0.75])
+    ``draws`` is the number in all blocks, ``groups`` at least 1, ``level`` the probability of the equal-tailed limits. A
+    draw without a value in some subgroup has no ranks; NaN where all are such.
     """
     # Ranks are whole or halves, which single precision holds as they are.
     drawn = np.empty((draws, groups), dtype=np.float32)

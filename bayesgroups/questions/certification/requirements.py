@@ -73,25 +73,18 @@ def definitions(tolerance: float = 0.05, *, standard: float = 0.8, level: float 
     ['equality_gap', 'size_weighted_gap', 'differential_ratio']
     """
     z = critical_value("none", level, 1)
-    found = [
-        Definition("equality_gap", lambda m, n, overall: float(published.equality_gap(m, overall)), tolerance),
-        Definition(
-            "size_weighted_gap",
-            lambda m, n, overall: float(published.size_weighted_gap(m, n / n.sum(), overall)),
-            tolerance,
-        ),
-        Definition("differential_ratio", lambda m, n, overall: float(published.differential_ratio(m)), tolerance),
-        Definition(
-            "share_beyond",
-            lambda m, n, overall: float(published.share_beyond(m, n / n.sum(), overall, tolerance)),
-            tolerance,
-        ),
-    ]
-    for interval, clipped in (("wald", False), ("wald", True), ("clopper_pearson", True)):
-        word = {True: "clipped", False: "raw"}[clipped] if interval == "wald" else "exact"
+    gaps: dict[str, Judge] = {
+        "equality_gap": lambda m, n, overall: float(published.equality_gap(m, overall)),
+        "size_weighted_gap": lambda m, n, overall: float(published.size_weighted_gap(m, n / n.sum(), overall)),
+        "differential_ratio": lambda m, n, overall: float(published.differential_ratio(m)),
+        "share_beyond": lambda m, n, overall: float(published.share_beyond(m, n / n.sum(), overall, tolerance)),
+    }
+    every = [Definition(name, unfairness, tolerance) for name, unfairness in gaps.items()]
+    kinds = (("raw", "wald", False), ("clipped", "wald", True), ("exact", "clopper_pearson", True))
+    for word, interval, clipped in kinds:
         for side in ("optimist", "pessimist"):
-            found.append(Definition(f"{side}_{word}", _limit(side, interval, z, clipped=clipped), 1 - standard))
-    return tuple(found)
+            every.append(Definition(f"{side}_{word}", _limit(side, interval, z, clipped=clipped), 1 - standard))
+    return tuple(every)
 
 
 def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
@@ -156,10 +149,8 @@ def desiderata(definition: Definition, tally: xr.Dataset) -> xr.Dataset:
         value = numbers.sample.estimate[some]
         value = value if numbers.sign > 0 else 1 - value
         tables.append(_table(definition, value, numbers.sample.count[some], numbers.labels, some))
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    coordinates = {**opened.coordinates, "check": list(CHECKS)}
     attrs = {"definition": definition.name, "tolerance": definition.tolerance, **opened.noted}
-    return joined.assign_coords(coordinates).assign_attrs(attrs)
+    return opened.answer(tables, attrs).assign_coords(check=list(CHECKS))
 
 
 def _table(
@@ -172,14 +163,16 @@ def _table(
     place = np.flatnonzero(some)
     for i, trial in enumerate(tried):
         telling = [(False, -1.0)] * len(some)
-        for one in trial(definition, value, size) if len(value) else ():
-            at = place[one.subgroup]
+        for outcome in trial(definition, value, size) if len(value) else ():
+            at = place[outcome.subgroup]
             change = (
-                0.0 if one.before == one.after else float(np.nan_to_num(abs(one.after - one.before), nan=SIZE_FACTOR))
+                0.0
+                if outcome.before == outcome.after
+                else float(np.nan_to_num(abs(outcome.after - outcome.before), nan=SIZE_FACTOR))
             )
-            if (one.failed, change) > telling[at]:
-                telling[at] = (one.failed, change)
-                fails[i, at], before[i, at], after[i, at] = one.failed, one.before, one.after
+            if (outcome.failed, change) > telling[at]:
+                telling[at] = (outcome.failed, change)
+                fails[i, at], before[i, at], after[i, at] = outcome.failed, outcome.before, outcome.after
         failing = np.flatnonzero(fails[i])
         sentence = f"fails in {len(failing)} of {len(value)} subgroups"
         if len(failing):
@@ -203,12 +196,13 @@ def _same_standard(definition: Definition, value: FloatArray, size: FloatArray) 
     for group in range(len(value)):
         tested = np.full(len(value), overall)
         tested[group] = value[group]
-        found = []
-        for own in (size.min(), size.max()):
+        unfairness = []
+        for rows in (size.min(), size.max()):
             sizes = size.copy()
-            sizes[group] = own
-            found.append(definition.unfairness(tested, sizes * SIZE_FACTOR, overall))
-        yield _Trial(group, found[0], found[1], _differs(found[0], found[1]))
+            sizes[group] = rows
+            unfairness.append(definition.unfairness(tested, sizes * SIZE_FACTOR, overall))
+        small, large = unfairness
+        yield _Trial(group, small, large, small != large and not abs(small - large) <= NEGLIGIBLE)
 
 
 def _no_exception(definition: Definition, value: FloatArray, size: FloatArray) -> Iterator[_Trial]:
@@ -217,8 +211,8 @@ def _no_exception(definition: Definition, value: FloatArray, size: FloatArray) -
     for group in range(len(value)):
         tested = np.full(len(value), overall)
         tested[group] = 0.0
-        found = definition.unfairness(tested, size * SIZE_FACTOR, overall)
-        yield _Trial(group, everyone, found, not found > definition.tolerance)
+        unfairness = definition.unfairness(tested, size * SIZE_FACTOR, overall)
+        yield _Trial(group, everyone, unfairness, not unfairness > definition.tolerance)
 
 
 def _more_data(definition: Definition, value: FloatArray, size: FloatArray) -> Iterator[_Trial]:
@@ -236,8 +230,8 @@ def _more_errors(definition: Definition, value: FloatArray, size: FloatArray) ->
     overall = float((value * size).sum() / size.sum())
     before = definition.unfairness(value, size, overall)
     for group in range(len(value)):
-        own = value[group]
-        for changed in sorted({max(own - 1 / size[group], 0.0), own / 2, 0.0}, reverse=True):
+        rate = value[group]
+        for changed in sorted({max(rate - 1 / size[group], 0.0), rate / 2, 0.0}, reverse=True):
             values = value.copy()
             values[group] = changed
             after = definition.unfairness(values, size, float((values * size).sum() / size.sum()))
@@ -249,12 +243,8 @@ def _limit(side: str, interval: str, z: float, *, clipped: bool) -> Judge:
 
     def unfairness(values: FloatArray, sizes: FloatArray, overall: float) -> float:
         nothing = np.full(values.shape, np.nan)
-        found = limits(Sample(values, sizes, values * sizes, nothing, nothing, float("nan")), interval, z)
-        lowest = float((found.upper if side == "optimist" else found.lower).min())
+        one_sided = limits(Sample(values, sizes, values * sizes, nothing, nothing, float("nan")), interval, z)
+        lowest = float((one_sided.upper if side == "optimist" else one_sided.lower).min())
         return 1 - (min(max(lowest, 0.0), 1.0) if clipped else lowest)
 
     return unfairness
-
-
-def _differs(first: float, second: float) -> bool:
-    return first != second and not abs(first - second) <= NEGLIGIBLE

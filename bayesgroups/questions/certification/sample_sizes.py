@@ -26,8 +26,7 @@ def rows_to_certify(
 ) -> xr.Dataset:
     """Plan the further rows that each subgroup needs for the pessimist to certify a standard.
 
-    Estimand: the smallest denominators with which, if values are as assumed, all lower limits exceed the standard with
-    probability ``power``.
+    Estimand: the smallest denominators with which all lower limits exceed the standard with probability ``power``.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def rows_to_certify(
         if numbers.kind == "rate":
             needed = continuity_corrected(needed, numbers.sign * (assumed - standard))
         tables.append(_needs(numbers, assumed, needed))
-    return _joined(tables, opened.coordinates, {"standard": standard, "power": power, "level": level, **opened.noted})
+    return opened.answer(tables, {"standard": standard, "power": power, "level": level, **opened.noted})
 
 
 def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArray | None = None) -> xr.Dataset:
@@ -140,7 +139,7 @@ def rows_to_narrow(tally: xr.Dataset, *, factor: float = 0.5, truth: xr.DataArra
         widest = np.nanmax(np.where(numbers.included, error, np.nan)) if numbers.included.any() else np.nan
         needed = np.ceil(variance / (factor**2 * widest) - 1e-9)
         tables.append(_needs(numbers, assumed, np.where(numbers.included, needed, np.nan)))
-    return _joined(tables, opened.coordinates, {"factor": factor})
+    return opened.answer(tables, {"factor": factor})
 
 
 def minimum_detectable_gap(
@@ -162,9 +161,8 @@ def minimum_detectable_gap(
     Returns
     -------
     xr.Dataset
-        ``gap`` along ``metric`` and ``subgroup``, in units of the metric; NaN where undefined or without anyone else. Gaps
-        that are larger than the range of the metric cannot be shown at all. ``left_out`` along ``metric``: labels and reasons
-        of the subgroups without rows that count.
+        ``gap`` along ``metric`` and ``subgroup``, in units of the metric; NaN where undefined or without anyone else. Gaps beyond
+        the range of the metric cannot be shown. ``left_out`` along ``metric``: labels and reasons of subgroups without rows.
 
     Raises
     ------
@@ -198,7 +196,7 @@ def minimum_detectable_gap(
             gap = z * np.sqrt(_pooled(numbers) * (1 / count + 1 / (count.sum() - count)))
         shown = np.where(np.isfinite(gap), gap, np.nan)
         tables.append(xr.Dataset({"gap": ("subgroup", shown), "left_out": numbers.left_out}))
-    return _joined(tables, opened.coordinates, {"power": power, "level": level, "correction": correction})
+    return opened.answer(tables, {"power": power, "level": level, "correction": correction})
 
 
 def probability_of_finding_worst(
@@ -260,20 +258,12 @@ def probability_of_finding_worst(
         answer = {"probability": ("factor", probability), "worst_subgroup": label, "left_out": numbers.left_out}
         tables.append(xr.Dataset(answer))
     names = {"metric": opened.coordinates["metric"], "factor": growth}
-    return (
-        xr.concat(tables, dim="metric", data_vars="all", join="exact").assign_coords(names).assign_attrs(opened.noted)
-    )
+    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
+    return joined.assign_coords(names).assign_attrs(opened.noted)
 
 
 def rows_for_gap(gap: FloatArray, null_sd: FloatArray, sd: FloatArray, z: float, z_power: float) -> FloatArray:
-    """Rows with which a normal test shows a gap: whole numbers, infinite where there is no gap in that direction.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows_for_gap(np.array([0.1, 0.0, np.nan]), np.array([0.4]), np.array([0.3]), 1.645, 0.842).tolist()
-    [83.0, inf, nan]
-    """
+    """Rows with which a normal test shows a gap: whole numbers, infinite where there is no gap in that direction."""
     effort = np.maximum(z * null_sd + z_power * sd, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = np.maximum(np.ceil((effort / gap) ** 2), 1.0)
@@ -283,15 +273,7 @@ def rows_for_gap(gap: FloatArray, null_sd: FloatArray, sd: FloatArray, z: float,
 def continuity_corrected(rows: FloatArray, gap: FloatArray) -> FloatArray:
     """Rows that an exact binomial test needs where the normal one needs so many.
 
-    References
-    ----------
     Fleiss, Levin, Paik (2003), Statistical Methods for Rates and Proportions, https://doi.org/10.1002/0471445428, Eq 2.8.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> continuity_corrected(np.array([83.0, np.inf]), np.array([0.1, 0.0])).tolist()
-    [93.0, inf]
     """
     some = np.isfinite(rows)
     finite = np.where(some, rows, 1.0)
@@ -300,22 +282,15 @@ def continuity_corrected(rows: FloatArray, gap: FloatArray) -> FloatArray:
 
 
 def chance_of_lowest(truth: FloatArray, error: FloatArray) -> float:
-    """Probability that the subgroup with the lowest true value has the lowest of normal estimates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(chance_of_lowest(np.array([0.0, 0.0, 0.0]), np.ones(3)), 6)
-    0.333333
-    """
+    """Probability that the subgroup with the lowest true value has the lowest of normal estimates."""
     from scipy.special import ndtr
 
     lowest = int(np.argmin(truth))
     standard = np.linspace(-9, 9, GRID)
     value = truth[lowest] + error[lowest] * standard
-    others = np.delete(np.arange(len(truth)), lowest)
+    rivals = np.delete(np.arange(len(truth)), lowest)
     better = np.ones_like(value)
-    for other in others:  # one by one: the grid times many subgroups would not be small
+    for other in rivals:  # one by one: the grid times many subgroups would not be small
         better *= ndtr((truth[other] - value) / error[other])
     density = np.exp(-(standard**2) / 2)
     return float((better * density).sum() / density.sum())
@@ -360,8 +335,3 @@ def _needs(numbers: Values, assumed: FloatArray, needed: FloatArray) -> xr.Datas
         name: ("subgroup", row) for name, row in (("assumed", assumed), ("needed", needed), ("more", np.ceil(more)))
     }
     return xr.Dataset({**data, "total": float(np.nansum(more)), "left_out": numbers.left_out})
-
-
-def _joined(tables: list[xr.Dataset], coordinates: dict[str, object], attrs: dict[str, object]) -> xr.Dataset:
-    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-    return joined.assign_coords(coordinates).assign_attrs(attrs)

@@ -3,16 +3,15 @@
 Everything is computed from the score cells of a tally (`bayesgroups.questions.curves.scores`), so cost does not grow with rows.
 
 =================  ==========================================================================================
-file               what it holds
+file               content
 =================  ==========================================================================================
 ``thresholds``     `threshold_curve`: metrics as functions of the threshold
 ``roc``            `roc_curve`: ROC curves
 ``calibration``    `calibration_curve`: shares of positives per bin of the score
 ``areas``          `auc_intervals`: the AUC with an interval of choice
 ``scores``         scores of a tally or of rows
-``histograms``     counts between thresholds
+``histograms``     counts between thresholds, and their bootstrap
 ``rates``          metrics from confusion cells
-``resampling``     the bootstrap of counts between thresholds
 ``bands``          pointwise limits, and bands by calibration
 ``trees``          posterior of score distributions, from the three below
 ``tilts``          smooth differences between distributions

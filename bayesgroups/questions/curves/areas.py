@@ -23,24 +23,18 @@ OfAreas = Literal["newcombe", "logit", "wald"]
 
 
 def auc_intervals(
-    tally: xr.Dataset,
-    *,
-    interval: OfAreas = "newcombe",
-    variance: AucVariance | None = None,
-    level: float = 0.95,
+    tally: xr.Dataset, *, interval: OfAreas = "newcombe", variance: AucVariance | None = None, level: float = 0.95
 ) -> xr.Dataset:
     """The AUC of every subgroup from its own rows, with an interval of choice.
 
-    Estimand: P(s' > s) + P(s' = s) / 2 for a positive with score s' and a negative with score s, in the population of each
-    subgroup.
+    Estimand: P(s' > s) + P(s' = s) / 2 for a positive with score s' and a negative with score s, in each subgroup's population.
 
     Parameters
     ----------
     tally : xr.Dataset
         A tally with an ``auc``.
     interval : {"newcombe", "logit", "wald"}
-        Newcombe's score interval and the logit interval stay inside [0, 1] and have a width where classes are separated; the
-        normal one does neither.
+        Newcombe's score interval and the logit interval, but not the normal one, stay inside [0, 1] and always have a width.
     variance : {"pooled_delong", "delong", "hanley_mcneil", "hanley_mcneil_pooled", "calibrated"}, optional
         See `bayesgroups.tallies.auc_variances`. ``newcombe`` has that of Hanley and McNeil at each limit, or with
         ``calibrated`` the same times one factor, and takes no other; the default of the others is ``delong``.
@@ -56,8 +50,7 @@ def auc_intervals(
     Raises
     ------
     InputError
-        If a choice does not exist or is none for the interval, the level is not strictly between 0 and 1, or the tally has
-        no AUC.
+        If a choice does not exist or is none for the interval, the level is not inside (0, 1), or the tally has no AUC.
 
     References
     ----------
@@ -87,22 +80,31 @@ def auc_intervals(
     chosen = with_auc_variance(tally, variance or default).isel(metric=np.flatnonzero(of_auc))
     cells, size = score_cells(tally), tally.sizes["subgroup"]
     ones, zeros = class_sizes(cells, size)
-    own = chosen["sampling_variance"].transpose("metric", "subgroup").values
+    sampling_variance = chosen["sampling_variance"].transpose("metric", "subgroup").values
     values = chosen["estimate"].transpose("metric", "subgroup").values
     lower, upper = np.full_like(values, np.nan), np.full_like(values, np.nan)
     for i, auc in enumerate(values):
         if interval == "newcombe":
             delong = statistics(cells, size, ties=float(chosen["ties"][i])).delong
             factor = pool(auc, delong, ones, zeros).dispersion if variance == "calibrated" else 1.0
-            found = areas.newcombe(auc, ones, zeros, level, dispersion=factor)
+            limits = areas.newcombe(auc, ones, zeros, level, dispersion=factor)
         elif interval == "logit":
-            found = areas.logit(auc, effective_pairs(auc, ones, zeros), own[i], level)
+            limits = areas.logit(auc, effective_pairs(auc, ones, zeros), sampling_variance[i], level)
         else:
-            found = areas.wald(auc, own[i], level)
-        lower[i], upper[i] = found.lower, found.upper
+            limits = areas.wald(auc, sampling_variance[i], level)
+        lower[i], upper[i] = limits.lower, limits.upper
     both = ("metric", "subgroup")
     sizes = {"positives": ("subgroup", ones), "negatives": ("subgroup", zeros)}
     return xr.Dataset(
-        {"estimate": (both, values), "variance": (both, own), "lower": (both, lower), "upper": (both, upper), **sizes},
-        coords={**{str(name): one for name, one in chosen.coords.items() if name != "feature"}, "level": float(level)},
+        {
+            "estimate": (both, values),
+            "variance": (both, sampling_variance),
+            "lower": (both, lower),
+            "upper": (both, upper),
+            **sizes,
+        },
+        coords={
+            **{str(name): coordinate for name, coordinate in chosen.coords.items() if name != "feature"},
+            "level": float(level),
+        },
     )

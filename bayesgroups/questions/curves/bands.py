@@ -18,25 +18,9 @@ from bayesgroups.frequentist.intervals.proportions import clopper_pearson, jeffr
 
 
 def miss(truth: FloatArray, successes: FloatArray, trials: FloatArray) -> FloatArray:
-    """The smallest a at which Jeffreys' interval of level 1 - a misses the truth.
+    """Smallest a at which Jeffreys' interval of level 1 - a misses the truth, in [0, 1]; counts may be no whole numbers.
 
-    Parameters
-    ----------
-    truth, successes, trials : arrays that broadcast
-        Rates and counts, whole or not.
-
-    Returns
-    -------
-    array
-        In [0, 1]; 1 without trials, where no interval can miss.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.frequentist.intervals.proportions import jeffreys
-    >>> lower = jeffreys(np.array([3.0]), np.array([9.0]), 0.9).lower
-    >>> miss(lower, np.array([3.0]), np.array([9.0])).round(6).tolist()
-    [0.1]
+    1 without trials, where no interval can miss.
     """
     from scipy.special import betainc
 
@@ -47,58 +31,26 @@ def miss(truth: FloatArray, successes: FloatArray, trials: FloatArray) -> FloatA
 
 
 def calibrated(misses: FloatArray, level: float) -> FloatArray:
-    """The pointwise level of a simultaneous band.
+    """Pointwise level (...) of a simultaneous band, from misses (replicate, ..., point): at least ``level``, at most Bonferroni's.
 
-    Parameters
-    ----------
-    misses : array (replicate, ..., point)
-        From `miss`, or two-sided ranks of posterior draws.
-    level : float
-        Of the band.
-
-    Returns
-    -------
-    array (...)
-        1 - a, at least ``level`` and at most that of Bonferroni, which needs no replicates.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
-    Besag, Green, Higdon, Mengersen (1995), doi:10.1214/ss/1177010123, section 6.3; Montiel Olea, Plagborg-Moller (2019),
-    doi:10.1002/jae.2656.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> misses = np.linspace(0, 1, 1001)[:, None] * [[1.0, 1.0]]  # two points that move together: nothing to pay
-    >>> calibrated(misses, 0.9).round(2).tolist()
-    0.9
+    Misses come from `miss`, or are two-sided ranks of posterior draws. Besag, Green, Higdon, Mengersen (1995),
+    doi:10.1214/ss/1177010123, section 6.3; Montiel Olea, Plagborg-Moller (2019), doi:10.1002/jae.2656.
     """
     alpha = tail(level)
     smallest = misses.min(axis=-1)
-    found = np.quantile(smallest, alpha, axis=0, method="lower")
-    return np.asarray(1 - np.clip(found, alpha / misses.shape[-1], alpha), dtype=np.float64)
+    alphas = np.quantile(smallest, alpha, axis=0, method="lower")
+    return np.asarray(1 - np.clip(alphas, alpha / misses.shape[-1], alpha), dtype=np.float64)
 
 
 def rank_misses(draws: FloatArray) -> FloatArray:
-    """The two-sided rank of every draw among all, (draw, point): small at either end, 1 in the middle or without spread.
-
-    Examples
-    --------
-    >>> rank_misses(np.array([[3.0], [1.0], [2.0], [4.0]])).ravel().tolist()
-    [1.0, 0.5, 1.0, 0.5]
-    """
+    """Two-sided rank of every draw among all, (draw, point): small at either end, 1 in the middle or without spread."""
     size = len(draws)
     order = np.argsort(draws, axis=0)
     rank = np.arange(1, size + 1, dtype=np.float64)
-    found = np.empty_like(draws)
-    np.put_along_axis(found, order, (2 * np.minimum(rank, size + 1 - rank) / size)[:, None], axis=0)
-    found[:, draws.min(axis=0) == draws.max(axis=0)] = 1.0
-    return found
+    ranks = np.empty_like(draws)
+    np.put_along_axis(ranks, order, (2 * np.minimum(rank, size + 1 - rank) / size)[:, None], axis=0)
+    ranks[:, draws.min(axis=0) == draws.max(axis=0)] = 1.0
+    return ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,36 +61,13 @@ class CurveLimits:
     band: Interval
     level: float
 
+    def beside(self, estimate: FloatArray) -> tuple[FloatArray, ...]:
+        """An estimate with its limits, in the order of `bayesgroups.questions.curves.thresholds.LIMITS`."""
+        return estimate, self.point.lower, self.point.upper, self.band.lower, self.band.upper
+
 
 def draw_limits(draws: FloatArray, level: float) -> CurveLimits:
-    """Pointwise and simultaneous credible limits of a curve.
-
-    Parameters
-    ----------
-    draws : array (draw, point)
-        Draws of one curve.
-    level : float
-        Of both.
-
-    Returns
-    -------
-    CurveLimits
-        Limits (point,): equal-tailed at every point, and holding whole curves.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> curves = np.random.default_rng(1).normal(size=(4000, 20))
-    >>> found = draw_limits(curves, 0.9)
-    >>> inside = ((found.band.lower <= curves) & (curves <= found.band.upper)).all(axis=1).mean()
-    >>> round(float(inside), 2), bool((found.point.upper < found.band.upper).all())
-    (0.9, True)
-    """
+    """Equal-tailed limits (point,) at every point, and limits that hold whole curves, from draws (draw, point) of one curve."""
     band_level = float(calibrated(rank_misses(draws), level))
     ordered = np.sort(draws, axis=0)
     return CurveLimits(_quantiles(ordered, tail(level)), _quantiles(ordered, 1 - band_level), band_level)
@@ -148,32 +77,11 @@ def rate_limits(
     successes: FloatArray, trials: FloatArray, truth: FloatArray, drawn: tuple[FloatArray, FloatArray], level: float,
     *, exact: bool = True,
 ) -> CurveLimits:  # fmt: skip
-    """Pointwise and simultaneous confidence limits of a curve of rates.
+    """Jeffreys' limits (point,), and limits at the level at which Jeffreys' hold whole curves of replicates.
 
-    Parameters
-    ----------
-    successes, trials : arrays (point,)
-        Counts that the curve was estimated from.
-    truth : array (point,)
-        Rates of the law that replicates were drawn from.
-    drawn : tuple of arrays (replicate, point)
-        Their successes and trials.
-    level : float
-        Of both.
-    exact : bool
-        Whether the band has Clopper and Pearson's limits, which are wider than Jeffreys' by about half a row: replicates
-        know no more of a small subgroup than it says itself, and need the margin. Not for trials that are none.
-
-    Returns
-    -------
-    CurveLimits
-        Jeffreys' limits (point,) at this level, and limits at the level at which Jeffreys' hold whole curves of the
-        replicates.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
+    ``truth`` (point,) is the law that replicates were drawn from, ``drawn`` their successes and trials (replicate, point).
+    An ``exact`` band has Clopper and Pearson's limits, wider than Jeffreys' by about half a row: replicates know no more of
+    a small subgroup than it says itself, and need the margin. Not for trials that are none.
     """
     band_level = float(calibrated(miss(truth, *drawn), level))
     outer = clopper_pearson if exact else jeffreys
@@ -181,14 +89,7 @@ def rate_limits(
 
 
 def rising(band: Interval) -> tuple[FloatArray, FloatArray]:
-    """The limits between which the curves of a band lie that never fall.
-
-    Examples
-    --------
-    >>> lower, upper = rising(Interval(np.array([0.2, 0.1, 0.5]), np.array([0.9, 0.6, 1.0])))
-    >>> lower.tolist(), upper.tolist()
-    ([0.2, 0.2, 0.5], [0.6, 0.6, 1.0])
-    """
+    """Limits between which the curves of a band lie that never fall."""
     return np.maximum.accumulate(band.lower), np.minimum.accumulate(band.upper[::-1])[::-1]
 
 

@@ -71,14 +71,12 @@ def calibration_curve(
     xr.Dataset
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, bin, subgroup), ``band_level(approach, subgroup)``, ``mean_score`` and ``count`` (bin, subgroup),
-        ``bin_lower`` and ``bin_upper`` (bin), and ``status(subgroup)``. A bin holds its upper edge and not its lower one,
-        but for the first, which holds both.
+        ``bin_lower`` and ``bin_upper`` (bin), and ``status(subgroup)``. A bin holds its upper edge, the first both edges.
 
     Raises
     ------
     InputError
-        If the source, the columns, a choice, the number of bins, level, draws or seed cannot be used, or a score is outside
-        [0, 1].
+        If source, columns, a choice, the number of bins, level, draws or seed cannot be used, or a score is outside [0, 1].
 
     Notes
     -----
@@ -106,11 +104,7 @@ def calibration_curve(
     """
     size, seed = check_draws(draws), check_seed(seed)
     tail(level)
-    for name, value, choices in (
-        ("edges", edges, Edges),
-        ("shape", shape, Shape),
-        ("interval", interval, OfBins),
-    ):
+    for name, value, choices in (("edges", edges, Edges), ("shape", shape, Shape), ("interval", interval, OfBins)):
         if value not in get_args(choices):
             raise InputError(f"{name}={value!r} does not exist; {near_misses(str(value), get_args(choices))}")
     scores = scores_of(source, by, y_true=y_true, y_score=y_score, positive=positive, weights=weights)
@@ -124,6 +118,7 @@ def calibration_curve(
     counts = np.stack(sums[:2], axis=-1)  # (bin, subgroup, class)
     rows = counts.sum(axis=-1)
     mean_score = np.divide(sums[2], rows, out=np.full_like(rows, np.nan), where=rows > 0)
+    status = np.where(rows.sum(axis=0) > 0, "ok", "no rows")
     middle = (bounds[1:] + bounds[:-1]) / 2
     everyone = np.divide(sums[2].sum(axis=1), rows.sum(axis=1), out=middle.copy(), where=rows.sum(axis=1) > 0)
     increasing = shape == "isotonic"
@@ -135,7 +130,7 @@ def calibration_curve(
     data: dict[str, Any] = {name: (dims, np.stack([side[0][i] for side in sides])) for i, name in enumerate(LIMITS)}
     data["band_level"] = (("approach", "subgroup"), np.stack([side[1] for side in sides]))
     data |= {"mean_score": (dims[1:], mean_score), "count": (dims[1:], rows)}
-    data |= {"bin_lower": ("bin", bounds[:-1]), "bin_upper": ("bin", bounds[1:]), "status": ("subgroup", _status(rows))}
+    data |= {"bin_lower": ("bin", bounds[:-1]), "bin_upper": ("bin", bounds[1:]), "status": ("subgroup", status)}
     coordinates = {
         "approach": list(APPROACHES),
         "bin": np.arange(len(middle)),
@@ -166,12 +161,8 @@ def _bounds(scores: Scores, bins: int, edges: Edges) -> FloatArray:
 
 
 def _count(scores: Scores, place: NDArray[np.intp], bins: int, weight: FloatArray) -> FloatArray:
-    found = np.bincount(scores.subgroup * bins + place, weights=weight, minlength=scores.size * bins)
-    return found.reshape(scores.size, bins).T.astype(np.float64)
-
-
-def _status(rows: FloatArray) -> NDArray[np.str_]:
-    return np.where(rows.sum(axis=0) > 0, "ok", "no rows")
+    sums = np.bincount(scores.subgroup * bins + place, weights=weight, minlength=scores.size * bins)
+    return sums.reshape(scores.size, bins).T.astype(np.float64)
 
 
 def _confidence(
@@ -202,8 +193,8 @@ def _rising(limits: FloatArray, weight: FloatArray, score: FloatArray) -> FloatA
     lower, upper = bands.rising(Interval(np.where(some, limits[3], 0.0), np.where(some, limits[4], 1.0)))
     # A band that no rising curve fits says that the truth falls; then it is closed around the estimate.
     lower, upper = np.minimum(lower, estimate), np.maximum(upper, estimate)
-    own = np.where(some, limits[1], 0.0), np.where(some, limits[2], 1.0)
-    point = np.clip(own[0], lower, estimate), np.clip(own[1], estimate, upper)
+    raw = np.where(some, limits[1], 0.0), np.where(some, limits[2], 1.0)
+    point = np.clip(raw[0], lower, estimate), np.clip(raw[1], estimate, upper)
     return np.stack([estimate, *point, lower, upper])
 
 
@@ -214,23 +205,15 @@ def _posterior(
     bins, subgroups = counts.shape[:2]
     limits, levels = np.empty((len(LIMITS), bins, subgroups)), np.empty(subgroups)
     weight = counts.sum(axis=(1, 2)) + 1
-    for g, own in enumerate(recalibration.members(counts, score, rng, draws)):
-        curves = np.stack([isotonic(each, weight) for each in own]) if increasing else own
+    for g, drawn in enumerate(recalibration.members(counts, score, rng, draws)):
+        curves = np.stack([isotonic(each, weight) for each in drawn]) if increasing else drawn
         around = bands.draw_limits(curves, level)
-        point, band = around.point, around.band
-        limits[:, :, g] = (curves.mean(axis=0), point.lower, point.upper, band.lower, band.upper)
-        levels[g] = around.level
+        limits[:, :, g], levels[g] = around.beside(curves.mean(axis=0)), around.level
     return limits, levels
 
 
 def isotonic(share: FloatArray, weight: FloatArray) -> FloatArray:
-    """The curve that never falls and is nearest to the shares, in weighted squares.
-
-    Examples
-    --------
-    >>> isotonic(np.array([0.1, 0.5, 0.2]), np.array([1.0, 1.0, 2.0])).round(6).tolist()
-    [0.1, 0.3, 0.3]
-    """
+    """Curve that never falls and is nearest to the shares, in weighted squares."""
     from sklearn.isotonic import isotonic_regression
 
     return np.asarray(isotonic_regression(share, sample_weight=weight), dtype=np.float64)

@@ -39,32 +39,10 @@ class Shared:
 
 
 def shared(counts: FloatArray, rng: np.random.Generator, draws: int, *, expected: FloatArray | None = None) -> Shared:
-    """Draw what the subgroups share.
+    """Draws of what the subgroups share, from rows (family, subgroup, cell).
 
-    Parameters
-    ----------
-    counts : array (family, subgroup, cell)
-        Rows, not negative.
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-    expected : array (family, subgroup, cell), optional
-        A distribution for each subgroup around which to look for kappa, in place of q: what is known of how it
-        differs. Then n in the information about q is at most s, since subgroups differ by more than kappa says.
-
-    Returns
-    -------
-    Shared
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> alike = np.full((1, 20, 2), 50.0)
-    >>> apart = np.array([[[95.0, 5.0], [5.0, 95.0]] * 10])
-    >>> rng = np.random.default_rng(1)
-    >>> bool(np.median(shared(alike, rng, 1000).kappa) > 500), bool(np.median(shared(apart, rng, 1000).kappa) < 5)
-    (True, True)
+    ``expected`` (family, subgroup, cell) are distributions around which to look for kappa, in place of q: what is known of
+    how a subgroup differs. Then n in the information about q is at most s, since subgroups differ by more than kappa says.
     """
     rows = counts.sum(axis=-1)
     size = float(np.median(rows[rows > 0])) if (rows > 0).any() else 1.0
@@ -79,24 +57,12 @@ def shared(counts: FloatArray, rng: np.random.Generator, draws: int, *, expected
     return Shared(kappa, _dirichlet(alpha, rng))
 
 
-def members(found: Shared, counts: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw the distributions of one subgroup.
+def members(common: Shared, counts: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws (draw, family, cell) of the distributions of one subgroup from its rows (family, cell), summing to 1 along cells.
 
-    Parameters
-    ----------
-    found : Shared
-        From `shared`.
-    counts : array (family, cell)
-        Rows of the subgroup; all 0 gives draws from the population of subgroups.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (draw, family, cell)
-        Sums to 1 along cells.
+    Rows that are all 0 give draws from the population of subgroups.
     """
-    return _dirichlet(counts + found.kappa[:, None, None] * found.base, rng)
+    return _dirichlet(counts + common.kappa[:, None, None] * common.base, rng)
 
 
 def _dirichlet(alpha: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -122,7 +88,7 @@ def _log_marginal(
     """Log marginal likelihood of every kappa of the grid, q integrated out around its mean."""
     from scipy.special import gammaln
 
-    found = np.zeros(len(GRID))
+    log_density = np.zeros(len(GRID))
     cells = counts.shape[-1]
     for position, kappa in enumerate(GRID):
         m, n = mean[position], information[position]
@@ -131,10 +97,10 @@ def _log_marginal(
             each = np.where(counts > 0, gammaln(counts + alpha) - gammaln(np.where(counts > 0, alpha, 1.0)), 0.0)
         likelihood = each.sum() + (gammaln(kappa) - gammaln(kappa + rows)).sum()
         if expected is not None:  # q is not looked for here
-            found[position] = likelihood
+            log_density[position] = likelihood
             continue
         logs = np.log(np.where(m > 0, m, 1.0))
         prior = 1 / cells
         volume = gammaln(prior + n[:, None] * m).sum() - cells * len(m) * gammaln(prior) - gammaln(1 + n).sum()
-        found[position] = likelihood + volume - (n[:, None] * m * logs).sum()
-    return found
+        log_density[position] = likelihood + volume - (n[:, None] * m * logs).sum()
+    return log_density

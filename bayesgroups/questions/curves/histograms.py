@@ -1,4 +1,4 @@
-"""Counts of both classes between thresholds: what is left of the scores once the thresholds are chosen."""
+"""Counts of both classes between thresholds, all that is left of the scores, and replicates of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from bayesgroups.questions.curves.scores import Scores
 
 STEPS = 51
 """Thresholds when none are given."""
+BORROWED = 1.0
+"""Rows of the pooled distribution that are added to each subgroup's own, so that no curve is known where it is 0 or 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,19 +30,18 @@ class Histogram:
     negatives: FloatArray
 
 
-def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
-    """Count scores between thresholds.
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """Resampled counts (replicate, bin) of one subgroup, and shares (bin,) of their law, which sum to 1 over both classes."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.questions.curves.scores import Scores
-    >>> zero, name = np.zeros(3, dtype=np.intp), np.array(["a"])
-    >>> scores = Scores(name, {}, zero, np.array([0.2, 0.5, 0.9]), np.array([0.0, 1, 1]), np.array([2.0, 0, 1]))
-    >>> found = histogram(scores, np.array([0.5, 0.8]))
-    >>> found.positives.tolist(), found.negatives.tolist()
-    ([[0.0, 1.0, 1.0]], [[2.0, 0.0, 1.0]])
-    """
+    positives: FloatArray
+    negatives: FloatArray
+    positive_share: FloatArray
+    negative_share: FloatArray
+
+
+def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
+    """Counts of scores between thresholds."""
     bins = len(thresholds) + 1
     place = scores.subgroup * bins + np.searchsorted(thresholds, scores.score, side="right")
 
@@ -50,27 +51,31 @@ def histogram(scores: Scores, thresholds: FloatArray) -> Histogram:
     return Histogram(thresholds, count(scores.positives), count(scores.negatives))
 
 
-def at_least(counts: FloatArray) -> FloatArray:
-    """Number of scores at or above each threshold, from counts per bin along the last axis.
+def resample(counts: Histogram, subgroup: int, rng: np.random.Generator, draws: int) -> Replicates:
+    """Replicates of the rows of one subgroup, which must have one (Efron 1979, doi:10.1214/aos/1176344552).
 
-    Examples
-    --------
-    >>> at_least(np.array([2.0, 0.0, 1.0])).tolist()
-    [1.0, 1.0]
+    Each has the subgroup's (effective, rounded) number of rows, from its own distribution over class and bin with one row
+    of all subgroups together added to it.
     """
+    cells = np.stack([counts.positives, counts.negatives])
+    everyone = cells.sum(axis=1)
+    mixed = cells[:, subgroup] + BORROWED * everyone / everyone.sum()
+    share = mixed / mixed.sum()
+    rows = max(int(np.rint(cells[:, subgroup].sum())), 1)
+    drawn = rng.multinomial(rows, share.ravel() / share.sum(), size=draws).reshape(draws, *share.shape)
+    replicates = drawn.astype(np.float64)
+    return Replicates(replicates[:, 0], replicates[:, 1], share[0], share[1])
+
+
+def at_least(counts: FloatArray) -> FloatArray:
+    """Number of scores at or above each threshold, from counts per bin along the last axis."""
     return np.asarray(np.cumsum(counts[..., ::-1], axis=-1)[..., -2::-1], dtype=np.float64)
 
 
 def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArray:
-    """Thresholds as given, sorted and without repeats, or by default.
+    """Thresholds as given, sorted and without repeats, or by default; an InputError if there is none or one is not finite.
 
-    The default is 51 evenly spaced thresholds from 0 to 1 where all scores lie there, and otherwise the scores at 51 evenly
-    spaced ranks of all rows.
-
-    Raises
-    ------
-    InputError
-        If there is none or one is not finite.
+    The default is 51 even thresholds from 0 to 1 where all scores lie there, else the scores at 51 even ranks of all rows.
     """
     if thresholds is None:
         if scores.score.min() >= 0 and scores.score.max() <= 1:
@@ -83,13 +88,7 @@ def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArra
 
 
 def ranked(score: FloatArray, weight: FloatArray, steps: int) -> FloatArray:
-    """Scores at evenly spaced ranks: values that occur, so that they move with any increasing map of the scores.
-
-    Examples
-    --------
-    >>> ranked(np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 1.0, 0.0, 1.0]), 3).tolist()
-    [1.0, 3.0, 9.0]
-    """
+    """Scores at evenly spaced ranks: values that occur, so that they move with any increasing map of the scores."""
     some = weight > 0
     order = np.argsort(score[some], kind="stable")
     value, reached = score[some][order], np.cumsum(weight[some][order])

@@ -41,13 +41,7 @@ METRICS: tuple[str, ...] = tuple(_CELLS)
 
 
 def check_metrics(metrics: Sequence[str] | str) -> list[str]:
-    """Names of metrics as a list.
-
-    Raises
-    ------
-    InputError
-        If there is none, one is named twice or has no curve.
-    """
+    """Names of metrics as a list; an InputError if there is none, or one is named twice or has no curve."""
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not names:
         raise InputError("metrics= is empty; name at least one, as metrics=['tpr']")
@@ -60,27 +54,11 @@ def check_metrics(metrics: Sequence[str] | str) -> list[str]:
 
 
 def counts(metric: str, cells: Confusion) -> tuple[FloatArray, FloatArray]:
-    """Successes and denominator of a metric; for F1 those of the rate it is a function of.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.ones(1)
-    >>> cells = Confusion(2 * one, one, 3 * one, 4 * one)
-    >>> [float(part[0]) for part in counts("ppv", cells)]
-    [2.0, 5.0]
-    """
-    successes, others = _CELLS[metric](cells)
-    return successes, successes + others
+    """Successes and denominator of a metric; for F1 those of the rate it is a function of."""
+    successes, failures = _CELLS[metric](cells)
+    return successes, successes + failures
 
 
 def value(metric: str, rate: FloatArray) -> FloatArray:
-    """The metric from its rate, increasing; the rate itself for all but F1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> value("f1", np.array([0.5])).round(4).tolist()
-    [0.6667]
-    """
+    """Metric from its rate, increasing; the rate itself for all but F1."""
     return 2 * rate / (1 + rate) if metric == "f1" else rate

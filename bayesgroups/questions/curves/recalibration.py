@@ -15,6 +15,8 @@ doi:10.1186/s12916-019-1466-7.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
@@ -26,41 +28,20 @@ EDGE = 1e-3
 
 
 def members(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: int) -> list[FloatArray]:
-    """Draw the share of positives per bin in every subgroup.
+    """Draws (draw, bin) of the share of positives, one array per subgroup, from negatives and positives (bin, subgroup, 2).
 
-    Parameters
-    ----------
-    counts : array (bin, subgroup, 2)
-        Negatives and positives.
-    score : array (bin,)
-        A score that stands for each bin, in [0, 1].
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-
-    Returns
-    -------
-    list of arrays (draw, bin)
-        One per subgroup.
-
-    Examples
-    --------
-    >>> counts = np.array([[[90.0, 10.0], [45.0, 5.0]], [[10.0, 90.0], [0.0, 0.0]]])
-    >>> drawn = members(counts, np.array([0.1, 0.9]), np.random.default_rng(1), 1000)
-    >>> [one.mean(axis=0).round(1).tolist() for one in drawn]
-    [[0.1, 0.9], [0.1, 0.9]]
+    ``score`` (bin,) stands for each bin, in [0, 1].
     """
-    found = fit(counts, score, rng, draws)
-    if found is None:
+    spread = fit(counts, score, rng, draws)
+    if spread is None:
         common = hierarchy.shared(counts, rng, draws)
         return [hierarchy.members(common, counts[:, g], rng)[..., 1] for g in range(counts.shape[1])]
-    expected = _moved(_share(counts), found.best @ found.basis).swapaxes(0, 1)
+    expected = _moved(_share(counts), spread.best @ spread.basis).swapaxes(0, 1)
     common = hierarchy.shared(counts, rng, draws, expected=np.stack([1 - expected, expected], axis=-1))
     drawn = []
     for g in range(counts.shape[1]):
-        own = _moved(common.base[..., 1], _members(found, common.base[..., 1], counts[:, g], g, rng) @ found.basis)
-        base = hierarchy.Shared(common.kappa, np.stack([1 - own, own], axis=-1))
+        share = _moved(common.base[..., 1], _members(spread, common.base[..., 1], counts[:, g], g, rng) @ spread.basis)
+        base = hierarchy.Shared(common.kappa, np.stack([1 - share, share], axis=-1))
         drawn.append(hierarchy.members(base, counts[:, g], rng)[..., 1])
     return drawn
 
@@ -76,32 +57,21 @@ def fit(counts: FloatArray, score: FloatArray, rng: np.random.Generator, draws: 
     h = h - np.average(h, weights=weight)
     spread = float(np.sqrt(np.average(h**2, weights=weight)))
     basis = np.stack([np.ones_like(h), h / spread]) if spread > 0 else np.ones((1, len(h)))
-    best = np.stack([_maximum(q, basis, counts[:, g]) for g in range(rows.shape[1])])
-    information, values = [], []
-    for g, theta in enumerate(best):
-        gradient, precision = _derivatives(q, basis, counts[:, g], theta)
-        information.append(precision)
-        values.append(gradient + precision @ theta)
-    return tilts.with_spread(basis, np.stack(information), np.stack(values), best, rows.sum(axis=0) > 0, rng, draws)
+    likelihoods = [partial(_derivatives, q, basis, counts[:, g]) for g in range(rows.shape[1])]
+    return tilts.fit_spread(basis, likelihoods, rows.sum(axis=0) > 0, rng, draws)
 
 
-def _members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
+def _members(spread: Tilts, q: FloatArray, cells: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
     """Draw shift and slope of one subgroup for draws of the shared curve, (draw, bin); see `tilts.members`."""
-    theta = np.broadcast_to(found.best[subgroup], found.tau.shape)
-    rows = own.sum(axis=1)
-    size = len(found.basis)
-    squares = (found.basis[:, None] * found.basis).reshape(size**2, -1)
-    prior = np.eye(size) / found.tau[:, None, :] ** 2
-    precision = prior
-    for _ in range(tilts.FOLLOWING):
-        p = _moved(q, theta @ found.basis)
-        gradient = (own[:, 1] - rows * p) @ found.basis.T - theta / found.tau**2
-        weight = rows * p * (1 - p)
-        precision = (weight @ squares.T).reshape(-1, size, size) + prior
-        step = np.linalg.solve(precision, gradient[..., None])[..., 0]
-        theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
-    root = np.linalg.inv(np.linalg.cholesky(precision))
-    return np.asarray(theta + np.einsum("dji,dj->di", root, rng.standard_normal(theta.shape)), dtype=np.float64)
+    rows, size = cells.sum(axis=1), len(spread.basis)
+    squares = (spread.basis[:, None] * spread.basis).reshape(size**2, -1)
+
+    def derivatives(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        p = _moved(q, theta @ spread.basis)
+        information = ((rows * p * (1 - p)) @ squares.T).reshape(-1, size, size)
+        return (cells[:, 1] - rows * p) @ spread.basis.T, information
+
+    return tilts.follow(spread, subgroup, derivatives, rng)
 
 
 def _share(counts: FloatArray) -> FloatArray:
@@ -119,13 +89,10 @@ def _moved(share: FloatArray, by: FloatArray) -> FloatArray:
     return np.asarray(np.clip(0.5 * (1 + np.tanh((np.log(inside / (1 - inside)) + by) / 2)), 1e-12, 1 - 1e-12))
 
 
-def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    rows = own.sum(axis=1)
+def _derivatives(
+    q: FloatArray, basis: FloatArray, cells: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    rows = cells.sum(axis=1)
     p = _moved(q, theta @ basis)
-    return basis @ (own[:, 1] - rows * p), (basis * (rows * p * (1 - p))) @ basis.T + tilts.MIN_INFORMATION * np.eye(
-        len(basis)
-    )
-
-
-def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:
-    return tilts.newton(lambda theta: _derivatives(q, basis, own, theta), len(basis))
+    information = (basis * (rows * p * (1 - p))) @ basis.T + tilts.MIN_INFORMATION * np.eye(len(basis))
+    return basis @ (cells[:, 1] - rows * p), information

@@ -16,8 +16,7 @@ from bayesgroups.frequentist.intervals import areas
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.curves import bands, trees
 from bayesgroups.questions.curves.bands import CurveLimits
-from bayesgroups.questions.curves.histograms import Histogram, at_least, histogram, ranked
-from bayesgroups.questions.curves.resampling import Replicates, resample
+from bayesgroups.questions.curves.histograms import Histogram, Replicates, at_least, histogram, ranked, resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
@@ -74,8 +73,7 @@ def roc_curve(
     Raises
     ------
     InputError
-        If the source, the columns, false positive rates, level, draws or seed cannot be used, or no subgroup has a positive
-        or none has a negative.
+        If source, columns, false positive rates, level, draws or seed cannot be used, or a class is empty in all subgroups.
 
     Notes
     -----
@@ -110,8 +108,8 @@ def roc_curve(
         if not counts.sum() > 0:
             raise InputError(f"no subgroup has a {word}; a ROC curve needs both classes")
     classes = (scores.positives, scores.negatives)
-    found = histogram(scores, np.unique(np.concatenate([ranked(scores.score, each, STEPS) for each in classes])))
-    sides = [_posterior(scores, found, grid, level, size, seed), _bootstrap(scores, found, grid, level, size, seed)]
+    binned = histogram(scores, np.unique(np.concatenate([ranked(scores.score, each, STEPS) for each in classes])))
+    sides = [_posterior(scores, binned, grid, level, size, seed), _bootstrap(scores, binned, grid, level, size, seed)]
     shape = ("approach", "fpr", "subgroup")
     data: dict[str, Any] = {name: (shape, np.stack([side[0][i] for side in sides])) for i, name in enumerate(LIMITS)}
     data["band_level"] = (("approach", "subgroup"), np.stack([side[1] for side in sides]))
@@ -139,7 +137,7 @@ def _points(scores: Scores) -> dict[str, NDArray[Any]]:
     order = np.lexsort((-scores.score, scores.subgroup))
     g, score = scores.subgroup[order], scores.score[order]
     first = np.flatnonzero(np.r_[True, g[1:] != g[:-1]])  # where a curve starts, at (0, 0) above all scores
-    found: dict[str, NDArray[Any]] = {
+    corners: dict[str, NDArray[Any]] = {
         "subgroup": np.insert(g, first, g[first]),
         "threshold": np.insert(score, first, np.inf),
     }
@@ -150,16 +148,16 @@ def _points(scores: Scores) -> dict[str, NDArray[Any]]:
         reached = running - (running - counts)[first][np.searchsorted(first, np.arange(len(g)), side="right") - 1]
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.minimum(reached / total[g], 1.0)
-            found[name] = np.insert(share, first, np.where(total[g[first]] > 0, 0.0, np.nan))
-    return found
+            corners[name] = np.insert(share, first, np.where(total[g[first]] > 0, 0.0, np.nan))
+    return corners
 
 
 def _at_rates(grid: FloatArray, tpr: FloatArray, fpr: FloatArray) -> FloatArray:
     """True positive rates at the false positive rates of the grid; curves (..., threshold), highest threshold last."""
     rows = np.reshape(tpr[..., ::-1], (-1, tpr.shape[-1])), np.reshape(fpr[..., ::-1], (-1, fpr.shape[-1]))
     ends = [np.pad(each, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))) for each in rows]
-    found = np.stack([np.interp(grid, x, y) for y, x in zip(*ends, strict=True)])
-    return found.reshape(*tpr.shape[:-1], len(grid))
+    heights = np.stack([np.interp(grid, x, y) for y, x in zip(*ends, strict=True)])
+    return heights.reshape(*tpr.shape[:-1], len(grid))
 
 
 def _shares(counts: FloatArray) -> FloatArray:
@@ -168,7 +166,7 @@ def _shares(counts: FloatArray) -> FloatArray:
     return np.clip(np.divide(at_least(counts), total, out=np.zeros_like(counts[..., 1:]), where=total > 0), 0.0, 1.0)
 
 
-def _bootstrap(scores: Scores, found: Histogram, grid: FloatArray, level: float, draws: int, seed: int) -> Side:
+def _bootstrap(scores: Scores, binned: Histogram, grid: FloatArray, level: float, draws: int, seed: int) -> Side:
     limits, levels, area = _nothing(scores, grid)
     cells = ScoreCells(
         scores.subgroup, scores.score, scores.positives, scores.negatives, scores.positives, scores.negatives
@@ -181,10 +179,9 @@ def _bootstrap(scores: Scores, found: Histogram, grid: FloatArray, level: float,
     for g in np.flatnonzero((ones > 0) & (zeros > 0)):
         mine = points["subgroup"] == g
         curve = _at_rates(grid, points["tpr"][mine][::-1], points["fpr"][mine][::-1])
-        drawn = resample(found, int(g), generator(seed, str(scores.names[g]), "roc bootstrap"), draws // 2)
+        drawn = resample(binned, int(g), generator(seed, str(scores.names[g]), "roc bootstrap"), draws // 2)
         around = _limits(curve, float(ones[g]), drawn, grid, level)
-        limits[:, :, g] = (curve, around.point.lower, around.point.upper, around.band.lower, around.band.upper)
-        levels[g] = around.level
+        limits[:, :, g], levels[g] = around.beside(curve), around.level
     return limits, levels, area
 
 
@@ -199,28 +196,26 @@ def _limits(curve: FloatArray, positives: float, drawn: Replicates, grid: FloatA
     steady = (truth * positives + 0.5) / (positives + 1)
     trials = np.divide(steady * (1 - steady), variance, out=np.full_like(truth, positives), where=variance > 0)
     trials = np.clip(trials, min(1.0, positives), positives)
-    found = bands.rate_limits(curve * trials, trials, truth, (replicates * trials, trials), level, exact=False)
+    rates = bands.rate_limits(curve * trials, trials, truth, (replicates * trials, trials), level, exact=False)
     # No curve in the band is lost: a ROC curve never falls.
-    lower, upper = bands.rising(found.band)
-    point = Interval(np.maximum(found.point.lower, lower), np.minimum(found.point.upper, upper))
-    return CurveLimits(point, Interval(lower, upper), found.level)
+    lower, upper = bands.rising(rates.band)
+    point = Interval(np.maximum(rates.point.lower, lower), np.minimum(rates.point.upper, upper))
+    return CurveLimits(point, Interval(lower, upper), rates.level)
 
 
-def _posterior(scores: Scores, found: Histogram, grid: FloatArray, level: float, draws: int, seed: int) -> Side:
+def _posterior(scores: Scores, binned: Histogram, grid: FloatArray, level: float, draws: int, seed: int) -> Side:
     limits, levels, area = _nothing(scores, grid)
     rng = generator(seed, "classes", "roc posterior")
-    classes = [trees.fit(counts, rng, draws) for counts in (found.positives, found.negatives)]
+    classes = [trees.fit(counts, rng, draws) for counts in (binned.positives, binned.negatives)]
     for g, label in enumerate(scores.names):
-        own = generator(seed, str(label), "roc posterior")
+        subgroup_rng = generator(seed, str(label), "roc posterior")
         ones, zeros = (
-            trees.members(tree, counts, g, own)
-            for tree, counts in zip(classes, (found.positives, found.negatives), strict=True)
+            trees.members(tree, counts, g, subgroup_rng)
+            for tree, counts in zip(classes, (binned.positives, binned.negatives), strict=True)
         )
         curves = _at_rates(grid, _shares(ones), _shares(zeros))
         around = bands.draw_limits(curves, level)
-        point, band = around.point, around.band
-        limits[:, :, g] = (curves.mean(axis=0), point.lower, point.upper, band.lower, band.upper)
-        levels[g] = around.level
+        limits[:, :, g], levels[g] = around.beside(curves.mean(axis=0)), around.level
         below = np.cumsum(zeros, axis=1) - zeros
         aucs = np.clip((ones * (below + zeros / 2)).sum(axis=1), 0.0, 1.0)
         area[:, g] = (aucs.mean(), *np.quantile(aucs, [(1 - level) / 2, (1 + level) / 2]))

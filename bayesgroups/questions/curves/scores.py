@@ -18,17 +18,10 @@ from bayesgroups.tallies.auc_variances import score_cells
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Positives and negatives per subgroup and distinct score, sorted by both.
+    """Positives and negatives per cell, a subgroup and distinct score, sorted by both.
 
-    Attributes
-    ----------
-    names : array (subgroup,)
-        Labels of the subgroups.
-    attributes : dict of arrays (subgroup,)
-        Levels of each attribute.
-    subgroup, score, positives, negatives : arrays (cell,)
-        With weights the counts of a subgroup are divided by one number, so that they sum to its effective number of
-        rows, (sum w)^2 / sum w^2.
+    ``attributes`` (subgroup,) are the levels of each attribute. With weights the counts of a subgroup are divided by one
+    number, so that they sum to its effective number of rows, (sum w)^2 / sum w^2.
     """
 
     names: NDArray[np.str_]
@@ -74,11 +67,8 @@ def scores_of(
 ) -> Scores:
     """Scores of a tally, or of rows through a tally.
 
-    Raises
-    ------
-    InputError
-        If a tally comes with columns, or keeps no scores; if rows come without columns or cannot be tallied; if a
-        score is not finite, or there is no row at all.
+    An InputError if a tally comes with columns or keeps no scores; if rows come without columns or cannot be tallied; if a
+    score is not finite, or there is no row at all.
     """
     if isinstance(source, xr.Dataset) and source.attrs.get("schema") == SCHEMA:
         if any(argument is not None for argument in (by, y_true, y_score, positive, weights)):
@@ -116,26 +106,14 @@ def scores_of(
 
 
 def check_seed(seed: object) -> int:
-    """Refuse a seed that is not a whole number, 0 or larger.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Seed as an int; an InputError unless it is a whole number, 0 or larger."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
     return int(seed)
 
 
 def check_draws(draws: object) -> int:
-    """Refuse a number of draws below 100, from which no band can be read.
-
-    Raises
-    ------
-    InputError
-        If it is not a whole number, 100 or larger.
-    """
+    """Number of draws as an int; an InputError unless whole and 100 or larger, for fewer show no band."""
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 100:
         raise InputError(f"draws must be a whole number, 100 or larger; got {draws!r}")
     return int(draws)

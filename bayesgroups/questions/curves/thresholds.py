@@ -13,8 +13,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.curves import bands, hierarchy, rates, trees
-from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram
-from bayesgroups.questions.curves.resampling import resample
+from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram, resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
 from bayesgroups.report.posterior import generator
 
@@ -73,13 +72,12 @@ def threshold_curve(
 
     Notes
     -----
-    Frequentist: Jeffreys' intervals from the counts at each threshold (F1 through the rate it is a function of); NaN
-    where a denominator is empty. Bands are Clopper and Pearson's intervals at the level at which Jeffreys' hold whole
-    curves in a bootstrap of the subgroup's rows. Bayesian: prevalence and the distribution of scores within each
-    class are shrunk towards those that subgroups share, by as much as the subgroups agree
-    (`bayesgroups.questions.curves.trees`); defined also in subgroups without rows, and NaN only where no subgroup at all has a
-    row in the denominator. Cost grows with thresholds and subgroups and not with rows. Clusters of rows are not taken
-    into account.
+    Frequentist: Jeffreys' intervals from the counts at each threshold (F1 through the rate it is a function of); NaN where a
+    denominator is empty. Bands are Clopper and Pearson's intervals at the level at which Jeffreys' hold whole curves in a
+    bootstrap of the subgroup's rows. Bayesian: prevalence and the distribution of scores within each class are shrunk towards
+    those that subgroups share, by as much as the subgroups agree (`bayesgroups.questions.curves.trees`); defined also in
+    subgroups without rows, and NaN only where no subgroup at all has a row in the denominator. Cost grows with thresholds and
+    subgroups and not with rows. Clusters of rows are not taken into account.
 
     References
     ----------
@@ -98,78 +96,76 @@ def threshold_curve(
     names, size, seed = rates.check_metrics(metrics), check_draws(draws), check_seed(seed)
     tail(level)  # refuses a level outside (0, 1) before any work is done
     scores = scores_of(source, by, y_true=y_true, y_score=y_score, positive=positive, weights=weights)
-    found = histogram(scores, choose_thresholds(scores, thresholds))
-    sides = [posterior(scores, found, names, level, size, seed), bootstrap(scores, found, names, level, size, seed)]
+    binned = histogram(scores, choose_thresholds(scores, thresholds))
+    sides = [posterior(scores, binned, names, level, size, seed), bootstrap(scores, binned, names, level, size, seed)]
     data: dict[str, Any] = {
         name: (DIMS, np.stack([side[0][i] for side in sides])) for i, name in enumerate(LIMITS)
     }  # fmt: skip
     data["band_level"] = (("approach", "metric", "subgroup"), np.stack([side[1] for side in sides]))
-    data["count"] = (DIMS[1:], np.stack([rates.counts(name, confusion(found))[1].T for name in names]))
+    data["count"] = (DIMS[1:], np.stack([rates.counts(name, confusion(binned))[1].T for name in names]))
     data["status"] = ("subgroup", scores.status())
     coordinates = {
         "approach": list(APPROACHES),
         "metric": names,
-        "threshold": found.thresholds,
+        "threshold": binned.thresholds,
         "level": float(level),
         **scores.labels(),
     }
     return xr.Dataset(data, coordinates, {"curve": "threshold", "settings": as_json({"draws": size, "seed": seed})})
 
 
-def confusion(found: Histogram) -> rates.Confusion:
+def confusion(binned: Histogram) -> rates.Confusion:
     """Confusion counts at each threshold, (subgroup, threshold)."""
-    return _cells(found.positives, found.negatives)
+    return _cells(binned.positives, binned.negatives)
 
 
 def bootstrap(
-    scores: Scores, found: Histogram, metrics: Sequence[str], level: float, draws: int, seed: int
+    scores: Scores, binned: Histogram, metrics: Sequence[str], level: float, draws: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
     """The frequentist side: ``LIMITS`` (limit, metric, threshold, subgroup) and the levels of the bands."""
-    limits, levels = _nothing(scores, found, metrics)
-    seen = confusion(found)
-    for g in np.flatnonzero(found.positives.sum(axis=1) + found.negatives.sum(axis=1)):
-        drawn = resample(found, int(g), generator(seed, str(scores.names[g]), "threshold bootstrap"), draws // 2)
+    limits, levels = _nothing(scores, binned, metrics)
+    seen = confusion(binned)
+    for g in np.flatnonzero(binned.positives.sum(axis=1) + binned.negatives.sum(axis=1)):
+        drawn = resample(binned, int(g), generator(seed, str(scores.names[g]), "threshold bootstrap"), draws // 2)
         replicates = _cells(drawn.positives, drawn.negatives)
         law = _cells(drawn.positive_share, drawn.negative_share)
         for i, name in enumerate(metrics):
             k, n = rates.counts(name, seen)
-            own, rows = np.maximum(k[g], 0.0), n[g]
+            hits, rows = np.maximum(k[g], 0.0), n[g]
             part, whole = rates.counts(name, law)
             truth = np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0), 0.0, 1.0)
-            around = bands.rate_limits(own, rows, truth, rates.counts(name, replicates), level)
-            rate = np.divide(own, rows, out=np.full_like(own, np.nan), where=rows > 0)
-            curves = (rate, around.point.lower, around.point.upper, around.band.lower, around.band.upper)
-            limits[:, i, :, g] = [rates.value(name, curve) for curve in curves]
+            around = bands.rate_limits(hits, rows, truth, rates.counts(name, replicates), level)
+            rate = np.divide(hits, rows, out=np.full_like(hits, np.nan), where=rows > 0)
+            limits[:, i, :, g] = [rates.value(name, curve) for curve in around.beside(rate)]
             levels[i, g] = around.level
     return limits, levels
 
 
 def posterior(
-    scores: Scores, found: Histogram, metrics: Sequence[str], level: float, draws: int, seed: int
+    scores: Scores, binned: Histogram, metrics: Sequence[str], level: float, draws: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
     """The Bayesian side, in the shape of `bootstrap`."""
-    limits, levels = _nothing(scores, found, metrics)
-    totals = np.stack([found.positives.sum(axis=1), found.negatives.sum(axis=1)], axis=-1)
+    limits, levels = _nothing(scores, binned, metrics)
+    totals = np.stack([binned.positives.sum(axis=1), binned.negatives.sum(axis=1)], axis=-1)
     rng = generator(seed, "prevalence", "threshold posterior")
     prevalence = hierarchy.shared(totals[None], rng, draws)
-    classes = [trees.fit(counts, rng, draws) for counts in (found.positives, found.negatives)]
-    known = {name: rates.counts(name, confusion(found))[1].sum(axis=0) > 0 for name in metrics}
+    classes = [trees.fit(counts, rng, draws) for counts in (binned.positives, binned.negatives)]
+    defined = {name: rates.counts(name, confusion(binned))[1].sum(axis=0) > 0 for name in metrics}
     for g, label in enumerate(scores.names):
-        own = generator(seed, str(label), "threshold posterior")
-        share = np.maximum(hierarchy.members(prevalence, totals[None, g], own)[:, 0], trees.MIN_SHARE)
+        subgroup_rng = generator(seed, str(label), "threshold posterior")
+        share = np.maximum(hierarchy.members(prevalence, totals[None, g], subgroup_rng)[:, 0], trees.MIN_SHARE)
         ones, zeros = (
-            trees.members(base, counts, g, own) * share[:, [side]]
-            for side, (base, counts) in enumerate(zip(classes, (found.positives, found.negatives), strict=True))
+            trees.members(base, counts, g, subgroup_rng) * share[:, [side]]
+            for side, (base, counts) in enumerate(zip(classes, (binned.positives, binned.negatives), strict=True))
         )
         cells = _cells(ones, zeros)
         for i, name in enumerate(metrics):
-            if not known[name].any():
+            if not defined[name].any():
                 continue
-            part, whole = (each[:, known[name]] for each in rates.counts(name, cells))
+            part, whole = (each[:, defined[name]] for each in rates.counts(name, cells))
             curves = rates.value(name, np.clip(part / whole, 0.0, 1.0))
             around = bands.draw_limits(curves, level)
-            point, band = around.point, around.band
-            limits[:, i, known[name], g] = (curves.mean(axis=0), point.lower, point.upper, band.lower, band.upper)
+            limits[:, i, defined[name], g] = around.beside(curves.mean(axis=0))
             levels[i, g] = around.level
     return limits, levels
 
@@ -181,6 +177,6 @@ def _cells(positives: FloatArray, negatives: FloatArray) -> rates.Confusion:
     return rates.Confusion(tp, np.cumsum(positives, axis=-1)[..., :-1], fp, np.cumsum(negatives, axis=-1)[..., :-1])
 
 
-def _nothing(scores: Scores, found: Histogram, metrics: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    shape = (len(metrics), len(found.thresholds), scores.size)
+def _nothing(scores: Scores, binned: Histogram, metrics: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    shape = (len(metrics), len(binned.thresholds), scores.size)
     return np.full((len(LIMITS), *shape), np.nan), np.full((len(metrics), scores.size), np.nan)

@@ -16,14 +16,17 @@ doi:10.1093/biomet/66.1.17; Qin (1998), doi:10.1093/biomet/85.3.619.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
+
+Derivatives = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Gradient of a log likelihood and its information, at given tilts."""
 
 DEGREE = 3
 """Polynomials: location, spread, skewness."""
@@ -43,37 +46,18 @@ MIN_INFORMATION = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Tilts:
-    """Fit of all subgroups.
-
-    Attributes
-    ----------
-    basis : array (tilt, bin)
-        The polynomials.
-    information, score : arrays (subgroup, tilt, tilt) and (subgroup, tilt)
-        Normal likelihood: precision, and precision times mean.
-    best : array (subgroup, tilt)
-        Penalised maxima.
-    tau : array (draw, tilt)
-        Draws of the spread between subgroups.
-    """
+    """Polynomials (tilt, bin), penalised maxima (subgroup, tilt), and draws (draw, tilt) of the spread between subgroups."""
 
     basis: FloatArray
-    information: FloatArray
-    score: FloatArray
     best: FloatArray
     tau: FloatArray
 
 
 def centre(counts: FloatArray) -> FloatArray:
-    """The distribution over bins from which subgroups are taken to differ, (bin,).
+    """Distribution over bins from which subgroups are taken to differ, (bin,).
 
-    The mean over subgroups, each with the weight n s / (n + s), s the median number of rows, so that the largest subgroup is
-    not the centre; a row spread over the bins is added.
-
-    Examples
-    --------
-    >>> centre(np.array([[4.0, 0.0], [0.0, 4.0]])).tolist()
-    [0.5, 0.5]
+    The mean over subgroups, each with the weight n s / (n + s), s the median number of rows, so that the largest subgroup
+    is not the centre; a row spread over the bins is added.
     """
     rows = counts.sum(axis=1)
     some = rows > 0
@@ -87,15 +71,7 @@ def centre(counts: FloatArray) -> FloatArray:
 
 
 def polynomials(q: FloatArray) -> FloatArray:
-    """Polynomials of the normal scores of the bins, orthonormal under q: (tilt, bin), fewer where there are few bins.
-
-    Examples
-    --------
-    >>> q = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
-    >>> phi = polynomials(q)
-    >>> bool(np.allclose((phi * q) @ phi.T, np.eye(3), atol=1e-9)), bool(np.allclose(phi @ q, 0, atol=1e-9))
-    (True, True)
-    """
+    """Polynomials of the normal scores of the bins, orthonormal under q: (tilt, bin), fewer where there are few bins."""
     middle = np.cumsum(q) - q / 2
     normal = np.array([NormalDist().inv_cdf(min(max(float(u), 1e-9), 1 - 1e-9)) for u in middle])
     degree = min(DEGREE, len(q) - 1)
@@ -109,117 +85,83 @@ def polynomials(q: FloatArray) -> FloatArray:
 def tilted(q: FloatArray, basis: FloatArray, theta: FloatArray) -> FloatArray:
     """Distributions q exp(theta . basis), normalised: q (..., bin) and theta (..., tilt) give (..., bin)."""
     exponent = theta @ basis
-    found = q * np.exp(exponent - exponent.max(axis=-1, keepdims=True))
-    return np.asarray(found / found.sum(axis=-1, keepdims=True), dtype=np.float64)
+    density = q * np.exp(exponent - exponent.max(axis=-1, keepdims=True))
+    return np.asarray(density / density.sum(axis=-1, keepdims=True), dtype=np.float64)
 
 
 def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tilts | None:
-    """Fit the tilts of all subgroups and draw their spread.
+    """Tilts of all subgroups, with draws of their spread, from rows (subgroup, bin).
 
-    Parameters
-    ----------
-    counts : array (subgroup, bin)
-        Rows.
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-
-    Returns
-    -------
-    Tilts or None
-        ``None`` with fewer than two subgroups that have rows, or two bins.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> apart = np.stack([rng.multinomial(400, np.roll([0.1, 0.2, 0.4, 0.2, 0.1], i % 2)) for i in range(12)])
-    >>> alike = np.stack([rng.multinomial(400, [0.1, 0.2, 0.4, 0.2, 0.1]) for i in range(12)])
-    >>> [bool(np.median(fit(counts * 1.0, rng, 500).tau[:, 0]) > 0.1) for counts in (apart, alike)]
-    [True, False]
+    ``None`` with fewer than two subgroups that have rows, or with two bins.
     """
     if ((counts.sum(axis=1) > 0).sum() < MIN_SUBGROUPS) or counts.shape[1] < 3:
         return None
     q = centre(counts)
     basis = polynomials(q)
-    best = np.stack([_maximum(q, basis, own) for own in counts])
-    information, score = [], []
-    for theta, own in zip(best, counts, strict=True):
-        gradient, precision = _derivatives(q, basis, own, theta)
-        information.append(precision)
-        score.append(gradient + precision @ theta)
-    some = counts.sum(axis=1) > 0
-    return with_spread(basis, np.stack(information), np.stack(score), best, some, rng, draws)
+    likelihoods = [partial(_derivatives, q, basis, rows) for rows in counts]
+    return fit_spread(basis, likelihoods, counts.sum(axis=1) > 0, rng, draws)
 
 
-def with_spread(
-    basis: FloatArray, information: FloatArray, score: FloatArray, best: FloatArray, some: NDArray[np.bool_],
-    rng: np.random.Generator, draws: int,
-) -> Tilts:  # fmt: skip
-    """Draw the spread between subgroups from their normal likelihoods; ``some`` (subgroup,) has those with rows."""
+def fit_spread(
+    basis: FloatArray, likelihoods: Sequence[Derivatives], some: BoolArray, rng: np.random.Generator, draws: int
+) -> Tilts:
+    """Penalised maxima of all subgroups, and draws of the spread between ``some`` (subgroup,), those with rows.
+
+    Likelihoods are taken for normal ones, with precision ``information`` and precision times mean ``score``.
+    """
+    best = np.stack([newton(derivatives, len(basis)) for derivatives in likelihoods])
+    at_best = [derivatives(theta) for derivatives, theta in zip(likelihoods, best, strict=True)]
+    information = np.stack([precision for _, precision in at_best])
+    score = np.stack([gradient + precision @ theta for (gradient, precision), theta in zip(at_best, best, strict=True)])
     variances = np.linalg.inv(information[some])
     values = np.einsum("gij,gj->gi", variances, score[some])
     drawn = [_spread(values[:, j], variances[:, j, j], rng, draws) for j in range(len(basis))]
-    return Tilts(basis, information, score, best, np.stack(drawn, axis=1))
+    return Tilts(basis, best, np.stack(drawn, axis=1))
 
 
-def members(found: Tilts, q: FloatArray, own: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the tilts of one subgroup for draws of the shared distribution.
+def members(fitted: Tilts, q: FloatArray, rows: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
+    """Draws (draw, tilt) of the tilts of one subgroup for draws of the shared distribution q (draw, bin).
 
-    Parameters
-    ----------
-    found : Tilts
-        From `fit`.
-    q : array (draw, bin)
-        Draws of the shared distribution; the tilts of a subgroup with rows follow them.
-    own : array (bin,)
-        Rows of the subgroup; one without has draws from the population.
-    subgroup : int
-        Its position.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (draw, tilt)
+    The tilts of a subgroup with ``rows`` (bin,) follow q; one without has draws from the population.
     """
-    theta = np.broadcast_to(found.best[subgroup], found.tau.shape)
-    prior = np.eye(len(found.basis)) / found.tau[:, None, :] ** 2
-    size = len(found.basis)
-    squares = (found.basis[:, None] * found.basis).reshape(size**2, -1)
+    size = len(fitted.basis)
+    squares = (fitted.basis[:, None] * fitted.basis).reshape(size**2, -1)
+
+    def derivatives(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        p = tilted(q, fitted.basis, theta)
+        mean = p @ fitted.basis.T
+        spread = (p @ squares.T).reshape(-1, size, size) - mean[:, :, None] * mean[:, None]
+        return fitted.basis @ rows - rows.sum() * mean, rows.sum() * spread + MIN_INFORMATION * np.eye(size)
+
+    return follow(fitted, subgroup, derivatives, rng)
+
+
+def follow(fitted: Tilts, subgroup: int, derivatives: Derivatives, rng: np.random.Generator) -> FloatArray:
+    """Draws (draw, tilt) of one subgroup, from its best tilts, by gradients and informations for draws of what is shared."""
+    theta = np.broadcast_to(fitted.best[subgroup], fitted.tau.shape)
+    prior = np.eye(len(fitted.basis)) / fitted.tau[:, None, :] ** 2
     precision = prior
     for _ in range(FOLLOWING):
-        p = tilted(q, found.basis, theta)
-        mean = p @ found.basis.T
-        spread = (p @ squares.T).reshape(-1, size, size) - mean[:, :, None] * mean[:, None]
-        precision = own.sum() * spread + MIN_INFORMATION * np.eye(size) + prior
-        gradient = found.basis @ own - own.sum() * mean - theta / found.tau**2
-        step = np.linalg.solve(precision, gradient[..., None])[..., 0]
+        gradient, information = derivatives(theta)
+        precision = information + prior
+        step = np.linalg.solve(precision, (gradient - theta / fitted.tau**2)[..., None])[..., 0]
         theta = theta + step / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1.0)
     root = np.linalg.inv(np.linalg.cholesky(precision))  # precision^-1 = root' root
     return np.asarray(theta + np.einsum("dji,dj->di", root, rng.standard_normal(theta.shape)), dtype=np.float64)
 
 
-def _derivatives(q: FloatArray, basis: FloatArray, own: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _derivatives(
+    q: FloatArray, basis: FloatArray, rows: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Gradient of the log likelihood and its information."""
     p = tilted(q, basis, theta)
     mean = basis @ p
     spread = (basis * p) @ basis.T - np.outer(mean, mean)
-    return basis @ own - own.sum() * mean, own.sum() * spread + MIN_INFORMATION * np.eye(len(basis))
+    return basis @ rows - rows.sum() * mean, rows.sum() * spread + MIN_INFORMATION * np.eye(len(basis))
 
 
-def _maximum(q: FloatArray, basis: FloatArray, own: FloatArray) -> FloatArray:
-    return newton(lambda theta: _derivatives(q, basis, own, theta), len(basis))
-
-
-def newton(derivatives: Callable[[FloatArray], tuple[FloatArray, FloatArray]], size: int) -> FloatArray:
-    """Maximum of a concave log likelihood less the penalty of a normal prior with the standard deviation `SCALE`.
-
-    Examples
-    --------
-    >>> newton(lambda theta: (np.array([12.0]) - 4.0 * theta, np.array([[4.0]])), 1).round(6).tolist()
-    [1.5]
-    """
+def newton(derivatives: Derivatives, size: int) -> FloatArray:
+    """Maximum of a concave log likelihood less the penalty of a normal prior with the standard deviation `SCALE`."""
     theta = np.zeros(size)
     for _ in range(STEPS):
         gradient, precision = derivatives(theta)

@@ -51,60 +51,32 @@ class Tree:
 
 
 def split(weights: FloatArray) -> tuple[Level, ...]:
-    """Split bins into halves of nearly equal weight until each stands alone.
+    """Bins split into halves of nearly equal weight until each stands alone: every bin boundary is the ``middle`` of one node.
 
-    Parameters
-    ----------
-    weights : array (bin,)
-        Counts of all subgroups together; a row spread over the bins is added.
-
-    Returns
-    -------
-    tuple of Level
-        Every bin boundary is the ``middle`` of one node.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [level.middle.tolist() for level in split(np.ones(5))]
-    [[3], [1, 4], [2]]
+    ``weights`` (bin,) are the counts of all subgroups together; a row spread over the bins is added.
     """
     bins = len(weights)
     reached = np.concatenate([[0.0], np.cumsum(weights + 1 / bins)])
-    found: list[list[tuple[int, int, int]]] = []
+    depths: list[list[tuple[int, int, int]]] = []
     nodes = [(0, bins)] if bins > 1 else []
     depth = 0
     while nodes:
         if depth < DEEPEST:
-            found.append([])
+            depths.append([])
         children = []
         for start, end in nodes:
             half = (reached[start] + reached[end]) / 2
             middle = start + 1 + int(np.argmin(np.abs(reached[start + 1 : end] - half)))
-            found[-1].append((start, middle, end))
+            depths[-1].append((start, middle, end))
             children += [(low, high) for low, high in ((start, middle), (middle, end)) if high - low > 1]
         nodes, depth = children, depth + 1
-    return tuple(Level(*np.array(level, dtype=np.intp).T) for level in found)
+    return tuple(Level(*np.array(level, dtype=np.intp).T) for level in depths)
 
 
 def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
-    """Draw what subgroups share at every depth.
-
-    Parameters
-    ----------
-    counts : array (subgroup, bin)
-        Rows of every subgroup per bin of the score.
-    rng : numpy.random.Generator
-        Source of randomness.
-    draws : int
-        Number of draws.
-
-    Returns
-    -------
-    Tree
-    """
-    levels, found = split(counts.sum(axis=0)), tilts.fit(counts, rng, draws)
-    expected = None if found is None else tilts.tilted(tilts.centre(counts), found.basis, found.best)
+    """Draws of what subgroups share at every depth, from rows (subgroup, bin)."""
+    levels, smooth = split(counts.sum(axis=0)), tilts.fit(counts, rng, draws)
+    expected = None if smooth is None else tilts.tilted(tilts.centre(counts), smooth.basis, smooth.best)
     shared: list[Shared] = []
     for first, last in ((0, COARSE), *((depth, depth + 1) for depth in range(COARSE, len(levels)))):
         some = levels[first:last]
@@ -116,57 +88,34 @@ def fit(counts: FloatArray, rng: np.random.Generator, draws: int) -> Tree:
         ends = np.cumsum([len(level.start) for level in some])
         shared += [Shared(common.kappa, base) for base in np.split(common.base, ends[:-1], axis=1)]
     bases = [base.base for base in shared]
-    return Tree(levels, tuple(shared), _put_together(levels, bases, counts.shape[1]), found)
+    return Tree(levels, tuple(shared), _put_together(levels, bases, counts.shape[1]), smooth)
 
 
 def members(tree: Tree, counts: FloatArray, subgroup: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the distribution of one subgroup over the bins.
+    """Draws (draw, bin) of the distribution of one subgroup, summing to 1.
 
-    Parameters
-    ----------
-    tree : Tree
-        From `fit`.
-    counts : array (subgroup, bin)
-        The rows that it was fitted to.
-    subgroup : int
-        Which one; one without rows has draws from the population of subgroups.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array (draw, bin)
-        Sums to 1 along bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> counts = np.array([[8.0, 2.0, 0.0], [7.0, 2.0, 1.0], [9.0, 1.0, 0.0]])
-    >>> rng = np.random.default_rng(1)
-    >>> drawn = members(fit(counts, rng, 2000), counts, 0, rng)
-    >>> drawn.mean(axis=0).round(1).tolist(), bool(np.allclose(drawn.sum(axis=1), 1))
-    ([0.8, 0.2, 0.0], True)
+    ``counts`` (subgroup, bin) are the rows of the fit. A subgroup without rows has draws from the population of subgroups.
     """
     bases = [base.base for base in tree.shared]
     if tree.tilts is not None:
         theta = tilts.members(tree.tilts, tree.everyone, counts[subgroup], subgroup, rng)
-        own = tilts.tilted(tree.everyone, tree.tilts.basis, theta)
-        bases = [share.swapaxes(0, 1) for share in _shares(own, tree.levels)]
+        tilted = tilts.tilted(tree.everyone, tree.tilts.basis, theta)
+        bases = [share.swapaxes(0, 1) for share in _shares(tilted, tree.levels)]
     shares = [
-        hierarchy.members(Shared(known.kappa, base), seen[:, 0], rng)
-        for seen, known, base in zip(_splits(counts[[subgroup]], tree.levels), tree.shared, bases, strict=True)
+        hierarchy.members(Shared(common.kappa, base), seen[:, 0], rng)
+        for seen, common, base in zip(_splits(counts[[subgroup]], tree.levels), tree.shared, bases, strict=True)
     ]
     return _put_together(tree.levels, shares, counts.shape[1])
 
 
 def _put_together(levels: Sequence[Level], shares: Sequence[FloatArray], bins: int) -> FloatArray:
     """Distributions over bins, (draw, bin), from shares (draw, node, 2) at every depth; never 0."""
-    found = np.ones((len(shares[0]) if shares else 1, bins))
+    density = np.ones((len(shares[0]) if shares else 1, bins))
     for level, share in zip(levels, shares, strict=True):
         for node in range(len(level.start)):
-            found[:, level.start[node] : level.middle[node]] *= share[:, node, :1]
-            found[:, level.middle[node] : level.end[node]] *= share[:, node, 1:]
-    return np.maximum(found, MIN_SHARE)
+            density[:, level.start[node] : level.middle[node]] *= share[:, node, :1]
+            density[:, level.middle[node] : level.end[node]] *= share[:, node, 1:]
+    return np.maximum(density, MIN_SHARE)
 
 
 def _shares(distribution: FloatArray, levels: Sequence[Level]) -> list[FloatArray]:

@@ -52,8 +52,7 @@ def aggregate(
     ----------
     scores : xr.DataArray
         The metric along ``label`` and ``subgroup``, such as the true positive rate per class; larger is better. Without
-        ``label`` there is one class and no second step. Other dims stay, so that with ``chain`` and ``draw`` the answer has
-        its distribution.
+        ``label`` there is one class and no second step. Other dims stay, so that with ``chain`` and ``draw`` the answer has draws.
     unit : {"score", "gap", "ratio"}, optional
         What is averaged; ``gap`` for an exponent, and what the row has in the table for a name.
     group_power : float or str
@@ -88,8 +87,7 @@ def aggregate(
     Raises
     ------
     InputError
-        If a dim, the counts, the threshold or the positive class is missing or does not fit, a name is unknown, or a step
-        that has no weights is given some.
+        If a dim, the counts, the threshold or the positive class does not fit, a name is unknown, or a step has no weights.
 
     Warns
     -----
@@ -138,7 +136,7 @@ def aggregate(
     beta = over_subgroups(
         in_unit(values, centre, row.unit), group_power, taken, np.where(taken, weights, 0.0), tolerance
     )
-    said = describe(table, values, centre, beta, group_power=group_power, unit=row.unit, undefined=undefined)
+    described = describe(table, values, centre, beta, group_power=group_power, unit=row.unit, undefined=undefined)
     settings = {
         "unit": row.unit,
         "group_power": group_power,
@@ -153,14 +151,14 @@ def aggregate(
     by_class = table.isel(subgroup=0, drop=True).copy(data=beta)
     by_class = by_class.drop_vars([name for name in by_class.coords if name not in by_class.dims])
     if one_class:
-        answer, facts = by_class.isel(label=0, drop=True), said.isel(label=0, drop=True)
+        answer, facts = by_class.isel(label=0, drop=True), described.isel(label=0, drop=True)
     elif class_power is None:
-        answer, facts = by_class, said
+        answer, facts = by_class, described
     else:
-        answer, facts = _over_classes(by_class, said, class_power, class_weights, positive, undefined)
+        answer, facts = _over_classes(by_class, described, class_power, class_weights, positive, undefined)
     facts = facts.assign(reason=facts["reason"].where(answer.isnull().any(_sample_dims(dims)), ""))
     if (facts["undefined_cells"] > 0).any() or (facts["reason"] != "").any():
-        warnings.warn(_sentence(said, undefined), stacklevel=2)
+        warnings.warn(_sentence(described, undefined), stacklevel=2)
     coordinates = {name: facts[name].variable for name in ("reason", "undefined_cells")}
     return answer.rename("aggregate").assign_coords(coordinates).assign_attrs(settings)
 
@@ -186,8 +184,8 @@ def _check_power(power: float, argument: str) -> None:
 
 def _table(scores: xr.DataArray) -> xr.DataArray:
     if not isinstance(scores, xr.DataArray) or "subgroup" not in scores.dims:
-        found = list(scores.dims) if isinstance(scores, xr.DataArray) else type(scores).__name__
-        raise InputError(f"scores must be an xarray.DataArray with a dim 'subgroup' (and 'label'); got {found}")
+        got = list(scores.dims) if isinstance(scores, xr.DataArray) else type(scores).__name__
+        raise InputError(f"scores must be an xarray.DataArray with a dim 'subgroup' (and 'label'); got {got}")
     if 0 in scores.shape:
         raise InputError(f"scores have no values along {[str(d) for d in scores.dims if scores.sizes[d] == 0]}")
     full = scores if "label" in scores.dims else scores.drop_vars("label", errors="ignore").expand_dims(label=[""])
@@ -298,8 +296,8 @@ def _join(reasons: NDArray[np.object_]) -> str:
     return "; ".join(dict.fromkeys(str(reason) for reason in reasons if reason)) or "values that have no such mean"
 
 
-def _sentence(said: xr.Dataset, undefined: Undefined) -> str:
-    found = list(dict.fromkeys(reason for reason in said["reason"].values.ravel().tolist() if reason))
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+def _sentence(described: xr.Dataset, undefined: Undefined) -> str:
+    reasons = list(dict.fromkeys(reason for reason in described["reason"].values.ravel().tolist() if reason))
+    more = f" and {len(reasons) - 3} more" if len(reasons) > 3 else ""
     what = "left out" if undefined == "drop" else "the answer is NaN; undefined='drop' leaves such cells out"
-    return f"{'; '.join(found[:3]) or 'an aggregate is undefined'}{more}: {what}"
+    return f"{'; '.join(reasons[:3]) or 'an aggregate is undefined'}{more}: {what}"

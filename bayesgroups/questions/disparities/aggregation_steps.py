@@ -29,18 +29,9 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Row:
-    """One group-wise row of Table 1: its unit, its exponent if it is a generalised mean, and how to read it.
+    """Group-wise row of Table 1: its unit, its exponent (None if it is no generalised mean), and how to read it.
 
-    Attributes
-    ----------
-    unit : {"score", "gap", "ratio"}
-    power : float or None
-        None where the row is no generalised mean.
-    better : {"larger", "smaller", "closer to 1"}
-    fair : float
-        The value of perfect fairness, NaN where there is none.
-    weighted : bool
-        Whether subgroups can have weights.
+    ``fair`` is the value of perfect fairness, NaN where there is none; ``weighted`` tells whether subgroups can have weights.
     """
 
     unit: Unit
@@ -72,21 +63,7 @@ POWERS: Mapping[Unit, Row] = {
 
 
 def in_unit(scores: FloatArray, centre: FloatArray, unit: Unit) -> FloatArray:
-    """Scores, their absolute differences from the reference value, or their ratios to it.
-
-    Parameters
-    ----------
-    scores : array (..., subgroup)
-    centre : array (..., 1)
-        Not used for scores. Where it is 0, a ratio is NaN.
-    unit : {"score", "gap", "ratio"}
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> in_unit(np.array([0.9, 0.6]), np.array([0.75]), "gap").round(6).tolist()
-    [0.15, 0.15]
-    """
+    """Scores (..., subgroup), their absolute differences from the reference value (..., 1), or ratios to it, NaN where it is 0."""
     if unit == "score":
         return scores
     if unit == "gap":
@@ -98,30 +75,9 @@ def in_unit(scores: FloatArray, centre: FloatArray, unit: Unit) -> FloatArray:
 def over_subgroups(
     values: FloatArray, step: float | GroupStep, taken: BoolArray, weights: FloatArray, threshold: float
 ) -> FloatArray:
-    """Take the group-wise step.
+    """Group-wise step: values (..., subgroup), in its unit, to (...), by an exponent or a name of `ROWS`.
 
-    Parameters
-    ----------
-    values : array (..., subgroup)
-        In the unit of the step.
-    step : float or str
-        An exponent, or a name of `ROWS`.
-    taken : array of bool (..., subgroup)
-    weights : array (..., subgroup)
-        0 where not taken. Not used by steps that have no weights.
-    threshold : float
-        The tolerance of the two threshold steps.
-
-    Returns
-    -------
-    array (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gaps, all_of = np.array([0.1, 0.0, 0.1]), np.ones(3, dtype=bool)
-    >>> round(float(over_subgroups(gaps, "variance", all_of, np.ones(3), np.nan)), 6)
-    0.01
+    ``weights`` are 0 where not ``taken``; steps that have none do not use them. ``threshold`` is for the two threshold steps.
     """
     if not isinstance(step, str):
         return generalised_mean(values, step, weights)
@@ -130,10 +86,10 @@ def over_subgroups(
         return generalised_mean(values, power, weights)
     size = taken.sum(axis=-1)
     undefined = (np.isnan(values) & taken).any(axis=-1) | (size == 0)
-    known = np.where(np.isnan(values), 0.0, values)
-    counted = np.where(taken, known, 0.0)
-    highest = np.where(taken, known, -np.inf).max(axis=-1, initial=-np.inf)
-    lowest = np.where(taken, known, np.inf).min(axis=-1, initial=np.inf)
+    filled = np.where(np.isnan(values), 0.0, values)
+    counted = np.where(taken, filled, 0.0)
+    highest = np.where(taken, filled, -np.inf).max(axis=-1, initial=-np.inf)
+    lowest = np.where(taken, filled, np.inf).min(axis=-1, initial=np.inf)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         match step:
             case "sum_gap":
@@ -145,7 +101,7 @@ def over_subgroups(
             case "max_ratio":
                 answer = np.where(lowest >= 0, highest / lowest, np.nan)
             case "difference_threshold" | "ratio_threshold":
-                distance = known if step == "difference_threshold" else np.abs(known - 1)
+                distance = filled if step == "difference_threshold" else np.abs(filled - 1)
                 answer = generalised_mean(np.where(distance <= threshold + ROUNDING, 1.0, 0.0), 1.0, weights)
             case "mean_gap" | "max_gap" | "min_score" | "min_ratio":  # pragma: no cover
                 answer = np.full(size.shape, np.nan)  # a generalised mean: answered above

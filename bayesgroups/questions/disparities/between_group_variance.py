@@ -49,8 +49,7 @@ def between_group_variance(
     """Estimate the variance of the true values of every metric between subgroups.
 
     Estimand: with ``uncorrected``, ``corrected`` and ``double_corrected`` the variance of the true values of these very
-    subgroups, divisor K - 1; with the others tau^2, the variance of a population that they are drawn from. Both in squared
-    units of the metric.
+    subgroups, divisor K - 1; with the others tau^2, the variance of their population. Both in squared units of the metric.
 
     Parameters
     ----------
@@ -71,8 +70,7 @@ def between_group_variance(
         ``ml`` and ``reml``. ``unified``: an interval that keeps its level where the variance is 0 too, by testing every
         value; the estimand is that of the method; not for ``uncorrected``. ``upper``: an upper limit alone, ``lower`` is 0.
     form : {"unbiased", "published"}
-        Sampling variance of a rate in the first three methods: y (1 - y) / (d - 1), or / d as published, which takes off
-        too little.
+        Sampling variance of a rate in the first three methods: y (1 - y) / (d - 1), or / d as published, which is too small.
     variances : {"pooled", "own"}
         Sampling variances that weigh subgroups in the other methods: from the pooled row variance of the tally, or from each
         subgroup's own rows (pooled where these all agree or there is one). Those of rates go with the rates, and weights
@@ -125,9 +123,7 @@ def between_group_variance(
     check_tally(tally)
     name = _check(method, interval, form, variances, draws)
     tail(level)
-    numbers: dict[str, list[float]] = {key: [] for key in _NUMBERS}
-    words: dict[str, list[str]] = {key: [] for key in _WORDS}
-    used = []
+    rows: list[dict[str, Any]] = []
     for i in range(tally.sizes["metric"]):
         estimates = read_estimates(tally, i)
         v = estimates.v if variances == "own" else estimates.pooled
@@ -139,7 +135,7 @@ def between_group_variance(
         elif not reason:
             answer = of_population(estimates.y, estimates.v, positive, method, name, level)
         tested = len(estimates.y) > 1 and bool((positive > 0).all())
-        found = {
+        row: dict[str, Any] = {
             "raw": answer.raw,
             "truncated": np.maximum(answer.raw, 0.0),
             "std_error": answer.std_error,
@@ -148,24 +144,16 @@ def between_group_variance(
             "q": heterogeneity.q_statistic(estimates.y, positive) if tested else np.nan,
             "q_df": len(estimates.y) - 1 if tested else np.nan,
             "i_squared": heterogeneity.i_squared(estimates.y, positive) if tested else np.nan,
-        }
-        if not reason and np.isnan(found["lower"]):
-            reason = FLAT
-        for key, value in found.items():
-            numbers[key].append(float(value))
-        said = {
             "interval_method": name,
             "left_out": estimates.left_out,
             "note": _note(estimates, method),
-            "reason": reason,
         }
-        for key, text in said.items():
-            words[key].append(text)
-        used.append(len(estimates.y))
-    data: dict[str, Any] = {key: ("metric", np.array(values)) for key, values in numbers.items()}
-    data |= {key: ("metric", np.array(texts, dtype=str)) for key, texts in words.items()}
+        row["reason"] = FLAT if not reason and np.isnan(row["lower"]) else reason
+        rows.append(row | {"subgroups": len(estimates.y)})
+    types = dict.fromkeys(_NUMBERS, np.float64) | dict.fromkeys(_WORDS, np.str_) | {"subgroups": np.int64}
+    data = {key: ("metric", np.array([row[key] for row in rows], dtype=kind)) for key, kind in types.items()}
     return xr.Dataset(
-        {**data, "subgroups": ("metric", np.array(used))},
+        data,
         coords={"metric": tally["metric"].values},
         attrs={
             "method": method,
@@ -178,12 +166,12 @@ def between_group_variance(
 
 
 def _check(method: str, interval: str, form: str, variances: str, draws: int) -> IntervalName:
-    for argument, value, known in (
+    for argument, value, choices in (
         ("method", method, get_args(Method)), ("interval", interval, get_args(IntervalName)),
         ("form", form, get_args(Form)), ("variances", variances, get_args(Variances)),
     ):  # fmt: skip
-        if value not in known:
-            raise InputError(f"{argument}={value!r} does not exist; choose one of {', '.join(map(repr, known))}")
+        if value not in choices:
+            raise InputError(f"{argument}={value!r} does not exist; choose one of {', '.join(map(repr, choices))}")
     if draws < 1:
         raise InputError(f"draws={draws} must be 1 or more")
     has = next(names for key, names in INTERVALS.items() if key == method)
@@ -208,14 +196,14 @@ def _of_these(
     correction = next(word for word in get_args(bootstrap_variance.Correction) if word == method)
     single: bootstrap_variance.Correction = "uncorrected" if correction == "uncorrected" else "corrected"
     raw = float(bootstrap_variance.variances(estimates.y, estimates, single, form))
-    found = finite_population.of_cells(estimates)
-    at = finite_population.law(found, np.maximum(found.raw, 0.0))
+    spread = finite_population.of_cells(estimates)
+    at = finite_population.law(spread, np.maximum(spread.raw, 0.0))
     error = float(np.sqrt(at.variance)) if single == "corrected" else np.nan
     if name in _BOOTSTRAP:
         replicated = bootstrap_variance.resample(tally, position, estimates, seed=seed, draws=draws)
         values = bootstrap_variance.variances(replicated, estimates, correction, form)
         return Estimate(raw, bootstrap_variance.interval(values, raw, level, basic=name == "basic"), error)
-    return Estimate(raw, finite_population.interval(found, level, upper_only=name == "upper"), error)
+    return Estimate(raw, finite_population.interval(spread, level, upper_only=name == "upper"), error)
 
 
 def _note(estimates: Estimates, method: Method) -> str:

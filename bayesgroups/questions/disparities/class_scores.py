@@ -22,8 +22,7 @@ def confusion_scores(confusion: xr.DataArray, metric: ClassMetric = "tpr") -> xr
     Parameters
     ----------
     confusion : xr.DataArray
-        Rows by ``subgroup``, ``label`` (the true class) and ``predicted``, with the same classes in both; 0 or more, whole
-        or not. Other dims stay.
+        Rows, 0 or more, by ``subgroup``, ``label`` (the true class) and ``predicted``, with the same classes. Other dims stay.
     metric : {"tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"}
         ``sel``: share of the rows that are given the class; ``acc``: share whose being of the class or not is told right.
 
@@ -71,7 +70,7 @@ def confusion_scores(confusion: xr.DataArray, metric: ClassMetric = "tpr") -> xr
 
 
 def check_confusion(confusion: xr.DataArray) -> xr.DataArray:
-    """Return confusion counts whose dims and values are as they should be, or say what is wrong."""
+    """Confusion counts whose dims and values are as they should be, or an InputError that says what is wrong."""
     absent = [dim for dim in _CELLS if not isinstance(confusion, xr.DataArray) or dim not in confusion.dims]
     if absent:
         raise InputError(f"confusion counts must be an xarray.DataArray with dims {list(_CELLS)}; {absent} missing")
@@ -126,7 +125,7 @@ def class_scores(
     opened = open_source(source, using)
     tally, values = opened.tally, opened.tally["estimate"] if opened.draws is None else opened.draws
     names = {name: re.fullmatch(rf"{re.escape(metric)}\[(.*)\]", name) for name in map(str, values["metric"].values)}
-    labels = {name: found[1] for name, found in names.items() if found}
+    labels = {name: match[1] for name, match in names.items() if match}
     if not labels:
         raise InputError(
             f"no metric {metric}[...] of a class; there are {sorted(names)}; tally metrics=['{metric}[label]']"

@@ -63,8 +63,7 @@ def disparity(
     level : float
         Of the intervals.
     weights : {"group", "population"}
-        Whether all subgroups count the same, or by their denominators; the maxima of differences and ratios know no weight
-        but that of the mean they refer to.
+        Equal weights of subgroups, or their denominators; maxima have none but that of the mean they refer to.
     using : {"auto", "tally", "posterior", "bootstrap"}
         Where the values come from: of a report its posterior (``auto``), its bootstrap where it has one, or its tally.
     corrected : bool
@@ -78,8 +77,7 @@ def disparity(
     tolerance : mapping from measures to numbers, optional
         Of a report: also give the probability that a measure is at most this, ``probability_within``.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part where a report answers for them; its estimate of
-        them comes from the model alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness where draws are made, for a tally.
     draws : int
@@ -132,7 +130,7 @@ def disparity(
     kind = "corrected" if corrected else "plug_in" if opened.using == "tally" else opened.using
     shape = (len(chosen), opened.tally.sizes["metric"])
     names = ("value", "mean", "lower", "upper")
-    found = {name: np.full(shape, np.nan) for name in (*names, "probability_within", *_TALLY_NUMBERS)}
+    numbers = {name: np.full(shape, np.nan) for name in (*names, "probability_within", *_TALLY_NUMBERS)}
     notes = np.full(shape, "", dtype=object)
     metrics, assumed = opened.tally["metric"].values.astype(str), assumed_directions(opened.tally)
     left_out, used = [], []
@@ -153,19 +151,19 @@ def disparity(
             if not len(draw):
                 continue
             if opened.using == "tally":
-                found["value"][i, j] = draw[0]
+                numbers["value"][i, j] = draw[0]
             else:
                 quantiles = _quantiles(draw, [0.5, error / 2, 1 - error / 2])
-                found["value"][i, j], found["lower"][i, j], found["upper"][i, j] = quantiles
-                found["mean"][i, j] = draw.mean()
+                numbers["value"][i, j], numbers["lower"][i, j], numbers["upper"][i, j] = quantiles
+                numbers["mean"][i, j] = draw.mean()
                 if tolerance and name in tolerance:
-                    found["probability_within"][i, j] = (draw <= tolerance[name]).mean()
+                    numbers["probability_within"][i, j] = (draw <= tolerance[name]).mean()
         if opened.using == "tally":
-            _compare(opened, j, chosen, weights, settings, level if corrected else None, found, seed, draws)
+            _compare(opened, j, chosen, weights, settings, level if corrected else None, numbers, seed, draws)
     every = ("measure", "metric")
-    data: dict[str, Any] = {name: (every, found[name]) for name in names}
-    data |= {name: (every, found[name]) for name in _TALLY_NUMBERS if opened.using == "tally"}
-    data |= {"probability_within": (every, found["probability_within"])} if tolerance else {}
+    data: dict[str, Any] = {name: (every, numbers[name]) for name in names}
+    data |= {name: (every, numbers[name]) for name in _TALLY_NUMBERS if opened.using == "tally"}
+    data |= {"probability_within": (every, numbers["probability_within"])} if tolerance else {}
     data |= {"note": (every, notes.astype(str)), "left_out": ("metric", np.array(left_out, dtype=str))}
     labels = {"correction": kind, "interval_kind": _INTERVALS[kind][0], "interval_method": _INTERVALS[kind][1]}
     data |= {name: ("measure", np.array([label] * shape[0], dtype="<U12")) for name, label in labels.items()}
@@ -222,7 +220,7 @@ def _weight(count: FloatArray, weights: Weights) -> FloatArray | None:
 
 def _compare(
     opened: Source, position: int, chosen: Sequence[MeasureName], weights: Weights, settings: Settings,
-    level: float | None, found: dict[str, FloatArray], seed: int, draws: int,
+    level: float | None, numbers: dict[str, FloatArray], seed: int, draws: int,
 ) -> None:  # fmt: skip
     """Fill in what is known of the sampling noise of a tally's measures, and take it off if a level is given."""
     estimates = read_estimates(opened.tally, position)
@@ -233,12 +231,13 @@ def _compare(
         # Each measure has the same draws, whichever others are asked.
         rng = generator(seed, estimates.metric, "disparity if equal")
         equal = sampling_bias.under_equality(name, estimates, settings, rng, draws)
-        found["expected_if_equal"][i, position], found["p_value_if_equal"][i, position] = equal.expected, equal.p_value
+        numbers["expected_if_equal"][i, position] = equal.expected
+        numbers["p_value_if_equal"][i, position] = equal.p_value
         if level is not None:
             rng = generator(seed, estimates.metric, "disparity corrected")
             answer = sampling_bias.corrected(name, estimates, settings, level, rng, draws)
             for key in ("value", "lower", "upper"):
-                found[key][i, position] = getattr(answer, key)
+                numbers[key][i, position] = getattr(answer, key)
 
 
 def _quantiles(draws: FloatArray, at: Sequence[float]) -> FloatArray:

@@ -35,11 +35,11 @@ BORROWED = 2.0
 
 @dataclass(frozen=True)
 class Spread:
-    """The estimate of M and what its law depends on.
+    """Estimate of M and what its law depends on.
 
     ``raw`` (...) is unbiased; ``y``, ``count`` and ``smooth`` (..., subgroup) are the estimates, their rows, and sampling
-    variances that are never 0 where others are not. ``constant``, ``third`` (...) are the variance and third central
-    moment of ``raw`` at M = 0, and ``typical`` the weighted mean v~, all as far as unbiased estimates tell.
+    variances that are never 0 where others are not. ``constant``, ``third`` (...) are the variance and third central moment
+    of ``raw`` at M = 0, and ``typical`` the weighted mean v~, all as far as unbiased estimates tell.
     """
 
     raw: FloatArray
@@ -61,17 +61,7 @@ class Law:
 
 
 def of_cells(estimates: Estimates) -> Spread:
-    """Estimate M from one metric of a tally, of two subgroups or more.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.questions.sampling_variances import read_estimates
-    >>> tally = bg.tally_from_counts([36, 16, 7, 3], [40, 20, 10, 5], pd.DataFrame({"site": list("abcd")}))
-    >>> round(float(of_cells(read_estimates(tally, 0)).raw), 6)
-    -0.006849
-    """
+    """Estimate of M from one metric of a tally, of two subgroups or more."""
     if estimates.binomial:
         return of_rates(estimates.y * estimates.count, estimates.count, estimates.v, estimates.pooled)
     # E s^4 = sigma^4 (d + 1) / (d - 1) of normal rows.
@@ -82,27 +72,9 @@ def of_cells(estimates: Estimates) -> Spread:
 
 
 def of_rates(successes: FloatArray, count: FloatArray, v: FloatArray, pooled: FloatArray) -> Spread:
-    """Estimate M from rates of independent rows.
+    """Estimate of M from rates (..., subgroup) of independent rows, of two subgroups or more, each with a row.
 
-    Parameters
-    ----------
-    successes, count : arrays (..., subgroup)
-        Of two subgroups or more, each with a row.
-    v, pooled : arrays (..., subgroup)
-        Unbiased estimates of the sampling variances, y (1 - y) / (d - 1) where there are two rows, and those from the
-        pooled row variance.
-
-    Returns
-    -------
-    Spread
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> s, d = np.array([36.0, 16, 7, 3]), np.array([40.0, 20, 10, 5])
-    >>> v = s / d * (1 - s / d) / (d - 1)
-    >>> round(float(of_rates(s, d, v, v).raw), 6)
-    -0.006849
+    ``v`` and ``pooled`` are sampling variances: y (1 - y) / (d - 1) where there are two rows, and from the pooled row variance.
     """
     successes, count, v, pooled = np.broadcast_arrays(successes, count, v, pooled)
     y = successes / count
@@ -115,131 +87,60 @@ def of_rates(successes: FloatArray, count: FloatArray, v: FloatArray, pooled: Fl
 
 
 def of_means(y: FloatArray, count: FloatArray, v: FloatArray, v_squared: FloatArray, smooth: FloatArray) -> Spread:
-    """Estimate M from estimates of any kind.
+    """Estimate of M from estimates of any kind (..., subgroup), of two subgroups or more; rows are infinite where v is known.
 
-    Parameters
-    ----------
-    y, count, v : arrays (..., subgroup)
-        Estimates of two subgroups or more, rows (infinite where the variance is known), unbiased estimates of the sampling
-        variances.
-    v_squared : array (..., subgroup)
-        Estimates of their squares; the square of an estimate is too large on average.
-    smooth : array (..., subgroup)
-        The sampling variances, with something above 0 in place of 0.
-
-    Returns
-    -------
-    Spread
-
-    Notes
-    -----
-    The law holds where y and v are uncorrelated, so it is less exact for skewed losses.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v, many = np.arange(5.0), np.full(5, 0.1), np.full(5, np.inf)
-    >>> found = of_means(y, many, v, v**2, v)
-    >>> round(float(found.raw), 6), round(float(found.constant), 6), round(float(found.typical), 6)  # constant 2 v^2 / 4
-    (2.4, 0.005, 0.1)
+    ``v_squared`` estimates the squares of the sampling variances (the square of an estimate is too large on average),
+    ``smooth`` has something above 0 in place of a v of 0. The law holds where y and v are uncorrelated, so it is less exact
+    for skewed losses.
     """
     y, count, v, v_squared, smooth = np.broadcast_arrays(y, count, v, v_squared, smooth)
     return _spread(y, count, v, v_squared, product_of_means(y, v, v_squared), smooth, binomial=False)
 
 
-def law(found: Spread, m: FloatArray) -> Law:
-    """The law of the estimate if M is m.
+def law(spread: Spread, m: FloatArray) -> Law:
+    """Law of the estimate if M is m, (...).
 
-    Parameters
-    ----------
-    found : Spread
-        From `of_rates` or `of_means`.
-    m : array (...)
-
-    Returns
-    -------
-    Law
-        The variance is the larger of two answers, and so is the third moment: that of the unbiased estimates, which are
-        poor where few subgroups decide, and one that takes the true values for draws with variance m, which are then
-        known better than by the estimates alone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v, many = np.arange(5.0), np.full(5, 0.1), np.full(5, np.inf)
-    >>> at = law(of_means(y, many, v, v**2, v), np.array([0.0, 1.0]))
-    >>> at.variance.round(6).tolist()  # 2 v^2 / 4 and 4 v / 4 more
-    [0.005, 0.105]
+    Variance and third moment are each the larger of two answers: that of the unbiased estimates, which are poor where few
+    subgroups decide, and one that takes the true values for draws with variance m, which are then known better than by the
+    estimates alone.
     """
-    y, v = found.y, found.smooth
+    y, v = spread.y, spread.smooth
     k = y.shape[-1]
     mean = y.mean(axis=-1, keepdims=True)
     each = m[..., None]
     both = each + v
-    own = each / np.where(both > 0, both, 1.0)  # weight of a subgroup's own estimate
-    guess = mean + own * (y - mean)
-    square = (own * (y - mean)) ** 2 + (1 - own) * each
-    constant, third = found.constant, found.third
-    if found.binomial:
-        v = np.maximum(guess * (1 - guess) - own * v, 0.0) / found.count
-        drawn = _at_zero(v, v**2, found.count)
+    reliability = each / np.where(both > 0, both, 1.0)  # weight of a subgroup's own estimate
+    guess = mean + reliability * (y - mean)
+    square = (reliability * (y - mean)) ** 2 + (1 - reliability) * each
+    constant, third = spread.constant, spread.third
+    if spread.binomial:
+        v = np.maximum(guess * (1 - guess) - reliability * v, 0.0) / spread.count
+        drawn = _at_zero(v, v**2, spread.count)
         constant, third = np.maximum(constant, drawn.variance), np.maximum(third, drawn.third)
     total = square.sum(axis=-1)
     typical = np.where(total > 0, (square * v).sum(axis=-1) / np.where(total > 0, total, 1.0), v.mean(axis=-1))
-    typical = np.maximum(typical, found.typical)
+    typical = np.maximum(typical, spread.typical)
     return Law(constant + 4 * typical * m / (k - 1), third + 24 * typical**2 * m / (k - 1) ** 2)
 
 
-def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interval:
-    """All M >= 0 that the estimate does not speak against.
+def interval(spread: Spread, level: float, *, upper_only: bool = False) -> Interval:
+    """All M >= 0 that the estimate does not speak against: never negative, never empty; NaN where all sampling variances are 0.
 
-    Parameters
-    ----------
-    found : Spread
-        From `of_rates` or `of_means`.
-    level : float
-        Coverage, also where M is 0.
-    upper_only : bool
-        Whether to give an upper limit alone, with all of the error; else both ends share it as in
-        `bayesgroups.questions.disparities.unified`.
-
-    Returns
-    -------
-    Interval
-        Arrays (...), never negative, never empty; NaN where nothing is known of the sampling variances but 0.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Notes
-    -----
-    Under M the estimate has mean M, the variance and third moment of `law`, and otherwise the law of a gamma variable.
-    For equal and known variances it is a shifted non-central chi-square, of which this is the classic approximation.
-
-    References
-    ----------
-    Pearson (1959), doi:10.2307/2333533 (the approximation); Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v, many = np.arange(5.0), np.full(5, 0.1), np.full(5, np.inf)
-    >>> both = interval(of_means(y, many, v, v**2, v), 0.95)
-    >>> round(float(both.lower), 2), round(float(both.upper), 2)
-    (1.55, 3.49)
+    Under M the estimate has mean M, the variance and third moment of `law`, and otherwise the law of a gamma variable. For equal
+    and known variances it is a shifted non-central chi-square, of which this is the classic approximation. ``upper_only`` gives
+    the upper limit all of the error; else both ends share it as in `bayesgroups.questions.disparities.unified`. Pearson (1959),
+    doi:10.2307/2333533 (the approximation); Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873.
     """
     error = tail(level)
-    start = np.maximum(found.raw, 0.0)
+    start = np.maximum(spread.raw, 0.0)
 
     def probability(m: FloatArray, *, upper: bool) -> FloatArray:
         """Probability of an estimate as large as this one, or as small, less the share of the error at that end."""
-        at = law(found, m)
+        at = law(spread, m)
         variance = np.where(at.variance > 0, at.variance, 1.0)
         skew = at.third / variance**1.5
         shape = 4 / np.maximum(skew**2, 4 / LARGEST_SHAPE)
-        value = np.maximum(shape + (found.raw - m) / np.sqrt(variance) * np.sqrt(shape), 0.0)
+        value = np.maximum(shape + (spread.raw - m) / np.sqrt(variance) * np.sqrt(shape), 0.0)
         if upper_only:
             return np.asarray(gammainc(shape, value) - error, dtype=np.float64)
         split = tails(m / np.sqrt(variance), level)
@@ -257,15 +158,15 @@ def interval(found: Spread, level: float, *, upper_only: bool = False) -> Interv
     lower = np.zeros(start.shape)
     if not upper_only:
         lower = np.where(probability(lower, upper=True) < 0, edge(lower, start, upper=True), 0.0)
-    high = start + np.sqrt(law(found, start).variance)
+    high = start + np.sqrt(law(spread, start).variance)
     for _ in range(DOUBLINGS):
         inside = probability(high, upper=False) >= 0
         if not inside.any():
             break
         high = np.where(inside, 2 * high, high)
     limit = edge(start, high, upper=False)
-    known = law(found, np.zeros(start.shape)).variance > 0
-    return Interval(np.where(known, lower, np.nan), np.where(known, np.maximum(limit, lower), np.nan))
+    defined = law(spread, np.zeros(start.shape)).variance > 0
+    return Interval(np.where(defined, lower, np.nan), np.where(defined, np.maximum(limit, lower), np.nan))
 
 
 def _spread(

@@ -50,18 +50,18 @@ def generalised_mean(values: FloatArray, power: float, weights: FloatArray | Non
     taken = w > 0
     unknown = (np.isnan(v) & taken).any(axis=-1) | ~taken.any(axis=-1)
     # Something harmless stands where nothing counts, so that no arithmetic warns.
-    known = np.where(taken & ~np.isnan(v), v, 1.0)
+    filled = np.where(taken & ~np.isnan(v), v, 1.0)
     total = w.sum(axis=-1, keepdims=True)
     share = np.divide(w, total, out=np.zeros(v.shape), where=total > 0)
     if power == np.inf:
-        mean = np.where(taken, known, -np.inf).max(axis=-1, initial=-np.inf)
+        mean = np.where(taken, filled, -np.inf).max(axis=-1, initial=-np.inf)
     elif power == -np.inf:
-        mean = np.where(taken, known, np.inf).min(axis=-1, initial=np.inf)
+        mean = np.where(taken, filled, np.inf).min(axis=-1, initial=np.inf)
     elif power == 1:
-        mean = np.where(taken, share * known, 0.0).sum(axis=-1)
+        mean = np.where(taken, share * filled, 0.0).sum(axis=-1)
     else:
-        negative = ((known < 0) & taken).any(axis=-1)
-        mean = np.where(negative, np.nan, _power_mean(np.abs(known), float(power), share))
+        negative = ((filled < 0) & taken).any(axis=-1)
+        mean = np.where(negative, np.nan, _power_mean(np.abs(filled), float(power), share))
     return np.where(unknown, np.nan, mean)
 
 

@@ -20,24 +20,7 @@ BISECTIONS = 80
 
 
 def q_statistic(y: FloatArray, v: FloatArray, t: FloatArray | float = 0.0) -> FloatArray:
-    """Q(t), (...); at t = 0 the statistic of Cochran.
-
-    Parameters
-    ----------
-    y, v : arrays (..., subgroup)
-    t : array (...) or float
-        Between-group variance, in squared units of y.
-
-    Returns
-    -------
-    array (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(q_statistic(np.array([0.0, 1.0]), np.array([0.5, 0.5])))
-    1.0
-    """
+    """Q(t), (...), for a between-group variance t in squared units of y; at t = 0 the statistic of Cochran."""
     total = v + np.asarray(t, dtype=np.float64)[..., None]
     least = total.min(axis=-1, keepdims=True)  # relative weights, so that tiny variances stay numbers
     w = least / total
@@ -49,50 +32,24 @@ def hedges(y: FloatArray, v: FloatArray) -> FloatArray:
     """Hedges and Olkin (HE), raw: the variance of the y minus the mean of the v; v may be 0.
 
     The same as the corrected variance of Lum et al., and unbiased for the variance of these very subgroups as well.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(hedges(np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.25, 0.75])))
-    0.5
     """
     return np.asarray(y.var(axis=-1, ddof=1) - v.mean(axis=-1), dtype=np.float64)
 
 
 def dersimonian_laird(y: FloatArray, v: FloatArray) -> FloatArray:
-    """DerSimonian and Laird (DL), raw: (Q(0) - (K - 1)) / (sum w - sum w^2 / sum w).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(dersimonian_laird(np.array([0.0, 1.0, 2.0]), np.full(3, 0.1))), 6)
-    0.9
-    """
+    """DerSimonian and Laird (DL), raw: (Q(0) - (K - 1)) / (sum w - sum w^2 / sum w)."""
     return moments.between(y, v, np.ones(np.broadcast_shapes(y.shape, v.shape), dtype=bool)).raw[..., 0]
 
 
 def paule_mandel(y: FloatArray, v: FloatArray) -> FloatArray:
-    """Paule and Mandel (PM), also the empirical-Bayes estimate: the root of Q(t) = K - 1, or 0 where there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(paule_mandel(np.array([0.0, 1.0, 2.0]), np.full(3, 0.1))), 6)
-    0.9
-    """
+    """Paule and Mandel (PM), also the empirical-Bayes estimate: the root of Q(t) = K - 1, or 0 where there is none."""
     return solve_q(y, v, lambda t: np.full(t.shape, float(y.shape[-1] - 1)))
 
 
 def sidik_jonkman(y: FloatArray, v: FloatArray) -> FloatArray:
-    """Sidik and Jonkman (SJ): positive unless all y are equal, so far too large where tau^2 is 0; v may be 0.
+    """Sidik and Jonkman (SJ), t0 Q(t0) / (K - 1) with t0 the variance of the y (divisor K); v may be 0.
 
-    With t0 the variance of the y (divisor K): t0 Q(t0) / (K - 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(sidik_jonkman(np.array([0.0, 1.0, 2.0]), np.zeros(3))), 6)
-    1.0
+    Positive unless all y are equal, so far too large where tau^2 is 0.
     """
     start = y.var(axis=-1)
     safe = np.where(start > 0, start, 1.0)
@@ -100,25 +57,9 @@ def sidik_jonkman(y: FloatArray, v: FloatArray) -> FloatArray:
 
 
 def solve_q(y: FloatArray, v: FloatArray, target: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """The t where Q falls below a target that does not fall; 0 where it starts there.
+    """Value t (...) where Q falls below a target that does not fall in t; 0 where it starts there.
 
-    Parameters
-    ----------
-    y, v : arrays (..., subgroup)
-    target : callable
-        Takes t (...), returns positive numbers (...) that do not fall in t; 0 is never reached.
-
-    Returns
-    -------
-    array (...)
-        Infinite where the target is 0 for all t.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v = np.array([0.0, 1.0, 2.0]), np.full(3, 0.1)
-    >>> round(float(solve_q(y, v, lambda t: np.full(t.shape, 4.0))), 6)  # 2 / (0.1 + t) = 4
-    0.4
+    The target takes t (...) and returns positive numbers; t is infinite where it is 0 for all t.
     """
     squares = ((y - y.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
     low = np.zeros(squares.shape)
@@ -140,37 +81,20 @@ def solve_q(y: FloatArray, v: FloatArray, target: Callable[[FloatArray], FloatAr
 def dersimonian_laird_error(y: FloatArray, v: FloatArray, t: FloatArray) -> FloatArray:
     """Standard error of the DL estimate if tau^2 is t, (...).
 
-    Returns
-    -------
-    array (...)
-        sqrt(2 (K - 1) + 4 t tr P + 2 t^2 sum P^2) / tr P with P = W - w w' / sum w.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(dersimonian_laird_error(np.zeros(3), np.ones(3), np.zeros(()))), 6)  # sqrt(2 / 2)
-    1.0
+    sqrt(2 (K - 1) + 4 t tr P + 2 t^2 sum P^2) / tr P with P = W - w w' / sum w.
     """
     w = np.broadcast_to(1 / v, np.broadcast_shapes(y.shape, v.shape))
-    one, two, three = ((w**power).sum(axis=-1) for power in (1, 2, 3))
-    trace = one - two / one
-    squares = two - 2 * three / one + (two / one) ** 2
-    found = np.sqrt(2 * (y.shape[-1] - 1) + 4 * t * trace + 2 * t**2 * squares) / trace
-    return np.asarray(found, dtype=np.float64)
+    sum_1, sum_2, sum_3 = ((w**power).sum(axis=-1) for power in (1, 2, 3))
+    trace = sum_1 - sum_2 / sum_1
+    squares = sum_2 - 2 * sum_3 / sum_1 + (sum_2 / sum_1) ** 2
+    error = np.sqrt(2 * (y.shape[-1] - 1) + 4 * t * trace + 2 * t**2 * squares) / trace
+    return np.asarray(error, dtype=np.float64)
 
 
 def i_squared(y: FloatArray, v: FloatArray) -> FloatArray:
     """Share of the spread of the y that sampling does not explain, max(0, 1 - (K - 1) / Q), in [0, 1).
 
-    References
-    ----------
     Higgins, Thompson (2002), doi:10.1002/sim.1186.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(float(i_squared(np.array([0.0, 1.0, 2.0]), np.full(3, 0.1))), 6)
-    0.9
     """
     q = q_statistic(y, v)
     with np.errstate(divide="ignore"):

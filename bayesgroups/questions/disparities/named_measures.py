@@ -26,26 +26,7 @@ class Settings:
 
 
 def measure(name: MeasureName, y: FloatArray, settings: Settings) -> FloatArray:
-    """One measure by name, see `bayesgroups.questions.disparities.measures`.
-
-    Parameters
-    ----------
-    name : str
-        One of `MEASURES`.
-    y : array (..., subgroup)
-    settings : Settings
-
-    Returns
-    -------
-    array (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([0.9, 0.8, 0.7, 0.6])
-    >>> {name: round(float(measure(name, y, Settings())), 4) for name in ("max_min_ratio", "gini", "worst_group_gap")}
-    {'max_min_ratio': 1.5, 'gini': 0.0833, 'worst_group_gap': 0.15}
-    """
+    """Value of one measure (...), by name, of y (..., subgroup), see `bayesgroups.questions.disparities.measures`."""
     weights = settings.weights
     match name:
         case "max_min_difference":

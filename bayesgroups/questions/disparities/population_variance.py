@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
-
-PopulationMethod = Literal["dl", "pm", "he", "sj", "ml", "reml"]
 
 
 @dataclass(frozen=True)
@@ -26,33 +23,10 @@ class Estimate:
 def of_population(
     y: FloatArray, v: FloatArray, positive: FloatArray, method: str, interval: str, level: float
 ) -> Estimate:
-    """Estimate tau^2.
+    """Estimate of tau^2 from estimates y (subgroup,) of two subgroups or more.
 
-    Parameters
-    ----------
-    y, v : arrays (subgroup,)
-        Estimates of two subgroups or more, and unbiased estimates of their sampling variances, for ``he``.
-    positive : array (subgroup,)
-        Sampling variances above 0, for all the rest.
-    method, interval : str
-        As in `bayesgroups.between_group_variance`.
-    level : float
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v = np.array([0.0, 1.0, 2.0]), np.full(3, 0.1)
-    >>> [round(of_population(y, v, v, method, "q_profile", 0.95).raw, 6) for method in ("he", "dl", "reml")]
-    [0.9, 0.9, 0.9]
+    ``v`` are unbiased estimates of their sampling variances, for ``he``; ``positive`` are sampling variances above 0, for
+    all the rest. Method and interval are named as in `bayesgroups.between_group_variance`.
     """
     std_error = np.array(np.nan)
     restricted = method == "reml"

@@ -29,8 +29,7 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imp
     level : float
         Probability of the intervals.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric take part; the report's answer for them comes from the model
-        alone.
+        Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
 
     Returns
     -------
@@ -65,7 +64,7 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imp
     source = open_source(report, "posterior", imputed=imputed)
     draws = report["posterior"].to_dataset()
     names = ("mean", "median", "lower", "upper", "upper_limit")
-    found = {name: np.full((len(ESTIMANDS), source.tally.sizes["metric"]), np.nan) for name in names}
+    answers = {name: np.full((len(ESTIMANDS), source.tally.sizes["metric"]), np.nan) for name in names}
     left_out, used = [], []
     for j in range(source.tally.sizes["metric"]):
         values = source.read(j, unanswered="keep")
@@ -81,8 +80,8 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imp
                 continue
             quantiles = np.quantile(sample, [0.5, error / 2, 1 - error / 2, level])
             for name, value in zip(names, [sample.mean(), *quantiles], strict=True):
-                found[name][i, j] = value
-    data: dict[str, Any] = {name: (("estimand", "metric"), numbers) for name, numbers in found.items()}
+                answers[name][i, j] = value
+    data: dict[str, Any] = {name: (("estimand", "metric"), numbers) for name, numbers in answers.items()}
     return xr.Dataset(
         {**data, "subgroups": ("metric", np.array(used)), "left_out": ("metric", np.array(left_out, dtype=str))},
         coords={"estimand": np.array(ESTIMANDS), "metric": source.tally["metric"].values},

@@ -17,41 +17,12 @@ BISECTIONS = 80
 
 
 def interval(y: FloatArray, v: FloatArray, level: float) -> Interval:
-    """All t with Q(t) within the limits.
+    """All t with Q(t) within the limits, (...), never empty; v > 0, two subgroups or more.
 
-    Parameters
-    ----------
-    y, v : arrays (..., subgroup)
-        Two subgroups or more, v > 0.
-    level : float
-
-    Returns
-    -------
-    Interval
-        Arrays (...); never empty. It covers with the probability ``level`` where the y are normal with known variances,
-        at tau^2 = 0 too (more often there for levels of about one half and less).
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    Notes
-    -----
-    The limits depend on rho = u / (u + t) with u a typical sampling variance. Whatever u is, the level is exact; where all
-    variances are the same the order is that of the restricted likelihood ratio.
-
-    References
-    ----------
-    Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873; Viechtbauer (2007), doi:10.1002/sim.2514.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> alike = interval(np.array([0.0, 0.1, 0.2]), np.full(3, 1.0), 0.95)
-    >>> apart = interval(np.array([0.0, 4.0, 8.0]), np.full(3, 1.0), 0.95)
-    >>> float(alike.lower), bool(alike.upper > 0), bool(apart.lower > 1)
-    (0.0, True, True)
+    It covers with the probability ``level`` where the y are normal with known variances, at tau^2 = 0 too (more often there
+    for levels of about one half and less). The limits depend on rho = u / (u + t) with u a typical sampling variance.
+    Whatever u is, the level is exact; where all variances are the same the order is that of the restricted likelihood
+    ratio. Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873; Viechtbauer (2007), doi:10.1002/sim.2514.
     """
     error = tail(level)
     y, v = np.broadcast_arrays(y, v)
@@ -81,27 +52,9 @@ def interval(y: FloatArray, v: FloatArray, level: float) -> Interval:
 def probability_of_likelier(s: FloatArray, rho: FloatArray, freedom: float) -> FloatArray:
     """Probability of data that speak less against a tau^2 than these do; one minus the p-value of the test.
 
-    Parameters
-    ----------
-    s : array
-        Q / freedom, with Q a chi-square.
-    rho : array
-        Sampling variance over total variance; 1 where tau^2 is 0.
-    freedom : float
-        Degrees of freedom.
-
-    Returns
-    -------
-    array
-        Data are ordered by -2 log of the ratio of the likelihood to its maximum over tau^2 >= 0, which is, over freedom,
-        s - 1 - log s, and s - s / rho - log rho for s below rho, where that maximum is at 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = probability_of_likelier(np.array([1.88, 1.88, 0.5]), np.array([1.0, 0.0, 0.0]), 9.0)
-    >>> found.round(3).tolist()  # 1.88 is the 95 % quantile of chi-square / 9
-    [0.95, 0.858, 0.805]
+    ``s`` is Q / freedom, with Q a chi-square; ``rho`` the sampling variance over the total variance, 1 where tau^2 is 0.
+    Data are ordered by -2 log of the ratio of the likelihood to its maximum over tau^2 >= 0, which is, over freedom, s - 1
+    - log s, and s - s / rho - log rho for s below rho, where that maximum is at 0.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log_rho = np.log(rho)

@@ -11,15 +11,7 @@ from bayesgroups.data.arrays import FloatArray
 
 
 def product_of_means(y: FloatArray, v: FloatArray, v_squared: FloatArray) -> FloatArray:
-    """Sum over subgroups of (mu_a - mean)^2 times the sampling variance, without bias if y and v are uncorrelated, (...).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v = np.array([0.0, 1.0, 2.0]), np.full(3, 1e-9)
-    >>> bool(np.isclose(product_of_means(y, v, v**2), 2e-9))
-    True
-    """
+    """Sum over subgroups of (mu_a - mean)^2 times the sampling variance, without bias if y and v are uncorrelated, (...)."""
     k = y.shape[-1]
     deviation = (y - y.mean(axis=-1, keepdims=True)) ** 2
     inner = v * deviation - v_squared * (1 - 2 / k) - v * v.mean(axis=-1, keepdims=True) / k
@@ -27,59 +19,30 @@ def product_of_means(y: FloatArray, v: FloatArray, v_squared: FloatArray) -> Flo
 
 
 def product_of_rates(successes: FloatArray, count: FloatArray, v: FloatArray) -> FloatArray:
-    """The same for rates, without bias: a rate and its sampling variance go together.
+    """The same for rates, without bias, (...); successes and counts (..., subgroup) are whole numbers or not.
 
-    Parameters
-    ----------
-    successes, count : arrays (..., subgroup)
-        Whole numbers or not; powers of a rate are estimated by falling factorials, s (s - 1) / (d (d - 1)) ..., which need
-        four rows. Subgroups of fewer are taken as by `product_of_means`.
-    v : array (..., subgroup)
-        Unbiased estimates of the sampling variances.
-
-    Returns
-    -------
-    array (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> d = np.full(2, 1e8)
-    >>> found = product_of_rates(np.array([0.2, 0.4]) * d, d, np.array([0.16, 0.24]) / d)
-    >>> bool(np.isclose(found, (0.01 * 0.16 + 0.01 * 0.24) / 1e8, rtol=1e-6))
-    True
+    Powers of a rate are estimated by falling factorials, s (s - 1) / (d (d - 1)) ..., which need four rows. Subgroups of
+    fewer are taken as by `product_of_means`.
     """
     k = count.shape[-1]
     y = successes / count
     enough = count >= 4
-    one, two, three, four = _powers(successes, count)
-    others = (y.sum(axis=-1, keepdims=True) - y) / (k - 1)
-    others_error = (v.sum(axis=-1, keepdims=True) - v) / (k - 1) ** 2
-    inner = (three - four) - 2 * others * (two - three) + (others**2 - others_error) * (one - two)
-    plain = v * (y - others) ** 2 - v * others_error - v**2
+    power_1, power_2, power_3, power_4 = _powers(successes, count)
+    mean_of_rest = (y.sum(axis=-1, keepdims=True) - y) / (k - 1)
+    error_of_rest = (v.sum(axis=-1, keepdims=True) - v) / (k - 1) ** 2
+    inner = (
+        (power_3 - power_4)
+        - 2 * mean_of_rest * (power_2 - power_3)
+        + (mean_of_rest**2 - error_of_rest) * (power_1 - power_2)
+    )
+    plain = v * (y - mean_of_rest) ** 2 - v * error_of_rest - v**2
     return np.asarray(((1 - 1 / k) ** 2 * np.where(enough, inner / count, plain)).sum(axis=-1), dtype=np.float64)
 
 
 def squares_of_rates(successes: FloatArray, count: FloatArray, v: FloatArray, pooled: FloatArray) -> FloatArray:
     """Squares of the sampling variances of rates, without bias, (..., subgroup).
 
-    Parameters
-    ----------
-    successes, count, v : arrays (..., subgroup)
-        As for `product_of_rates`.
-    pooled : array (..., subgroup)
-        Sampling variances from one rate for all: ``v`` times it is taken where there are fewer than four rows.
-
-    Returns
-    -------
-    array (..., subgroup)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> d = np.array([1e8])
-    >>> bool(np.isclose(squares_of_rates(0.2 * d, d, 0.16 / d, 0.16 / d), (0.16 / d) ** 2, rtol=1e-6).all())
-    True
+    ``pooled`` are sampling variances from one rate for all: ``v`` times it is taken where there are fewer than four rows.
     """
     _, two, three, four = _powers(successes, count)
     return np.where(count >= 4, (two - 2 * three + four) / count**2, v * pooled)

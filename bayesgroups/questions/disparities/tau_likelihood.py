@@ -19,25 +19,9 @@ NODES = 240
 
 
 def log_likelihood(y: FloatArray, v: FloatArray, t: FloatArray, *, restricted: bool) -> FloatArray:
-    """Log likelihood of tau^2 = t, mu maximised out, (...), up to a constant.
+    """Log likelihood, or restricted likelihood, which allows for the estimation of mu, of tau^2 = t, (...), up to a constant.
 
-    Parameters
-    ----------
-    y, v : arrays (..., subgroup)
-    t : array (...)
-    restricted : bool
-        Restricted likelihood, which allows for the estimation of mu.
-
-    Returns
-    -------
-    array (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v = np.array([0.0, 2.0]), np.ones(2)
-    >>> float(log_likelihood(y, v, np.zeros(()), restricted=False))
-    -1.0
+    mu is maximised out.
     """
     total = v + t[..., None]
     w = 1 / total
@@ -48,25 +32,7 @@ def log_likelihood(y: FloatArray, v: FloatArray, t: FloatArray, *, restricted: b
 
 
 def maximise(y: FloatArray, v: FloatArray, *, restricted: bool) -> FloatArray:
-    """Maximum likelihood (ML) or restricted maximum likelihood (REML) estimate of tau^2, 0 included.
-
-    Parameters
-    ----------
-    y, v : arrays (..., subgroup)
-        Two subgroups or more, v > 0.
-    restricted : bool
-
-    Returns
-    -------
-    array (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v = np.array([0.0, 1.0, 2.0]), np.full(3, 0.1)
-    >>> [round(float(maximise(y, v, restricted=restricted)), 6) for restricted in (False, True)]
-    [0.566667, 0.9]
-    """
+    """Maximum likelihood (ML) or restricted maximum likelihood (REML) estimate of tau^2, 0 included, (...); v > 0."""
     nodes = _nodes(y, v, 0.0)
     values = np.stack([log_likelihood(y, v, t, restricted=restricted) for t in nodes])
     best = values.argmax(axis=0)
@@ -80,33 +46,10 @@ def maximise(y: FloatArray, v: FloatArray, *, restricted: bool) -> FloatArray:
 
 
 def interval(y: FloatArray, v: FloatArray, estimate: FloatArray, error: float, *, restricted: bool) -> Interval:
-    """Profile-likelihood interval: all t whose log likelihood is within half a chi-square quantile of the largest.
+    """Profile-likelihood interval (...): all t whose log likelihood is within half a chi-square quantile of the largest.
 
-    Parameters
-    ----------
-    y, v : arrays (..., subgroup)
-    estimate : array (...)
-        From `maximise`.
-    error : float
-        One minus the level; it is held where tau^2 is far from 0 and the subgroups are many.
-    restricted : bool
-
-    Returns
-    -------
-    Interval
-        Arrays (...), from the smallest such t to the largest.
-
-    References
-    ----------
-    Hardy, Thompson (1996), doi:10.1002/(SICI)1097-0258(19960330)15:6<619::AID-SIM188>3.0.CO;2-A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y, v = np.array([0.0, 1.0, 2.0]), np.full(3, 0.1)
-    >>> found = interval(y, v, maximise(y, v, restricted=True), 0.05, restricted=True)
-    >>> bool(found.lower < 0.9 < found.upper)
-    True
+    It runs from the smallest such t to the largest. 1 - ``error`` is held where tau^2 is far from 0 and the subgroups are
+    many. Hardy, Thompson (1996), doi:10.1002/(SICI)1097-0258(19960330)15:6<619::AID-SIM188>3.0.CO;2-A.
     """
     quantile = float(chdtri(1, error))
     floor = log_likelihood(y, v, estimate, restricted=restricted) - quantile / 2
@@ -128,17 +71,10 @@ def interval(y: FloatArray, v: FloatArray, estimate: FloatArray, error: float, *
 
 
 def std_error(v: FloatArray, t: FloatArray, *, restricted: bool) -> FloatArray:
-    """Standard error of the estimate t by the expected information, (...): sqrt(2 / sum w^2), sqrt(2 / sum P^2) for REML.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [round(float(std_error(np.ones(3), np.ones(()), restricted=on)), 6) for on in (False, True)]
-    [1.632993, 2.0]
-    """
+    """Standard error of the estimate t by the expected information, (...): sqrt(2 / sum w^2), sqrt(2 / sum P^2) for REML."""
     w = 1 / (v + t[..., None])
-    one, two, three = ((w**power).sum(axis=-1) for power in (1, 2, 3))
-    information = two - 2 * three / one + (two / one) ** 2 if restricted else two
+    sum_1, sum_2, sum_3 = ((w**power).sum(axis=-1) for power in (1, 2, 3))
+    information = sum_2 - 2 * sum_3 / sum_1 + (sum_2 / sum_1) ** 2 if restricted else sum_2
     return np.asarray(np.sqrt(2 / information), dtype=np.float64)
 
 

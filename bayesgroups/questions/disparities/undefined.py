@@ -17,30 +17,10 @@ def describe(
     table: xr.DataArray, values: FloatArray, centre: FloatArray, beta: FloatArray, *,
     group_power: float | GroupStep, unit: Unit, undefined: Undefined,
 ) -> xr.Dataset:  # fmt: skip
-    """Say per class (and other dims, but not per draw) which cells are undefined and why there is no number.
+    """``reason`` and ``undefined_cells`` per class and other dims, without ``chain`` and ``draw``: why there is no number.
 
-    Parameters
-    ----------
-    table : xr.DataArray
-        Names of the cells (..., label, subgroup), ``chain`` and ``draw`` first.
-    values, centre, beta : array
-        Scores (..., label, subgroup), reference values (..., label, 1) and answers (..., label).
-    group_power, unit, undefined
-        Settings of `aggregate`.
-
-    Returns
-    -------
-    xr.Dataset
-        ``reason`` (str) and ``undefined_cells`` (int), without ``chain`` and ``draw``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import xarray as xr
-    >>> table = xr.DataArray([[0.5, np.nan]], {"label": ["x"], "subgroup": ["a", "b"]})
-    >>> why = describe(table, table.values, np.ones((1, 1)), np.array([np.nan]), group_power=1, unit="gap", undefined="nan")
-    >>> why["reason"].values.tolist()
-    ["'x' is undefined in subgroup 'b'"]
+    ``table`` names the cells (..., label, subgroup), ``chain`` and ``draw`` first; ``centre`` (..., label, 1) are the
+    reference values, ``beta`` (..., label) the answers.
     """
     samples = tuple(range(len({"chain", "draw"} & set(table.dims))))
     missing = np.isnan(values).any(axis=samples)

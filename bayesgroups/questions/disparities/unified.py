@@ -1,9 +1,8 @@
 """Division of the error of an interval between its two ends, for a parameter that cannot be negative.
 
-A two-sided interval for a variance takes 2.5 % at either end. Where the variance is 0 its lower end cannot err, so it
-covers 97.5 % and spends width on an error that it cannot make. Ordered by likelihood ratio instead (Feldman and Cousins),
-an interval is one-sided where the data say 0, two-sided where they are far from it, never empty, and keeps its level
-everywhere.
+A two-sided interval for a variance takes 2.5 % at either end. Where the variance is 0 its lower end cannot err, so it covers 97.5
+% and spends width on an error that it cannot make. Ordered by likelihood ratio instead (Feldman and Cousins), an interval is
+one-sided where the data say 0, two-sided where they are far from it, never empty, and keeps its level everywhere.
 """
 
 from __future__ import annotations
@@ -28,36 +27,10 @@ class Tails:
 
 
 def tails(distance: FloatArray, level: float) -> Tails:
-    """Probabilities cut off below and above, when a value lies so many standard errors from 0.
+    """Probabilities cut off below and above, for a value so many standard errors (of its estimate if it is true) from 0.
 
-    Parameters
-    ----------
-    distance : array
-        The value over the standard error of its estimate if that value is true; 0 or more.
-    level : float
-        Coverage of the interval.
-
-    Returns
-    -------
-    Tails
-        Of the likelihood-ratio ordering for a normal estimate of a mean that is not negative: all above at 0, half and
-        half from the two-sided normal quantile on.
-
-    Raises
-    ------
-    InputError
-        If the level is not strictly between 0 and 1.
-
-    References
-    ----------
-    Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873, section IV.B.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = tails(np.array([0.0, 1.0, 3.0]), 0.95)
-    >>> found.below.round(4).tolist(), found.above.round(4).tolist()
-    ([0.0, 0.0156, 0.025], [0.05, 0.0344, 0.025])
+    Of the likelihood-ratio ordering for a normal estimate of a mean that is not negative: all above at 0, half and half
+    from the two-sided normal quantile on. Feldman, Cousins (1998), doi:10.1103/PhysRevD.57.3873, section IV.B.
     """
     error = tail(level)
     mean = np.maximum(np.asarray(distance, dtype=np.float64), 0.0)
@@ -69,12 +42,8 @@ def tails(distance: FloatArray, level: float) -> Tails:
     high = np.full(mean.shape, float(ndtri(1 - error / 2)))
     for _ in range(BISECTIONS if near.any() else 0):
         middle = (low + high) / 2
-        narrow = ndtr(middle) - ndtr(_lower(middle, inside)) < level
+        lower = (inside**2 - middle**2) / (2 * inside) - inside  # x1 - mean for the x2 - mean that is given
+        narrow = ndtr(middle) - ndtr(lower) < level
         low, high = np.where(narrow, middle, low), np.where(narrow, high, middle)
     above = np.where(mean > 0, np.where(near, ndtr(-(low + high) / 2), error / 2), error)
     return Tails(error - above, above)
-
-
-def _lower(width: FloatArray, mean: FloatArray) -> FloatArray:
-    """x1 - mean for the x2 - mean that is given."""
-    return np.asarray((mean**2 - width**2) / (2 * mean) - mean, dtype=np.float64)

@@ -47,8 +47,7 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
 
     Notes
     -----
-    Beforehand components are exchangeable, so that every one of them has the same prior mean; shares that stay near it tell
-    that the data do not.
+    Components are exchangeable a priori and have one prior mean; shares that stay near it tell that the data do not.
 
     References
     ----------
@@ -72,12 +71,12 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
             f"use bg.CrossedEffects(own_effects='learned')"
         )
     settings = json.loads(report.attrs["settings"])
-    own = ":".join(attributes_of(report["constant_data"].to_dataset()))
+    residual = ":".join(attributes_of(report["constant_data"].to_dataset()))
     components = posterior["component_sd"]["component"].values
-    if own not in components or (settings.get("own_effects") == "floored" and len(components) > 1):
+    if residual not in components or (settings.get("own_effects") == "floored" and len(components) > 1):
         raise InputError(
-            f"the effects of single subgroups ({own}) have a fixed standard deviation in this report, or a part of it, so their "
-            f"share is not learned; estimate with bg.CrossedEffects(own_effects='learned')"
+            f"the effects of single subgroups ({residual}) have a fixed standard deviation in this report, or a part of it, so "
+            f"their share is not learned; estimate with bg.CrossedEffects(own_effects='learned')"
         )
     sd = posterior["component_sd"]
     if "beta" in posterior and "covariate" in posterior["beta"].dims:

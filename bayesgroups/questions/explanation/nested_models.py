@@ -13,8 +13,9 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
-from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.errors import InputError
+from bayesgroups.questions.certification.multiplicity import adjust
+from bayesgroups.questions.sampling_variances import check_tally
 
 Weights = Literal["precision", "count"]
 TOLERANCE = 1e-10
@@ -52,9 +53,8 @@ def goodness_of_fit(
     Parameters
     ----------
     tally : xr.Dataset
-        A tally. It decides what a row is: where rows come in clusters (patients, speakers), tests of a tally of
-        rows reject too often; tally one row per cluster and subgroup (its mean) instead, so that ``count`` is the
-        number of clusters.
+        A tally. It decides what a row is: where rows come in clusters (patients, speakers), tests of a tally of rows reject too
+        often; tally one row per cluster and subgroup (its mean) instead, so that ``count`` is the number of clusters.
     formulas : sequence of str, or mapping from names to formulas
         At least two models, each within the next, the smallest first; see `bayesgroups.data.features` for what
         a formula may say. ``"1"`` is the intercept alone, which every model has. No model has an indicator per
@@ -116,8 +116,7 @@ def goodness_of_fit(
     >>> found["p_value"].values.round(4).tolist()
     [0.2569, 0.0822]
     """
-    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
+    check_tally(tally)
     if weights not in get_args(Weights):
         raise InputError(f"weights={weights!r} does not exist; expected 'precision' or 'count'")
     models = _models(formulas)
@@ -133,12 +132,14 @@ def goodness_of_fit(
     rss, rank = np.full((metrics, len(names)), np.nan), np.full((metrics, len(names)), np.nan)
     used = np.zeros(metrics, dtype=np.int64)
     for i in range(metrics):
-        weight = count[i] if weights == "count" else _inverse(variance[i])
+        with np.errstate(divide="ignore"):
+            weight = count[i] if weights == "count" else 1 / variance[i]
         defined = np.isfinite(z[i])
         if weights == "count" and np.isnan(weight[defined]).any():
             raise InputError("weights='count' needs denominators, which published estimates lack; use 'precision'")
         used[i] = defined.sum()
-        noise = _noise(tally.isel(metric=i), weights)
+        pooled, df = (float(tally[name][i]) for name in ("pooled_variance", "pooled_df"))
+        noise = _Noise(pooled if weights == "count" else 1.0, df)
         if not np.isfinite(weight[defined]).all():
             reasons[i, :] = "a sampling variance is 0"
             continue
@@ -148,12 +149,12 @@ def goodness_of_fit(
         rss[i] = [_squares(target - fit.fitted) for fit in fits]
         rank[i] = [fit.rank for fit in fits]
         for j, (small, large) in enumerate(itertools.pairwise(fits)):
-            found, reasons[i, j] = _compare(target, small, large, noise)
-            for name, value in found.items():
+            tested, reasons[i, j] = _compare(target, small, large, noise)
+            for name, value in tested.items():
                 tests[name][i, j] = value
     data = {name: (("metric", "comparison"), values) for name, values in tests.items()}
     for name in ("p_value", "pure_error_p_value", "chi_square_p_value"):
-        data[f"{name}_holm"] = (("metric", "comparison"), holm(tests[name]))
+        data[f"{name}_holm"] = (("metric", "comparison"), adjust(tests[name], "holm"))
     return xr.Dataset(
         {
             **data,
@@ -173,26 +174,6 @@ def goodness_of_fit(
     )
 
 
-def holm(p: FloatArray) -> FloatArray:
-    """Adjust p-values of any shape for their number by Holm's method; NaN stays and is not counted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.questions.explanation.nested_models import holm
-    >>> holm(np.array([0.01, np.nan, 0.04, 0.03])).round(4).tolist()
-    [0.03, nan, 0.06, 0.06]
-    """
-    adjusted = np.full(p.shape, np.nan)
-    known = np.isfinite(p)
-    order = np.argsort(p[known], kind="stable")
-    steps = np.maximum.accumulate(p[known][order] * np.arange(len(order), 0, -1))
-    values = np.empty(len(order))
-    values[order] = np.minimum(steps, 1.0)
-    adjusted[known] = values
-    return adjusted
-
-
 def _models(formulas: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     if isinstance(formulas, str):
         raise InputError(f"formulas={formulas!r} is one formula; give nested ones, as ['1', {formulas!r}]")
@@ -202,12 +183,12 @@ def _models(formulas: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
         raise InputError(f"formulas= has {twice!r} twice; each model must be larger than the one before it")
     if len(models) < 2:
         raise InputError(
-            f"formulas= has {len(models)} of the two or more models that a comparison needs; {_mend(list(models))}"
+            f"formulas= has {len(models)} of the two or more models that a comparison needs; {_fix(list(models))}"
         )
     return models
 
 
-def _mend(formulas: list[str]) -> str:
+def _fix(formulas: list[str]) -> str:
     """Advice for too few models."""
     if not formulas:
         return "give nested ones, as ['1', 'race']"
@@ -242,16 +223,6 @@ def _check_nested(names: Sequence[str], designs: Sequence[FloatArray]) -> None:
             )
 
 
-def _inverse(variance: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore"):
-        return np.asarray(1 / variance)
-
-
-def _noise(metric: xr.Dataset, weights: Weights) -> _Noise:
-    pooled = float(metric["pooled_variance"])
-    return _Noise(pooled if weights == "count" else 1.0, float(metric["pooled_df"]))
-
-
 def _squares(residual: FloatArray) -> float:
     return float(residual @ residual)
 
@@ -261,11 +232,11 @@ def _compare(target: FloatArray, small: _Fit, large: _Fit, noise: _Noise) -> tup
     from scipy.special import chdtrc, fdtrc
 
     df1, df2 = float(large.rank - small.rank), float(len(target) - large.rank)
-    found = {"df1": df1, "df2": df2, "pure_error_df1": df1, "pure_error_df2": noise.df}
+    tests = {"df1": df1, "df2": df2, "pure_error_df1": df1, "pure_error_df2": noise.df}
     if len(target) == 0:
-        return found, "no subgroup is defined"
+        return tests, "no subgroup is defined"
     if df1 == 0:
-        return found, "no new directions"
+        return tests, "no new directions"
     # The models are nested: the drop in the residual squares is the square of the shift in the fit.
     gain, left = _squares(large.fitted - small.fitted), _squares(target - large.fitted)
     exact = TOLERANCE**2 * _squares(target)
@@ -273,20 +244,20 @@ def _compare(target: FloatArray, small: _Fit, large: _Fit, noise: _Noise) -> tup
     if df2 <= 0:
         reasons.append("no residual degrees of freedom")
     elif left > exact:
-        found["f"] = gain / df1 / (left / df2)
-        found["p_value"] = float(fdtrc(df1, df2, found["f"]))
+        tests["f"] = gain / df1 / (left / df2)
+        tests["p_value"] = float(fdtrc(df1, df2, tests["f"]))
     elif gain > exact:
-        found |= {"f": math.inf, "p_value": 0.0}
+        tests |= {"f": math.inf, "p_value": 0.0}
         reasons.append("exact fit")
     else:
         reasons.append("both models fit exactly")
     if not noise.variance > 0:
-        return found, "; ".join([*reasons, "no sampling noise to compare with"])
-    found["chi_square"] = gain / noise.variance
-    found["chi_square_p_value"] = float(chdtrc(df1, found["chi_square"]))
+        return tests, "; ".join([*reasons, "no sampling noise to compare with"])
+    tests["chi_square"] = gain / noise.variance
+    tests["chi_square_p_value"] = float(chdtrc(df1, tests["chi_square"]))
     if noise.df > 0:
-        found["pure_error_f"] = found["chi_square"] / df1
-        found["pure_error_p_value"] = float(fdtrc(df1, noise.df, found["pure_error_f"]))
+        tests["pure_error_f"] = tests["chi_square"] / df1
+        tests["pure_error_p_value"] = float(fdtrc(df1, noise.df, tests["pure_error_f"]))
     else:
         reasons.append("no degrees of freedom for pure error")
-    return found, "; ".join(reasons)
+    return tests, "; ".join(reasons)

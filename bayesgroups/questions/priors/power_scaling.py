@@ -13,76 +13,42 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.importance import pareto_k
 
-NEAR = (0.99, 1.01)
+POWERS_OF_DERIVATIVE = (0.99, 1.01)
 """Powers between which the derivative is taken."""
 _TINY = np.finfo(np.float64).tiny
 
 
 def weights(log_density: FloatArray, power: float) -> tuple[FloatArray, float]:
-    """Weights of draws under another power of one factor of the posterior.
+    """Weights (draw,), of sum 1, of draws under another power of one factor of the posterior, and their Pareto k-hat.
 
-    Parameters
-    ----------
-    log_density : array (draw,)
-        Log of that factor, up to a constant.
-    power : float
-        1 changes nothing.
-
-    Returns
-    -------
-    array (draw,), float
-        Weights that sum to 1, and their Pareto k-hat; above 0.7 they cannot be trusted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> weights(np.log([0.1, 0.1, 0.4]), 2.0)[0].round(3).tolist()
-    [0.167, 0.167, 0.667]
+    ``log_density`` (draw,) is the log of that factor, up to a constant. Above a k-hat of 0.7 they cannot be trusted.
     """
     return _weights(log_density, power), pareto_k((power - 1) * log_density)
 
 
 def sensitivity(draws: FloatArray, log_density: FloatArray) -> FloatArray:
-    """Derivative of the distribution of each quantity with respect to the power of one factor of the posterior.
+    """Derivative of the distribution of each quantity (quantity,) with respect to the power of one factor of the posterior.
 
-    Parameters
-    ----------
-    draws : array (draw, quantity)
-        Of the posterior.
-    log_density : array (draw,)
-        Log of the factor, up to a constant.
-
-    Returns
-    -------
-    array (quantity,)
-        Derivative of the cumulative Jensen-Shannon distance with respect to the binary log of the power; 0 for quantities
-        that do not vary. Above 0.05 the factor matters.
-
-    References
-    ----------
-    Kallioinen, Paananen, Burkner, Vehtari (2024), https://doi.org/10.1007/s11222-023-10366-5, Eqs 7-11.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> u = np.random.default_rng(1).standard_normal((4000, 2))
-    >>> strong, none = sensitivity(u, -2 * u[:, 0] ** 2)
-    >>> bool(strong > 0.2), bool(none < 0.05)
-    (True, True)
+    Of the cumulative Jensen-Shannon distance by the binary log of the power; 0 for quantities that do not vary. Above 0.05
+    the factor matters. Kallioinen, Paananen, Burkner, Vehtari (2024), https://doi.org/10.1007/s11222-023-10366-5, Eqs 7-11.
     """
-    near = [_weights(log_density, power) for power in NEAR]
-    found = np.zeros(draws.shape[1])
+    weightings = [_weights(log_density, power) for power in POWERS_OF_DERIVATIVE]
+    derivative = np.zeros(draws.shape[1])
     for j in range(draws.shape[1]):  # one at a time: they stay in the cache, and thousands of subgroups in memory
         order = np.argsort(draws[:, j])
-        for power, weight in zip(NEAR, near, strict=True):
-            found[j] += _distance(draws[order, j, None], weight[order, None])[0] / abs(math.log2(power)) / len(NEAR)
-    return found
+        for power, weight in zip(POWERS_OF_DERIVATIVE, weightings, strict=True):
+            derivative[j] += (
+                _distance(draws[order, j, None], weight[order, None])[0]
+                / abs(math.log2(power))
+                / len(POWERS_OF_DERIVATIVE)
+            )
+    return derivative
 
 
 def _weights(log_density: FloatArray, power: float) -> FloatArray:
     log_weight = (power - 1) * log_density
-    found = np.exp(log_weight - log_weight.max())
-    return np.asarray(found / found.sum())
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(weight / weight.sum())
 
 
 def _distance(ordered: FloatArray, weight: FloatArray) -> FloatArray:

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
-from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.tallies.subgroups import attributes_of
 
 
@@ -61,8 +61,7 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
 
     import pymc as pm
 
-    if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
+    check_tally(tally)
     if not isinstance(estimator, Estimator):
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
@@ -82,13 +81,13 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
         )
     finally:
         logger.setLevel(level)
-    found: xr.Dataset = tree["prior"].to_dataset().isel(chain=0, drop=True)
-    found.attrs = {}  # they carry the time
-    mu = np.asarray(found["mu"].transpose("draw", "metric", "subgroup").values, dtype=np.float64)
+    prior: xr.Dataset = tree["prior"].to_dataset().isel(chain=0, drop=True)
+    prior.attrs = {}  # they carry the time
+    mu = np.asarray(prior["mu"].transpose("draw", "metric", "subgroup").values, dtype=np.float64)
     larger = tally["larger_is_better"].values.astype(bool)
     worst = np.where(larger, np.nanmin(mu, axis=2), np.nanmax(mu, axis=2))
     observed = np.asarray(tally["estimate"].transpose("metric", "subgroup").values, dtype=np.float64)
-    return found.assign(
+    return prior.assign(
         predicted=(("draw", "metric", "subgroup"), _predicted(mu, tally, np.random.default_rng([seed, draws]))),
         worst=(("draw", "metric"), worst),
         gap=(("draw", "metric"), np.nanmax(mu, axis=2) - np.nanmin(mu, axis=2)),
@@ -107,15 +106,15 @@ def _kept(name: str, dims: dict[str, tuple[str | None, ...]]) -> bool:
 
 def _predicted(mu: FloatArray, tally: xr.Dataset, rng: np.random.Generator) -> FloatArray:
     """Estimates of values ``mu`` (draw, metric, subgroup) from as many rows as there are."""
-    found = np.full(mu.shape, np.nan)
+    predicted = np.full(mu.shape, np.nan)
     for m, kind in enumerate(tally["kind"].values):
         count = np.asarray(tally["count"].values[m], dtype=np.float64)
         if str(kind) == "rate":
             rows = np.round(np.nan_to_num(count)).astype(np.int64)
             seen = rows > 0
             p = np.clip(mu[:, m, seen], 0.0, 1.0)
-            found[:, m, seen] = rng.binomial(rows[seen], p) / rows[seen]
+            predicted[:, m, seen] = rng.binomial(rows[seen], p) / rows[seen]
         else:
             spread = np.sqrt(np.asarray(tally["sampling_variance"].values[m], dtype=np.float64))
-            found[:, m] = mu[:, m] + spread * rng.standard_normal(mu[:, m].shape)
-    return found
+            predicted[:, m] = mu[:, m] + spread * rng.standard_normal(mu[:, m].shape)
+    return predicted

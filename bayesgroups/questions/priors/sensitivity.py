@@ -43,8 +43,7 @@ def prior_sensitivity(
     subgroups : sequence of str, optional
         Answer for these only, for a report of thousands; all when left out.
     imputed : {"leave_out", "include"}
-        Whether subgroups without rows that count for the metric can be the worst and take part in the gap. Their own
-        sensitivities are given either way.
+        Treatment, in ``worst`` and ``gap``, of subgroups without rows that count; all have sensitivities of their own.
 
     Returns
     -------
@@ -94,8 +93,8 @@ def prior_sensitivity(
         if name not in names:
             raise InputError(f"the report has no subgroup {name!r}; {near_misses(name, names)}")
     places = [names.index(name) for name in chosen]
-    one = [_metric(report, str(name), list(powers), places, imputed) for name in table["metric"].values]
-    joined = xr.concat(one, dim="metric", data_vars="all", join="exact", combine_attrs="drop")
+    tables = [_metric(report, str(name), list(powers), places, imputed) for name in table["metric"].values]
+    joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", combine_attrs="drop")
     attributes = {name: ("subgroup", table[name].values[places]) for name in attributes_of(table)}
     return joined.assign_coords({"metric": table["metric"].values, "subgroup": chosen, **attributes})
 
@@ -109,31 +108,31 @@ def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[
     larger = bool(int(tally["larger_is_better"]))
     mu, quantities = all_mu[:, places], _quantities(drawn, all_mu[:, taking_part.included], larger=larger)
     size = (mu.shape[1], len(QUANTITIES))
-    found = [{name: np.full(n, np.nan) for name in ("prior", "likelihood")} for n in size]
+    sensitivities = [{name: np.full(n, np.nan) for name in ("prior", "likelihood")} for n in size]
     moved = [np.full((len(powers), n), np.nan) for n in size]
     k_hat = np.full(len(powers), np.nan)
     prior, rows = _log_densities(report, drawn, source, metric)
     each = prior.value is not None and prior.value.ndim == 2
     if prior.value is not None:
-        k_hat = _fill_prior(prior.value, (mu, quantities), powers, places, found, moved)
+        k_hat = _fill_prior(prior.value, (mu, quantities), powers, places, sensitivities, moved)
         if rows is not None:
             for i, draws in enumerate((mu, quantities)):
-                own = [rows[:, place] for place in places] if each and i == 0 else [rows.sum(axis=1)]
-                found[i]["likelihood"] = _sense(draws, own)
+                densities = [rows[:, place] for place in places] if each and i == 0 else [rows.sum(axis=1)]
+                sensitivities[i]["likelihood"] = _sense(draws, densities)
     reason = prior.reason
     if prior.value is not None and not np.isfinite(k_hat[k_hat <= K_HAT]).any():
         reason = "the draws do not reach the posterior under other priors (k-hat above 0.7): estimate again with them"
-    said = [_diagnosis(one["prior"], one["likelihood"]) for one in found]
+    diagnoses = [_diagnosis(side["prior"], side["likelihood"]) for side in sensitivities]
     return xr.Dataset(
         {
-            "prior": ("subgroup", found[0]["prior"]),
-            "likelihood": ("subgroup", found[0]["likelihood"]),
-            "diagnosis": ("subgroup", said[0]),
+            "prior": ("subgroup", sensitivities[0]["prior"]),
+            "likelihood": ("subgroup", sensitivities[0]["likelihood"]),
+            "diagnosis": ("subgroup", diagnoses[0]),
             "mean": ("subgroup", mu.mean(axis=0)),
             "mean_at": (("power", "subgroup"), moved[0]),
-            "quantity_prior": ("quantity", found[1]["prior"]),
-            "quantity_likelihood": ("quantity", found[1]["likelihood"]),
-            "quantity_diagnosis": ("quantity", said[1]),
+            "quantity_prior": ("quantity", sensitivities[1]["prior"]),
+            "quantity_likelihood": ("quantity", sensitivities[1]["likelihood"]),
+            "quantity_diagnosis": ("quantity", diagnoses[1]),
             "quantity_mean": ("quantity", quantities.mean(axis=0)),
             "quantity_mean_at": (("power", "quantity"), moved[1]),
             "k_hat": ("power", k_hat),
@@ -162,13 +161,13 @@ def _log_densities(
 
 def _fill_prior(
     value: FloatArray, draws: tuple[FloatArray, FloatArray], powers: list[float], places: list[int],
-    found: list[dict[str, FloatArray]], moved: list[FloatArray],
+    sensitivities: list[dict[str, FloatArray]], moved: list[FloatArray],
 ) -> FloatArray:  # fmt: skip
     """Sensitivities to the prior and means under other powers; returns the k-hat of every power, the largest of several."""
     k_hat = np.full(len(powers), -np.inf)
     if value.ndim == 1:
         for i, some in enumerate(draws):
-            found[i]["prior"] = _sense(some, [value])
+            sensitivities[i]["prior"] = _sense(some, [value])
         for j, power in enumerate(powers):
             weight, k_hat[j] = weights(value, power)
             if k_hat[j] <= K_HAT:
@@ -176,7 +175,7 @@ def _fill_prior(
                     moved[i][j] = weight @ some
         return k_hat
     # Every subgroup has a prior of its own: the others' do not matter to it, and quantities of all have none.
-    found[0]["prior"] = _sense(draws[0], [value[:, place] for place in places])
+    sensitivities[0]["prior"] = _sense(draws[0], [value[:, place] for place in places])
     for j, power in enumerate(powers):
         for g, place in enumerate(places):
             weight, k = weights(value[:, place], power)
@@ -188,14 +187,14 @@ def _fill_prior(
 
 def _sense(draws: FloatArray, density: list[FloatArray]) -> FloatArray:
     """Sensitivity of every column of the draws to one density, or of each to its own; NaN where there is no value."""
-    found = np.full(draws.shape[1], np.nan)
-    known = np.flatnonzero(np.isfinite(draws).all(axis=0))
+    answer = np.full(draws.shape[1], np.nan)
+    defined = np.flatnonzero(np.isfinite(draws).all(axis=0))
     if len(density) == 1:
-        found[known] = sensitivity(draws[:, known], density[0])
+        answer[defined] = sensitivity(draws[:, defined], density[0])
     else:
-        for g in known:
-            found[g] = sensitivity(draws[:, [g]], density[g])[0]
-    return found
+        for g in defined:
+            answer[g] = sensitivity(draws[:, [g]], density[g])[0]
+    return answer
 
 
 def _quantities(drawn: xr.Dataset, mu: FloatArray, *, larger: bool) -> FloatArray:

@@ -9,9 +9,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.questions.tradeoffs.curves import Curve, curve, efficient
+from bayesgroups.questions.tradeoffs.curves import (
+    Curve,
+    Part,
+    curve,
+    efficient,
+    part,
+    polar_area,
+    polar_dto,
+    steps_area,
+)
 from bayesgroups.questions.tradeoffs.distances import check_dominates
-from bayesgroups.questions.tradeoffs.pieces import Part, part, polar_area, polar_dto, steps_area
 from bayesgroups.questions.tradeoffs.points import goals, pair, read_points, without_unknown
 
 if TYPE_CHECKING:
@@ -124,11 +132,16 @@ def auc_pfc(
     like = table["performance"].isel(candidate=0, drop=True)
     facts: dict[str, NDArray[Any]] = {"frontier_size": efficient(performance, fairness).sum(axis=-1)}
     if reading == "frontier":
-        found = _part(corners, wanted, ideal, normalise=normalise)
-        area = found.area
-        met = np.isfinite(found.lower)
-        share = np.divide(area, found.length, out=np.full(area.shape, np.nan), where=found.length > 0)
-        facts |= {"lower": found.lower, "upper": found.upper, "length": found.length, "share": share}
+        within_bounds = _part(corners, wanted, ideal, normalise=normalise)
+        area = within_bounds.area
+        met = np.isfinite(within_bounds.lower)
+        share = np.divide(area, within_bounds.length, out=np.full(area.shape, np.nan), where=within_bounds.length > 0)
+        facts |= {
+            "lower": within_bounds.lower,
+            "upper": within_bounds.upper,
+            "length": within_bounds.length,
+            "share": share,
+        }
         facts["met"] = met.astype(np.int8)
     elif reading == "steps":
         area = steps_area(corners, start[0])

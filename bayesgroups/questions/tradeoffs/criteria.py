@@ -21,14 +21,9 @@ _CONSTRAINED = re.compile(r"(?P<goal>P@F\+|F@P-)(?P<points>\d+(?:\.\d+)?)%")
 
 @dataclass(frozen=True)
 class Rule:
-    """A criterion, taken apart.
+    """Criterion taken apart: the goal that is minimised (``dto``) or maximised, and a margin.
 
-    Attributes
-    ----------
-    goal : {"dto", "performance", "fairness"}
-        What is minimised (the distance) or maximised.
-    margin : float or None
-        What is added to the other goal of the plain model to get its least value; None without a constraint.
+    The margin is added to the other goal of the plain model to get its least value; None without a constraint.
     """
 
     goal: Literal["dto", "performance", "fairness"]
@@ -41,59 +36,27 @@ class Rule:
 
 
 def parse(criterion: str) -> Rule:
-    """Take a criterion apart; percentages are points, not shares.
-
-    Raises
-    ------
-    InputError
-        If there is no such criterion.
-
-    Examples
-    --------
-    >>> parse("P@F+5%")
-    Rule(goal='performance', margin=0.05)
-    >>> parse("DTO").other
-    'performance'
-    """
+    """Criterion taken apart, or an InputError; percentages are points, not shares."""
     if criterion in {"DTO", "min DTO"}:
         return Rule("dto")
     if criterion in {"P", "F"}:
         return Rule("performance" if criterion == "P" else "fairness")
-    found = _CONSTRAINED.fullmatch(criterion)
-    if found is None:
+    match = _CONSTRAINED.fullmatch(criterion)
+    if match is None:
         raise InputError(
             f"criterion={criterion!r} does not exist; expected one of {list(CRITERIA)}, with any percentage"
         )
-    points = float(found["points"]) / 100
-    return Rule("performance", points) if found["goal"] == "P@F+" else Rule("fairness", -points)
+    points = float(match["points"]) / 100
+    return Rule("performance", points) if match["goal"] == "P@F+" else Rule("fairness", -points)
 
 
 def choose(
     performance: FloatArray, fairness: FloatArray, rule: Rule, *, least: float | FloatArray, utopia: tuple[float, float]
 ) -> NDArray[np.intp]:
-    """Choose a candidate for every leading index.
+    """Position of the best candidate for every leading index of performance and fairness (..., candidate), which have no NaN.
 
-    Parameters
-    ----------
-    performance, fairness : array (..., candidate)
-        No NaN.
-    rule : Rule
-    least : float or array that broadcasts to them
-        Least value of the other goal; -inf for none.
-    utopia : (performance, fairness)
-        The ideal point of the distance.
-
-    Returns
-    -------
-    array of int (...)
-        Position of the best; of equal ones the better in the other goal, then the first; -1 where none is feasible.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> p, f = np.array([0.82, 0.78, 0.78]), np.array([0.58, 0.64, 0.66])
-    >>> int(choose(p, f, parse("P@F+5%"), least=0.63, utopia=(1.0, 1.0)))
-    2
+    ``least`` is the least value of the other goal, -inf for none. Of equal candidates the better in the other goal, then
+    the first; -1 where none is feasible.
     """
     goals = {"performance": performance, "fairness": fairness}
     first = -distance(performance, fairness, utopia) if rule.goal == "dto" else goals[rule.goal]

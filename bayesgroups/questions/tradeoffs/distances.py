@@ -49,8 +49,7 @@ def distance_to_optimum(
     Raises
     ------
     InputError
-        If the points cannot be read, a candidate surpasses the ideal point, a weight is negative or all are 0, or an ideal
-        to divide by is not positive.
+        If points cannot be read, a candidate surpasses the ideal, weights are negative or all 0, or a divisor is not positive.
 
     References
     ----------
@@ -72,8 +71,8 @@ def distance_to_optimum(
     ideal: tuple[float | FloatArray, float | FloatArray] = PERFECT if utopia is None else pair(utopia, "utopia")
     observed = utopia is None and normalise
     if observed:
-        known = np.isfinite(performance) & np.isfinite(fairness)
-        best = [np.where(known, goal, -np.inf).max(axis=-1, keepdims=True) for goal in (performance, fairness)]
+        finite = np.isfinite(performance) & np.isfinite(fairness)
+        best = [np.where(finite, goal, -np.inf).max(axis=-1, keepdims=True) for goal in (performance, fairness)]
         ideal = (best[0], best[1])
     else:
         check_dominates(pair(utopia or PERFECT, "utopia"), performance, fairness)
@@ -95,14 +94,7 @@ def distance(
     weights: tuple[float, float] = (1.0, 1.0),
     normalise: bool = False,
 ) -> FloatArray:
-    """Distances of arrays of any shape, see `distance_to_optimum`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(distance(np.array(0.7), np.array(0.6), (1.0, 1.0)))
-    0.5
-    """
+    """Distances of arrays of any shape, see `distance_to_optimum`."""
     apart = []
     for values, ideal in zip((performance, fairness), utopia, strict=True):
         if normalise and not np.all((np.asarray(ideal) > 0) | np.isneginf(ideal)):
@@ -112,13 +104,7 @@ def distance(
 
 
 def check_dominates(utopia: tuple[float, float], performance: FloatArray, fairness: FloatArray) -> None:
-    """Refuse an ideal point that a candidate surpasses: going beyond it would count as a fault.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_dominates((1.0, 1.0), np.array([0.8]), np.array([0.9]))
-    """
+    """Refusal, as an InputError, of an ideal point that a candidate surpasses: going beyond it would count as a fault."""
     for goal, ideal, values in zip(("performance", "fairness"), utopia, (performance, fairness), strict=True):
         best = np.max(values, initial=-np.inf, where=np.isfinite(values))
         if best > ideal:

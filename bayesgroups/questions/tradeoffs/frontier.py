@@ -98,6 +98,6 @@ def probability_efficient(points: xr.Dataset) -> xr.DataArray:
     [1.0, 0.5]
     """
     table = without_unknown(read_points(points))
-    found = efficient(*goals(table))
-    share = found.reshape(-1, found.shape[-1]).mean(axis=0)
+    mask = efficient(*goals(table))
+    share = mask.reshape(-1, mask.shape[-1]).mean(axis=0)
     return xr.DataArray(share, {"candidate": table["candidate"].values}, name="probability_efficient")

@@ -19,72 +19,39 @@ SAMPLES = ("chain", "draw")
 
 
 def read_points(points: pd.DataFrame | xr.Dataset) -> xr.Dataset:
-    """Check candidates and lay them out.
+    """Performance and fairness (chain, draw, candidate) or (candidate) of a DataFrame or Dataset, checked, with names as text.
 
-    Parameters
-    ----------
-    points : pandas DataFrame or xr.Dataset
-        ``performance`` and ``fairness``, per row or along one dim, whose names must differ; NaN where unknown. A Dataset may
-        have the dims ``chain`` and ``draw`` besides.
-
-    Returns
-    -------
-    xr.Dataset
-        ``performance`` and ``fairness`` (chain, draw, candidate) or (candidate), with names as text.
-
-    Raises
-    ------
-    InputError
-        If a goal or all candidates are missing, two have one name, there are further dims, or a value is infinite or text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"performance": [0.8, 0.7], "fairness": [0.6, 0.9]}, index=["plain", "debiased"])
-    >>> read_points(table)["candidate"].values.tolist()
-    ['plain', 'debiased']
+    Candidates, whose names must differ, are rows or along one dim; NaN where unknown. An InputError if a goal or all
+    candidates are missing, two have one name, there are further dims, or a value is infinite or text.
     """
     if isinstance(points, xr.Dataset):
         _need(points.data_vars)
         table = points[list(GOALS)]
-        own = [str(dim) for dim in table.dims if dim not in SAMPLES]
-        if len(own) != 1:
-            raise InputError(f"points must have one dim of candidates besides {list(SAMPLES)}; got {own}")
-        names = [str(name) for name in table[own[0]].values.tolist()]
+        candidate_dims = [str(dim) for dim in table.dims if dim not in SAMPLES]
+        if len(candidate_dims) != 1:
+            raise InputError(f"points must have one dim of candidates besides {list(SAMPLES)}; got {candidate_dims}")
+        names = [str(name) for name in table[candidate_dims[0]].values.tolist()]
         table = table.drop_vars([name for name in table.coords if name not in table.dims])
-        table = table.rename({own[0]: "candidate"}) if own[0] != "candidate" else table
-        found = {goal: (tuple(map(str, table[goal].dims)), _numbers(table[goal].values, goal)) for goal in GOALS}
+        table = table.rename({candidate_dims[0]: "candidate"}) if candidate_dims[0] != "candidate" else table
+        columns = {goal: (tuple(map(str, table[goal].dims)), _numbers(table[goal].values, goal)) for goal in GOALS}
     else:
         if not hasattr(points, "columns"):
             raise InputError(f"points must be a pandas DataFrame or an xarray.Dataset; got {type(points).__name__}")
         _need(points.columns)
         names = [_name(name) for name in points.index.tolist()]
-        found = {goal: (("candidate",), _numbers(points[goal].to_numpy(), goal)) for goal in GOALS}
+        columns = {goal: (("candidate",), _numbers(points[goal].to_numpy(), goal)) for goal in GOALS}
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"candidate {twice!r} is there twice; give each a name of its own, or points.reset_index()")
-    if any(0 in values.shape for _, values in found.values()):
+    if any(0 in values.shape for _, values in columns.values()):
         raise InputError("points have no candidate; give at least one")
-    performance, fairness = xr.broadcast(*(xr.DataArray(values, dims=dims) for dims, values in found.values()))
+    performance, fairness = xr.broadcast(*(xr.DataArray(values, dims=dims) for dims, values in columns.values()))
     laid_out = xr.Dataset({"performance": performance, "fairness": fairness}, {"candidate": np.array(names, dtype=str)})
     return laid_out.transpose(*(dim for dim in SAMPLES if dim in laid_out.dims), "candidate")
 
 
 def without_unknown(points: xr.Dataset) -> xr.Dataset:
-    """Leave out candidates of which a goal is NaN, in any draw, and warn by name.
-
-    Raises
-    ------
-    InputError
-        If none is left.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> points = xr.Dataset({goal: ("candidate", [0.8, 0.7]) for goal in GOALS}, {"candidate": ["plain", "debiased"]})
-    >>> without_unknown(points).sizes["candidate"]
-    2
-    """
+    """Candidates without those of which a goal is NaN in any draw, with a warning by name; an InputError if none is left."""
     performance, fairness = goals(points)
     unknown = np.isnan(performance + fairness).any(axis=tuple(range(performance.ndim - 1)))
     if not unknown.any():
@@ -97,44 +64,18 @@ def without_unknown(points: xr.Dataset) -> xr.Dataset:
 
 
 def goals(points: xr.Dataset) -> tuple[FloatArray, FloatArray]:
-    """Performance and fairness as arrays (..., candidate).
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> [one.tolist() for one in goals(xr.Dataset({goal: ("candidate", [0.8]) for goal in GOALS}))]
-    [[0.8], [0.8]]
-    """
+    """Performance and fairness as arrays (..., candidate)."""
     performance, fairness = (np.asarray(points[goal].values, dtype=np.float64) for goal in GOALS)
     return performance, fairness
 
 
 def mean_points(points: xr.Dataset) -> xr.Dataset:
-    """Candidates at the mean of their draws; as they are without draws.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> points = xr.Dataset({goal: (("draw", "candidate"), [[0.8], [0.6]]) for goal in GOALS})
-    >>> float(mean_points(points)["fairness"].item().__round__(6))
-    0.7
-    """
+    """Candidates at the mean of their draws; as they are without draws."""
     return points.mean([dim for dim in points.dims if dim != "candidate"])
 
 
 def pair(given: float | tuple[float, float], argument: str, *, fairness: float | None = None) -> tuple[float, float]:
-    """Two finite numbers; one is a performance where the fairness goes without saying.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-
-    Examples
-    --------
-    >>> pair(0.3, "anchor", fairness=1.0), pair((0.3, 0.9), "anchor")
-    ((0.3, 1.0), (0.3, 0.9))
-    """
+    """Two finite numbers, or an InputError; one is a performance where the fairness goes without saying."""
     values = np.atleast_1d(np.asarray(given, dtype=np.float64))
     if fairness is not None and values.shape == (1,):
         values = np.array([values[0], fairness])
@@ -144,10 +85,10 @@ def pair(given: float | tuple[float, float], argument: str, *, fairness: float |
 
 
 def _need(names: object) -> None:
-    found = [str(name) for name in names]  # type: ignore[attr-defined]
-    absent = [goal for goal in GOALS if goal not in found]
+    present = [str(name) for name in names]  # type: ignore[attr-defined]
+    absent = [goal for goal in GOALS if goal not in present]
     if absent:
-        raise InputError(f"points lack {' and '.join(map(repr, absent))}; there are {found}")
+        raise InputError(f"points lack {' and '.join(map(repr, absent))}; there are {present}")
 
 
 def _name(name: object) -> str:

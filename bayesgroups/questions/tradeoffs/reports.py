@@ -103,7 +103,7 @@ def points_from_reports(
             else performance(values),
             "fairness": fairness(values),
         }
-        columns.append({goal: _per_draw(one, goal, name, sizes) for goal, one in goals.items()})
+        columns.append({goal: _per_draw(value, goal, name, sizes) for goal, value in goals.items()})
     return xr.Dataset(
         {
             goal: (("chain", "draw", "candidate"), np.stack([column[goal] for column in columns], axis=-1))
@@ -123,21 +123,21 @@ def _values(opened: Source) -> tuple[xr.DataArray, str]:
     answered = np.isfinite(mu.values).any(axis=(0, 1))
     sides = [participants(tally.isel(metric=i), answered[i], opened.imputed) for i in range(tally.sizes["metric"])]
     included = xr.DataArray(np.stack([side.included for side in sides]), dims=("metric", "subgroup"))
-    said = [f"{name}: {side.names}" for name, side in zip(tally["metric"].values, sides, strict=True) if side.left_out]
+    notes = [f"{name}: {side.names}" for name, side in zip(tally["metric"].values, sides, strict=True) if side.left_out]
     kept = np.flatnonzero(included.any("metric").values)
-    return mu.where(included).isel(subgroup=kept), "; ".join(said)
+    return mu.where(included).isel(subgroup=kept), "; ".join(notes)
 
 
 def _weighted(tally: xr.Dataset, values: xr.DataArray, metric: str, name: str) -> xr.DataArray:
     """Mean over subgroups by their counts, the value over all rows, turned so that larger is better."""
-    known = values["metric"].values.tolist()
-    if metric not in known:
-        raise InputError(f"report {name!r} has no metric {metric!r}; it has {known}. Tally it, or give performance=")
-    own = values.sel(metric=metric)
-    count = own["count"]
+    metrics = values["metric"].values.tolist()
+    if metric not in metrics:
+        raise InputError(f"report {name!r} has no metric {metric!r}; it has {metrics}. Tally it, or give performance=")
+    rates = values.sel(metric=metric)
+    count = rates["count"]
     if not float(count.sum(skipna=False)) > 0:
         raise InputError(f"report {name!r} has no counts of {metric!r} to average by; give performance= as a function")
-    mean = (own.where(count > 0, 0.0) * count).sum("subgroup") / count.sum()
+    mean = (rates.where(count > 0, 0.0) * count).sum("subgroup") / count.sum()
     about = tally.sel(metric=metric)
     if int(about["larger_is_better"]):
         return mean
@@ -151,8 +151,8 @@ def _weighted(tally: xr.Dataset, values: xr.DataArray, metric: str, name: str) -
     return ends - mean
 
 
-def _per_draw(one: object, goal: str, name: str, sizes: dict[str, int]) -> np.ndarray:
-    if not isinstance(one, xr.DataArray) or dict(one.sizes) != sizes:
-        found = dict(one.sizes) if isinstance(one, xr.DataArray) else type(one).__name__
-        raise InputError(f"{goal}= must give a number per draw, dims {sizes}; for report {name!r} it gave {found}")
-    return np.asarray(one.transpose("chain", "draw").values, dtype=np.float64)
+def _per_draw(value: object, goal: str, name: str, sizes: dict[str, int]) -> np.ndarray:
+    if not isinstance(value, xr.DataArray) or dict(value.sizes) != sizes:
+        got = dict(value.sizes) if isinstance(value, xr.DataArray) else type(value).__name__
+        raise InputError(f"{goal}= must give a number per draw, dims {sizes}; for report {name!r} it gave {got}")
+    return np.asarray(value.transpose("chain", "draw").values, dtype=np.float64)

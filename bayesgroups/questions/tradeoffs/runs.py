@@ -57,8 +57,8 @@ def points_from_runs(runs: pd.DataFrame, by: str | Sequence[str], *, draws: int 
     columns = [by] if isinstance(by, str) else list(by)
     absent = [name for name in (*columns, *GOALS) if name not in runs.columns]
     if absent or not columns:
-        said = near_misses(absent[0], map(str, runs.columns)) if absent else "name at least one"
-        raise InputError(f"runs have no column {absent[0]!r}; {said}" if absent else f"by= is empty; {said}")
+        advice = near_misses(absent[0], map(str, runs.columns)) if absent else "name at least one"
+        raise InputError(f"runs have no column {absent[0]!r}; {advice}" if absent else f"by= is empty; {advice}")
     if draws < 0:
         raise InputError(f"draws={draws} must be 0 or more")
     if len(runs) == 0:

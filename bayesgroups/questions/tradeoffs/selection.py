@@ -125,11 +125,11 @@ def select_model(
     place = int(choose(performance, fairness, rule, least=least, utopia=ideal))
     feasible = place >= 0
     if not feasible:
-        said = f"no candidate has {rule.other} of at least {least:g}, which criterion {criterion!r} asks for"
+        lacking = f"no candidate has {rule.other} of at least {least:g}, which criterion {criterion!r} asks for"
         if not fallback:
-            warnings.warn(f"{said}: nothing is selected; fallback=True selects without that", stacklevel=2)
+            warnings.warn(f"{lacking}: nothing is selected; fallback=True selects without that", stacklevel=2)
             return None
-        warnings.warn(f"{said}: selected without that", stacklevel=2)
+        warnings.warn(f"{lacking}: selected without that", stacklevel=2)
         least = -np.inf
         place = int(choose(performance, fairness, rule, least=least, utopia=ideal))
     name = str(means["candidate"].values[place])

@@ -80,8 +80,8 @@ def compare_auc_pfc(
     first = next(iter(sizes))
     other = next((name for name in sizes if sizes[name] != sizes[first]), None)
     if other is not None or not sizes[first]:
-        found = "no draws" if other is None else f"{sizes[first]} and {sizes[other]} for {first!r} and {other!r}"
-        raise InputError(f"the methods need draws, equally many; got {found}")
+        got = "no draws" if other is None else f"{sizes[first]} and {sizes[other]} for {first!r} and {other!r}"
+        raise InputError(f"the methods need draws, equally many; got {got}")
     areas: list[FloatArray] = []
     estimates: list[FloatArray] = []
     for table in tables.values():
@@ -111,10 +111,7 @@ def compare_auc_pfc(
 
 
 def frontier_band(
-    points: pd.DataFrame | xr.Dataset,
-    *,
-    anchor: float | tuple[float, float],
-    performance: ArrayLike | None = None,
+    points: pd.DataFrame | xr.Dataset, *, anchor: float | tuple[float, float], performance: ArrayLike | None = None
 ) -> xr.Dataset:
     """Say which fairness the curve has at each performance, with limits from the draws.
 
@@ -164,14 +161,14 @@ def frontier_band(
     )
     reached = np.isfinite(heights).mean(axis=0)
     tails = (1 - np.array(LEVELS)) / 2
-    found = np.full((1 + 2 * len(tails), len(grid)), np.nan)
+    quantiles = np.full((1 + 2 * len(tails), len(grid)), np.nan)
     somewhere = reached > 0
-    found[:, somewhere] = np.nanquantile(heights[:, somewhere], [0.5, *tails, *(1 - tails)], axis=0)
+    quantiles[:, somewhere] = np.nanquantile(heights[:, somewhere], [0.5, *tails, *(1 - tails)], axis=0)
     return xr.Dataset(
         {
-            "fairness": ("performance", found[0]),
-            "lower": (("performance", "level"), found[1 : 1 + len(tails)].T),
-            "upper": (("performance", "level"), found[1 + len(tails) :].T),
+            "fairness": ("performance", quantiles[0]),
+            "lower": (("performance", "level"), quantiles[1 : 1 + len(tails)].T),
+            "upper": (("performance", "level"), quantiles[1 + len(tails) :].T),
             "probability_reached": ("performance", reached),
         },
         {"performance": grid, "level": np.array(LEVELS)},

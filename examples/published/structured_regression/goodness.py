@@ -20,7 +20,8 @@ from bayesgroups.datasets.diabetes import load_diabetes
 from bayesgroups.datasets.draws import draw_evaluation
 from bayesgroups.datasets.synthetic import synthetic_metric
 from bayesgroups.errors import InputError
-from bayesgroups.questions.explanation.nested_models import goodness_of_fit, holm
+from bayesgroups.questions.certification.multiplicity import adjust
+from bayesgroups.questions.explanation.nested_models import goodness_of_fit
 from bayesgroups.tallies import tally
 from examples import pages
 from examples.comparisons.readmission import BY, score_held_back
@@ -144,7 +145,7 @@ def _lines(table: Table, tests: xr.Dataset) -> list[Line]:
     p, pure = (
         tests[name].transpose("metric", "comparison", "draw").values for name in ("p_value", "pure_error_p_value")
     )
-    adjusted = holm(p[:, :, 0])
+    adjusted = adjust(p[:, :, 0], "holm")
     lines = []
     for (i, metric), (j, comparison) in itertools.product(enumerate(PUBLISHED[table]), enumerate(ORDER[table])):
         known = p[i, j][np.isfinite(p[i, j])]
