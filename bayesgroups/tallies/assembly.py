@@ -45,27 +45,10 @@ def assemble(
     cluster_analysis: ClusterAnalysis = "ignore",
     settings: Mapping[str, Any],
 ) -> xr.Dataset:
-    """Turn sums into the tally.
+    """The tally of sums: dims and variables as documented in `bayesgroups.tallies`.
 
-    Parameters
-    ----------
-    subgroups : Subgroups
-        Labels and attributes along ``subgroup``.
-    metrics : sequence of Description
-        One per entry along ``metric``.
-    sums : Sums
-        What was added up.
-    pooling : {"corrected", "published", "published_rows"}
-        Rule for the pooled row variance.
-    cluster_analysis : {"ignore", "robust", "mean"}
-        What is taken for independent, see `bayesgroups.tallies.analyses`; without clusters there is no choice.
-    settings : mapping
-        How the tally was made; stored as one JSON string.
-
-    Returns
-    -------
-    xr.Dataset
-        Dims and variables as documented in `bayesgroups.tallies`.
+    ``cluster_analysis`` is what is taken for independent, see `bayesgroups.tallies.analyses`; without clusters there is no
+    choice. ``settings``, how the tally was made, are stored as one JSON string.
     """
     shape = (len(metrics), len(sums.rows))
     seen = analyse(sums, [metric.kind for metric in metrics], cluster_analysis)

@@ -135,18 +135,10 @@ def statistics(cells: ScoreCells, subgroups: int, *, ties: float = 0.5) -> AucSt
 
 
 def error_bound(cells: ScoreCells, subgroups: int) -> FloatArray:
-    """Bound on the difference between the AUC of rounded scores and that of the scores, (subgroup,).
+    """Bound on the difference between the AUC of rounded scores and that of the scores, (subgroup,); NaN where a class is empty.
 
     Pairs of different cells keep their order; those of one cell count one half and may have been won or lost: half the share
-    of pairs in one cell. NaN where a class is empty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.auc import ScoreCells, error_bound
-    >>> p, n = np.array([1.0, 3]), np.array([3.0, 1])
-    >>> error_bound(ScoreCells(np.zeros(2, dtype=np.intp), np.array([0.0, 0.5]), p, n, p, n), 1).tolist()
-    [0.1875]
+    of pairs in one cell.
     """
 
     def total(values: FloatArray) -> FloatArray:

@@ -48,29 +48,10 @@ class PooledAuc:
 
 
 def effective_pairs(auc: FloatArray, positives: FloatArray, negatives: FloatArray) -> FloatArray:
-    """Number of independent trials whose rate varies as an AUC does, after Hanley and McNeil.
+    """Number of independent trials whose rate varies as an AUC does, from (effective) numbers of rows of either class.
 
-    Parameters
-    ----------
-    auc, positives, negatives : arrays that broadcast
-        AUC in [0, 1] and (effective) numbers of rows of either class.
-
-    Returns
-    -------
-    array
-        Finite and positive wherever both classes have a row, also at an AUC of 0 or 1; NaN elsewhere.
-
-    References
-    ----------
-    Hanley, McNeil (1982), doi:10.1148/radiology.143.1.7063747.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> auc, four, three = np.array([0.75, 1.0]), np.array([4.0, 4.0]), np.array([3.0, 3.0])
-    >>> pairs = effective_pairs(auc, four, three)
-    >>> pairs.round(3).tolist(), round(float(0.75 * 0.25 / pairs[0]), 6)
-    ([4.884, 6.0], 0.038393)
+    Finite and positive wherever both classes have a row, also at an AUC of 0 or 1; NaN elsewhere. Hanley and McNeil (1982),
+    doi:10.1148/radiology.143.1.7063747.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = 1 + (positives - 1) * (1 - auc) / (2 - auc) + (negatives - 1) * auc / (1 + auc)
@@ -78,13 +59,7 @@ def effective_pairs(auc: FloatArray, positives: FloatArray, negatives: FloatArra
 
 
 def score_cells(tally: xr.Dataset) -> ScoreCells:
-    """The counts per subgroup and score that a tally keeps for an AUC.
-
-    Raises
-    ------
-    InputError
-        If the tally has none.
-    """
+    """The counts per subgroup and score that a tally keeps for an AUC; an error where it has none."""
     if "score_cell" not in tally.dims:
         raise InputError("the tally keeps no scores; ask for them, as bg.tally(..., metrics=['auc'], y_score='score')")
     ones, zeros = tally["score_positives"].values, tally["score_negatives"].values
@@ -108,25 +83,10 @@ def class_sizes(cells: ScoreCells, subgroups: int) -> tuple[FloatArray, FloatArr
 
 
 def pool(auc: FloatArray, delong: FloatArray, positives: FloatArray, negatives: FloatArray) -> PooledAuc:
-    """Pooled parameters of the subgroups' AUCs and variances.
+    """Pooled parameters of the subgroups' AUCs and DeLong variances, arrays (subgroup,), NaN where not defined.
 
-    Parameters
-    ----------
-    auc, delong, positives, negatives : arrays (subgroup,)
-        NaN where not defined.
-
-    Returns
-    -------
-    PooledAuc
-        The mean weighted by n0 n1 / (n0 + n1 + 1), with half a success and half a failure added so that it stays inside
-        (0, 1); and the weighted DeLong variances over those of the formula, 1 where there is nothing to compare.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.array([1.0])
-    >>> pool(one, 0 * one, 2 * one, 3 * one)
-    PooledAuc(auc=0.75, dispersion=1.0)
+    The mean is weighted by n0 n1 / (n0 + n1 + 1), with half a success and half a failure added so that it stays inside (0, 1);
+    the dispersion is that of the weighted DeLong variances over those of the formula, 1 where there is nothing to compare.
     """
     defined = np.isfinite(auc) & (positives > 0) & (negatives > 0)
     n1, n0, value = positives[defined], negatives[defined], auc[defined]

@@ -43,14 +43,8 @@ SCORE_SUMS = ("score", "score_squares")
 class LabelCells:
     """Rows grouped by subgroup, outcome and decision, one cell after the other.
 
-    Attributes
-    ----------
-    subgroup : int array (cell,)
-        Position of the subgroup.
-    labels : narwhals DataFrame
-        Outcome and decision of the cells, under the names that metrics use.
-    sums : dict of arrays (cell,)
-        Sums of the weights, of their squares, and of `SCORE_SUMS` where asked for.
+    ``labels`` are outcome and decision under the names that metrics use, ``sums`` those of the weights, of their squares, and of
+    `SCORE_SUMS` where asked for; arrays (cell,).
     """
 
     subgroup: NDArray[np.intp]
@@ -61,26 +55,7 @@ class LabelCells:
 def with_cells(
     tally: xr.Dataset, cells: LabelCells, metrics: Sequence[Metric], classes: Sequence[str], positive: str | None
 ) -> xr.Dataset:
-    """Add the confusion cells to the tally of the same rows.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        Of the rows.
-    cells : LabelCells
-        Of the rows, with the subgroups of the tally.
-    metrics : sequence of Metric
-        Those of the tally.
-    classes : sequence of str
-        The labels.
-    positive : str, optional
-        The positive one, where there are two classes to decide between.
-
-    Returns
-    -------
-    xr.Dataset
-        With the variables above.
-    """
+    """The tally of the same rows with its confusion cells; ``positive`` is the positive class, where there are two."""
     binary = positive is not None
     labels = BINARY if binary else tuple(classes)
     at = {label: i for i, label in enumerate(labels)}
@@ -108,24 +83,10 @@ def weights_of(
 ) -> tuple[FloatArray, FloatArray]:
     """Weights of the confusion cells in every metric: numerators and denominators (metric, outcome, decision).
 
-    Parameters
-    ----------
-    metrics : sequence of Metric
-        The value of each is looked at in every cell.
-    labels : sequence of str
-        Along outcome and decision.
-    texts : sequence of str, optional
-        The negative and the positive class as the rows call them, when the labels are ``"0"`` and ``"1"``.
+    The value of each metric is looked at in every cell; NaN for one that needs more than outcome and decision. ``texts`` are the
+    negative and the positive class as the rows call them, where ``labels`` are ``"0"`` and ``"1"``.
 
-    Returns
-    -------
-    pair of arrays
-        NaN for a metric that needs more than outcome and decision.
-
-    Examples
-    --------
     >>> from bayesgroups.data.metrics import named
-    >>> from bayesgroups.tallies.confusion import weights_of
     >>> above, below = weights_of([named("ppv")], ["0", "1"], ["0", "1"])
     >>> above[0].tolist(), below[0].tolist()
     ([[0.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]])
@@ -168,12 +129,7 @@ def _texts(classes: Sequence[str], positive: str) -> list[str]:
 
 
 def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
-    """Refuse to count cells without outcomes and decisions, or where the cells of a cluster are not independent.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to count cells without outcomes and decisions, or where the cells of a cluster are not independent."""
     if roles.y_true is None:
         raise InputError("confusion=True needs y_true=, which is not given")
     if roles.y_pred is None and roles.threshold is None and roles.selection_rate is None:
@@ -188,22 +144,7 @@ def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
 
 
 def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgroups) -> xr.Dataset:
-    """Add the cells of the parts to the tally of the whole; nothing where no part has them.
-
-    Raises
-    ------
-    InputError
-        If some parts have cells and others do not, or their classes differ in kind.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> rows = pd.DataFrame({"sex": ["f", "m"], "y": [1, 0], "d": [1, 1]})
-    >>> part = bg.tally(rows, by=["sex"], metrics=["acc"], y_true="y", y_pred="d", confusion=True)
-    >>> bg.add_tallies([part, part])["cell_count"].sel(outcome="1", decision="1").values.tolist()
-    [2.0, 0.0]
-    """
+    """The tally of the whole with the cells of its parts; as it is where no part has them, an error where only some have."""
     having = ["cell_count" in part for part in parts]
     if not any(having):
         return whole

@@ -24,24 +24,9 @@ from bayesgroups.tallies.subgroups import of_tally
 
 
 def carry_covariates(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
-    """Give the tally of the whole the covariates that its parts keep, added up.
+    """The tally of the whole with the covariates that its parts keep, added up; as it is where no part keeps any.
 
-    Parameters
-    ----------
-    parts : sequence of xr.Dataset
-        Tallies of disjoint rows.
-    whole : xr.Dataset
-        Their sum, with scores in bins.
-
-    Returns
-    -------
-    xr.Dataset
-        ``whole`` where no part keeps covariates.
-
-    Raises
-    ------
-    InputError
-        If parts keep different covariates, or some keep none.
+    An error where parts keep different covariates, or some keep none.
     """
     known = [
         [str(name) for name in part["score_covariate"].values] if "score_packet" in part.dims else [] for part in parts

@@ -63,29 +63,10 @@ def assemble(
     critic_groups: Mapping[str, str] | None = None,
     items: JudgedItems | None = None,
 ) -> xr.Dataset:
-    """Lay out counts as a tally.
+    """Counts as a tally, with the variables above.
 
-    Parameters
-    ----------
-    judgements : Judgements
-        What was counted.
-    subgroups : Subgroups
-        Labels and attributes along ``subgroup``.
-    labels : sequence of str
-        Labels of the system, at least two.
-    settings : mapping
-        How the tally was made; stored as one JSON string.
-    critics : tuple of names and positions, optional
-        Names of the critics, and the critic of each entry.
-    critic_groups : mapping, optional
-        The group of each critic.
-    items : JudgedItems, optional
-        The item of each entry.
-
-    Returns
-    -------
-    xr.Dataset
-        With the variables above.
+    ``settings``, how the tally was made, are stored as one JSON string; ``critics`` are their names and the critic of each
+    entry, ``critic_groups`` the group of each, and ``items`` the item of each entry.
     """
     shape = (2, *judgements.size)
     place = (judgements.disagrees, judgements.label, judgements.subgroup)

@@ -78,15 +78,7 @@ def bounds(agree: FloatArray, disagree: FloatArray, notion: Notion, form: Form =
 
 
 def others(values: FloatArray) -> FloatArray:
-    """The sum over all other labels, for each label.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.disagreement_rates import others
-    >>> others(np.array([[1.0], [2.0], [4.0]])).ravel().tolist()
-    [6.0, 5.0, 3.0]
-    """
+    """The sum over all other labels, for each label."""
     # Summed, not subtracted from the total: a difference would leave rounding where the sum is 0.
     swap = 1.0 - np.eye(values.shape[-2])
     return np.asarray(swap @ values, dtype=np.float64)

@@ -11,18 +11,11 @@ from bayesgroups.data.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Moments:
-    """Moments of the row values of each metric in each subgroup.
+    """Moments of the row values of each metric in each subgroup, arrays (metric, subgroup).
 
-    Attributes
-    ----------
-    weight : array (metric, subgroup)
-        Sum of the weights of the rows that count (their number, when rows are not weighted).
-    weight_squares : array (metric, subgroup)
-        Sum of the squared weights.
-    mean : array (metric, subgroup)
-        Weighted mean of the values, NaN where no row counts.
-    scatter : array (metric, subgroup)
-        Weighted sum of squared deviations from that mean.
+    ``weight`` is the sum of the weights of the rows that count (their number, when rows are not weighted), ``weight_squares``
+    that of their squares, ``mean`` the weighted mean of the values (NaN where no row counts), and ``scatter`` the weighted sum of
+    squared deviations from it.
     """
 
     weight: FloatArray

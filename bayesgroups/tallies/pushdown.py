@@ -42,23 +42,10 @@ Locate = Callable[[Cells], NDArray[np.intp]]
 class Pushed:
     """Sums over subgroups and what else is known of the rows, which are still where they were.
 
-    Attributes
-    ----------
-    subgroups, locate : Subgroups, callable
-        All combinations of levels, and the function that tells the subgroup of each cell.
-    sums : Sums
-        What was added up.
-    lowest, highest : lists of float
-        Extreme values of each metric.
-    label_cells : LabelCells
-        Rows by subgroup, outcome and decision.
-    frame : frame
-        The rows, with the attributes as ``__by_0__`` ... and every column that has a role under its common name; the last one
-        of an iterator.
-    classes : tuple of str
-        The labels of outcomes and decisions.
-    notes : dict
-        What was decided on the way (threshold, rows dropped ...).
+    ``locate`` tells the subgroup of each cell, ``lowest`` and ``highest`` are the extreme values of each metric, ``label_cells``
+    the rows by subgroup, outcome and decision. ``frame`` (the last one of an iterator) has the attributes as ``__by_0__`` ... and
+    every column that has a role under its common name. ``classes`` are the labels of outcomes and decisions, and ``notes`` what
+    was decided on the way (threshold, rows dropped ...).
     """
 
     subgroups: Subgroups
@@ -76,36 +63,10 @@ def push_down(
     frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, *, decides: bool = False,
     confusion: bool = False,
 ) -> Pushed:  # fmt: skip
-    """Take the sums of rows where they are.
+    """Sums of rows, taken where they are.
 
-    Parameters
-    ----------
-    frame : object
-        As in `bayesgroups.tally`.
-    roles : Roles
-        Which column plays which part.
-    metrics : sequence of Metric
-        None, where only subgroups and checked columns are wanted.
-    declared : mapping
-        The levels of attributes where they are known.
-    missing : {"error", "level", "drop"}
-        What to do with rows whose attribute is missing.
-    decides : bool
-        Whether a metric needs two classes (a positive one); without it, outcomes may have any number of classes.
-    confusion : bool
-        Whether scores are summed by outcome and decision.
-
-    Returns
-    -------
-    Pushed
-
-    Raises
-    ------
-    InputError
-        If a column is absent, has missing or infinite values, labels are not binary where they must be, a weight
-        is negative, or arguments contradict one another.
-    EngineError
-        If an engine gives up.
+    Without ``metrics`` only subgroups and checked columns are wanted. ``decides`` is true if a metric needs two classes (a positive
+    one); without it, outcomes may have any number of classes. ``confusion`` asks for sums of scores by outcome and decision.
     """
     check_arguments(roles)
     if is_stream(frame):

@@ -81,15 +81,7 @@ class Reduced:
 
 
 def reduce_source(source: Source, request: Request) -> Reduced:
-    """Reduce the rows of one source.
-
-    Raises
-    ------
-    InputError
-        If a column cannot be used; the row is named where rows have numbers.
-    EngineError
-        If the engine gives up.
-    """
+    """Sums of the rows of one source; an error names the column that cannot be used, and the row where rows have numbers."""
     try:
         return _reduce(source, request)
     except BayesgroupsError:
@@ -415,8 +407,6 @@ def _scores(source: Source, frame: Frame, request: Request, table: dict[str, Flo
 def grid_width(low: float, high: float, most: int) -> float:
     """The smallest power of two that parts the range of scores in at most ``most`` steps.
 
-    Examples
-    --------
     >>> grid_width(0.0, 1.0, 1000)
     0.001953125
     """

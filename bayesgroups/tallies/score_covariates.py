@@ -34,26 +34,13 @@ PACKETS = 64
 
 @dataclass(frozen=True)
 class Packets:
-    """Sums over the rows of each packet, sorted by subgroup and outcome.
+    """Sums over the rows of each packet, sorted by subgroup and outcome; arrays (packet,) first.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The covariates; in the sums they are standardised over all rows.
-    subgroup, outcome : int arrays (packet,)
-        Position of the subgroup; 0 or 1.
-    rows, score, squares : arrays (packet,)
-        Rows (effective ones, with weights), and sums over them of scores, less ``centre``, and of their squares.
-    covariate, cross : arrays (packet, covariate)
-        Sums of the covariates, and of their products with the score.
-    product : array (packet, covariate, covariate)
-        Sums of their products with each other.
-    centre : float
-        Mean score on the modelling scale.
-    members : int array (packet,)
-        Rows, whatever their weights; those without any are in no packet.
-    origin, unit : arrays (covariate,)
-        Mean and standard deviation of the covariates over all rows.
+    In the sums, the covariates ``names`` are standardised over all rows (mean ``origin`` and standard deviation ``unit``, arrays
+    (covariate,)), and scores, on the modelling scale, are taken less their mean ``centre``. ``rows`` are effective ones, with
+    weights, and ``members`` those counted whatever their weights; rows without any weight are in no packet. ``score`` and
+    ``squares`` sum scores and their squares, ``covariate`` and ``cross`` (packet, covariate) covariates and their products with
+    the score, and ``product`` (packet, covariate, covariate) their products with each other.
     """
 
     names: tuple[str, ...]
@@ -148,11 +135,8 @@ def keep_covariates(
 def packets_of(tally: xr.Dataset, names: Sequence[str]) -> Packets:
     """Packets of some of the covariates that a tally keeps, for a regression of the score on them.
 
-    Raises
-    ------
-    InputError
-        If it does not keep one of them, or one is the same for all rows of each subgroup and outcome, or a linear function of
-        others.
+    An error where it does not keep one of them, or one is the same for all rows of each subgroup and outcome, or a linear
+    function of others.
     """
     found = read(tally, names)
     _check_spread(found)

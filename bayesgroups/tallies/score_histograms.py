@@ -24,13 +24,7 @@ from bayesgroups.tallies.auc_variances import score_cells
 
 
 def check_edges(edges: ArrayLike) -> FloatArray:
-    """Edges as an array.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two, or they are not finite and increasing.
-    """
+    """Edges as an array; at least two, finite and increasing."""
     values = np.asarray(edges, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all() or not (np.diff(values) > 0).all():
         raise InputError("edges= must be two or more finite, increasing numbers, such as np.linspace(0, 1, 1001)")

@@ -40,20 +40,11 @@ OUTCOMES = ("0", "1")
 
 @dataclass(frozen=True)
 class ScoreBins:
-    """Scores of every subgroup and outcome in bins, sorted by subgroup, outcome and bin; arrays (score_bin,).
+    """Scores of every subgroup and outcome in bins of ``scale``, sorted by subgroup, outcome and bin; arrays (score_bin,).
 
-    Attributes
-    ----------
-    scale : {"logit", "identity"}
-        What the bins divide.
-    width : float
-        Of a bin, a power of 2.
-    subgroup, outcome, index : int arrays
-        Position of the subgroup, 0 or 1, and the bin: scores from ``index * width`` on and below the next.
-    weight, squares : arrays
-        Sums of the weights of the rows and of their squares.
-    total, total_squares : arrays
-        Weighted sums of what a row lies above the middle of its bin, and of its square.
+    Bin ``index`` holds scores from ``index * width`` on and below the next, with a power of 2 for ``width``; ``outcome`` is 0 or 1.
+    ``weight`` and ``squares`` sum the weights of the rows and their squares, ``total`` and ``total_squares`` (weighted) what a row
+    lies above the middle of its bin, and its square.
     """
 
     scale: Scale
@@ -93,9 +84,6 @@ class CellMoments:
 def to_scale(score: ArrayLike, scale: Scale) -> FloatArray:
     """Scores on the modelling scale.
 
-    Examples
-    --------
-    >>> from bayesgroups.tallies.score_moments import to_scale
     >>> to_scale([0.5, 0.0, 1.0], "logit").round(4).tolist()
     [0.0, -13.8155, 13.8155]
     """
@@ -110,31 +98,9 @@ def bin_rows(
     score: FloatArray, outcome: NDArray[np.int64], subgroup: NDArray[np.int64], weight: FloatArray, squares: FloatArray,
     scale: Scale,
 ) -> ScoreBins:  # fmt: skip
-    """Bin scores.
+    """Bins of scores as observed, not on the modelling scale; arrays (row,).
 
-    Parameters
-    ----------
-    score : array (row,)
-        As observed, not on the modelling scale.
-    outcome, subgroup : int arrays (row,)
-        0 or 1; position of the subgroup.
-    weight, squares : arrays (row,)
-        Weights and what they add to the sum of squared weights; a row may stand for several equal ones.
-    scale : {"logit", "identity"}
-        The modelling scale.
-
-    Returns
-    -------
-    ScoreBins
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.score_moments import bin_rows, cell_moments
-    >>> one, zero = np.ones(3), np.zeros(3, dtype=np.int64)
-    >>> found = cell_moments(bin_rows(np.array([1.0, 2.0, 6.0]), zero, zero, one, one, "identity"), 1)
-    >>> [float(part[0, 0].round(9)) for part in (found.count, found.mean, found.scatter)]
-    [3.0, 3.0, 14.0]
+    ``squares`` is what a row adds to the sum of squared weights; it may stand for several equal ones.
     """
     values = to_scale(score, scale)
     some = weight > 0
@@ -185,21 +151,11 @@ def add(first: ScoreBins, second: ScoreBins) -> ScoreBins:
 
 
 def attach(tally: xr.Dataset, bins: ScoreBins) -> xr.Dataset:
-    """A tally with the scores in bins.
+    """A tally with the scores in bins, which are laid out over its subgroups.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally.
-    bins : ScoreBins
-        Laid out over its subgroups.
-
-    Returns
-    -------
-    xr.Dataset
-        With ``bin_subgroup``, ``bin_outcome``, ``bin_index``, ``bin_weight``, ``bin_weight_squares``, ``bin_total`` and
-        ``bin_total_squares`` along ``score_bin``, and ``score_count``, ``score_mean`` and ``score_variance`` (score_outcome,
-        subgroup) on the modelling scale, which the settings name.
+    Added are ``bin_subgroup``, ``bin_outcome``, ``bin_index``, ``bin_weight``, ``bin_weight_squares``, ``bin_total`` and
+    ``bin_total_squares`` along ``score_bin``, and ``score_count``, ``score_mean`` and ``score_variance`` (score_outcome, subgroup)
+    on the modelling scale, which the settings name.
     """
     cells = cell_moments(bins, tally.sizes["subgroup"])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -218,37 +174,16 @@ def attach(tally: xr.Dataset, bins: ScoreBins) -> xr.Dataset:
 
 
 def keep_scores(tally: xr.Dataset, *, scale: Scale | None = None, cells: bool = True) -> xr.Dataset:
-    """Give a tally with an ``auc`` the moments and bins of its scores.
+    """A tally with an ``auc`` and with the moments and bins of its scores, which `bayesgroups.add_tallies` adds up.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with ``auc`` among its metrics, and so with a count per subgroup and distinct score.
-    scale : {"logit", "identity"}, optional
-        The modelling scale; by default that of logits where all scores lie in [0, 1]. Say it where parts of data are added.
-    cells : bool
-        Keep the counts per distinct score. Without them the metric ``auc`` goes as well, as nothing is left to compute it
-        from; what remains does not grow with rows.
+    The modelling scale is by default that of logits where all scores lie in [0, 1]; say it where parts of data are added. Without
+    the counts per distinct score (``cells=False``) the metric ``auc`` goes as well, as nothing is left to compute it from; what
+    remains does not grow with rows. Scores beyond 1e100, or outside [0, 1] for logits, are an error.
 
-    Returns
-    -------
-    xr.Dataset
-        As `attach` has it; `bayesgroups.add_tallies` adds it up.
-
-    Raises
-    ------
-    InputError
-        If the tally keeps no scores, one of them is no probability and logits are asked for, one is beyond 1e100, or ``auc`` is
-        the only metric and would have to go.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.tallies.score_moments import keep_scores
     >>> rows = pd.DataFrame({"s": ["a"] * 4, "y": [0, 0, 1, 1], "p": [0.5, 0.5, 0.2, 0.8]})
-    >>> one = bg.tally(rows, ["s"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5)
-    >>> half = keep_scores(one, cells=False)
+    >>> half = keep_scores(bg.tally(rows, ["s"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5), cells=False)
     >>> bg.add_tallies([half, half])["score_count"].values.ravel().tolist()
     [4.0, 4.0]
     """
@@ -291,24 +226,9 @@ def kept(tally: xr.Dataset) -> ScoreBins | None:
 
 
 def carry(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
-    """Give the tally of the whole the bins of its parts, added up.
+    """The tally of the whole with the bins of its parts, added up; as it is where no part has bins.
 
-    Parameters
-    ----------
-    parts : sequence of xr.Dataset
-        Tallies.
-    whole : xr.Dataset
-        Their sum, without bins.
-
-    Returns
-    -------
-    xr.Dataset
-        ``whole`` where no part has bins.
-
-    Raises
-    ------
-    InputError
-        If some parts have bins and others not, or the modelling scales differ.
+    An error where some parts have bins and others not, or the modelling scales differ.
     """
     bins = [kept(part) for part in parts]
     present = [one for one in bins if one is not None]

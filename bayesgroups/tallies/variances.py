@@ -14,27 +14,11 @@ NULL_AUC_VARIANCE = 1 / 12
 
 
 def mean_inverse_count(rows: FloatArray, count: FloatArray) -> FloatArray:
-    """E[1/M given M > 0] for M ~ Binomial(rows, count / rows): what a bootstrap of the rows divides by.
+    """E[1/M given M > 0] for M ~ Binomial(rows, count / rows), count <= rows: what a bootstrap of the rows divides by.
 
-    A conditional rate (FNR among positives) has a random denominator when rows are resampled. With
-    ``count == rows`` the denominator is fixed and the value is 1 / rows.
-
-    Parameters
-    ----------
-    rows, count : arrays of one shape
-        Whole numbers, count <= rows; 0 gives NaN.
-
-    Returns
-    -------
-    array
-        Exact sums up to an expected denominator of 100; beyond that a series in its inverse with error below 1e-9.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.variances import mean_inverse_count
-    >>> mean_inverse_count(np.array([10.0]), np.array([4.0])).round(6).tolist()
-    [0.30327]
+    A conditional rate (FNR among positives) has a random denominator when rows are resampled. With ``count == rows`` the
+    denominator is fixed and the value is 1 / rows; a count of 0 gives NaN. Exact sums up to an expected denominator of 100;
+    beyond that a series in its inverse with error below 1e-9.
     """
     rows, count = np.broadcast_arrays(np.asarray(rows, dtype=np.float64), np.asarray(count, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
