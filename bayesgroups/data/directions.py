@@ -43,30 +43,12 @@ def direction_of(name: str) -> bool | None:
 def choose_directions(
     names: Sequence[str], given: LargerIsBetter, defined: Mapping[str, bool | None] | None = None
 ) -> list[Direction]:
-    """The direction of every metric of a tally.
+    """The direction of every metric of a tally, one per name.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the metrics.
-    given : bool, mapping from names to bool, or None
-        What the caller says; it wins over the definition and the name of a metric.
-    defined : mapping, optional
-        Directions that the definitions of metrics carry, such as ``Metric(larger_is_better=True)``.
+    What the caller says (``given``) wins over the definitions that metrics carry (``defined``), and these over names; where nothing
+    gives a direction, smaller values are taken to be better, as of a loss. An error where ``given`` is neither a truth value
+    nor a mapping to such, names a metric that is not tallied, or is said of several metrics of which one is known otherwise.
 
-    Returns
-    -------
-    list of Direction
-        One per name. Where nothing gives a direction, smaller values are taken to be better, as of a loss.
-
-    Raises
-    ------
-    InputError
-        If the argument is neither a truth value nor a mapping to such, names a metric that is not tallied, or says one thing
-        of several metrics of which the name of one says another.
-
-    Examples
-    --------
     >>> choose_directions(["mean"], True), choose_directions(["wer"], None)
     ([Direction(larger_is_better=True, assumed=False)], [Direction(larger_is_better=False, assumed=True)])
     """

@@ -18,31 +18,7 @@ MISSING_LEVEL = "(missing)"
 
 
 def open_frame(source: object) -> nw.DataFrame[Any]:
-    """A dataframe of any kind, or a CSV or Parquet file, in memory.
-
-    Parameters
-    ----------
-    source : dataframe, str or Path
-        pandas, polars, pyarrow or any other frame that narwhals knows (lazy ones are collected), or a file.
-
-    Returns
-    -------
-    narwhals DataFrame
-
-    Raises
-    ------
-    InputError
-        As `open_rows`, or if there are no rows.
-    MissingDependencyError
-        If a Parquet file is given and pyarrow is not installed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from bayesgroups.data.frames import open_frame
-    >>> open_frame(pd.DataFrame({"sex": ["f", "m"]})).columns
-    ['sex']
-    """
+    """A dataframe of any kind in memory, see `open_rows`; lazy ones are collected, and one without rows is an error."""
     opened = open_rows(source)
     frame = opened.collect() if isinstance(opened, nw.LazyFrame) else opened
     if len(frame) == 0:
@@ -51,34 +27,10 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
 
 
 def open_rows(source: object) -> Frame:
-    """A dataframe of any kind as it is, lazy or not, or a CSV or Parquet file in memory.
+    """A dataframe of any kind that narwhals knows as it is, lazy or not, or columns, or a CSV or Parquet file, in memory.
 
-    Parameters
-    ----------
-    source : dataframe, str or Path
-        As in `open_frame`.
-
-    Returns
-    -------
-    narwhals DataFrame or LazyFrame
-
-    Raises
-    ------
-    InputError
-        If the source is no dataframe, two columns have one name, or the file does not exist, is damaged or of another kind.
-    MissingDependencyError
-        If a Parquet file is given and pyarrow is not installed.
-
-    Notes
-    -----
-    In CSV files only the empty field is missing: the texts ``NA`` and ``None`` stay levels as they are.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from bayesgroups.data.frames import open_rows
-    >>> type(open_rows(pl.LazyFrame({"sex": ["f", "m"]}))).__name__
-    'LazyFrame'
+    In CSV files only the empty field is missing: the texts ``NA`` and ``None`` stay levels as they are. Parquet files need
+    pyarrow.
     """
     if isinstance(source, str | Path):
         return _read(Path(source))

@@ -10,13 +10,7 @@ from bayesgroups.errors import InputError
 
 
 def positive_label(values: Sequence[Any], roles: Roles) -> Any:
-    """The label that counts as positive.
-
-    Raises
-    ------
-    InputError
-        If there are more than two labels, or nothing says which of them is positive.
-    """
+    """The label that counts as positive; an error where there are more than two, or nothing says which."""
     columns = " and ".join(repr(name) for name in (roles.y_true, roles.y_pred) if name is not None)
     shown = ", ".join(repr(value) for value in sorted(values, key=str)[:5])
     if len(values) > 2:
@@ -46,13 +40,7 @@ def positive_label(values: Sequence[Any], roles: Roles) -> Any:
 
 
 def check_common(y_true: str, true: set[Any], y_pred: str, pred: set[Any]) -> None:
-    """Refuse outcomes and decisions (columns and their labels) that have no label in common.
-
-    Raises
-    ------
-    InputError
-        If they have none.
-    """
+    """Refuse outcomes and decisions (columns and their labels) that have no label in common."""
     if not true & pred:
         raise InputError(
             f"columns {y_true!r} (y_true=) and {y_pred!r} (y_pred=) have no label in common: "

@@ -30,13 +30,7 @@ class Number:
 
 
 def numbers(source: Source, roles: Roles) -> list[Number]:
-    """The columns of numbers, in the order in which they are checked.
-
-    Raises
-    ------
-    InputError
-        If a column is absent or holds no numbers.
-    """
+    """The columns of numbers, in the order in which they are checked."""
     schema = source.frame.collect_schema()
     for argument, name in roles.columns().items():
         if name not in schema:
@@ -144,13 +138,7 @@ def extremes(column: str) -> list[nw.Expr]:
 
 
 def refuse_missing(source: Source, frame: Frame, column: str, name: str, argument: str) -> None:
-    """Refuse a column with missing values.
-
-    Raises
-    ------
-    InputError
-        Naming the column and its argument, and the first row without a value where rows have numbers.
-    """
+    """Refuse a column with missing values, naming the first row without one where rows have numbers."""
     kept = frame.select(nw.col(column))
     gone = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
     if gone:

@@ -38,13 +38,7 @@ class Roles:
 
 
 def check_arguments(roles: Roles) -> None:
-    """Refuse arguments that contradict one another.
-
-    Raises
-    ------
-    InputError
-        If no attribute is named, or a decision has two rules or none to apply one to.
-    """
+    """Refuse arguments without an attribute, or with two rules for a decision or none to apply one to."""
     if not roles.by:
         raise InputError("by= names no column; name at least one attribute, as by=['sex', 'age']")
     if len(set(roles.by)) < len(roles.by):

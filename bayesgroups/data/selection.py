@@ -22,11 +22,6 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
 
     The range of scores is cut into bins, and the bin that holds the m-th largest is cut again until its distinct scores
     are few: three passes over one column for 10 million rows, in memory that does not grow with them.
-
-    Raises
-    ------
-    InputError
-        If the rate is outside (0, 1], or a score is missing or not finite.
     """
     rate = roles.selection_rate
     assert rate is not None, "asked for with a rate only"

@@ -63,15 +63,7 @@ class Source:
         return None
 
     def collect(self, query: Frame) -> nw.DataFrame[Any]:
-        """Run a query over the frame and take its small answer into memory.
-
-        Raises
-        ------
-        InputError
-            If a file cannot be read; it is named.
-        EngineError
-            If the engine gives up for another reason.
-        """
+        """The small answer to a query over the frame, in memory; a failure names the file that cannot be read."""
         if isinstance(query, nw.DataFrame):
             return query
         try:
@@ -106,31 +98,10 @@ class Source:
 
 
 def open_source(source: object) -> Source:
-    """Open rows: a frame in memory or a lazy one, or files, which are left where they are if they are large or many.
+    """Rows opened: a frame in memory or a lazy one, or files, which are left where they are if they are large or many.
 
-    Parameters
-    ----------
-    source : object
-        Any frame that narwhals knows, lazy or not, the path of a CSV or Parquet file (one of at least `LARGE` bytes is left to
-        DuckDB) or of a directory, a pattern such as ``"rows/*.parquet"``, or a source that is open already.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        If the source is no dataframe, a pattern or directory has no rows in files of one kind, or a file cannot be opened.
-    MissingDependencyError
-        If files are to be read and DuckDB is not installed.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from bayesgroups.data.sources import open_source
-    >>> open_source(pl.LazyFrame({"sex": ["f", "m"]})).engine
-    'polars'
+    Taken are any frame that narwhals knows, lazy or not, columns, the path of a CSV or Parquet file (one of at least `LARGE` bytes
+    is left to DuckDB) or of a directory, a pattern such as ``"rows/*.parquet"``, and a source that is open already.
     """
     if isinstance(source, Source):
         return source

@@ -19,28 +19,10 @@ class SelectionThreshold:
 
 
 def selection_threshold(scores: ArrayLike, rate: float) -> SelectionThreshold:
-    """The threshold r for which ``score >= r`` selects a share ``rate`` of the rows.
+    """The threshold r for which ``score >= r`` selects a share ``rate``, in (0, 1], of rows with finite scores (row,).
 
-    Parameters
-    ----------
-    scores : array-like (row,)
-        Finite scores.
-    rate : float
-        Share to select, in (0, 1].
+    It is the m-th largest score with m = round(rate x rows), at least 1.
 
-    Returns
-    -------
-    SelectionThreshold
-        The m-th largest score with m = round(rate x rows), at least 1, and the share it selects.
-
-    Raises
-    ------
-    InputError
-        If there is no score, a score is not finite, or the rate is outside (0, 1].
-
-    Examples
-    --------
-    >>> from bayesgroups.data.thresholds import selection_threshold
     >>> selection_threshold([0.11, 0.52, 0.37, 0.92, 0.48, 0.66, 0.05, 0.71, 0.29, 0.33], 0.2)
     SelectionThreshold(threshold=0.71, attained=0.2)
     """
