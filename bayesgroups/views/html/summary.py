@@ -11,26 +11,7 @@ NAMED = 5
 
 
 def sentences(reading: Reading) -> list[str]:
-    """The range of the estimates, the subgroups that stand apart, the gaps, and the truth where it is known.
-
-    Parameters
-    ----------
-    reading : Reading
-        One metric of a report.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.report.view import read
-    >>> counts = bg.tally_from_counts([90, 30], [100, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> sentences(read(bg.estimate(counts, bg.NoPooling(), seed=1)))[1]
-    'Frequentist estimates run from 0.300 (b) to 0.900 (a).'
-    """
+    """The range of the estimates, the subgroups that stand apart, the gaps, and the truth where it is known."""
     said = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
     if np.isfinite(reading.overall):
         said.append(_apart(reading))
@@ -54,19 +35,7 @@ def sentences(reading: Reading) -> list[str]:
 
 
 def alternative(reading: Reading, drawn: int) -> str:
-    """The text in place of the forest plot.
-
-    Parameters
-    ----------
-    reading : Reading
-        One metric of a report.
-    drawn : int
-        How many subgroups the plot shows.
-
-    Returns
-    -------
-    str
-    """
+    """The text in place of a forest plot that shows ``drawn`` subgroups."""
     opening = (
         f"Forest plot of {reading.metric} in {_count(drawn, 'subgroup')}, largest first, "
         f"with {percent(reading.level)} intervals of both approaches."

@@ -96,27 +96,7 @@ class MetricWords:
 
 
 def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
-    """Describe one metric of a tally.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally, or the ``constant_data`` of a report.
-    metric : str
-        One of its metrics.
-
-    Returns
-    -------
-    MetricWords
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1], [2], pd.DataFrame({"site": ["a"]}), metric="fnr")
-    >>> metric_words(counts, "fnr").definition
-    'the share of positives that are not selected'
-    """
+    """Description of one metric of a tally, or of the ``constant_data`` of a report."""
     one = tally.sel(metric=metric)
     kind, larger = str(one["kind"].values), bool(int(one["larger_is_better"]))
     settings = settings_of(tally)
@@ -158,13 +138,7 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
 
 
 def estimator_words(report: xr.DataTree) -> str:
-    """The description of its estimator that a report carries; its word where it carries none.
-
-    Examples
-    --------
-    >>> estimator_words(xr.DataTree(xr.Dataset(attrs={"estimator": "flat_beta"})))
-    'Estimator flat beta.'
-    """
+    """The description of its estimator that a report carries; its word where it carries none."""
     word = str(report.attrs["estimator"]).replace("_", " ")
     return plain(str(report.attrs.get("description") or f"Estimator {word}."))
 
@@ -172,8 +146,6 @@ def estimator_words(report: xr.DataTree) -> str:
 def interval_words(method: str) -> str:
     """Description of an interval; methods can carry a remark in brackets.
 
-    Examples
-    --------
     >>> interval_words("t (unshrunk: too few subgroups)")
     "Student's t interval with the row variance of each subgroup (unshrunk: too few subgroups)"
     """
@@ -183,26 +155,7 @@ def interval_words(method: str) -> str:
 
 
 def model_words(report: xr.DataTree) -> list[str]:
-    """Likelihood and priors of the Bayesian side that a report carries, one sentence for metrics that share it.
-
-    Parameters
-    ----------
-    report : xr.DataTree
-        A report.
-
-    Returns
-    -------
-    list of str
-        None where the report carries none.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> model_words(bg.estimate(counts, bg.NoPooling(), seed=1))
-    ['fnr: binomial likelihood; the prior of each subgroup is Beta(0.5, 0.5) (Jeffreys).']
-    """
+    """Likelihood and priors of the Bayesian side that a report carries, one sentence for metrics that share it."""
     priors, said = json_of(report, "prior_description", {}), dict[str, list[str]]()
     for metric in report["estimates"].to_dataset()["metric"].values:
         if priors.get(str(metric)):

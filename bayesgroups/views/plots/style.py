@@ -62,19 +62,7 @@ def look(size: Size) -> Look:
 
 
 def begin(axes: Axes | None, shape: Look, height: float) -> Axes:
-    """The axes to draw on: those given, or those of a new figure that pyplot does not know.
-
-    Parameters
-    ----------
-    axes : Axes or None
-    shape : Look
-    height : float
-        As a share of the width.
-
-    Returns
-    -------
-    Axes
-    """
+    """The axes given, or those of a new figure that pyplot does not know, its height a share of the width."""
     if axes is None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -95,8 +83,6 @@ def begin(axes: Axes | None, shape: Look, height: float) -> Axes:
 def short(label: str, length: int = 44) -> str:
     """A label that leaves room for the picture; the middle goes first, for both ends tell subgroups apart.
 
-    Examples
-    --------
     >>> short("a very long name of a subgroup", 13)
     'a very…bgroup'
     """

@@ -76,15 +76,7 @@ def tables(answer: xr.Dataset) -> list[Record]:
 
 
 def as_text(document: Mapping[str, Any]) -> str:
-    """A document as JSON: keys in their order, letters as they are, numbers that read back as the same.
-
-    Examples
-    --------
-    >>> print(as_text({"label": "é"}))
-    {
-      "label": "é"
-    }
-    """
+    """A document as JSON: keys in their order, letters as they are, numbers that read back as the same."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 

@@ -21,43 +21,10 @@ def report_table(
     decimals: int | None = None,
     limit: int | None = None,
 ) -> Table:
-    """One metric of a report for the terminal, both approaches side by side.
+    """One metric of a report (the first by default) for the terminal, both approaches side by side.
 
-    Parameters
-    ----------
-    report : xr.DataTree
-        A report.
-    metric : str, optional
-        One of its metrics; the first when left out.
-    level : float
-        Level of the intervals.
-    truth : xr.DataArray, optional
-        True values; adds the column ``truth``, and a star to every interval that misses it.
-    order : {"tally", "size", "estimate"}
-        Order of the subgroups.
-    decimals : int, optional
-        Decimals of all numbers; by default as the range of the metric asks for.
-    limit : int, optional
-        Show only so many subgroups when there are more: the largest, largest first.
-
-    Returns
-    -------
-    rich.table.Table
-
-    Raises
-    ------
-    SchemaError
-        If the tree is not a report.
-    InputError
-        If the report lacks the metric or the level, the order is unknown, or the truth does not fit.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> report_table(bg.estimate(counts, bg.NoPooling(), seed=1)).row_count
-    2
+    The truth adds a column, and a star to every interval that misses it; ``decimals`` are by default as the range of the metric
+    asks for; ``limit`` shows the largest subgroups only, largest first, when there are more.
     """
     check_order(order)
     reading = read(report, metric, level=level, truth=truth)

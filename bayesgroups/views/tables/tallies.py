@@ -15,35 +15,8 @@ from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, l
 def tally_table(tally: xr.Dataset, metric: str, *, decimals: int = 3, limit: int | None = None) -> Table:
     """One metric of a tally for the terminal.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally.
-    metric : str
-        One of its metrics.
-    decimals : int
-        Decimals of estimates and standard errors.
-    limit : int, optional
-        Show only so many subgroups when there are more: the largest, largest first.
-
-    Returns
-    -------
-    rich.table.Table
-        Rows, effective denominator ``n``, estimate, standard error (from the pooled row variance) and remark
-        per subgroup.
-
-    Raises
-    ------
-    InputError
-        If the tally lacks the metric.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> tally_table(counts, "fnr").row_count
-    2
+    Rows, effective denominator ``n``, estimate, standard error (from the pooled row variance) and remark per subgroup; ``limit``
+    shows the largest subgroups only, largest first, when there are more.
     """
     names = [str(name) for name in tally["metric"].values]
     if metric not in names:

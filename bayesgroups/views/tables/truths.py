@@ -15,36 +15,10 @@ from bayesgroups.views.tables.layout import empty_table
 
 
 def truth_table(reports: Mapping[str, xr.DataTree], truth: xr.DataArray, *, level: float = 0.95) -> Table:
-    """Tabulate the errors of reports where the truth is known, in one row per metric, report and approach.
+    """Errors of reports where the truth (metric, subgroup) is known, in one row per metric, report and approach.
 
-    Parameters
-    ----------
-    reports : mapping
-        Reports by the name they go under, all of the same metrics.
-    truth : xr.DataArray
-        True values along ``metric`` and ``subgroup``.
-    level : float
-        Level of the intervals.
-
-    Returns
-    -------
-    rich.table.Table
-        Mean absolute error of the estimates, how many intervals hold the truth, and their mean width, over
-        the subgroups that have an answer and a truth.
-
-    Raises
-    ------
-    InputError
-        If there is no report, or the truth lacks a metric of theirs.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> truth = xr.full_like(counts["estimate"], 0.3)
-    >>> truth_table({"alone": bg.estimate(counts, bg.NoPooling(), seed=1)}, truth).row_count
-    2
+    Mean absolute error of the estimates, how many intervals hold the truth, and their mean width, over the subgroups that have
+    an answer and a truth.
     """
     if not reports:
         raise InputError("truth_table() got no report; give at least one")

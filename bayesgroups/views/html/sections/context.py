@@ -18,24 +18,9 @@ DRAWN = 40
 
 @dataclass(frozen=True)
 class Context:
-    """One metric of a report.
+    """One metric of a report: its tally, its place and name (not escaped), what there is to say of it, and the truth if known.
 
-    Attributes
-    ----------
-    report : xr.DataTree
-    tally : xr.Dataset
-        Its tally.
-    place : int
-        Of the metric.
-    name : str
-        Its name, not escaped.
-    reading : Reading
-    said : MetricWords
-    level : float
-    truth : xr.DataArray or None
-    larger_is_better : bool
-    imputed : {"leave_out", "include"}
-        Whether subgroups without rows take part in the questions of the page.
+    ``imputed`` decides if subgroups without rows take part in the questions of the page.
     """
 
     report: xr.DataTree

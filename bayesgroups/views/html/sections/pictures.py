@@ -23,20 +23,7 @@ class Picture:
 
 
 def picture(draw: Callable[[], Axes], alternative: str, caption: str) -> Picture:
-    """Draw with our own style, whatever the reader's, and put the drawing into an address.
-
-    Parameters
-    ----------
-    draw : callable
-        Makes the axes on a figure of its own.
-    alternative : str
-        The text in place of the picture.
-    caption : str
-
-    Returns
-    -------
-    Picture
-    """
+    """A drawing, as an address, in our own style, whatever the reader's; ``draw`` makes the axes on a figure of its own."""
     return Picture(f"data:image/svg+xml;base64,{_drawing(draw)}", alternative, caption)
 
 

@@ -68,8 +68,6 @@ def _facts(report: xr.DataTree, tally: xr.Dataset) -> dict[str, str]:
 def listed(names: list[str]) -> str:
     """Names as a phrase.
 
-    Examples
-    --------
     >>> listed(["race", "age", "sex"])
     'race, age and sex'
     """
@@ -79,8 +77,6 @@ def listed(names: list[str]) -> str:
 def lower_first(title: str) -> str:
     """A title within a sentence; names of capitals stay as they are.
 
-    Examples
-    --------
     >>> lower_first("Selection rate"), lower_first("F1 score"), lower_first("WER")
     ('selection rate', 'F1 score', 'WER')
     """

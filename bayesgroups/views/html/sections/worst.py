@@ -57,8 +57,6 @@ def worst(context: Context) -> dict[str, Any] | None:
 def chance(probability: float) -> str:
     """A probability in per cent; small and large ones are not rounded to nothing and to certainty.
 
-    Examples
-    --------
     >>> chance(0.123), chance(0.0004), chance(0.9999), chance(0.0), chance(1.0)
     ('12%', '<1%', '>99%', '<1%', '>99%')
     """
