@@ -86,13 +86,7 @@ def estimate(
 
 
 def parsed(settings: tuple[str, ...]) -> dict[str, object]:
-    """Settings as name=value, each value as TOML has it, or else as text.
-
-    Raises
-    ------
-    InputError
-        If one is not of that form or a name comes twice.
-    """
+    """Settings as name=value, each once and each value as TOML has it, or else as text."""
     from bayesgroups.cli.values import pairs
 
     return pairs(settings, option="--set", kind=_toml) or {}

@@ -26,31 +26,11 @@ def publish(
     remark: str | None = None,
     notes: Sequence[str] = (),
 ) -> int:
-    """Print an answer, as tables or as JSON, and write it where asked.
+    """Print an answer, as tables or as JSON, and write it where asked; the exit code is 1 if its report is not usable.
 
-    Parameters
-    ----------
-    answer : xr.Dataset
-        What the public function gave.
-    question : str
-        Name of the function.
-    wanted : AnswerOptions
-        How to show it.
-    rows : str or None
-        The dim along which a table runs; one table per combination of the other dims.
-    columns : mapping
-        Headings and variables, as in `bayesgroups.views.tables.answer_table`.
-    source : tally or report, optional
-        What was asked; a report that is not usable makes the answer not usable.
-    remark : str, optional
-        Variable with texts for footnotes.
-    notes : sequence of str
-        Lines below the tables.
-
-    Returns
-    -------
-    int
-        The exit code: 1 when the report behind the answer is not usable.
+    ``question`` is the name of the function, ``source`` the tally or report that was asked, ``rows`` the dim along which a table
+    runs (one table per combination of the other dims), ``columns`` headings and variables, as in
+    `bayesgroups.views.tables.answer_table`, ``remark`` a variable with texts for footnotes, and ``notes`` lines below the tables.
     """
     from bayesgroups.cli.consoles import output
 

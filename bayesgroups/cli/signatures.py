@@ -32,21 +32,9 @@ PLAIN: Mapping[str, object] = {
 class Argument:
     """A parameter of a function.
 
-    Attributes
-    ----------
-    name : str
-    annotation : object
-        A type that an option can have, or None where there is none.
-    default : object
-        `REQUIRED` where there is none.
-    optional : bool
-        Whether None is a value.
-    help : str
-        Its entry in the docstring.
-    former : str
-        The name that it had, from the function's `bayesgroups.forwarding.renamed_keyword`; empty where there was none.
-    words : mapping
-        Present values by their former words.
+    ``annotation`` is a type that an option can have, or None; ``default`` is `REQUIRED` where there is none; ``optional`` is true
+    if None is a value; ``help`` is its entry in the docstring. ``former`` is the name that it had, from the function's
+    `bayesgroups.forwarding.renamed_keyword`, empty where there was none, and ``words`` are present values by their former words.
     """
 
     name: str
@@ -60,14 +48,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Function:
-    """A public function as its source has it.
-
-    Attributes
-    ----------
-    module, name : str
-        Where it can be imported.
-    arguments : tuple of Argument
-    """
+    """A public function as its source has it: where it can be imported, and its arguments."""
 
     module: str
     name: str
@@ -79,21 +60,8 @@ class Function:
 
 
 def function_of(path: str) -> Function:
-    """Signature and docstring of a function.
+    """Signature and docstring of a function, by module and name inside the package; a name from another module is followed.
 
-    Parameters
-    ----------
-    path : str
-        Module and name inside the package, as ``"questions.priors.prior_predictive"``; a name that the module takes from
-        another one is followed.
-
-    Raises
-    ------
-    LookupError
-        If there is no such function.
-
-    Examples
-    --------
     >>> margins = function_of("questions.certification.margins")
     >>> margins.module, [(argument.name, argument.annotation, argument.default) for argument in margins.arguments[1:]]
     ('bayesgroups.questions.certification.overlapping', [('order', <class 'int'>, None)])
@@ -119,13 +87,6 @@ def function_of(path: str) -> Function:
 def opening_of(path: str) -> str:
     """Opening of a function's docstring, up to its parameters, without parsing its module: the first page of help asks for all.
 
-    Raises
-    ------
-    LookupError
-        If the function is not defined in this very module or has no docstring.
-
-    Examples
-    --------
     >>> opening_of("questions.certification.overlapping.margins")
     'Tally every margin beside the intersections: women, Asian people and Asian women.'
     """
@@ -143,8 +104,6 @@ def opening_of(path: str) -> str:
 def entries_of(docstring: str) -> dict[str, str]:
     r"""Entries of the parameters of a docstring in the numpydoc format.
 
-    Examples
-    --------
     >>> entries_of("A sum.\n\nParameters\n----------\na, b : int\n    To be ``added``.\n")
     {'a': 'To be `added`.', 'b': 'To be `added`.'}
     """
@@ -157,8 +116,6 @@ def entries_of(docstring: str) -> dict[str, str]:
 def markdown(text: str) -> str:
     """Text of a docstring, which is reStructuredText, as Markdown; settings as options.
 
-    Examples
-    --------
     >>> markdown('With ``imputed="include"`` :math:`x` counts (see Notes).')
     'With `--imputed include` `x` counts.'
     """
