@@ -139,22 +139,7 @@ def population() -> Binormal:
 
 
 def draw_rows(law: Binormal, sizes: NDArray[np.int64], rng: np.random.Generator) -> pd.DataFrame:
-    """Draw rows of the 32 subgroups, in random order.
-
-    Parameters
-    ----------
-    law : Binormal
-        From `population`.
-    sizes : int array (subgroup,)
-        Rows per subgroup.
-    rng : numpy Generator
-        Where the randomness comes from.
-
-    Returns
-    -------
-    DataFrame
-        As ``Demonstration.rows``.
-    """
+    """Rows of the 32 subgroups in random order, as ``Demonstration.rows``; ``sizes`` (subgroup,) says how many of each."""
     import pandas as pd
 
     group = np.repeat(np.arange(len(_TABLE)), sizes)
