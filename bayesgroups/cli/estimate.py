@@ -137,17 +137,17 @@ def save(
     imputed: Imputed = "leave_out",
 ) -> None:
     """Write what was asked for and say where, unless there is no console to say it on."""
-    said = []
+    lines = []
     if output is not None:
         from bayesgroups.report.schema import save_report
 
-        said.append(f"Wrote the report to {save_report(report, output)}")
+        lines.append(f"Wrote the report to {save_report(report, output)}")
     if html is not None:
         from bayesgroups.views.html import write_html
 
-        said.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
+        lines.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
     if console is not None:
-        for line in said:
+        for line in lines:
             console.print(Text(line))
 
 
@@ -158,8 +158,8 @@ def verdict(console: Console, report: xr.DataTree) -> int:
     number = report["diagnostics"].sizes["check"]
     if usable(report):
         passed = {0: "there was nothing to check", 1: "the one check of the computation passed"}
-        said = passed.get(number, f"all {number} checks of the computation passed")
-        console.print(Text.assemble(("Usable", "bold green"), f": {said}."))
+        checked = passed.get(number, f"all {number} checks of the computation passed")
+        console.print(Text.assemble(("Usable", "bold green"), f": {checked}."))
         return 0
     failed = failures(report)
     console.print(Text.assemble(("NOT usable", "bold red"), f": {len(failed)} of {number} checks failed."))

@@ -120,9 +120,9 @@ def _label(source: Source, rows: RowOptions) -> object:
 
     if rows.positive is None:
         return None
-    known = source.frame.collect_schema()
+    schema = source.frame.collect_schema()
     for column in (rows.y_true, rows.y_pred):
-        if column is None or column not in known:
+        if column is None or column not in schema:
             continue
         for value in source.collect(source.frame.select(nw.col(column)).unique())[column].to_list():
             if level_text(value) == rows.positive:

@@ -35,6 +35,6 @@ def signed(report: xr.DataTree) -> xr.DataTree:
     words = _WORDS.get()
     if not words:
         return report
-    found = report.copy()
-    found.attrs = {**report.attrs, "command": shlex.join(["bayesgroups", *words])}
-    return found
+    copy = report.copy()
+    copy.attrs = {**report.attrs, "command": shlex.join(["bayesgroups", *words])}
+    return copy

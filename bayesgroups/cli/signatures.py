@@ -120,7 +120,7 @@ def markdown(text: str) -> str:
     'With `--imputed include` `x` counts.'
     """
     plain = re.sub(r":math:(`[^`]*`)", r"\1", text).replace("``", "`").replace(" (see Notes)", "")
-    return re.sub(r'`(\w+)="?(\w+)"?`', lambda said: f"`--{said[1].replace('_', '-')} {said[2]}`", plain)
+    return re.sub(r'`(\w+)="?(\w+)"?`', lambda setting: f"`--{setting[1].replace('_', '-')} {setting[2]}`", plain)
 
 
 def _renamed(node: ast.FunctionDef) -> dict[str, tuple[str, dict[str, str]]]:
@@ -227,15 +227,15 @@ def _alias(name: str, module: str) -> list[Any]:
 
 def _chosen(kinds: list[Any]) -> Any:
     """One type for an option: a sequence before text, text before a pair, a pair before a number, a mapping last."""
-    known = [kind for kind in kinds if kind is not None]
-    sequences = [kind for kind in known if get_origin(kind) is tuple and get_args(kind)[-1] is Ellipsis]
-    pairs = [kind for kind in known if get_origin(kind) is tuple]
-    mappings = [kind for kind in known if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping)]
-    for first in (sequences, [str] if str in known else [], pairs):
+    typed = [kind for kind in kinds if kind is not None]
+    sequences = [kind for kind in typed if get_origin(kind) is tuple and get_args(kind)[-1] is Ellipsis]
+    pairs = [kind for kind in typed if get_origin(kind) is tuple]
+    mappings = [kind for kind in typed if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping)]
+    for first in (sequences, [str] if str in typed else [], pairs):
         if first:
             return first[0]
-    words = tuple(word for kind in known if get_origin(kind) is Literal for word in get_args(kind))
-    scalars = [kind for kind in known if kind not in mappings and get_origin(kind) is not Literal]
+    words = tuple(word for kind in typed if get_origin(kind) is Literal for word in get_args(kind))
+    scalars = [kind for kind in typed if kind not in mappings and get_origin(kind) is not Literal]
     scalars += [Literal[words]] if words else []
     return reduce(or_, scalars) if scalars else next(iter(mappings), None)
 

@@ -54,16 +54,16 @@ def tally(
     from bayesgroups.tallies.notes import binary_notes
     from bayesgroups.views.tables import tally_table
 
-    found = tally_rows(data, rows)
+    result = tally_rows(data, rows)
     console = consoles.output()
     if json:
-        print_json(found, "tally", usable=None)
-    for metric in found["metric"].values if show and not json else ():
-        console.print(tally_table(found, str(metric), limit=show))
+        print_json(result, "tally", usable=None)
+    for metric in result["metric"].values if show and not json else ():
+        console.print(tally_table(result, str(metric), limit=show))
         console.print()
-    for note in () if json else binary_notes(found):
+    for note in () if json else binary_notes(result):
         console.print(Text(f"Note: {note}"))
-    return 0 if output is None else wrote(found, output, quiet=json)
+    return 0 if output is None else wrote(result, output, quiet=json)
 
 
 def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:

@@ -52,12 +52,19 @@ def choose_directions(
     >>> choose_directions(["mean"], True), choose_directions(["wer"], None)
     ([Direction(larger_is_better=True, assumed=False)], [Direction(larger_is_better=False, assumed=True)])
     """
-    said = _as_mapping(names, given)
-    own = defined or {}
+    given_by_name = _as_mapping(names, given)
+    by_definition = defined or {}
     directions = []
     for name in names:
-        known = next((one for one in (said.get(name), own.get(name), direction_of(name)) if one is not None), None)
-        directions.append(Direction(bool(known), assumed=known is None))
+        direction = next(
+            (
+                choice
+                for choice in (given_by_name.get(name), by_definition.get(name), direction_of(name))
+                if choice is not None
+            ),
+            None,
+        )
+        directions.append(Direction(bool(direction), assumed=direction is None))
     return directions
 
 
@@ -65,12 +72,12 @@ def _as_mapping(names: Sequence[str], given: LargerIsBetter) -> Mapping[str, boo
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        for name, one in given.items():
+        for name, direction in given.items():
             if name not in names:
                 raise InputError(
                     f"larger_is_better= has metric {name!r}, which is not tallied; {near_misses(name, names)}"
                 )
-            _check(one, f"larger_is_better= of metric {name!r}")
+            _check(direction, f"larger_is_better= of metric {name!r}")
         return given
     _check(given, "larger_is_better=")
     contrary = next((name for name in names if direction_of(name) not in (None, given)), None)

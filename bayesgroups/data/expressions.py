@@ -49,26 +49,30 @@ def moments(metrics: Sequence[Metric], weighted: bool, shifts: Sequence[float | 
     weighted), ``wv{i}`` of weighted values; for means values are taken less their shift, ``wvv{i}`` sums their squares, and
     ``low{i}``, ``high{i}`` are the extremes.
     """
-    weight, found = weight_of(weighted), Parts([], [])
+    weight, parts = weight_of(weighted), Parts([], [])
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
         value, every = nw.col(f"__v{i}__"), metric.where is None and not weighted
         counts = weight * nw.col(f"__c{i}__")
-        parts = {"wv": value} if every else {"w": counts, "wv": counts * value}
+        columns = {"wv": value} if every else {"w": counts, "wv": counts * value}
         if weighted:
-            parts["ww"] = weight * counts
+            columns["ww"] = weight * counts
         if metric.kind == "mean":
             # Deviations from the overall mean keep the sum of squares accurate however far the values lie from 0.
             shift = shifts[i]
-            away = value if isinstance(shift, float) and shift == 0 else value - shift
-            parts |= {"wv": away, "wvv": away * away} if every else {"wv": counts * away, "wvv": counts * away * away}
-            found.aggregates.extend(
+            deviation = value if isinstance(shift, float) and shift == 0 else value - shift
+            columns |= (
+                {"wv": deviation, "wvv": deviation * deviation}
+                if every
+                else {"wv": counts * deviation, "wvv": counts * deviation * deviation}
+            )
+            parts.aggregates.extend(
                 [nw.col(f"__m{i}__").min().alias(f"low{i}"), nw.col(f"__m{i}__").max().alias(f"high{i}")]
             )
-        found.columns.extend(part.alias(f"__{name}{i}__") for name, part in parts.items())
-        found.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts)
-    return found
+        parts.columns.extend(part.alias(f"__{name}{i}__") for name, part in columns.items())
+        parts.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in columns)
+    return parts
 
 
 def features(number: int, weighted: bool) -> Parts:
@@ -94,7 +98,7 @@ def scores(weighted: bool) -> Parts:
 
 def clusters(metrics: Sequence[Metric], weighted: bool) -> Parts:
     """Rows ``rows`` of a cluster and, by metric, the weights that count ``w{i}``, weighted values ``wv{i}``, squares ``ww{i}``."""
-    weight, found = weight_of(weighted), Parts([], [nw.len().alias("rows")])
+    weight, sums = weight_of(weighted), Parts([], [nw.len().alias("rows")])
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
@@ -103,9 +107,9 @@ def clusters(metrics: Sequence[Metric], weighted: bool) -> Parts:
         parts = {"w": weight * counts, "wv": weight * counts * value}
         if weighted:
             parts["ww"] = weight * weight * counts
-        found.columns.extend(part.alias(f"__{name}{i}__") for name, part in parts.items())
-        found.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts)
-    return found
+        sums.columns.extend(part.alias(f"__{name}{i}__") for name, part in parts.items())
+        sums.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts)
+    return sums
 
 
 def _value(metric: Metric) -> nw.Expr:

@@ -51,8 +51,8 @@ def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[A
     if not source.is_file():
         raise InputError(f"file {str(source)!r} does not exist")
     try:
-        with opened(source, engine="h5netcdf") as found:
-            return found.load()
+        with opened(source, engine="h5netcdf") as tree:
+            return tree.load()
     except (OSError, ValueError) as problem:
         raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
 

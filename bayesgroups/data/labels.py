@@ -14,19 +14,19 @@ def positive_label(values: Sequence[Any], roles: Roles) -> Any:
     columns = " and ".join(repr(name) for name in (roles.y_true, roles.y_pred) if name is not None)
     shown = ", ".join(repr(value) for value in sorted(values, key=str)[:5])
     if len(values) > 2:
-        one, mends = min(values, key=str), []
+        first, fixes = min(values, key=str), []
         if roles.y_pred is not None:
-            mends.append(f"tpr and its like need two, so use metrics of one class such as 'tpr[{one}]'")
+            fixes.append(f"tpr and its like need two, so use metrics of one class such as 'tpr[{first}]'")
         if roles.y_score is not None:
-            mends.append(
+            fixes.append(
                 f"what comes from a score, such as auc, is about one class against all others: tally it apart, with a column "
-                f"that is 1 for {one!r} and 0 for all others as y_true= and the score of {one!r} as y_score="
+                f"that is 1 for {first!r} and 0 for all others as y_true= and the score of {first!r} as y_score="
             )
-        mends = mends or ["metrics of the positive class need two"]
+        fixes = fixes or ["metrics of the positive class need two"]
         hint = "; decisions are 0 or 1: for a score use y_score= with threshold=" if _fractional(values) else ""
         raise InputError(
             f"labels in {columns} are not binary: {len(values)} values ({shown}{', ...' if len(values) > 5 else ''}); "
-            f"{'; '.join(mends)}{hint}"
+            f"{'; '.join(fixes)}{hint}"
         )
     if roles.positive is not None:
         if roles.positive not in values and len(values) == 2:

@@ -16,7 +16,7 @@ from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import InputError, near_misses
 
-LARGEST = float(np.finfo(np.float64).max)
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def equals(column: str, dtype: Any, label: object) -> nw.Expr:
 
 def absent(frame: Frame, column: str) -> nw.Expr:
     """Missing values: null in every engine, and NaN in a column of floats."""
-    found = nw.col(column)
-    return found.is_null() | found.is_nan() if frame.collect_schema()[column].is_float() else found.is_null()
+    value = nw.col(column)
+    return value.is_null() | value.is_nan() if frame.collect_schema()[column].is_float() else value.is_null()
 
 
 def sums(column: str, *, complete: bool = False) -> list[nw.Expr]:
@@ -140,9 +140,9 @@ def extremes(column: str) -> list[nw.Expr]:
 def refuse_missing(source: Source, frame: Frame, column: str, name: str, argument: str) -> None:
     """Refuse a column with missing values, naming the first row without one where rows have numbers."""
     kept = frame.select(nw.col(column))
-    gone = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
-    if gone:
-        raise absence(name, argument, int(gone), first_row(source, frame, column, absent(kept, column))[1])
+    number = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
+    if number:
+        raise absence(name, argument, int(number), first_row(source, frame, column, absent(kept, column))[1])
 
 
 def check(source: Source, frame: Frame, number: Number, table: Mapping[str, FloatArray], rows: FloatArray) -> None:
@@ -167,7 +167,7 @@ def check(source: Source, frame: Frame, number: Number, table: Mapping[str, Floa
     column, value = number.column, nw.col(number.column)
     if not ((table[f"{column}count"] == rows).all() and np.isfinite(table[f"{column}sum"]).all()):
         refuse_missing(source, frame, column, number.name, number.argument)
-        first, row = first_row(source, frame, column, (value > LARGEST) | (value < -LARGEST))
+        first, row = first_row(source, frame, column, (value > MAX_FLOAT) | (value < -MAX_FLOAT))
         if first is not None:
             raise infinity(number.name, number.argument, first, row)
     if column == "__weight__" and (table[f"{column}low"] < 0).any():

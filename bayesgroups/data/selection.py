@@ -13,7 +13,7 @@ from bayesgroups.errors import InputError
 
 BINS = 2**16
 """Parts into which the range of scores is cut at a time."""
-FEW = 2**18
+MAX_SCORES_IN_MEMORY = 2**18
 """Distinct scores that are taken into memory."""
 
 
@@ -43,13 +43,15 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
     low, high, above = float(table["__y_score__low"][0]), float(table["__y_score__high"][0]), 0
     scores = frame.select((score + 0.0).alias("score"))
     number = rows
-    while number > FEW and low < high:
+    while number > MAX_SCORES_IN_MEMORY and low < high:
         scale = (BINS - 1) / 2 / (high / 2 - low / 2)  # halves, for ranges that no float can hold
         inside = scores.filter(nw.col("score") >= low, nw.col("score") <= high)
         bins = inside.select(((nw.col("score") * scale) - low * scale).floor().alias("bin"), nw.col("score"))
         extremes = nw.col("score").min().alias("low"), nw.col("score").max().alias("high")
-        found = source.collect(bins.group_by("bin").agg(nw.len().alias("rows"), *extremes)).sort("bin", descending=True)
-        for count, least, most in zip(*(found[name].to_list() for name in ("rows", "low", "high")), strict=True):
+        counts = source.collect(bins.group_by("bin").agg(nw.len().alias("rows"), *extremes)).sort(
+            "bin", descending=True
+        )
+        for count, least, most in zip(*(counts[name].to_list() for name in ("rows", "low", "high")), strict=True):
             number, low, high = int(count), float(least), float(most)
             if above + number >= wanted:
                 break

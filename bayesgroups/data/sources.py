@@ -15,7 +15,7 @@ from bayesgroups.data.frames import Frame, open_rows
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import BayesgroupsError, EngineError, InputError, MissingDependencyError
 
-LARGE = 256 * 2**20
+LARGE_FILE_BYTES = 256 * 2**20
 """Size in bytes from which a single Parquet file is left to DuckDB, where that is installed."""
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
 ENGINES = {"duckdb": "DuckDB", "polars": "polars", "dask": "Dask", "pyspark": "Spark", "pyspark[connect]": "Spark"}
@@ -100,8 +100,8 @@ class Source:
 def open_source(source: object) -> Source:
     """Rows opened: a frame in memory or a lazy one, or files, which are left where they are if they are large or many.
 
-    Taken are any frame that narwhals knows, lazy or not, columns, the path of a CSV or Parquet file (one of at least `LARGE` bytes
-    is left to DuckDB) or of a directory, a pattern such as ``"rows/*.parquet"``, and a source that is open already.
+    Taken are any frame that narwhals knows, lazy or not, columns, the path of a CSV or Parquet file (one of at least
+    `LARGE_FILE_BYTES` is left to DuckDB) or of a directory, a pattern such as ``"rows/*.parquet"``, and a source that is open.
     """
     if isinstance(source, Source):
         return source
@@ -113,7 +113,9 @@ def open_source(source: object) -> Source:
         if Path(text).is_dir():
             files = sorted(str(path) for path in Path(text).rglob("*") if _kind(path.name) and not _hidden(path, text))
             return _open_files(text, files)
-        large = text.lower().endswith(PARQUET) and Path(text).is_file() and Path(text).stat().st_size >= LARGE
+        large = (
+            text.lower().endswith(PARQUET) and Path(text).is_file() and Path(text).stat().st_size >= LARGE_FILE_BYTES
+        )
         if large and _has_duckdb():
             return _open_files(text, [text])
     frame = source if isinstance(source, nw.DataFrame | nw.LazyFrame) else open_rows(source)
@@ -133,8 +135,8 @@ def _open_files(text: str, files: list[str]) -> Source:
         raise InputError(f"{text!r} names no file; expected .csv (also .csv.gz) or .parquet files there")
     if len(kinds) > 1 or None in kinds:
         wrong = next((name for name in files if _kind(name) is None), None)
-        found = f"{wrong!r} among them" if wrong else "Parquet and CSV files"
-        raise InputError(f"{text!r} must name files of one kind, .parquet or .csv (also .csv.gz); found {found}")
+        mixture = f"{wrong!r} among them" if wrong else "Parquet and CSV files"
+        raise InputError(f"{text!r} must name files of one kind, .parquet or .csv (also .csv.gz); found {mixture}")
     if not _has_duckdb():
         raise MissingDependencyError(
             "reading many or large files needs DuckDB; install it with: pip install 'bayesgroups[duckdb]'"

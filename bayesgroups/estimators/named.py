@@ -77,12 +77,12 @@ def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> 
     """
     leaf: Any = estimator_class(word)
     hints = typing.get_type_hints(leaf)
-    known = {field.name: hints[field.name] for field in dataclasses.fields(leaf)}
+    types = {field.name: hints[field.name] for field in dataclasses.fields(leaf)}
     values = {}
     for name, value in (settings or {}).items():
-        if name not in known:
-            raise InputError(f"{word} has no setting {name!r}; {near_misses(name, known)}")
-        values[name] = _fitting(word, name, value, known[name])
+        if name not in types:
+            raise InputError(f"{word} has no setting {name!r}; {near_misses(name, types)}")
+        values[name] = _fitting(word, name, value, types[name])
     made: Estimator = leaf(**values)
     return made
 

@@ -78,14 +78,22 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     described = descriptions(first)
     lowest = np.min([part["range_lower"].values for part in parts], axis=0)
     described = [
-        type(one)(one.name, one.kind, float(low), one.upper, one.larger_is_better, one.undefined, one.ties)
-        for one, low in zip(described, lowest, strict=True)
+        type(description)(
+            description.name,
+            description.kind,
+            float(low),
+            description.upper,
+            description.larger_is_better,
+            description.undefined,
+            description.ties,
+        )
+        for description, low in zip(described, lowest, strict=True)
     ]
     notes = merge([json.loads(part.attrs["settings"]) for part in parts])
     settings = {name: value for name, value in settings.items() if name not in (ASSUMED, BINARY)} | notes
     settings["parts"] = len(parts)
-    found = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
-    return carry_covariates(parts, carry(parts, add_cells(found, parts, subgroups)))
+    total = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
+    return carry_covariates(parts, carry(parts, add_cells(total, parts, subgroups)))
 
 
 def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:

@@ -21,10 +21,10 @@ def check_range(metric: Metric, count: float, low: float | None, high: float | N
     if not count or low is None or high is None:
         return 0.0
     if low < metric.lower or high > metric.upper or not np.isfinite([low, high]).all():
-        culprit = low if low < metric.lower or not np.isfinite(low) else high
+        offending = low if low < metric.lower or not np.isfinite(low) else high
         raise InputError(
-            f"metric {metric.name!r} has the value {culprit}, outside its range [{metric.lower}, {metric.upper}]; "
-            "mend the column, or give the Metric its true range"
+            f"metric {metric.name!r} has the value {offending}, outside its range [{metric.lower}, {metric.upper}]; "
+            "fix the column, or give the Metric its true range"
         )
     if metric.kind in ("rate", "f1") and (low < 0 or high > 1 or between != 0):
         raise InputError(f"metric {metric.name!r} is a rate but has values other than 0 and 1; use kind='mean'")

@@ -93,19 +93,19 @@ def describe_clusters(sums: Sums, seen: Analysed, i: int, kind: str) -> ClusterF
     mean, scatter = seen.moments.mean[i], seen.moments.scatter[i]
     asked = _once(cells, kind) if seen.unit == "cluster" else cells
     slope = 2 / (1 + mean) ** 2 if seen.kinds[i] == "f1" else 1.0
-    own = np.where((scatter == 0) & (asked.number > 1), 0.0, clusters.robust_variance(asked, mean))
-    return ClusterFacts(cells.number, slope**2 * own, correlation)
+    robust = np.where((scatter == 0) & (asked.number > 1), 0.0, clusters.robust_variance(asked, mean))
+    return ClusterFacts(cells.number, slope**2 * robust, correlation)
 
 
 def cells_of(sums: Sums, i: int) -> Cells:
     """The clusters of one metric; all of weight 0 for an AUC, whose sums are scores."""
     assert sums.clusters is not None, "asked for with clusters only"
-    found = sums.clusters
+    clusters = sums.clusters
     return Cells(
-        found.subgroup,
-        np.nan_to_num(found.weight[i]),
-        np.nan_to_num(found.total[i]),
-        np.nan_to_num(found.squares[i]),
+        clusters.subgroup,
+        np.nan_to_num(clusters.weight[i]),
+        np.nan_to_num(clusters.total[i]),
+        np.nan_to_num(clusters.squares[i]),
         len(sums.rows),
     )
 
@@ -116,7 +116,7 @@ def _rows(sums: Sums, kinds: Sequence[str]) -> Analysed:
         with np.errstate(divide="ignore"):
             inverse = np.where(count > 0, 1 / count, np.nan)
     else:
-        inverse = np.stack([variances.mean_inverse_count(sums.rows, one) for one in count])
+        inverse = np.stack([variances.mean_inverse_count(sums.rows, counts) for counts in count])
     size = np.broadcast_to(sums.rows, count.shape)
     bootstrap = sums.moments.population_variance * inverse
     return Analysed(tuple(kinds), sums.moments, bootstrap, size, not sums.weighted, _freedom(sums.moments))
@@ -158,9 +158,9 @@ def _means(sums: Sums, kinds: Sequence[str]) -> Analysed:
         value, counts, number = cells.total, cells.weight > 0, cells.number
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = np.where(number > 0, cells.add_up(value) / number, np.nan)
-            away = np.where(counts, value - np.nan_to_num(mean)[cells.subgroup], 0.0)
-            away[np.abs(away) <= ROUNDING * np.abs(value)] = 0.0
-            scatter = cells.add_up(away**2)
+            deviation = np.where(counts, value - np.nan_to_num(mean)[cells.subgroup], 0.0)
+            deviation[np.abs(deviation) <= ROUNDING * np.abs(value)] = 0.0
+            scatter = cells.add_up(deviation**2)
             size[i] = cells.add_up(np.ones(len(value)))
             bootstrap[i] = scatter / number * variances.mean_inverse_count(size[i], number)
         moments.weight[i], moments.weight_squares[i] = number, number

@@ -61,9 +61,9 @@ def assemble(
     pooled_variance, freedom = np.full(shape[0], np.nan), np.full(shape[0], np.nan)
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
-            found = auc.statistics(_cells(sums), shape[1], ties=metric.ties)
-            estimate[i], count[i], bootstrap[i] = found.estimate, found.count, found.bootstrap
-            row_variance[i] = found.count * found.delong
+            statistics = auc.statistics(_cells(sums), shape[1], ties=metric.ties)
+            estimate[i], count[i], bootstrap[i] = statistics.estimate, statistics.count, statistics.bootstrap
+            row_variance[i] = statistics.count * statistics.delong
             pooled_variance[i], freedom[i] = _pooled_auc(row_variance[i], count[i])
             continue
         if seen.kinds[i] == "rate":
@@ -141,11 +141,11 @@ def descriptions(tally: xr.Dataset) -> list[Description]:
     """Descriptions of the metrics of a tally, the inverse of `describe`."""
     return [
         Description(
-            str(one["metric"].values), str(one.get("row_kind", one["kind"]).values),
-            float(one["range_lower"]), float(one["range_upper"]),
-            bool(one["larger_is_better"]), str(one["undefined_when"].values), float(one["ties"]),
+            str(metric["metric"].values), str(metric.get("row_kind", metric["kind"]).values),
+            float(metric["range_lower"]), float(metric["range_upper"]),
+            bool(metric["larger_is_better"]), str(metric["undefined_when"].values), float(metric["ties"]),
         )
-        for one in (tally.isel(metric=i) for i in range(tally.sizes["metric"]))
+        for metric in (tally.isel(metric=i) for i in range(tally.sizes["metric"]))
     ]  # fmt: skip
 
 
@@ -220,8 +220,8 @@ def _clusters(sums: Sums, metrics: Sequence[Description], seen: Analysed, analys
     correlation = np.full(len(metrics), np.nan)
     for i, metric in enumerate(metrics):
         if metric.kind != "auc":
-            found = describe_clusters(sums, seen, i, metric.kind)
-            count[i], robust[i], correlation[i] = found.number, found.robust_variance, found.correlation
+            described = describe_clusters(sums, seen, i, metric.kind)
+            count[i], robust[i], correlation[i] = described.number, described.robust_variance, described.correlation
     cell, both = ("metric", "cluster_cell"), ("metric", "subgroup")
     used = np.array(["ignore" if metric.kind == "auc" else analysis for metric in metrics])
     data: dict[str, Any] = {

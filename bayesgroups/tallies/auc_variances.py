@@ -92,9 +92,9 @@ def pool(auc: FloatArray, delong: FloatArray, positives: FloatArray, negatives: 
     n1, n0, value = positives[defined], negatives[defined], auc[defined]
     weight = n1 * n0 / (n1 + n0 + 1)
     centre = float(((weight * value).sum() + 0.5) / (weight.sum() + 1))
-    own, formula = weight * delong[defined], weight * value * (1 - value) / effective_pairs(value, n1, n0)
-    both = np.isfinite(own) & (own > 0)
-    seen, expected = float((weight[both] * own[both]).sum()), float((weight[both] * formula[both]).sum())
+    empirical, formula = weight * delong[defined], weight * value * (1 - value) / effective_pairs(value, n1, n0)
+    both = np.isfinite(empirical) & (empirical > 0)
+    seen, expected = float((weight[both] * empirical[both]).sum()), float((weight[both] * formula[both]).sum())
     return PooledAuc(centre, seen / expected if expected > 0 else 1.0)
 
 
@@ -144,10 +144,10 @@ def with_auc_variance(tally: xr.Dataset, variance: AucVariance) -> xr.Dataset:
         if str(kind) == "auc" and variance != "pooled_delong":
             changed.values[i] = _variance(tally.isel(metric=i), cells, variance)
         elif str(kind) == "auc":
-            own = tally.isel(metric=i)
+            metric = tally.isel(metric=i)
             with np.errstate(divide="ignore", invalid="ignore"):
-                pooled = float(own["pooled_variance"]) / own["count"].values
-            changed.values[i] = np.where(own["count"].values > 0, pooled, np.nan)
+                pooled = float(metric["pooled_variance"]) / metric["count"].values
+            changed.values[i] = np.where(metric["count"].values > 0, pooled, np.nan)
     return tally.assign(sampling_variance=changed, auc_variance=_said(tally, variance))
 
 
@@ -200,10 +200,10 @@ def auc_as_rate(tally: xr.Dataset, variance: OfRates = "calibrated") -> xr.Datas
     pooled, freedom = tally["pooled_variance"].copy(), tally["pooled_df"].copy()
     auc = tally["kind"].values == "auc"
     for i in np.flatnonzero(auc):
-        one = tally.isel(metric=i)
-        value = one["estimate"].values
-        sampling = _variance(one, cells, variance)
-        centre = _pooled(one, cells).auc
+        metric = tally.isel(metric=i)
+        value = metric["estimate"].values
+        sampling = _variance(metric, cells, variance)
+        centre = _pooled(metric, cells).auc
         with np.errstate(divide="ignore", invalid="ignore"):
             pairs = centre * (1 - centre) / sampling
             spread = np.where(pairs > 1, value * (1 - value) * pairs / (pairs - 1), np.nan)
@@ -216,11 +216,11 @@ def auc_as_rate(tally: xr.Dataset, variance: OfRates = "calibrated") -> xr.Datas
     if "weight" in tally:
         new["weight"] = tally["weight"].transpose("metric", "subgroup").copy()
         new["weight"].values[auc] = new["count"].values[auc]
-    found = tally.assign(new).assign(
+    rates = tally.assign(new).assign(
         kind=("metric", kinds), pooled_variance=pooled, pooled_df=freedom, auc_variance=_said(tally, variance)
     )
-    found.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "auc_as_rate": variance})
-    return found
+    rates.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "auc_as_rate": variance})
+    return rates
 
 
 def _said(tally: xr.Dataset, variance: str) -> tuple[str, NDArray[np.str_]]:
@@ -228,21 +228,21 @@ def _said(tally: xr.Dataset, variance: str) -> tuple[str, NDArray[np.str_]]:
     return "metric", np.where(tally["kind"].values == "auc", variance, "")
 
 
-def _variance(one: xr.Dataset, cells: ScoreCells, variance: str) -> FloatArray:
+def _variance(metric: xr.Dataset, cells: ScoreCells, variance: str) -> FloatArray:
     """Sampling variance of the AUC of every subgroup; NaN where it is undefined."""
-    size = one.sizes["subgroup"]
-    found = statistics(cells, size, ties=float(one["ties"]))
+    size = metric.sizes["subgroup"]
+    estimates = statistics(cells, size, ties=float(metric["ties"]))
     if variance == "delong":
-        return found.delong
+        return estimates.delong
     if variance == "hanley_mcneil":
-        return np.maximum(found.hanley_mcneil, 0.0)
-    shared = _pooled(one, cells)
+        return np.maximum(estimates.hanley_mcneil, 0.0)
+    shared = _pooled(metric, cells)
     pairs = effective_pairs(np.full(size, shared.auc), *class_sizes(cells, size))
     factor = shared.dispersion if variance == "calibrated" else 1.0
-    return np.asarray(np.where(np.isfinite(found.estimate), factor * shared.auc * (1 - shared.auc) / pairs, np.nan))
+    return np.asarray(np.where(np.isfinite(estimates.estimate), factor * shared.auc * (1 - shared.auc) / pairs, np.nan))
 
 
-def _pooled(one: xr.Dataset, cells: ScoreCells) -> PooledAuc:
-    size = one.sizes["subgroup"]
-    found = statistics(cells, size, ties=float(one["ties"]))
-    return pool(found.estimate, found.delong, *class_sizes(cells, size))
+def _pooled(metric: xr.Dataset, cells: ScoreCells) -> PooledAuc:
+    size = metric.sizes["subgroup"]
+    estimates = statistics(cells, size, ties=float(metric["ties"]))
+    return pool(estimates.estimate, estimates.delong, *class_sizes(cells, size))

@@ -70,12 +70,12 @@ def with_cells(
         return array
 
     names = {"cell_count": "weight", **{f"cell_{name}": name for name in SCORE_SUMS if name in cells.sums}}
-    found = {name: total(cells.sums[summed]) for name, summed in names.items()}
+    totals = {name: total(cells.sums[summed]) for name, summed in names.items()}
     squares = total(cells.sums["squares"]).sum(axis=(1, 2)) if "weight" in tally else None
     numerator, denominator = weights_of(metrics, labels, None if positive is None else _texts(classes, positive))
     forms = {"cell_numerator": numerator, "cell_denominator": denominator}
     whole = tally.assign({name: (("metric", "outcome", "decision"), form) for name, form in forms.items()})
-    return _assign(whole, found, squares, labels)
+    return _assign(whole, totals, squares, labels)
 
 
 def weights_of(
@@ -124,8 +124,8 @@ def weights_of(
 
 def _texts(classes: Sequence[str], positive: str) -> list[str]:
     """The negative and the positive label, as metrics of one class name them."""
-    others = [label for label in classes if label != positive]
-    return [others[0] if len(others) == 1 else f"not {positive}", positive]
+    negatives = [label for label in classes if label != positive]
+    return [negatives[0] if len(negatives) == 1 else f"not {positive}", positive]
 
 
 def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
@@ -153,24 +153,26 @@ def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgrou
         raise InputError("tallies differ in confusion= or in the score of their cells; make all of them alike")
     labels = list(dict.fromkeys(str(label) for part in parts for label in part["outcome"].values))
     labels = labels if len(labels) == 2 else sorted(labels)
-    found = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in names}
+    sums = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in names}
     weighted = "cell_weight" in parts[0]
     squares = np.zeros(len(subgroups.table))
     for part in parts:
         position = subgroups.codes(of_tally(part).table)
         at = np.array([labels.index(str(label)) for label in part["outcome"].values])
-        total, own = (part[name].values if weighted else np.ones(1) for name in ("cell_weight", "cell_weight_squares"))
+        total, weight_squares = (
+            part[name].values if weighted else np.ones(1) for name in ("cell_weight", "cell_weight_squares")
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
-            back = np.where(total > 0, own / total, 0.0)[:, None, None]
+            back = np.where(total > 0, weight_squares / total, 0.0)[:, None, None]
         for name in names:
-            found[name][np.ix_(position, at, at)] += back * part[name].transpose(*CELLS).values
+            sums[name][np.ix_(position, at, at)] += back * part[name].transpose(*CELLS).values
         if weighted:
-            squares[position] += own
+            squares[position] += weight_squares
     largest = max(parts, key=lambda part: part.sizes["outcome"])
     if largest["outcome"].values.tolist() != labels:
         raise InputError(f"no tally has all the classes {labels}; give every part all of them")
     whole = whole.assign({name: largest[name] for name in ("cell_numerator", "cell_denominator")})
-    return _assign(whole, found, squares if weighted else None, labels)
+    return _assign(whole, sums, squares if weighted else None, labels)
 
 
 def _assign(

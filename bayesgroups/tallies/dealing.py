@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray, IntArray
 
-MOST_DEALT = 1_000_000_000
+MAX_TRIALS_DEALT = 1_000_000_000
 """Trials of a subgroup that NumPy deals without replacement."""
 
 
@@ -45,9 +45,9 @@ def deal_labels(
     start = first_folds(np.array([len(group) for group in members.values()], dtype=np.int64), folds, rng)
     fold: dict[Hashable, int] = {}
     for first, group in zip(start, members.values(), strict=True):
-        own = list(group)
-        for turn, position in enumerate(rng.permutation(len(own))):
-            fold[own[position]] = int(first + turn) % folds
+        members_of_stratum = list(group)
+        for turn, position in enumerate(rng.permutation(len(members_of_stratum))):
+            fold[members_of_stratum[position]] = int(first + turn) % folds
     return np.array([fold[label] for label in labels], dtype=np.int64)
 
 
@@ -64,13 +64,13 @@ def deal_counts(
 
 def _deal_successes(trials: NDArray[np.int64], hits: int, rng: np.random.Generator) -> FloatArray:
     total = int(trials.sum())
-    if total < MOST_DEALT:
+    if total < MAX_TRIALS_DEALT:
         return rng.multivariate_hypergeometric(trials, hits, method="marginals").astype(np.float64)
     # Beyond what NumPy deals one by one the law is normal to all digits that matter.
     noise = rng.standard_normal(len(trials)) * np.sqrt(trials * (hits / total) * (1 - hits / total))
     dealt = trials * (hits / total) + noise - noise.sum() * trials / total
-    found: FloatArray = np.clip(np.round(dealt), 0, trials)
-    return found
+    whole: FloatArray = np.clip(np.round(dealt), 0, trials)
+    return whole
 
 
 def deal_means(
@@ -91,5 +91,5 @@ def deal_means(
     deviation = np.sqrt(np.where(some, np.nan_to_num(row_variance), 0.0))
     noise = rng.standard_normal(number.shape) * deviation * np.sqrt(number)
     with np.errstate(invalid="ignore", divide="ignore"):
-        away = noise / number - noise.sum(axis=0) / size
-        return number, np.where(number > 0, mean + away, np.nan)
+        deviations = noise / number - noise.sum(axis=0) / size
+        return number, np.where(number > 0, mean + deviations, np.nan)

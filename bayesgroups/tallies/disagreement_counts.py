@@ -26,7 +26,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Notion, labels_of, metric_names
-from bayesgroups.tallies.disagreement_rates import others
+from bayesgroups.tallies.disagreement_rates import sum_others
 from bayesgroups.tallies.published import tally_from_counts
 from bayesgroups.tallies.subgroups import Subgroups
 
@@ -132,8 +132,8 @@ def _exact_counts(notion: Notion, agree: FloatArray, disagree: FloatArray) -> tu
     if len(agree) > 2:
         return np.zeros_like(agree), np.zeros_like(agree)
     if notion == "predictive_equality":
-        return disagree, disagree + others(agree)
-    sent = others(disagree)
+        return disagree, disagree + sum_others(agree)
+    sent = sum_others(disagree)
     return (agree if notion == "equal_opportunity" else sent), agree + sent
 
 

@@ -54,9 +54,9 @@ ERRATA: Mapping[Notion, str] = {
 
 def check_notion(notion: str) -> Notion:
     """The notion of that name; an error says which there are."""
-    for known in NOTIONS:
-        if notion == known:
-            return known
+    for candidate in NOTIONS:
+        if notion == candidate:
+            return candidate
     raise InputError(f"notion={notion!r} does not exist; {near_misses(str(notion), NOTIONS)}")
 
 

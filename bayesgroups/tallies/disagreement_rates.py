@@ -73,11 +73,11 @@ def bounds(agree: FloatArray, disagree: FloatArray, notion: Notion, form: Form =
         return _published(agree, disagree, notion)
     if notion == "predictive_equality":
         return _sharp_predictive(agree, disagree)
-    found = _sharp_opportunity(agree, disagree)
-    return found if notion == "equal_opportunity" else Bounds(1 - found.upper, 1 - found.lower)
+    opportunity = _sharp_opportunity(agree, disagree)
+    return opportunity if notion == "equal_opportunity" else Bounds(1 - opportunity.upper, 1 - opportunity.lower)
 
 
-def others(values: FloatArray) -> FloatArray:
+def sum_others(values: FloatArray) -> FloatArray:
     """The sum over all other labels, for each label."""
     # Summed, not subtracted from the total: a difference would leave rounding where the sum is 0.
     swap = 1.0 - np.eye(values.shape[-2])
@@ -86,7 +86,7 @@ def others(values: FloatArray) -> FloatArray:
 
 def _sharp_opportunity(agree: FloatArray, disagree: FloatArray) -> Bounds:
     """P(y = k | z = k) = a_k / (a_k + what other labels send to k)."""
-    sent = others(disagree)
+    sent = sum_others(disagree)
     lower = _ratio(agree, agree + sent)
     if agree.shape[-2] == 2:
         return _exactly(lower)
@@ -96,23 +96,23 @@ def _sharp_opportunity(agree: FloatArray, disagree: FloatArray) -> Bounds:
 
 def _sharp_predictive(agree: FloatArray, disagree: FloatArray) -> Bounds:
     """P(y = k | z != k) = d_k / (d_k + what stays away from k at other labels)."""
-    upper = _ratio(disagree, disagree + others(agree))
+    upper = _ratio(disagree, disagree + sum_others(agree))
     if agree.shape[-2] == 2:
         return _exactly(upper)
-    lower = _ratio(disagree, disagree + others(agree + disagree))
+    lower = _ratio(disagree, disagree + sum_others(agree + disagree))
     # Nothing of d_k and only disagreement elsewhere: 0 wherever the rate exists at all.
     return Bounds(lower, np.where(np.isnan(upper), lower, upper))
 
 
 def _published(agree: FloatArray, disagree: FloatArray, notion: Notion) -> Bounds:
     """The formulas as printed, with 1 for every upper end."""
-    rest = others(agree + disagree)
-    numerator, own = {
+    rest = sum_others(agree + disagree)
+    numerator, base = {
         "equal_opportunity": (agree, agree),
         "predictive_equality": (disagree, disagree),
         "overall_misclassification": (rest, agree),
     }[notion]
-    lower = _ratio(numerator, own + rest)
+    lower = _ratio(numerator, base + rest)
     return Bounds(lower, np.where(np.isnan(lower), np.nan, 1.0))
 
 

@@ -75,7 +75,7 @@ def split_rows(
     key = list(zip(*columns, strict=True)) if columns else [()] * len(opened)
     unit = list(range(len(key))) if cluster is None else [str(value) for value in opened[cluster].to_list()]
     fold = deal_labels(unit, key, int(folds), stream(seed, "", "rows"))
-    parts = [np.flatnonzero(fold == one).tolist() for one in range(int(folds))]
+    parts = [np.flatnonzero(fold == number).tolist() for number in range(int(folds))]
     return [opened[part].to_native() for part in parts if part]
 
 
@@ -131,11 +131,13 @@ def deal(tally: xr.Dataset, folds: int = 10, seed: int = 0) -> list[Fold]:
         whole = kind != "auc" and "weight" not in tally
         count[:, i], mean[:, i] = deal_means(z[i], d[i], row, int(folds), rng, whole=whole)
     total = np.where(size > 0, size * np.nan_to_num(z), 0.0)
-    found = []
-    for one in range(int(folds)):
-        part = np.where(count[one] > 0, count[one] * np.nan_to_num(mean[one]), 0.0)
-        found.append(Fold(_side(tally, size - count[one], total - part, size), _side(tally, count[one], part, size)))
-    return found
+    dealt = []
+    for number in range(int(folds)):
+        part = np.where(count[number] > 0, count[number] * np.nan_to_num(mean[number]), 0.0)
+        dealt.append(
+            Fold(_side(tally, size - count[number], total - part, size), _side(tally, count[number], part, size))
+        )
+    return dealt
 
 
 def _deal_clusters(

@@ -24,7 +24,7 @@ def direction_settings(names: Sequence[str], directions: Sequence[Direction]) ->
     >>> direction_settings(["acc", "wer"], [Direction(True), Direction(False, assumed=True)])
     {'direction_assumed': ['wer']}
     """
-    assumed = [name for name, one in zip(names, directions, strict=True) if one.assumed]
+    assumed = [name for name, direction in zip(names, directions, strict=True) if direction.assumed]
     return {ASSUMED: assumed} if assumed else {}
 
 
@@ -71,10 +71,10 @@ def binary_notes(tally: xr.Dataset) -> list[str]:
     """A sentence per mean of a column that holds only 0 and 1."""
     columns: Mapping[str, str] = _settings(tally).get(BINARY, {})
     sentences = []
-    for one in (tally.isel(metric=[i]) for i in range(tally.sizes["metric"])):
-        name = str(one["metric"].values[0])
+    for metric in (tally.isel(metric=[i]) for i in range(tally.sizes["metric"])):
+        name = str(metric["metric"].values[0])
         if name in columns:
-            better = "larger" if bool(one["larger_is_better"].values[0]) else "smaller"
+            better = "larger" if bool(metric["larger_is_better"].values[0]) else "smaller"
             taken = (
                 "larger values are taken to be worse" if better == "smaller" else "larger values are better, as said"
             )

@@ -199,12 +199,12 @@ def _subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]:
     if frame.isna().to_numpy().any():
         raise InputError("subgroups= has a missing attribute value; name it, or leave the row out")
     keys = [tuple(level_text(value) for value in key) for key in zip(*columns, strict=True)]
-    known = Counter(keys)
-    if len(known) < len(keys):
-        twice = next(key for key in keys if known[key] > 1)
+    occurrences = Counter(keys)
+    if len(occurrences) < len(keys):
+        twice = next(key for key in keys if occurrences[key] > 1)
         raise InputError(f"subgroups= has the subgroup {' | '.join(twice)!r} twice; add its rows up first")
     full = cross(by, dict(zip(by, columns, strict=True)), {}, sort=False)
-    ordered = (*keys, *(key for key in full.table if key not in known))
+    ordered = (*keys, *(key for key in full.table if key not in occurrences))
     return Subgroups(tuple(by), ordered), np.arange(len(keys), dtype=np.intp)
 
 

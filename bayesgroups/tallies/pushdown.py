@@ -92,7 +92,7 @@ def _of_stream(
     parts: list[Reduced] = []
     request: Request | None = None
     notes: dict[str, Any] = {}
-    known = declared
+    levels = declared
     for number, chunk in enumerate(stream, start=1):
         opened = nw.from_native(chunk, pass_through=True)
         if not isinstance(opened, nw.DataFrame | nw.LazyFrame):
@@ -101,13 +101,13 @@ def _of_stream(
         try:
             request, notes = _request(source, roles, metrics, missing, decides)
             if number == 1:
-                known = _known_levels(source, declared)
+                levels = _known_levels(source, declared)
             parts.append(reduce_source(source, request))
         except InputError as problem:
             raise InputError(f"frame {number} of the iterator: {problem}") from problem
     if request is None:
         raise InputError("the iterator gave no frame; nothing can be tallied")
-    return _finish(parts, request, known, notes)
+    return _finish(parts, request, levels, notes)
 
 
 def _request(
@@ -116,16 +116,16 @@ def _request(
     threshold = roles.threshold
     notes: dict[str, Any] = {"missing": missing}
     if roles.selection_rate is not None:
-        found = threshold_of(source, roles, missing)
-        threshold, notes["selection_rate_attained"] = found.threshold, found.attained
+        selected = threshold_of(source, roles, missing)
+        threshold, notes["selection_rate_attained"] = selected.threshold, selected.attained
     if threshold is not None:
         notes["threshold"] = threshold
     request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold, confusion)
-    one = {"__truth__": [1], "__decision__": [1]}
-    labels = {key: one[key] for key in request.labels}
+    single = {"__truth__": [1], "__decision__": [1]}
+    labels = {key: single[key] for key in request.labels}
     table = _label_table(request, labels, 1 if request.decides else None, source.frame.implementation)
-    known = _of_labels(metrics, table)
-    rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in known)
+    of_labels = _of_labels(metrics, table)
+    rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in of_labels)
     return replace(request, of_rows=rest), notes
 
 
@@ -168,11 +168,11 @@ def _of_labels(
     try:
         return _evaluated(asked, table)
     except Exception:  # one of them needs a column that cells of labels do not have
-        found: dict[int, tuple[FloatArray, FloatArray]] = {}
+        evaluated: dict[int, tuple[FloatArray, FloatArray]] = {}
         for i, metric in asked.items():
             with suppress(Exception):  # each dataframe engine has its own exceptions
-                found |= _evaluated({i: metric}, table)
-        return found
+                evaluated |= _evaluated({i: metric}, table)
+        return evaluated
 
 
 def _evaluated(metrics: Mapping[int, Metric], table: nw.DataFrame[Any]) -> dict[int, tuple[FloatArray, FloatArray]]:
@@ -266,10 +266,12 @@ def _subgroups(parts: Sequence[Reduced], request: Request, declared: Declared) -
         return tuple(_text(value) if i in texted else value for i, value in enumerate(key))
 
     ordered = sorted(dict.fromkeys(map(plain, keys)), key=lambda key: tuple(str(value) for value in key))
-    known = {name: declared[name] for name in by}
+    declared_levels = {name: declared[name] for name in by}
     if level:
-        known = {name: None if levels is None else [*levels, MISSING_LEVEL] for name, levels in known.items()}
-    subgroups = cross(by, {name: [key[i] for key in ordered] for i, name in enumerate(by)}, known)
+        declared_levels = {
+            name: None if levels is None else [*levels, MISSING_LEVEL] for name, levels in declared_levels.items()
+        }
+    subgroups = cross(by, {name: [key[i] for key in ordered] for i, name in enumerate(by)}, declared_levels)
     place = {levels: i for i, levels in enumerate(subgroups.table)}
 
     def locate(cells: Cells) -> NDArray[np.intp]:
@@ -292,7 +294,7 @@ def _scores(parts: Sequence[Reduced], locate: Locate) -> auc.ScoreCells:
 
 
 def _clusters(parts: Sequence[Reduced], locate: Locate, metrics: Sequence[Metric], weighted: bool) -> Clusters:
-    found: Clusters | None = None
+    total: Clusters | None = None
     for part in [part.clusters for part in parts]:
         if part is None or not len(part.code):
             continue
@@ -310,6 +312,6 @@ def _clusters(parts: Sequence[Reduced], locate: Locate, metrics: Sequence[Metric
                 for name in ("w", "wv", squares)
             ),
         )
-        found = cells if found is None else add_clusters(found, cells)
-    assert found is not None, "there are rows, and every row has a cluster"
-    return found
+        total = cells if total is None else add_clusters(total, cells)
+    assert total is not None, "there are rows, and every row has a cluster"
+    return total

@@ -27,11 +27,11 @@ from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import BayesgroupsError, InputError
 
-MOST_CELLS = 2**21
+MAX_CELLS = 2**21
 """The largest answer of a group-by that is taken into memory."""
 CANCELLED = 1e-3
 """Share of the sum of squares below which a scatter taken from it has lost digits, and is summed again around a mean."""
-OWN_MIDDLES = 32
+MAX_CELL_MIDDLES = 32
 """Cells of lazy rows that are summed again around their own mean; further ones around the mean of all."""
 
 
@@ -194,8 +194,10 @@ def _first_pass(source: Source, frame: Frame, request: Request, numbers: Sequenc
         if lost.any() and np.isfinite(wv).all():
             keys, shift = cells.whole_keys(), start.get(i, 0.0)
             held = isinstance(frame, nw.DataFrame)
-            own = {keys[j]: float(mean[j]) + shift for j in np.flatnonzero(lost)[: None if held else OWN_MIDDLES]}
-            middles[i] = float(wv.sum() / w.sum()) + shift, own
+            by_cell = {
+                keys[j]: float(mean[j]) + shift for j in np.flatnonzero(lost)[: None if held else MAX_CELL_MIDDLES]
+            }
+            middles[i] = float(wv.sum() / w.sum()) + shift, by_cell
             if isinstance(frame, nw.DataFrame):
                 frame, shifts[i] = _with_middles(frame, request, i, *middles[i]), nw.col(f"__shift{i}__")
             else:
@@ -203,10 +205,10 @@ def _first_pass(source: Source, frame: Frame, request: Request, numbers: Sequenc
     if middles:
         cells = _sum(source, frame, request, numbers, shifts)
     for i in means:
-        everywhere, own = middles.get(i, (start.get(i, 0.0), {}))
+        everywhere, by_cell = middles.get(i, (start.get(i, 0.0), {}))
         cells.table[f"shift{i}"] = (
-            np.array([own.get(key, everywhere) for key in cells.whole_keys()])
-            if own
+            np.array([by_cell.get(key, everywhere) for key in cells.whole_keys()])
+            if by_cell
             else np.full(len(cells.code), everywhere)
         )
     return cells
@@ -218,35 +220,35 @@ def _overall_means(frame: Frame, request: Request, means: Sequence[int]) -> dict
         return {}
     values = [column for i in means for column in expressions.values(request.metrics[i], i)]
     try:
-        found = frame.select(*values).select(*[nw.col(f"__m{i}__").mean() for i in means])
+        means_of_rows = frame.select(*values).select(*[nw.col(f"__m{i}__").mean() for i in means])
     except Exception as problem:
         _blame_metric(frame, request, problem)
         raise
-    overall = {i: found[f"__m{i}__"][0] for i in means}
+    overall = {i: means_of_rows[f"__m{i}__"][0] for i in means}
     return {i: float(mean) for i, mean in overall.items() if mean is not None and np.isfinite(mean)}
 
 
 def _with_middles(
-    frame: nw.DataFrame[Any], request: Request, i: int, everywhere: float, own: Mapping[tuple[Any, ...], float]
+    frame: nw.DataFrame[Any], request: Request, i: int, everywhere: float, by_cell: Mapping[tuple[Any, ...], float]
 ) -> nw.DataFrame[Any]:
     """Add the middle of the cell of each row, for one metric."""
     names = [*(f"__by_{j}__" for j in range(len(request.roles.by))), *request.labels]
     rows = read_cells(frame.select(*names), names, ())
-    middles = np.array([own.get(key, everywhere) for key in rows.keys])[rows.code]
+    middles = np.array([by_cell.get(key, everywhere) for key in rows.keys])[rows.code]
     return frame.with_columns(nw.new_series(f"__shift{i}__", middles, nw.Float64, backend=frame.implementation))
 
 
-def _middle(frame: Frame, request: Request, everywhere: float, own: Mapping[tuple[Any, ...], float]) -> nw.Expr:
+def _middle(frame: Frame, request: Request, everywhere: float, by_cell: Mapping[tuple[Any, ...], float]) -> nw.Expr:
     """The middle of each cell: its own where there is one."""
     columns = [*(f"__by_{i}__" for i in range(len(request.roles.by))), *request.labels]
-    found: nw.Expr = nw.lit(everywhere)
-    for key, middle in own.items():
+    middles: nw.Expr = nw.lit(everywhere)
+    for key, middle in by_cell.items():
         same = [
             lazy_columns.absent(frame, name) if value is None else nw.col(name) == value
             for name, value in zip(columns, key, strict=True)
         ]
-        found = nw.when(*same).then(nw.lit(middle)).otherwise(found)
-    return found
+        middles = nw.when(*same).then(nw.lit(middle)).otherwise(middles)
+    return middles
 
 
 def _sum(
@@ -292,15 +294,15 @@ def _sum(
         valued = frame.with_columns(*given) if given else frame
         columns += [*moments.columns, *features.columns, *checks.columns]
         query = (valued.with_columns(*columns) if columns else valued).group_by(*keys).agg(*aggregates)
-        grouped = source.collect(query.head(MOST_CELLS + 1))
+        grouped = source.collect(query.head(MAX_CELLS + 1))
     except InputError:
         raise
     except Exception as problem:
         _blame_metric(frame, request, problem)
         raise
-    if len(grouped) > MOST_CELLS:
+    if len(grouped) > MAX_CELLS:
         raise InputError(
-            f"attributes and labels have more than {MOST_CELLS} combinations; are by=, y_true= and y_pred= columns of "
+            f"attributes and labels have more than {MAX_CELLS} combinations; are by=, y_true= and y_pred= columns of "
             "levels and labels? For a score use y_score= with threshold="
         )
     cells = read_cells(grouped, keys[: len(request.roles.by)], request.labels)
@@ -314,7 +316,7 @@ def _sum(
     cells.table.update({f"{column}count": rows for column in whole})
     if summed is not None:
         same = {"count": "there", "sum": "wv"}
-        cells.table.update({f"__loss__{name}": cells.table[f"{known}{summed}"] for name, known in same.items()})
+        cells.table.update({f"__loss__{name}": cells.table[f"{prefix}{summed}"] for name, prefix in same.items()})
     return cells
 
 
@@ -333,20 +335,20 @@ _NOTHING = Metric("nothing", value="", kind="auc")
 
 def _checks(request: Request, losses: bool) -> expressions.Parts:
     """Evidence that values of metrics of rows are present and in range; ``losses`` if they are known to be present."""
-    found = expressions.Parts([], [])
+    parts = expressions.Parts([], [])
     for i in request.of_rows:
         counts, value, masked = nw.col(f"__c{i}__"), nw.col(f"__v{i}__"), nw.col(f"__m{i}__")
         if not (losses and request.metrics[i].value is LOSS):
-            found.aggregates.append(masked.count().alias(f"there{i}"))
+            parts.aggregates.append(masked.count().alias(f"there{i}"))
         if request.metrics[i].where is not None:
-            found.aggregates.append(counts.sum().alias(f"n{i}"))
+            parts.aggregates.append(counts.sum().alias(f"n{i}"))
         if request.metrics[i].kind != "mean":
-            found.columns.append((counts * value * (1 - value)).alias(f"__between{i}__"))
-            found.aggregates.extend(
+            parts.columns.append((counts * value * (1 - value)).alias(f"__between{i}__"))
+            parts.aggregates.extend(
                 [masked.min().alias(f"low{i}"), masked.max().alias(f"high{i}"),
                  nw.col(f"__between{i}__").sum().alias(f"between{i}")]
             )  # fmt: skip
-    return found
+    return parts
 
 
 def _blame_metric(frame: Frame, request: Request, problem: Exception) -> None:
@@ -355,17 +357,17 @@ def _blame_metric(frame: Frame, request: Request, problem: Exception) -> None:
         metric = request.metrics[i]
         try:
             frame.with_columns(*expressions.values(metric, i)).collect_schema()
-        except Exception as culprit:  # each dataframe engine has its own exceptions for a bad expression
-            raise InputError(f"metric {metric.name!r} cannot be computed on this frame: {culprit}") from problem
+        except Exception as offence:  # each dataframe engine has its own exceptions for a bad expression
+            raise InputError(f"metric {metric.name!r} cannot be computed on this frame: {offence}") from problem
 
 
 def _attributes(cells: Cells, request: Request) -> tuple[Cells, float]:
     """Refuse or drop cells without an attribute; the rows dropped."""
     rows, total = cells.table["rows"], float(cells.table["rows"].sum())
     for i, name in enumerate(request.roles.by):
-        gone = np.array([key[i] is None for key in cells.keys], dtype=bool)[cells.code]
-        if gone.any() and request.missing == "error":
-            raise absent_attribute(name, int(rows[gone].sum()), int(total))
+        missing = np.array([key[i] is None for key in cells.keys], dtype=bool)[cells.code]
+        if missing.any() and request.missing == "error":
+            raise absent_attribute(name, int(rows[missing].sum()), int(total))
     if request.missing != "drop":
         return cells, 0.0
     kept = np.array([None not in key for key in cells.keys], dtype=bool)[cells.code]
@@ -395,10 +397,10 @@ def _scores(source: Source, frame: Frame, request: Request, table: dict[str, Flo
     """Positives and negatives by score; lazy rows have scores rounded down to a grid where there are more than can be held."""
     parts = expressions.scores(request.weighted)
     held = isinstance(frame, nw.DataFrame)
-    found = _grouped(source, frame, request, "__key__", parts, 0 if held else MOST_CELLS + 1)
-    if held or len(found.code) <= MOST_CELLS:
-        return found, None
-    width = grid_width(table["__y_score__low"].min(), table["__y_score__high"].max(), MOST_CELLS // len(found.keys))
+    by_score = _grouped(source, frame, request, "__key__", parts, 0 if held else MAX_CELLS + 1)
+    if held or len(by_score.code) <= MAX_CELLS:
+        return by_score, None
+    width = grid_width(table["__y_score__low"].min(), table["__y_score__high"].max(), MAX_CELLS // len(by_score.keys))
     lower = ((nw.col("__y_score__") / width).floor() * width + 0.0).alias("__key__")
     gridded = expressions.Parts([*parts.columns[:-1], lower], parts.aggregates)
     return _grouped(source, frame, request, "__key__", gridded), width

@@ -93,9 +93,9 @@ def bin_scores(tally: xr.Dataset, edges: ArrayLike) -> xr.Dataset:
     replaced = tally.drop_dims("score_cell").assign(
         {name: ("score_cell", values) for name, values in columns.items() if name in tally}
     )
-    found = add_tallies([replaced])  # one part: whatever rests on the scores is made anew
-    found.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "score_edges": bounds.tolist()})
-    return found
+    total = add_tallies([replaced])  # one part: whatever rests on the scores is made anew
+    total.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "score_edges": bounds.tolist()})
+    return total
 
 
 def auc_error_bound(tally: xr.Dataset) -> xr.DataArray:

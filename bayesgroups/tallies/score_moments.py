@@ -30,7 +30,7 @@ Scale = Literal["logit", "identity"]
 EDGE = 1e-6
 """Scores nearer to 0 or 1 than this have the logit of it."""
 LOGIT_WIDTH = 2.0**-4
-LARGEST = 1e100
+MAX_SCORE = 1e100
 """Scores beyond this are refused."""
 FINENESS = 16
 """Bins per standard deviation of a score on its own scale, at least."""
@@ -108,8 +108,10 @@ def bin_rows(
     outcome, subgroup = outcome[some], subgroup[some]
     width = LOGIT_WIDTH if scale == "logit" else _width(values, weight)
     index = np.floor(values / width).astype(np.int64)
-    away = values - (index + 0.5) * width
-    return _merge(ScoreBins(scale, width, subgroup, outcome, index, weight, squares, weight * away, weight * away**2))
+    offset = values - (index + 0.5) * width
+    return _merge(
+        ScoreBins(scale, width, subgroup, outcome, index, weight, squares, weight * offset, weight * offset**2)
+    )
 
 
 def of_score_cells(cells: ScoreCells, scale: Scale) -> ScoreBins:
@@ -161,16 +163,16 @@ def attach(tally: xr.Dataset, bins: ScoreBins) -> xr.Dataset:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(cells.count > 1, cells.scatter / (cells.count - 1), np.nan)
     along, both = "score_bin", ("score_outcome", "subgroup")
-    found = tally.drop_dims("score_bin", errors="ignore").assign(
+    binned = tally.drop_dims("score_bin", errors="ignore").assign(
         bin_subgroup=(along, bins.subgroup), bin_outcome=(along, bins.outcome), bin_index=(along, bins.index),
         bin_weight=(along, bins.weight), bin_weight_squares=(along, bins.squares), bin_total=(along, bins.total),
         bin_total_squares=(along, bins.total_squares),
         score_count=(both, cells.count), score_mean=(both, cells.mean), score_variance=(both, variance),
     )  # fmt: skip
-    found = found.assign_coords(score_outcome=np.array(OUTCOMES))
+    binned = binned.assign_coords(score_outcome=np.array(OUTCOMES))
     settings = {**json.loads(tally.attrs["settings"]), "score_scale": bins.scale, "score_bin_width": bins.width}
-    found.attrs["settings"] = as_json(settings)
-    return found
+    binned.attrs["settings"] = as_json(settings)
+    return binned
 
 
 def keep_scores(tally: xr.Dataset, *, scale: Scale | None = None, cells: bool = True) -> xr.Dataset:
@@ -196,22 +198,22 @@ def keep_scores(tally: xr.Dataset, *, scale: Scale | None = None, cells: bool = 
             f"subgroup {where!r} has the score {counts.score[worst]}, which is no probability and has no logit; "
             "say scale='identity'"
         )
-    if (np.abs(counts.score) > LARGEST).any():
+    if (np.abs(counts.score) > MAX_SCORE).any():
         worst = int(np.argmax(np.abs(counts.score)))
         where = str(tally["subgroup"].values[counts.subgroup[worst]])
         raise InputError(
             f"subgroup {where!r} has a score of {counts.score[worst]:g}, whose square is no number; divide all scores by it"
         )
     chosen: Scale = scale or ("identity" if outside.any() else "logit")
-    found = attach(tally, of_score_cells(counts, chosen))
+    whole = attach(tally, of_score_cells(counts, chosen))
     if cells:
-        return found
-    others = [
+        return whole
+    remaining = [
         str(name) for name, kind in zip(tally["metric"].values, tally["kind"].values, strict=True) if kind != "auc"
     ]
-    if not others:
+    if not remaining:
         raise InputError("auc is the only metric of the tally; tally another one, such as sel, or keep the cells")
-    return found.drop_dims("score_cell").sel(metric=others)
+    return whole.drop_dims("score_cell").sel(metric=remaining)
 
 
 def kept(tally: xr.Dataset) -> ScoreBins | None:
@@ -231,15 +233,15 @@ def carry(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
     An error where some parts have bins and others not, or the modelling scales differ.
     """
     bins = [kept(part) for part in parts]
-    present = [one for one in bins if one is not None]
+    present = [entry for entry in bins if entry is not None]
     if not present:
         return whole
     if len(present) < len(bins):
         raise InputError("some of the tallies keep score moments and others do not; use keep_scores() on all of them")
-    if len({one.scale for one in present}) > 1:
+    if len({entry.scale for entry in present}) > 1:
         raise InputError("tallies keep score moments on different scales; use keep_scores() with the same scale=")
     position = [of_tally(whole).codes(of_tally(part).table) for part in parts]
-    placed = [replace(one, subgroup=where[one.subgroup]) for one, where in zip(present, position, strict=True)]
+    placed = [replace(entry, subgroup=where[entry.subgroup]) for entry, where in zip(present, position, strict=True)]
     return attach(whole, reduce(add, placed) if len(placed) > 1 else _merge(placed[0]))
 
 

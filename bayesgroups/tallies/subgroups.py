@@ -96,9 +96,9 @@ def cross(
             raise InputError(
                 f"attribute {name!r} has two levels that both print as {twice!r}; make the column one type"
             )
-        known = declared.get(name)
-        if known is not None:
-            order = list(dict.fromkeys(level_text(value) for value in known))
+        listed = declared.get(name)
+        if listed is not None:
+            order = list(dict.fromkeys(level_text(value) for value in listed))
             strange = [text for text in texts if text not in order]
             if strange:
                 raise InputError(

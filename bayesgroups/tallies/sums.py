@@ -102,8 +102,8 @@ def add_clusters(first: Clusters | None, second: Clusters | None) -> Clusters | 
     new[1:] = (subgroup[1:] != subgroup[:-1]) | (label[1:] != label[:-1])
     start = np.flatnonzero(new)
 
-    def total(one: FloatArray, other: FloatArray) -> FloatArray:
-        joined = np.concatenate([one, other], axis=-1)[..., order]
+    def total(mine: FloatArray, other: FloatArray) -> FloatArray:
+        joined = np.concatenate([mine, other], axis=-1)[..., order]
         return np.asarray(np.add.reduceat(joined, start, axis=-1), dtype=np.float64)
 
     return Clusters(

@@ -19,7 +19,7 @@ from bayesgroups.tallies.clusters import (
 )
 from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.dealing import deal_counts, deal_labels, deal_means, first_folds, shares
-from bayesgroups.tallies.disagreement_rates import others
+from bayesgroups.tallies.disagreement_rates import sum_others
 from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
 from bayesgroups.tallies.folds import deal, fold_tallies
 from bayesgroups.tallies.moments import Moments
@@ -95,7 +95,7 @@ def test_constant_metrics() -> None:
 
 
 def test_sums_over_other_labels() -> None:
-    assert others(np.array([[1.0], [2.0], [4.0]])).ravel().tolist() == [6.0, 5.0, 3.0]
+    assert sum_others(np.array([[1.0], [2.0], [4.0]])).ravel().tolist() == [6.0, 5.0, 3.0]
 
 
 def test_estimands_in_words() -> None:

@@ -47,10 +47,10 @@ _NOT_SETTINGS = frozenset({"truth", "by", "y_true", "y_score", "positive"})
 
 def question_named(name: str) -> Question:
     """The public function of a name; an error has the nearest one."""
-    known = {question.__name__: question for question in QUESTIONS}
-    if name not in known:
-        raise InputError(f"question {name!r} does not exist; {near_misses(name, known)}")
-    return known[name]
+    questions = {question.__name__: question for question in QUESTIONS}
+    if name not in questions:
+        raise InputError(f"question {name!r} does not exist; {near_misses(name, questions)}")
+    return questions[name]
 
 
 def kind_of(question: Question) -> Kind:

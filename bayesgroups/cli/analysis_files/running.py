@@ -171,10 +171,10 @@ def _tally(plan: Plan) -> xr.Dataset:
     if plan.rows is None:
         return open_tally(plan.path.parent / str(given["file"]))
     try:
-        found: xr.Dataset = tally(plan.path.parent / plan.rows, **given)
+        result: xr.Dataset = tally(plan.path.parent / plan.rows, **given)
     except InputError as problem:
         raise InputError(f"{plan.path.name}: [tally] {problem}") from problem
-    return found
+    return result
 
 
 def _write(report: xr.DataTree, fit: Fit) -> None:

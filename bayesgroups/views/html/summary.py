@@ -12,9 +12,9 @@ NAMED = 5
 
 def sentences(reading: Reading) -> list[str]:
     """The range of the estimates, the subgroups that stand apart, the gaps, and the truth where it is known."""
-    said = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
+    lines = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
     if np.isfinite(reading.overall):
-        said.append(_apart(reading))
+        lines.append(_apart(reading))
     gaps = [
         f"{side.approach.capitalize()}: {_count(side.status.count(status), 'subgroup')} {words}."
         for side in (reading.bayesian, reading.frequentist)
@@ -24,14 +24,14 @@ def sentences(reading: Reading) -> list[str]:
         )
         if status in side.status
     ]
-    said += gaps
+    lines += gaps
     if reading.truth is not None:
         for side in (reading.bayesian, reading.frequentist):
-            known = np.isfinite(reading.truth) & np.isfinite(side.lower)
-            held = int((reading.inside(side) & known).sum())
+            compared = np.isfinite(reading.truth) & np.isfinite(side.lower)
+            held = int((reading.inside(side) & compared).sum())
             kind = f"{side.interval_kind} intervals ({percent(reading.level)})"
-            said.append(f"The known truth lies in {held} of {int(known.sum())} {kind}.")
-    return said
+            lines.append(f"The known truth lies in {held} of {int(compared.sum())} {kind}.")
+    return lines
 
 
 def alternative(reading: Reading, drawn: int) -> str:
@@ -50,8 +50,8 @@ def _range(reading: Reading, side: Side) -> str:
     observed = np.array([status != "imputed" for status in side.status]) & np.isfinite(side.estimate)
     if not observed.any():
         return f"{name} estimates: none from rows, the model alone answers."
-    known = np.where(observed, side.estimate, np.nan)
-    low, high = int(np.nanargmin(known)), int(np.nanargmax(known))
+    estimates = np.where(observed, side.estimate, np.nan)
+    low, high = int(np.nanargmin(estimates)), int(np.nanargmax(estimates))
     places = reading.decimals()
 
     def at(i: int) -> str:
@@ -67,10 +67,10 @@ def _apart(reading: Reading) -> str:
     observed = np.array([status != "imputed" for status in side.status])
     parts = []
     for where, apart in (("above", side.lower > reading.overall), ("below", side.upper < reading.overall)):
-        found = [reading.subgroups[i] for i in np.flatnonzero(apart & observed)]
-        if found:
-            more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-            parts.append(f"{_count(len(found), 'subgroup')} wholly {where} it ({'; '.join(found[:NAMED])}{more})")
+        labels = [reading.subgroups[i] for i in np.flatnonzero(apart & observed)]
+        if labels:
+            more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+            parts.append(f"{_count(len(labels), 'subgroup')} wholly {where} it ({'; '.join(labels[:NAMED])}{more})")
     name = reading.overall_is[0].upper() + reading.overall_is[1:]
     value = f"{name}: {number(reading.overall, reading.decimals())}"
     interval = f"{percent(reading.level)} {side.interval_kind} interval"

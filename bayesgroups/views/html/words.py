@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,6 @@ import xarray as xr
 
 from bayesgroups.report.view import plain
 from bayesgroups.tallies.notes import assumed_directions
-from bayesgroups.views.html.sections.attributes import json_of
 
 _METRICS = {
     "sel": ("Selection rate", "the share of all rows that are selected", "rows"),
@@ -97,9 +97,9 @@ class MetricWords:
 
 def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
     """Description of one metric of a tally, or of the ``constant_data`` of a report."""
-    one = tally.sel(metric=metric)
-    kind, larger = str(one["kind"].values), bool(int(one["larger_is_better"]))
-    settings = settings_of(tally)
+    selected = tally.sel(metric=metric)
+    kind, larger = str(selected["kind"].values), bool(int(selected["larger_is_better"]))
+    settings = json_of(tally, "settings", {})
     per_class = _PER_CLASS.fullmatch(metric)
     if metric in _METRICS:
         title, definition, counted = _METRICS[metric]
@@ -150,23 +150,24 @@ def interval_words(method: str) -> str:
     "Student's t interval with the row variance of each subgroup (unshrunk: too few subgroups)"
     """
     word, _, remark = method.partition(" (")
-    said = _INTERVALS.get(word, plain(word.replace("_", " ")))
-    return f"{said} ({plain(remark)}" if remark else said
+    description = _INTERVALS.get(word, plain(word.replace("_", " ")))
+    return f"{description} ({plain(remark)}" if remark else description
 
 
 def model_words(report: xr.DataTree) -> list[str]:
     """Likelihood and priors of the Bayesian side that a report carries, one sentence for metrics that share it."""
-    priors, said = json_of(report, "prior_description", {}), dict[str, list[str]]()
+    priors, metrics_by_prior = json_of(report, "prior_description", {}), dict[str, list[str]]()
     for metric in report["estimates"].to_dataset()["metric"].values:
         if priors.get(str(metric)):
-            said.setdefault(plain(str(priors[str(metric)])), []).append(plain(str(metric)))
-    return [f"{', '.join(metrics)}: {sentence}." for sentence, metrics in said.items()]
+            metrics_by_prior.setdefault(plain(str(priors[str(metric)])), []).append(plain(str(metric)))
+    return [f"{', '.join(metrics)}: {sentence}." for sentence, metrics in metrics_by_prior.items()]
 
 
-def settings_of(tally: xr.Dataset) -> dict[str, Any]:
-    """Settings by which a tally was made; empty where it does not say."""
+def json_of(data: xr.DataTree | xr.Dataset, attribute: str, otherwise: Any) -> Any:
+    """An attribute that holds JSON; ``otherwise`` where it is missing or holds something else."""
     try:
-        found = json.loads(str(tally.attrs.get("settings", "{}")))
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        value = json.loads(str(data.attrs[attribute]))
+    except (KeyError, ValueError):
+        return otherwise
+    wanted = Mapping if isinstance(otherwise, dict) else list
+    return value if isinstance(value, wanted) else otherwise
