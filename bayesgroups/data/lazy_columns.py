@@ -45,13 +45,7 @@ def numbers(source: Source, roles: Roles) -> list[Number]:
 
 
 def number(source: Source, name: str, argument: str, column: str) -> Number:
-    """One column that must hold numbers.
-
-    Raises
-    ------
-    InputError
-        If it holds something else, or nothing in some row of such a column.
-    """
+    """One column that must hold numbers, and something in some row."""
     dtype = source.frame.collect_schema()[name]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         refuse_missing(source, source.frame, name, name, argument)
@@ -148,21 +142,8 @@ def refuse_missing(source: Source, frame: Frame, column: str, name: str, argumen
 def check(source: Source, frame: Frame, number: Number, table: Mapping[str, FloatArray], rows: FloatArray) -> None:
     """Refuse a column with missing or infinite values, negative weights, and grades other than 0 and 1.
 
-    Parameters
-    ----------
-    source, frame : Source, frame
-        The rows, with the column under its common name.
-    number : Number
-        The column.
-    table : mapping from str to arrays (cell,)
-        Its sums of `sums`, its `extremes` if it holds weights, ``{column}between`` if it holds grades.
-    rows : array (cell,)
-        Number of rows of each cell.
-
-    Raises
-    ------
-    InputError
-        Naming the column, and the first row that cannot be used where rows have numbers.
+    ``table`` holds, by cell, its sums of `sums`, its `extremes` if it holds weights, and ``{column}between`` if it holds grades; an
+    error names the first row that cannot be used where rows have numbers.
     """
     column, value = number.column, nw.col(number.column)
     if not ((table[f"{column}count"] == rows).all() and np.isfinite(table[f"{column}sum"]).all()):

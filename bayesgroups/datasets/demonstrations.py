@@ -124,12 +124,9 @@ def demonstration(seed: int = 0) -> Demonstration:
 
 
 def population() -> Binormal:
-    """Give the law of outcome and score in each of the 32 subgroups, in the order of `STUDY_SIZES`.
+    """The law of outcome and score in each of the 32 subgroups, in the order of `STUDY_SIZES`.
 
-    Returns
-    -------
-    Binormal
-        The score of a subgroup has its mean at the log odds of the outcome plus the bias of the risk model.
+    The score of a subgroup has its mean at the log odds of the outcome plus the bias of the risk model.
     """
     log_odds = _BASE_LOG_ODDS + _effects(_OUTCOME) + _pairs() + 0.06 * _normal_quantiles(step=5)
     middle = log_odds + _effects(_BIAS) + 0.06 * _normal_quantiles(step=7)

@@ -23,22 +23,6 @@ def estimator_class(name: str) -> type[Estimator]:
 
     Nothing is imported here, so that no file can have code run by naming it.
 
-    Parameters
-    ----------
-    name : str
-        Such as ``"partial_pooling"`` or ``"my_package.my_module:MyEstimator"``.
-
-    Returns
-    -------
-    type of Estimator
-
-    Raises
-    ------
-    InputError
-        If there is no such word, the module is not imported, or the name is not that of an estimator class.
-
-    Examples
-    --------
     >>> estimator_class("no_pooling").__name__
     'NoPooling'
     >>> estimator_class("my_package:Mine")

@@ -57,41 +57,12 @@ def sort_cells(cells: ScoreCells) -> ScoreCells:
 
 
 def statistics(cells: ScoreCells, subgroups: int, *, ties: float = 0.5) -> AucStatistics:
-    """AUC, effective counts and variances of every subgroup.
+    """AUC, effective counts and variances of every subgroup, of sorted cells from `sort_cells`.
 
-    Estimand: P(s' > s given y' = 1, y = 0) plus ``ties`` times the probability of a tie, within each subgroup.
-
-    Parameters
-    ----------
-    cells : ScoreCells
-        Sorted, from `sort_cells`.
-    subgroups : int
-        Number of subgroups.
-    ties : float
-        What a tied pair adds: 0.5 (Mann-Whitney) or 0 (strict).
-
-    Returns
-    -------
-    AucStatistics
-        With psi the matrix of pair values: DeLong's variance (needs two rows of each class), Hanley and McNeil's, and
-        the exact variance of the bootstrap that resamples within class,
-        ((n0 - 1) V10 + (n1 - 1) V01 + V11) / (n0 n1).
-
-    References
-    ----------
-    DeLong, DeLong, Clarke-Pearson (1988), doi:10.2307/2531595; Hanley, McNeil (1982),
-    doi:10.1148/radiology.143.1.7063747.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.auc import ScoreCells, sort_cells, statistics
-    >>> score = np.array([0.9, 0.35, 0.6, 0.55, 0.4, 0.2, 0.58])
-    >>> y = np.array([1.0, 1, 1, 1, 0, 0, 0])
-    >>> zero = np.zeros(7, dtype=np.intp)
-    >>> found = statistics(sort_cells(ScoreCells(zero, score, y, 1 - y, y, 1 - y)), 1)
-    >>> np.round([found.estimate[0], found.delong[0], found.hanley_mcneil[0], found.bootstrap[0]], 6).tolist()
-    [0.75, 0.046296, 0.038393, 0.038773]
+    Estimand: P(s' > s given y' = 1, y = 0) plus ``ties``, 0.5 (Mann-Whitney) or 0 (strict), times the probability of a tie. With
+    psi the matrix of pair values: DeLong's variance (needs two rows of each class; DeLong, DeLong, Clarke-Pearson (1988),
+    doi:10.2307/2531595), Hanley and McNeil's (1982, doi:10.1148/radiology.143.1.7063747), and the exact variance of the bootstrap
+    that resamples within class, ((n0 - 1) V10 + (n1 - 1) V01 + V11) / (n0 n1).
     """
 
     def total(values: FloatArray) -> FloatArray:

@@ -37,32 +37,11 @@ class Bounds:
 
 
 def bounds(agree: FloatArray, disagree: FloatArray, notion: Notion, form: Form = "sharp") -> Bounds:
-    """Bounds of the rate of one notion.
+    """Bounds (..., label, subgroup) of the rate of one notion, with one label for ``accuracy_equality``.
 
-    Parameters
-    ----------
-    agree, disagree : arrays (..., label, subgroup)
-        Shares or counts of agreement and disagreement by the label that the system gave; at least two labels.
-    notion : str
-        See `bayesgroups.tallies.disagreement_notions`.
-    form : {"sharp", "published"}
-        The identified set, or the formula as printed, errors included.
-
-    Returns
-    -------
-    Bounds
-        Arrays (..., label, subgroup), with one label for ``accuracy_equality``. A rate whose condition certainly has
-        probability 0 is NaN; where that probability may be 0 the bounds are those of the tables in which it is not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.disagreement_rates import bounds
-    >>> agree, disagree = np.array([[0.4], [0.18], [0.1]]), np.array([[0.1], [0.12], [0.1]])
-    >>> bounds(agree, disagree, "equal_opportunity").lower.ravel().round(6).tolist()
-    [0.645161, 0.473684, 0.3125]
-    >>> bounds(agree, disagree, "equal_opportunity", "published").lower.ravel().round(6).tolist()
-    [0.444444, 0.204545, 0.111111]
+    Shares or counts of agreement and disagreement have the label that the system gave, at least two of them. ``form`` is the
+    identified set, or the formula as printed, errors included. A rate whose condition certainly has probability 0 is NaN; where
+    that probability may be 0 the bounds are those of the tables in which it is not.
     """
     if notion == "accuracy_equality":
         right, wrong = agree.sum(axis=-2, keepdims=True), disagree.sum(axis=-2, keepdims=True)

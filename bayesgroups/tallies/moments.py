@@ -47,17 +47,7 @@ class Moments:
 
 
 def add(first: Moments, second: Moments) -> Moments:
-    """Moments of two parts of the data together (Chan, Golub and LeVeque 1983).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.moments import Moments, add
-    >>> one = Moments(np.array([[2.0]]), np.array([[2.0]]), np.array([[0.5]]), np.array([[0.5]]))
-    >>> both = add(one, one)
-    >>> float(both.mean[0, 0]), float(both.scatter[0, 0])
-    (0.5, 1.0)
-    """
+    """Moments of two parts of the data together (Chan, Golub and LeVeque 1983)."""
     weight = first.weight + second.weight
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(weight > 0, second.weight / weight, 0.0)

@@ -144,13 +144,7 @@ def packets_of(tally: xr.Dataset, names: Sequence[str]) -> Packets:
 
 
 def read(tally: xr.Dataset, names: Sequence[str]) -> Packets:
-    """The same, whether or not they say anything.
-
-    Raises
-    ------
-    InputError
-        If the tally does not keep one of them, or not what they were divided by.
-    """
+    """Packets of some of the covariates that a tally keeps, whether or not they say anything."""
     kept = [str(name) for name in tally["score_covariate"].values] if "score_packet" in tally.dims else []
     for name in names:
         if name not in kept:

@@ -51,13 +51,8 @@ class Subgroups:
 def label(levels: Iterable[str]) -> str:
     r"""Join level texts; a bar or backslash inside a level is escaped, so that labels stay unique.
 
-    Examples
-    --------
-    >>> from bayesgroups.tallies.subgroups import label
-    >>> label(["Asian", "female"])
-    'Asian | female'
-    >>> print(label(["a|b"]))
-    a\|b
+    >>> print(label(["Asian", "a|b"]))
+    Asian | a\|b
     """
     return SEPARATOR.join(level.replace("\\", "\\\\").replace("|", "\\|") for level in levels)
 

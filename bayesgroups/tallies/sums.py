@@ -54,19 +54,7 @@ class Sums:
 
 
 def add(first: Sums, second: Sums) -> Sums:
-    """Sums of two parts of the data together, laid out over the same subgroups and metrics.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.moments import Moments
-    >>> from bayesgroups.tallies.sums import Sums, add
-    >>> one = np.ones((1, 1))
-    >>> part = Sums(np.array([1.0]), Moments(one, one, 2 * one, 0 * one), weighted=False)
-    >>> whole = add(part, part)
-    >>> whole.rows.tolist(), whole.moments.mean.tolist()
-    ([2.0], [[2.0]])
-    """
+    """Sums of two parts of the data together, laid out over the same subgroups and metrics."""
     return Sums(
         rows=first.rows + second.rows,
         moments=moments.add(first.moments, second.moments),

@@ -57,38 +57,13 @@ def pooled(
     *,
     pooling: Pooling = "corrected",
 ) -> float:
-    """One row variance for all subgroups of a metric.
+    """One row variance for all subgroups of a metric, sigma^2 in Var(estimate_a) = sigma^2 / count_a, from arrays (subgroup,).
 
-    Estimand: sigma^2 in Var(estimate_a) = sigma^2 / count_a.
-
-    Parameters
-    ----------
-    row_variance, count, bootstrap_variance, rows : arrays (subgroup,)
-        Variance of the row values with divisor count - 1, effective count, exact bootstrap variance, rows.
-    total_variance : float
-        Variance of all rows ignoring subgroups, taken when no subgroup has two rows or none has any spread.
-    pooling : {"corrected", "published", "published_rows"}
-        ``corrected``: the within-subgroup mean square, sum (d - 1) s^2 / sum (d - 1). ``published``:
-        sum d (d b) / sum d with b the bootstrap variance, low by about K/n; ``published_rows``: the same with rows for
-        denominators.
-
-    Returns
-    -------
-    float
-        NaN when no subgroup has a row that counts.
-
-    References
-    ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eq 6, with its bias corrected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.variances import pooled
-    >>> d = np.array([4.0, 2, 1])
-    >>> s2, b = np.array([0.25, 0.5, np.nan]), np.array([0.046875, 0.125, 0])
-    >>> round(pooled(s2, d, b, d, 0.2), 6), round(pooled(s2, d, b, d, 0.2, pooling="published"), 6)
-    (0.3125, 0.178571)
+    ``row_variance`` has divisor count - 1, ``count`` is effective, ``bootstrap_variance`` exact; ``total_variance``, of all rows
+    ignoring subgroups, is taken when no subgroup has two rows or none has any spread. NaN when no subgroup has a row that counts.
+    ``corrected`` is the within-subgroup mean square, sum (d - 1) s^2 / sum (d - 1); ``published`` sum d (d b) / sum d with b the
+    bootstrap variance, low by about K/n; ``published_rows`` the same with rows for denominators. Herlihy, Truong, Chouldechova,
+    Dudik (2024), Eq 6, with its bias corrected.
     """
     if not (count > 0).any():
         return float("nan")

@@ -8,7 +8,7 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.tallies.analyses import analyse
-from bayesgroups.tallies.auc import ScoreCells, error_bound
+from bayesgroups.tallies.auc import ScoreCells, error_bound, sort_cells, statistics
 from bayesgroups.tallies.auc_variances import PooledAuc, effective_pairs, pool
 from bayesgroups.tallies.clusters import (
     Cells,
@@ -19,14 +19,15 @@ from bayesgroups.tallies.clusters import (
 )
 from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.dealing import deal_counts, deal_labels, deal_means, first_folds, shares
-from bayesgroups.tallies.disagreement_rates import sum_others
+from bayesgroups.tallies.disagreement_rates import bounds, sum_others
 from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
 from bayesgroups.tallies.folds import deal, fold_tallies
-from bayesgroups.tallies.moments import Moments
+from bayesgroups.tallies.moments import Moments, add
 from bayesgroups.tallies.participation import participants
 from bayesgroups.tallies.score_moments import bin_rows, cell_moments
 from bayesgroups.tallies.sums import Clusters, Sums
-from bayesgroups.tallies.variances import mean_inverse_count
+from bayesgroups.tallies.sums import add as add_sums
+from bayesgroups.tallies.variances import mean_inverse_count, pooled
 
 SITE = pd.DataFrame({"site": ["a", "b"]})
 SIZE, TOTAL = np.array([4.0, 1, 2]), np.array([0.6, 0.4, 0.5])
@@ -131,3 +132,39 @@ def test_folds_of_counts() -> None:
     assert [fold.training["successes"].values.tolist() for fold in fold_tallies(parts)] == [[[2.0, 0.0]], [[1.0, 2.0]]]
     folds = deal(bg.tally_from_counts([3, 1], [9, 3], SITE), folds=3)
     assert [fold.validation["count"].values.tolist() for fold in folds] == [[[3.0, 1.0]]] * 3
+
+
+def test_variances_of_an_auc_of_seven_rows() -> None:
+    score = np.array([0.9, 0.35, 0.6, 0.55, 0.4, 0.2, 0.58])
+    y = np.array([1.0, 1, 1, 1, 0, 0, 0])
+    cells = sort_cells(ScoreCells(np.zeros(7, dtype=np.intp), score, y, 1 - y, y, 1 - y))
+    auc = statistics(cells, 1)
+    values = [auc.estimate[0], auc.delong[0], auc.hanley_mcneil[0], auc.bootstrap[0]]
+    assert np.round(values, 6).tolist() == [0.75, 0.046296, 0.038393, 0.038773]
+
+
+def test_bounds_of_three_labels() -> None:
+    agree, disagree = np.array([[0.4], [0.18], [0.1]]), np.array([[0.1], [0.12], [0.1]])
+    sharp, published = (
+        bounds(agree, disagree, "equal_opportunity"),
+        bounds(agree, disagree, "equal_opportunity", "published"),
+    )
+    assert sharp.lower.ravel().round(6).tolist() == [0.645161, 0.473684, 0.3125]
+    assert published.lower.ravel().round(6).tolist() == [0.444444, 0.204545, 0.111111]
+
+
+def test_sums_of_two_parts() -> None:
+    part = Moments(np.array([[2.0]]), np.array([[2.0]]), np.array([[0.5]]), np.array([[0.5]]))
+    both = add(part, part)
+    assert (both.mean[0, 0], both.scatter[0, 0]) == (0.5, 1.0)
+    unit = np.ones((1, 1))
+    sums = Sums(np.array([1.0]), Moments(unit, unit, 2 * unit, 0 * unit), weighted=False)
+    whole = add_sums(sums, sums)
+    assert (whole.rows.tolist(), whole.moments.mean.tolist()) == ([2.0], [[2.0]])
+
+
+def test_pooled_row_variance_of_three_subgroups() -> None:
+    d = np.array([4.0, 2, 1])
+    s2, b = np.array([0.25, 0.5, np.nan]), np.array([0.046875, 0.125, 0])
+    assert pooled(s2, d, b, d, 0.2) == pytest.approx(0.3125, abs=5e-7)
+    assert pooled(s2, d, b, d, 0.2, pooling="published") == pytest.approx(0.178571, abs=5e-7)

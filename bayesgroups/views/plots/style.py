@@ -44,18 +44,7 @@ _LOOKS = {
 
 
 def look(size: Size) -> Look:
-    """Sizes of a picture for a page, for a column of a paper (3.4 inches) or for a slide (12 inches).
-
-    Raises
-    ------
-    InputError
-        If there is no such size.
-
-    Examples
-    --------
-    >>> look("paper").width
-    3.4
-    """
+    """Sizes of a picture for a page, for a column of a paper (3.4 inches) or for a slide (12 inches)."""
     if size not in _LOOKS:
         raise InputError(f"size {size!r} is not one of {', '.join(map(repr, _LOOKS))}")
     return _LOOKS[size]

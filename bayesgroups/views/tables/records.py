@@ -61,8 +61,6 @@ def answer_document(answer: xr.Dataset, question: str, *, usable: bool | None = 
 def tables(answer: xr.Dataset) -> list[Record]:
     """The variables of a dataset as tables of records, one table per set of dims; those of draws are left out.
 
-    Examples
-    --------
     >>> [table["dims"] for table in tables(xr.Dataset({"a": 1.0, "b": ("x", [2.0])}, {"x": ["p"]}))]
     [[], ['x']]
     """

@@ -68,8 +68,6 @@ _NUTS = "Hoffman, Gelman (2014), The No-U-Turn sampler, JMLR 15"
 def references(estimator: Collection[str], intervals: Collection[str], inference: str) -> list[str]:
     """References of the estimator, of interval methods, of the engine and of the questions that the page answers.
 
-    Examples
-    --------
     >>> references(["Efron, Morris (1975)"], {"wilson"}, "collapsed")[:2]
     ['Efron, Morris (1975)', 'Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953']
     """
