@@ -70,12 +70,7 @@ def compare(
     using: Using = "auto" if approach == "bayesian" else "tally"
     for metric in table["metric"].values if show else ():
         shown = comparison_table(
-            table,
-            str(metric),
-            level=level,
-            using=using,
-            decimals=consoles.decimals(console),
-            limit=show,
+            table, str(metric), level=level, using=using, decimals=consoles.decimals(console), limit=show
         )
         console.print(shown)
         console.print()

@@ -44,12 +44,7 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
     shown = demonstration(seed)
     with consoles.fitting() as progress:
         result = tally(
-            shown.rows,
-            by=shown.by,
-            metrics=METRICS,
-            y_true="readmitted",
-            y_score="score",
-            threshold=shown.threshold,
+            shown.rows, by=shown.by, metrics=METRICS, y_true="readmitted", y_score="score", threshold=shown.threshold
         )
         alone = estimate(result, NoPooling(), seed=seed, progress=progress)
         pooled = signed(estimate(result, PartialPooling(), seed=seed, progress=progress))

@@ -11,11 +11,7 @@ from bayesgroups.cli.options import Imputed
 
 
 def show(
-    data: Path,
-    *,
-    level: float = 0.95,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    show: int = 50,
+    data: Path, *, level: float = 0.95, json: Annotated[bool, Parameter(negative=())] = False, show: int = 50
 ) -> int:
     """Print a report or a tally that was saved.
 
@@ -63,11 +59,7 @@ def show(
 
 
 def write_html(
-    report: Path,
-    *,
-    output: Annotated[Path, Parameter(alias="-o")],
-    level: float = 0.95,
-    imputed: Imputed = "leave_out",
+    report: Path, *, output: Annotated[Path, Parameter(alias="-o")], level: float = 0.95, imputed: Imputed = "leave_out"
 ) -> int:
     """Write a saved report as one page that needs nothing else.
 

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 SyntheticModel = Literal["age", "expl", "age+rc", "age.rc"]
 _MODELS = ("age", "expl", "age+rc", "age.rc")
-_COLUMNS = {
-    "age": ("age",),
-    "expl": ("number_diagnoses",),
-    "age+rc": ("age", "race"),
-    "age.rc": ("age", "race"),
-}
+_COLUMNS = {"age": ("age",), "expl": ("number_diagnoses",), "age+rc": ("age", "race"), "age.rc": ("age", "race")}
 
 
 @dataclass(frozen=True, eq=False)

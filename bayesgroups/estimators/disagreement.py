@@ -142,11 +142,7 @@ class DisagreementModel(Estimator):
         if self.critics and "critic_agreements" in tally:
             return None
         return disagreement.sample(
-            tally,
-            seed=seed,
-            destination=self.destination,
-            overall_scale=self.overall_scale,
-            tau_scale=self.tau_scale,
+            tally, seed=seed, destination=self.destination, overall_scale=self.overall_scale, tau_scale=self.tau_scale
         )
 
 

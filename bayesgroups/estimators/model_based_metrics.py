@@ -105,10 +105,7 @@ class ModelBasedMetrics(Estimator):
 
     def settings(self) -> dict[str, Any]:
         """The settings by name."""
-        return super().settings() | {
-            "covariates": list(self.covariates),
-            "row_covariates": list(self.row_covariates),
-        }
+        return super().settings() | {"covariates": list(self.covariates), "row_covariates": list(self.row_covariates)}
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """The bootstrapped score regression, see `bayesgroups.frequentist.model_based_metrics`."""

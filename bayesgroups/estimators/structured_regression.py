@@ -92,12 +92,7 @@ class StructuredRegression(Estimator):
         from bayesgroups.frequentist import structured_regression
 
         return structured_regression.estimate(
-            tally,
-            formula=self.formula,
-            penalty=self.penalty,
-            errors=self.errors,
-            replicates=self.bootstrap,
-            seed=seed,
+            tally, formula=self.formula, penalty=self.penalty, errors=self.errors, replicates=self.bootstrap, seed=seed
         )
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:

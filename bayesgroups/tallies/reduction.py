@@ -252,11 +252,7 @@ def _middle(frame: Frame, request: Request, everywhere: float, by_cell: Mapping[
 
 
 def _sum(
-    source: Source,
-    frame: Frame,
-    request: Request,
-    numbers: Sequence[Number],
-    shifts: Sequence[float | nw.Expr],
+    source: Source, frame: Frame, request: Request, numbers: Sequence[Number], shifts: Sequence[float | nw.Expr]
 ) -> Cells:
     keys = [*(f"__by_{i}__" for i in range(len(request.roles.by))), *request.labels]
     metrics = [metric if i in request.of_rows else _NOTHING for i, metric in enumerate(request.metrics)]

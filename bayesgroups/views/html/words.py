@@ -22,11 +22,7 @@ _METRICS = {
     "tnr": ("True negative rate", "the share of negatives that are not selected", "negatives"),
     "ppv": ("Positive predictive value", "the share of positives among the selected", "selected rows"),
     "fdr": ("False discovery rate", "the share of negatives among the selected", "selected rows"),
-    "npv": (
-        "Negative predictive value",
-        "the share of negatives among those not selected",
-        "rows not selected",
-    ),
+    "npv": ("Negative predictive value", "the share of negatives among those not selected", "rows not selected"),
     "for": ("False omission rate", "the share of positives among those not selected", "rows not selected"),
     "f1": ("F1 score", "the harmonic mean of precision and recall", "rows that are positive or selected"),
     "auc": (
@@ -116,17 +112,9 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
     elif kind == "rate":
         title, definition, counted = plain(metric), "successes out of trials", "trials"
     elif kind == "estimate":
-        title, definition, counted = (
-            plain(metric),
-            "estimates with their sampling variances, as published",
-            "",
-        )
+        title, definition, counted = (plain(metric), "estimates with their sampling variances, as published", "")
     else:
-        title, definition, counted = (
-            plain(metric),
-            "the mean of a value over the rows that count",
-            "rows that count",
-        )
+        title, definition, counted = (plain(metric), "the mean of a value over the rows that count", "rows that count")
     if settings.get("weights") and counted:
         counted += ", as the effective number under the weights"
     direction = "larger is better" if larger else "smaller is better"

@@ -82,11 +82,7 @@ def table(context: Context) -> dict[str, Any]:
     return {
         "level": percent(context.level),
         "sides": [
-            {
-                "name": side.approach.capitalize(),
-                "kind": plain(side.interval_kind),
-                "method": plain(side.methods),
-            }
+            {"name": side.approach.capitalize(), "kind": plain(side.interval_kind), "method": plain(side.methods)}
             for side in (reading.bayesian, reading.frequentist)
         ],
         "rows": rows,
