@@ -66,7 +66,7 @@ def with_roles(
         named = isinstance(schema[name], nw.Categorical | nw.Enum) and not codes
         return nw.col(name).cast(nw.String) if named else nw.col(name)
 
-    columns = [plain(name).alias(f"__by_{i}__") for i, name in enumerate(roles.by)]
+    columns = [plain(name).alias(column) for name, column in zip(roles.by, roles.attributes, strict=True)]
     columns += [nw.col(number.name).cast(nw.Float64).alias(number.column) for number in given]
     if roles.y_true is not None:
         columns.append(plain(roles.y_true).alias("__truth__"))
@@ -81,6 +81,11 @@ def with_roles(
     if threshold is not None and "__decision__" in labels:
         frame = frame.with_columns((nw.col("__y_score__") >= threshold).alias("__decision__"))
     return frame
+
+
+def drop_missing(frame: Frame, roles: Roles) -> Frame:
+    """The rows that have every attribute."""
+    return frame.filter(*[~absent(frame, name) for name in roles.attributes])
 
 
 def with_label_texts(frame: Frame, roles: Roles) -> Frame:

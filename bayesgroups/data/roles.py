@@ -25,16 +25,18 @@ class Roles:
     cluster: str | None = None
     weights: str | None = None
 
+    @property
+    def attributes(self) -> list[str]:
+        """The common names of the columns of attributes."""
+        return [f"__by_{i}__" for i in range(len(self.by))]
+
     def columns(self) -> dict[str, str]:
         """Every column named, by the argument that names it."""
-        single = {"y_true": self.y_true, "y_pred": self.y_pred, "y_score": self.y_score, "loss": self.loss,
-                  "correct": self.correct}  # fmt: skip
-        named = {role: column for role, column in single.items() if column is not None}
+        named = {role: getattr(self, role) for role in ("y_true", "y_pred", "y_score", "loss", "correct")}
         named |= {f"by[{i}]": column for i, column in enumerate(self.by)}
         named |= {f"features[{i}]": column for i, column in enumerate(self.features)}
-        named |= {"cluster": self.cluster} if self.cluster is not None else {}
-        named |= {"weights": self.weights} if self.weights is not None else {}
-        return named
+        named |= {"cluster": self.cluster, "weights": self.weights}
+        return {role: column for role, column in named.items() if column is not None}
 
 
 def check_arguments(roles: Roles) -> None:

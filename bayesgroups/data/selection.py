@@ -30,9 +30,8 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
     numbers = [number for number in lazy_columns.numbers(source, roles) if number.column == "__y_score__"]
     frame = lazy_columns.with_roles(source, roles, (), None, numbers)
     if missing == "drop":
-        frame = frame.filter(*[~lazy_columns.absent(frame, f"__by_{i}__") for i in range(len(roles.by))])
-    frame = frame.select(nw.col("__y_score__"))
-    score = nw.col("__y_score__")
+        frame = lazy_columns.drop_missing(frame, roles)
+    frame = frame.select("__y_score__")
     table = lazy_columns.check_rows(source, frame, numbers[0])
     rows = int(table["rows"][0])
     if not rows:
@@ -41,16 +40,14 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
         return selection_threshold(frame["__y_score__"].to_numpy() + 0.0, rate)  # one zero, as below
     wanted = max(round(rate * rows), 1)
     low, high, above = float(table["__y_score__low"][0]), float(table["__y_score__high"][0]), 0
-    scores = frame.select((score + 0.0).alias("score"))
-    number = rows
+    scores, number = frame.select((nw.col("__y_score__") + 0.0).alias("score")), rows
     while number > MAX_SCORES_IN_MEMORY and low < high:
         scale = (BINS - 1) / 2 / (high / 2 - low / 2)  # halves, for ranges that no float can hold
         inside = scores.filter(nw.col("score") >= low, nw.col("score") <= high)
         bins = inside.select(((nw.col("score") * scale) - low * scale).floor().alias("bin"), nw.col("score"))
         extremes = nw.col("score").min().alias("low"), nw.col("score").max().alias("high")
-        counts = source.collect(bins.group_by("bin").agg(nw.len().alias("rows"), *extremes)).sort(
-            "bin", descending=True
-        )
+        counts = source.collect(bins.group_by("bin").agg(nw.len().alias("rows"), *extremes))
+        counts = counts.sort("bin", descending=True)
         for count, least, most in zip(*(counts[name].to_list() for name in ("rows", "low", "high")), strict=True):
             number, low, high = int(count), float(least), float(most)
             if above + number >= wanted:
