@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Set
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,24 +28,46 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
 
 
 def open_rows(source: object) -> Frame:
-    """A dataframe of any kind that narwhals knows as it is, lazy or not, or columns, or a CSV or Parquet file, in memory.
+    """A dataframe of any kind that narwhals knows as it is, lazy or not, or a dictionary of columns or a file, in memory.
 
     In CSV files only the empty field is missing: the texts ``NA`` and ``None`` stay levels as they are. Parquet files need
     pyarrow.
     """
     if isinstance(source, str | Path):
         return _read(Path(source))
+    if isinstance(source, dict):
+        return _of_columns(source)
     try:
         opened: Frame = nw.from_native(source)
     except TypeError:
         raise InputError(
-            f"frame must be a dataframe (pandas, polars, pyarrow ...) or the path of a CSV or Parquet file; "
-            f"got {type(source).__name__}"
+            "frame must be a dataframe (pandas, polars, pyarrow ...), a dictionary of columns or the path of a CSV or Parquet "
+            f"file; got {type(source).__name__}"
         ) from None
     except DuplicateError as problem:
         twice = str(problem).partition("\n")[2].strip("- ")
         raise InputError(f"the frame has columns of one name ({twice}); rename one") from None
     return opened
+
+
+def _of_columns(columns: dict[Any, Any]) -> nw.DataFrame[Any]:
+    """A pandas frame of columns by name; columns that have an index are taken by position."""
+    import pandas as pd
+
+    if not columns:
+        raise InputError("frame= is a dictionary without columns; give at least one, as {'sex': ['f', 'm']}")
+    lengths: dict[Any, int] = {}
+    for name, values in columns.items():
+        listed = isinstance(values, Collection) and not isinstance(values, str | bytes | Set | Mapping)
+        if not listed or getattr(values, "ndim", 1) != 1:
+            raise InputError(
+                f"column {name!r} of frame= must hold one value per row, as a list; got {type(values).__name__}"
+            )
+        lengths[name] = len(values)
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name!r} has {number}" for name, number in lengths.items())
+        raise InputError(f"columns of frame= must be of one length; {shown}")
+    return nw.from_native(pd.DataFrame({name: pd.Series(values).array for name, values in columns.items()}))
 
 
 def _read(path: Path) -> nw.DataFrame[Any]:

@@ -100,8 +100,8 @@ class Source:
 def open_source(source: object) -> Source:
     """Rows opened: a frame in memory or a lazy one, or files, which are left where they are if they are large or many.
 
-    Taken are any frame that narwhals knows, lazy or not, columns, the path of a CSV or Parquet file (one of at least
-    `LARGE_FILE_BYTES` is left to DuckDB) or of a directory, a pattern such as ``"rows/*.parquet"``, and a source that is open.
+    Taken are what `open_rows` takes (Parquet files of at least `LARGE_FILE_BYTES` are left to DuckDB), the path of a directory,
+    a pattern such as ``"rows/*.parquet"``, and a source that is open already.
     """
     if isinstance(source, Source):
         return source

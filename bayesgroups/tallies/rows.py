@@ -49,10 +49,11 @@ def tally(
 
     Parameters
     ----------
-    frame : dataframe, str or Path
-        Rows: pandas, polars, pyarrow or any frame that narwhals knows, or the path of a CSV or Parquet file. Lazy frames
-        (DuckDB, polars, Dask, Spark), a directory or pattern of files such as ``"rows/*.parquet"`` (with DuckDB), and iterators
-        of frames are summed where they are: rows are never collected.
+    frame : dataframe, dict, str or Path
+        Rows: pandas, polars, pyarrow or any frame that narwhals knows, a dictionary of columns such as
+        ``{"race": [...], "y": [...]}``, or the path of a CSV or Parquet file. Lazy frames (DuckDB, polars, Dask, Spark),
+        a directory or pattern of files such as ``"rows/*.parquet"`` (with DuckDB), and iterators of frames are summed where
+        they are: rows are never collected.
     by : sequence of str, or mapping
         Columns whose combinations are the subgroups. A mapping declares levels, ``{"age": ["18-34", "35-64"]}``
         (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them.
