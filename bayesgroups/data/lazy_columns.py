@@ -10,9 +10,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import absence, infinity, negative_weight, no_number, partial_credit
+from bayesgroups.data.columns import Roles, absence, infinity, negative_weight, no_number, partial_credit
 from bayesgroups.data.frames import Frame
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import InputError, near_misses
 

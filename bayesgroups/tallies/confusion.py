@@ -26,8 +26,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.columns import Roles
 from bayesgroups.data.metrics import Metric
-from bayesgroups.data.roles import Roles
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.subgroups import Subgroups, of_tally

@@ -11,9 +11,9 @@ import xarray as xr
 
 from bayesgroups.data import lazy_columns
 from bayesgroups.data.arrays import IndexArray
+from bayesgroups.data.columns import Roles
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.keyed_cells import read_cells
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses

@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from bayesgroups.data import expressions
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import no_weight
+from bayesgroups.data.columns import Roles, check_arguments, check_common, no_weight, positive_label
 from bayesgroups.data.frames import MISSING_LEVEL, Frame, Missing
 from bayesgroups.data.keyed_cells import Cells
-from bayesgroups.data.labels import check_common, positive_label
 from bayesgroups.data.metrics import Metric
-from bayesgroups.data.roles import Roles, check_arguments
-from bayesgroups.data.selection import threshold_of
 from bayesgroups.data.sources import Source, is_stream, open_source
 from bayesgroups.data.texts import level_text
+from bayesgroups.data.thresholds import threshold_of
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import auc
 from bayesgroups.tallies.aggregation import add_means, check_range, promises

@@ -18,13 +18,11 @@ import numpy as np
 
 from bayesgroups.data import expressions, lazy_columns
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import absent_attribute
+from bayesgroups.data.columns import Roles, absent_attribute, positive_label
 from bayesgroups.data.frames import Frame, Missing
 from bayesgroups.data.keyed_cells import Cells, read_cells
-from bayesgroups.data.labels import positive_label
 from bayesgroups.data.lazy_columns import Number
 from bayesgroups.data.metrics import LOSS, Metric
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import BayesgroupsError, InputError
 

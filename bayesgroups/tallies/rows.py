@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.columns import Roles
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.metrics import LOSS, Metric, class_of, named
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import is_stream, open_source
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose

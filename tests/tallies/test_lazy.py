@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import bayesgroups as bg
-from bayesgroups.data import selection
+from bayesgroups.data import thresholds
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import reduction
 from tests.tallies.engines import DEAR, EVERY, MISS_COST, NAMED, assert_same, everything, need, some_rows
@@ -153,8 +153,8 @@ def test_more_scores_than_fit_are_put_on_a_grid(rows: pd.DataFrame, monkeypatch:
 
 @pytest.mark.parametrize("kind", ["duckdb", "polars lazy"])
 def test_a_share_is_selected_without_all_scores(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "MAX_SCORES_IN_MEMORY", 5)
-    monkeypatch.setattr(selection, "BINS", 8)
+    monkeypatch.setattr(thresholds, "MAX_SCORES_IN_MEMORY", 5)
+    monkeypatch.setattr(thresholds, "BINS", 8)
     rng = np.random.default_rng(5)
     for score in (rng.normal(size=300).round(1) + 0.0, rng.normal(size=300), np.r_[rng.random(299), 1e300], np.zeros(300),
                   np.r_[-1.7e308, 1.7e308, rng.random(298)]):  # fmt: skip
