@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.estimators import Word, chosen
-from bayesgroups.cli.options import ROWS, Imputed, RowOptions
+from bayesgroups.cli.options import ROWS, Flag, Imputed, Output, RowOptions, Show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,10 +27,10 @@ def estimate(
     seed: int = 0,
     inference: Literal["auto", "collapsed", "nuts", "nuts_jax"] = "auto",
     level: float = 0.95,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    output: Output | None = None,
     html: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    show: int = 50,
+    json: Flag = False,
+    show: Show = 50,
 ) -> int:
     r"""Estimate every metric in every subgroup, the Bayesian and the frequentist way.
 
@@ -64,8 +64,6 @@ def estimate(
         Write the report to this page.
     json
         Print JSON instead of tables: estimates and diagnostics of both approaches.
-    show
-        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_of

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
 from rich.text import Text
 
-from bayesgroups.cli.options import Imputed
+from bayesgroups.cli.options import Imputed, Json, Output, Show
 
 if TYPE_CHECKING:
     from bayesgroups.questions.values import Using
 
 
-def show(
-    data: Path, *, level: float = 0.95, json: Annotated[bool, Parameter(negative=())] = False, show: int = 50
-) -> int:
+def show(data: Path, *, level: float = 0.95, json: Json = False, show: Show = 50) -> int:
     """Print a report or a tally that was saved.
 
     For example:
@@ -29,10 +26,6 @@ def show(
         A report or a tally (.nc).
     level
         Level of the intervals shown: 0.5, 0.8, 0.9 or 0.95.
-    json
-        Print JSON instead of tables.
-    show
-        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     import xarray as xr
 
@@ -62,9 +55,7 @@ def show(
     return 0
 
 
-def write_html(
-    report: Path, *, output: Annotated[Path, Parameter(alias="-o")], level: float = 0.95, imputed: Imputed = "leave_out"
-) -> int:
+def write_html(report: Path, *, output: Output, level: float = 0.95, imputed: Imputed = "leave_out") -> int:
     """Write a saved report as one page that needs nothing else.
 
     For example:
@@ -94,7 +85,7 @@ def write_html(
     return verdict(console, opened)
 
 
-def export(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], level: float = 0.95) -> int:
+def export(report: Path, *, output: Output, level: float = 0.95) -> int:
     """Write the estimates of a report as a tidy table, one row per metric and subgroup.
 
     For example:
@@ -129,8 +120,8 @@ def compare(
     approach: Literal["bayesian", "frequentist"] = "bayesian",
     level: float = 0.95,
     imputed: Imputed = "leave_out",
-    json: Annotated[bool, Parameter(negative=())] = False,
-    show: int = 50,
+    json: Json = False,
+    show: Show = 50,
 ) -> int:
     """Print several reports of the same metrics and subgroups side by side.
 
@@ -151,10 +142,6 @@ def compare(
         Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
     imputed
         Whether means over subgroups take those without rows.
-    json
-        Print JSON instead of tables.
-    show
-        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import report_of

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
 from rich.text import Text
 
-from bayesgroups.cli.options import ROWS, Larger, Names, RowOptions
+from bayesgroups.cli.options import ROWS, Json, Larger, Names, Output, RowOptions, Show, TallyFile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,9 +17,9 @@ def tally(
     data: Path,
     *,
     rows: RowOptions = ROWS,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    show: int = 50,
+    output: TallyFile | None = None,
+    json: Json = False,
+    show: Show = 50,
 ) -> int:
     r"""Count rows per metric and subgroup, and print the standard estimates.
 
@@ -41,12 +40,6 @@ def tally(
         Rows as .csv, .csv.gz or .parquet, or a quoted pattern such as "rows/*.parquet".
     rows
         What is in the rows.
-    output
-        Write the tally to this NetCDF file.
-    json
-        Print JSON instead of tables.
-    show
-        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_rows
@@ -77,14 +70,11 @@ def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:
     return 0
 
 
-Target = Annotated[Path, Parameter(alias="-o")]
-
-
 def tally_from_counts(
     table: Path,
     *,
     by: Names,
-    output: Target,
+    output: TallyFile,
     successes: str = "successes",
     trials: str = "trials",
     metric: str = "rate",
@@ -102,8 +92,6 @@ def tally_from_counts(
         The table (.csv, .parquet).
     by
         Column whose levels form subgroups; repeat it for intersections.
-    output
-        Write the tally to this NetCDF file.
     successes
         Column of the numerators.
     trials
@@ -127,7 +115,7 @@ def tally_from_estimates(
     table: Path,
     *,
     by: Names,
-    output: Target,
+    output: TallyFile,
     estimate: str = "estimate",
     sampling_variance: str | None = None,
     std_error: str | None = None,
@@ -148,8 +136,6 @@ def tally_from_estimates(
         The table (.csv, .parquet).
     by
         Column whose levels form subgroups; repeat it for intersections.
-    output
-        Write the tally to this NetCDF file.
     estimate
         Column of the estimates.
     sampling_variance
@@ -188,7 +174,7 @@ def tally_from_estimates(
     )
 
 
-def add_tallies(*tallies: Path, output: Target) -> int:
+def add_tallies(*tallies: Path, output: Output) -> int:
     """Add tallies of disjoint parts of the data (sites, days).
 
     For example:

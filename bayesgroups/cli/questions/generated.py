@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import ANSWER, AnswerOptions
+from bayesgroups.cli.options import ANSWER, AnswerOptions, TallyFile
 from bayesgroups.cli.questions.exceptions import WITHOUT_OPTION
 from bayesgroups.cli.questions.question import Question, Table, as_it_is
 from bayesgroups.cli.signatures import REQUIRED, Argument, Function, function_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SEED = 0
 """Where a function wants a seed, its command has one: the same line prints the same numbers."""
 LITERAL: Any = Literal
-Target = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file.")]
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def command_of(question: Question) -> Callable[..., int]:
     options = options_of(question, functions)
     kind: Any
     default: Any
-    kind, default = (Target, inspect.Parameter.empty) if question.table is None else (AnswerOptions, ANSWER)
+    kind, default = (TallyFile, inspect.Parameter.empty) if question.table is None else (AnswerOptions, ANSWER)
     name = "output" if question.table is None else "answer"
     last = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
     parameters = [*(option.parameter for option in options.values()), last]
