@@ -52,11 +52,8 @@ def assemble(
     """
     shape = (len(metrics), len(sums.rows))
     seen = analyse(sums, [metric.kind for metric in metrics], cluster_analysis)
-    count, row_variance, estimate = (
-        seen.moments.count.copy(),
-        seen.moments.row_variance.copy(),
-        seen.moments.mean.copy(),
-    )
+    count, estimate = seen.moments.count.copy(), seen.moments.mean.copy()
+    row_variance = seen.moments.row_variance.copy()
     successes, bootstrap = np.full(shape, np.nan), np.full(shape, np.nan)
     pooled_variance, freedom = np.full(shape[0], np.nan), np.full(shape[0], np.nan)
     for i, metric in enumerate(metrics):
@@ -106,7 +103,7 @@ def assemble(
     data["kind"] = ("metric", np.array(seen.kinds, dtype=str))
     if sums.weighted:
         data["weight"] = (both, sums.moments.weight)
-    data |= _features(sums) | _scores(sums)
+    data |= _features(sums) | (sums.scores.variables(weighted=sums.weighted) if sums.scores is not None else {})
     if settings.get("score_grid") is not None:
         data["score_error_bound"] = ("subgroup", auc.error_bound(_cells(sums), len(sums.rows)))
     if sums.clusters is not None:
@@ -114,15 +111,16 @@ def assemble(
     coordinates = {"metric": np.array([metric.name for metric in metrics], dtype=str), **subgroups.coordinates()}
     if sums.features is not None:
         coordinates["feature"] = np.array(sums.features.names, dtype=str)
-    attrs = {
-        "schema": SCHEMA,
-        "schema_version": SCHEMA_VERSION,
-        "by": as_json({"by": list(subgroups.by)}),
-        "settings": as_json({**settings, "pooled_variance": pooling}),
-    }
+    attrs = attributes(subgroups, {**settings, "pooled_variance": pooling})
     if sums.clusters is not None:
         attrs["cluster_analysis"] = cluster_analysis
     return xr.Dataset(data, coords=coordinates, attrs=attrs)
+
+
+def attributes(subgroups: Subgroups, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a tally: schema, names of the attributes of subgroups, and how it was made."""
+    by = as_json({"by": list(subgroups.by)})
+    return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "by": by, "settings": as_json(settings)}
 
 
 def describe(metrics: Sequence[Description]) -> dict[str, Any]:
@@ -242,19 +240,3 @@ def _clusters(sums: Sums, metrics: Sequence[Description], seen: Analysed, analys
         "row_scatter": (both, moments.scatter),
     }
     return {**data, "cluster_weight_squares": (cell, cells.squares)} if sums.weighted else data
-
-
-def _scores(sums: Sums) -> dict[str, Any]:
-    if sums.scores is None:
-        return {}
-    cells = sums.scores
-    data: dict[str, Any] = {
-        "score_subgroup": ("score_cell", cells.subgroup),
-        "score_value": ("score_cell", cells.score),
-        "score_positives": ("score_cell", cells.positives),
-        "score_negatives": ("score_cell", cells.negatives),
-    }
-    if sums.weighted:
-        data["score_positive_squares"] = ("score_cell", cells.positive_squares)
-        data["score_negative_squares"] = ("score_cell", cells.negative_squares)
-    return data

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,18 @@ class ScoreCells:
     negatives: FloatArray
     positive_squares: FloatArray
     negative_squares: FloatArray
+
+    def variables(self, *, weighted: bool) -> dict[str, tuple[str, NDArray[Any]]]:
+        """The cells as variables of a tally; squares with weights alone."""
+        names = {"score_subgroup": self.subgroup, "score_value": self.score,
+                 "score_positives": self.positives, "score_negatives": self.negatives}  # fmt: skip
+        if weighted:
+            names |= {"score_positive_squares": self.positive_squares, "score_negative_squares": self.negative_squares}
+        return {name: ("score_cell", values) for name, values in names.items()}
+
+    def add_up(self, values: FloatArray, subgroups: int) -> FloatArray:
+        """Sums over the cells of each subgroup, (subgroup,)."""
+        return np.bincount(self.subgroup, weights=values, minlength=subgroups).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -64,10 +78,7 @@ def statistics(cells: ScoreCells, subgroups: int, *, ties: float = 0.5) -> AucSt
     doi:10.2307/2531595), Hanley and McNeil's (1982, doi:10.1148/radiology.143.1.7063747), and the exact variance of the bootstrap
     that resamples within class, ((n0 - 1) V10 + (n1 - 1) V01 + V11) / (n0 n1).
     """
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(cells.subgroup, weights=values, minlength=subgroups).astype(np.float64)
-
+    total = partial(cells.add_up, subgroups=subgroups)
     ones, zeros = total(cells.positives), total(cells.negatives)
     square_1, square_0 = total(cells.positive_squares), total(cells.negative_squares)
     before_negative = _before(cells.negatives, cells.subgroup, zeros)
@@ -111,10 +122,7 @@ def error_bound(cells: ScoreCells, subgroups: int) -> FloatArray:
     Pairs of different cells keep their order; those of one cell count one half and may have been won or lost: half the share
     of pairs in one cell.
     """
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(cells.subgroup, weights=values, minlength=subgroups).astype(np.float64)
-
+    total = partial(cells.add_up, subgroups=subgroups)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = total(cells.positives * cells.negatives) / (total(cells.positives) * total(cells.negatives))
     return np.asarray(share / 2, dtype=np.float64)

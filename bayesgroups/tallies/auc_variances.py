@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -72,10 +73,7 @@ def score_cells(tally: xr.Dataset) -> ScoreCells:
 
 def class_sizes(cells: ScoreCells, subgroups: int) -> tuple[FloatArray, FloatArray]:
     """Positives and negatives of every subgroup; with weights Kish's effective numbers, (sum w)^2 / sum w^2."""
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(cells.subgroup, weights=values, minlength=subgroups).astype(np.float64)
-
+    total = partial(cells.add_up, subgroups=subgroups)
     sums = ((cells.positives, cells.positive_squares), (cells.negatives, cells.negative_squares))
     with np.errstate(invalid="ignore", divide="ignore"):
         ones, zeros = (np.nan_to_num(total(weight) ** 2 / total(squares)) for weight, squares in sums)

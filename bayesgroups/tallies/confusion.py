@@ -25,6 +25,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data import expressions
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.columns import Roles
 from bayesgroups.data.metrics import Metric
@@ -106,17 +107,12 @@ def weights_of(
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
-        counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
-        value = nw.col(metric.value) if isinstance(metric.value, str) else metric.value
         try:
-            seen = frame.with_columns(
-                __c__=counts, __v__=nw.when(counts > 0).then(value.cast(nw.Float64)).otherwise(nw.lit(0.0))
-            )
+            seen = frame.with_columns(*expressions.values(metric, i)[:2])
         except Exception:  # a metric of other columns, for which each engine has its own exception
             continue
-        weight, total = (
-            seen[name].to_numpy().astype(np.float64).reshape(number, number) for name in ("__c__", "__v__")
-        )
+        weight, total = (seen[f"__{name}{i}__"].to_numpy().astype(np.float64) for name in "cv")
+        weight, total = weight.reshape(number, number), total.reshape(number, number)
         # F1 is 2 r / (1 + r) of the rate r that its rows average.
         above[i], below[i] = (2 * total, weight + total) if metric.kind == "f1" else (total, weight)
     return above, below
