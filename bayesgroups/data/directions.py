@@ -82,8 +82,9 @@ def _as_mapping(names: Sequence[str], given: LargerIsBetter) -> Mapping[str, boo
     _check(given, "larger_is_better=")
     contrary = next((name for name in names if direction_of(name) not in (None, given)), None)
     if len(names) > 1 and contrary is not None:
+        better = "smaller" if given else "larger"
         raise InputError(
-            f"larger_is_better={given} is said of {len(names)} metrics, but of {contrary!r} {_words(not given)} values are better; "
+            f"larger_is_better={given} is said of {len(names)} metrics, but of {contrary!r} {better} values are better; "
             f"say it per metric, as larger_is_better={{{next(name for name in names if name != contrary)!r}: {given}}}"
         )
     return dict.fromkeys(names, given)
@@ -92,7 +93,3 @@ def _as_mapping(names: Sequence[str], given: LargerIsBetter) -> Mapping[str, boo
 def _check(value: object, argument: str) -> None:
     if not isinstance(value, bool):
         raise InputError(f"{argument} must be True or False, or a mapping from metrics to these; got {value!r}")
-
-
-def _words(larger: bool) -> str:
-    return "larger" if larger else "smaller"

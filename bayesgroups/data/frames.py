@@ -67,7 +67,8 @@ def _of_columns(columns: dict[Any, Any]) -> nw.DataFrame[Any]:
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} has {number}" for name, number in lengths.items())
         raise InputError(f"columns of frame= must be of one length; {shown}")
-    return nw.from_native(pd.DataFrame({name: pd.Series(values).array for name, values in columns.items()}))
+    frame = pd.DataFrame({name: pd.Series(values).array for name, values in columns.items()})
+    return nw.from_native(frame, eager_only=True)
 
 
 def _read(path: Path) -> nw.DataFrame[Any]:

@@ -111,8 +111,8 @@ def weights_of(
             seen = frame.with_columns(*expressions.values(metric, i)[:2])
         except Exception:  # a metric of other columns, for which each engine has its own exception
             continue
-        weight, total = (seen[f"__{name}{i}__"].to_numpy().astype(np.float64) for name in "cv")
-        weight, total = weight.reshape(number, number), total.reshape(number, number)
+        arrays = (seen[name].to_numpy().astype(np.float64) for name in (f"__c{i}__", f"__v{i}__"))
+        weight, total = (array.reshape(number, number) for array in arrays)
         # F1 is 2 r / (1 + r) of the rate r that its rows average.
         above[i], below[i] = (2 * total, weight + total) if metric.kind == "f1" else (total, weight)
     return above, below

@@ -12,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import Order, Reading, Side, check_order, percent, plain, read, whole
 from bayesgroups.tallies.subgroups import attributes_of
-from bayesgroups.views.plots.style import BAND, BLUE, GREY, VERMILION, short
+from bayesgroups.views.plots.style import BAND, BLUE, GREY, VERMILION, new_figure, short
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -93,9 +93,6 @@ def forest(
     """
     import textwrap
 
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     check_order(order)
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, or None for all subgroups; got {limit}")
@@ -106,8 +103,7 @@ def forest(
     for place, _ in heads:  # a line of its own for the name of each level
         at[place:] += 0.9
     lines = float(at[-1]) + 1 if len(at) else 0.0
-    figure = Figure(figsize=(width, 1.5 + 0.27 * max(lines, 3)), layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = new_figure(width, 1.5 + 0.27 * max(lines, 3))
     axes = figure.add_subplot()
     _paint_rows(axes, reading, rows, at)
     for place, text in heads:

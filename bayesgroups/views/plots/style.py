@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.container import Container
+    from matplotlib.figure import Figure
 
     from bayesgroups.report.view import Side
 
@@ -50,18 +51,20 @@ def look(size: Size) -> Look:
     return _LOOKS[size]
 
 
+def new_figure(width: float, height: float) -> Figure:
+    """A figure, in inches, that pyplot does not know."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
 def begin(axes: Axes | None, shape: Look, height: float) -> Axes:
     """The axes given, or those of a new figure that pyplot does not know, its height a share of the width."""
     if axes is None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(
-            figsize=(shape.width, height * shape.width * (1.3 if shape.width < 4 else 1.0)),
-            layout="constrained",
-            facecolor="white",
-        )
-        FigureCanvasAgg(figure)
+        figure = new_figure(shape.width, height * shape.width * (1.3 if shape.width < 4 else 1.0))
         axes = figure.add_subplot()
     axes.spines[["right", "top"]].set_visible(False)
     axes.tick_params(labelsize=shape.small)

@@ -59,7 +59,7 @@ def answer_table(
             text = isinstance(column, str) and answer[column].dtype.kind not in "fiub"
             table.add_column(head, justify="left" if text else "right", overflow="fold")
     notes = Footnotes()
-    remarks = [""] * total if remark is None else _texts(answer, rows, remark)
+    remarks = [""] * total if remark is None else [str(value) for value in _values(answer, rows, remark)]
     if any(remarks):
         table.add_column("")
     for i in range(shown):
@@ -132,10 +132,6 @@ def _cells(answer: xr.Dataset, rows: str | None, column: Column, decimals: int |
 
 def _number(value: float, digits: int) -> str:
     return ("infinite" if value > 0 else "-infinite") if math.isinf(value) else number(value, digits)
-
-
-def _texts(answer: xr.Dataset, rows: str | None, name: str) -> list[str]:
-    return [str(value) for value in _values(answer, rows, name)]
 
 
 def _values(answer: xr.Dataset, rows: str | None, name: str) -> np.ndarray[Any, Any]:

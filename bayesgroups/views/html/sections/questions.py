@@ -116,10 +116,11 @@ def unequal(context: Context) -> dict[str, Any] | None:
     if gap["value"] == "–":
         return None
     p = float(raw["p_value_if_equal"].values[0])
+    probability = "less than 0.001" if p < 0.001 else f"{p:.3f}"
     sentence = (
         f"The gap between the largest and the smallest value is {gap['value']} ({percent(context.level)} credible interval "
         f"{gap['interval']}). Raw estimates show {gap['raw']}; they would show {gap['equal']} on average if all subgroups "
-        "were the same" + (f", and as much as they do with a probability of {_p(p)}." if np.isfinite(p) else ".")
+        "were the same" + (f", and as much as they do with a probability of {probability}." if np.isfinite(p) else ".")
     )
     return {
         "rows": rows,
@@ -140,10 +141,6 @@ def _text(context: Context, name: str, value: float) -> str:
     if name == "max_min_ratio":
         return "infinite" if np.isinf(value) else number(value, 2) or "–"
     return context.text(value)
-
-
-def _p(value: float) -> str:
-    return "less than 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def promise(context: Context) -> dict[str, Any] | None:
