@@ -72,12 +72,16 @@ def load_diabetes(path: str | Path | None = None) -> pd.DataFrame:
     MissingDependencyError
         If no path is given and pooch is not installed.
 
-    Notes ----- Asian and Other form one level, which gives the 32 subgroups of the published study (Herlihy,
+    Notes
+    -----
+    Asian and Other form one level, which gives the 32 subgroups of the published study (Herlihy,
     Truong, Chouldechova and Dudik 2024); three quarters of the rows are its 73,988 held-back admissions. The
     text ``None`` in ``max_glu_serum`` and ``A1Cresult`` means "not measured" and is a level, not a missing
     value.
 
-    References ---------- Strack et al. (2014), Impact of HbA1c measurement on hospital readmission rates,
+    References
+    ----------
+    Strack et al. (2014), Impact of HbA1c measurement on hospital readmission rates,
     BioMed Research International, https://doi.org/10.1155/2014/781670; data https://doi.org/10.24432/C5230J.
 
     Examples

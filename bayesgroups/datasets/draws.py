@@ -43,8 +43,9 @@ def largest_remainder(sizes: ArrayLike, n: int) -> IntArray:
     InputError
         If a size or n is negative or not whole, or all sizes are 0.
 
-    Notes ----- Also known as Hamilton's or Hare-Niemeyer apportionment. Computed in integers, so no tie is
-    decided by rounding.
+    Notes
+    -----
+    Also known as Hamilton's or Hare-Niemeyer apportionment. Computed in integers, so no tie is decided by rounding.
 
     Examples
     --------

@@ -71,12 +71,16 @@ def synthetic_metric(
         If the model is unknown, a column is absent or has missing values, the noise is negative, the mean
         varies within a subgroup where it must not, or the seed is not a whole number.
 
-    Notes ----- ``age``: .35 - .30 [age 40-59]. ``expl``: -.93 + .16 (mean number of diagnoses of the
-    subgroup). ``age+rc``: .65 - .15 [age 40-59] - .45 [race Caucasian]. ``age.rc``: .32 - .27 [age
-    40-59][race Caucasian]. An attribute that is not in ``by`` must be constant within subgroups.
+    Notes
+    -----
+    ``age``: .35 - .30 [age 40-59]. ``expl``: -.93 + .16 (mean number of diagnoses of the subgroup). ``age+rc``:
+    .65 - .15 [age 40-59] - .45 [race Caucasian]. ``age.rc``: .32 - .27 [age 40-59][race Caucasian]. An attribute that is not
+    in ``by`` must be constant within subgroups.
 
-    References ---------- Herlihy, Truong, Chouldechova and Dudik (2024), appendix D. The source claims a
-    standard deviation near .44 for all four; for ``expl`` that needs ``noise_sd=0.44``.
+    References
+    ----------
+    Herlihy, Truong, Chouldechova and Dudik (2024), appendix D. The source claims a standard deviation near .44 for all four;
+    for ``expl`` that needs ``noise_sd=0.44``.
 
     Examples
     --------
