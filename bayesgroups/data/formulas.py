@@ -1,7 +1,6 @@
 """Formulas as lists of terms: text that names columns, never code that runs.
 
-Formulaic parses, and nothing is evaluated: every word of a formula is looked up among the columns before the parser
-sees it.
+Formulaic parses, and nothing is evaluated: every word of a formula is looked up among the columns before the parser sees it.
 """
 
 from __future__ import annotations

@@ -62,11 +62,10 @@ _NEW_PATIENT = 0.7  # 1.43 admissions per patient on average
 class Demonstration:
     """Rows of a demonstration and what is true of the population they come from.
 
-    ``rows`` has the attributes ``race``, ``gender`` and ``age``, the cluster id ``patient``, the outcome
-    ``readmitted`` (0/1), the ``score`` of a risk model (a probability), and the explanatory columns
-    ``number_inpatient``, ``number_outpatient``, ``number_emergency``, ``number_diagnoses`` and
-    ``heart_failure``. ``truth`` (metric, subgroup) holds the population value of every metric for decisions
-    ``score >= threshold``; ``by`` names the attributes.
+    ``rows`` has the attributes ``race``, ``gender`` and ``age``, the cluster id ``patient``, the outcome ``readmitted``
+    (0/1), the ``score`` of a risk model (a probability), and the explanatory columns ``number_inpatient``,
+    ``number_outpatient``, ``number_emergency``, ``number_diagnoses`` and ``heart_failure``. ``truth`` (metric, subgroup)
+    holds the population value of every metric for decisions ``score >= threshold``; ``by`` names the attributes.
     """
 
     rows: pd.DataFrame

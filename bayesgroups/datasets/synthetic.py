@@ -62,8 +62,7 @@ def synthetic_metric(
     Returns
     -------
     SyntheticMetric
-        ``values`` for the mean of a loss column, ``truth`` of the law that generated them (not the mean of
-        the values).
+        ``values`` for the mean of a loss column, ``truth`` of the law that generated them (not the mean of the values).
 
     Raises
     ------

@@ -29,9 +29,8 @@ class JamesStein(Estimator):
         Of the frequentist side: stop at the centre. The plain estimator goes past it where subgroups differ by less
         than chance alone would have them.
     interval : {"morris", "robust", "fab", "bootstrap"}
-        Of the frequentist side, which has none of its own: at their own estimates, Morris's, the robust one of
-        Armstrong, Kolesar and Plagborg-Moller, or FAB, exact per subgroup; or around the estimate, as wide as its
-        resampled errors.
+        Of the frequentist side, which has none of its own: at their own estimates, Morris's, the robust one of Armstrong,
+        Kolesar and Plagborg-Moller, or FAB, exact per subgroup; or around the estimate, as wide as its resampled errors.
     centre : float or mapping of str to float, optional
         What all subgroups are drawn to, where it was known before these data: a target, or the value of an earlier
         study. One number for every metric, or numbers by the names of metrics, of which the others keep the

@@ -80,8 +80,7 @@ def tally(
         means of cluster means, where every cluster counts once; or rows as if independent. See
         `bayesgroups.tallies.analyses`. An AUC is always analysed by rows.
     weights : str, optional
-        Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 /
-        sum w^2.
+        Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 / sum w^2.
     missing : {"error", "level", "drop"}
         What to do with rows whose attribute is missing: refuse, make a level of them, or drop and count them.
     pooled_variance : {"corrected", "published", "published_rows"}

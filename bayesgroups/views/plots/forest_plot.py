@@ -39,10 +39,9 @@ def forest(
 ) -> Axes:
     """Draw the intervals of both approaches for every subgroup.
 
-    Per subgroup a circle with a solid line (Bayesian) above a diamond with a dashed line (frequentist); the
-    thick part of a line is the 50 % interval. Hollow markers: no row counts, so the model alone answers, as the legend says.
-    The denominator and what is special about a subgroup stand on the right; a dotted line marks the value for
-    everybody.
+    Per subgroup a circle with a solid line (Bayesian) above a diamond with a dashed line (frequentist); the thick part of a
+    line is the 50 % interval. Hollow markers: no row counts, so the model alone answers, as the legend says. The denominator
+    and what is special about a subgroup stand on the right; a dotted line marks the value for everybody.
 
     Parameters
     ----------
