@@ -21,7 +21,7 @@ from bayesgroups.data.metrics import NAMES, named
 from bayesgroups.errors import InputError
 from bayesgroups.interop import tally_from_scorer
 from bayesgroups.tallies.notes import assumed_directions, binary_notes, direction_note
-from bayesgroups.views.html.sections.origin import origin
+from bayesgroups.views.html.sections.provenance import origin
 from bayesgroups.views.html.words import metric_words
 from tests.tallies.engines import need
 

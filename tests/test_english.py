@@ -13,15 +13,13 @@ ROOT = Path(__file__).parents[1]
 
 # Rooms that still have words of the table, each list to be shortened and never to grow. A folder stands for all below it.
 VARIABLES_LEFT = (
-    "bayesgroups/cli", "bayesgroups/data", "bayesgroups/estimators", "bayesgroups/tallies",
-    "bayesgroups/views/html", "examples",
+    "examples",
 )  # fmt: skip
 CONSTANTS_LEFT = (
-    "bayesgroups/data", "bayesgroups/tallies", "examples",
+    "examples",
 )  # fmt: skip
 TEXT_LEFT = (
-    "bayesgroups/cli", "bayesgroups/tallies/aggregation.py", "bayesgroups/tallies/reduction.py", "examples/comparisons",
-    "examples/published", "CHANGELOG.md",
+    "examples/comparisons", "examples/published", "CHANGELOG.md",
 )  # fmt: skip
 
 PARAMETERS_KEPT = {

@@ -23,7 +23,7 @@ from bayesgroups.estimators import ESTIMATORS, Estimator
 from bayesgroups.estimators.descriptions import describe, estimator_of
 from bayesgroups.estimators.named import class_name, estimator_class
 from bayesgroups.views.html.page import render
-from bayesgroups.views.html.sections.origin import origin
+from bayesgroups.views.html.sections.provenance import origin
 
 PACKAGE = Path(bg.__file__).parent
 INSIDE = ("estimators", "models", "frequentist", "inference")
@@ -38,7 +38,7 @@ EXCEPTIONS = {
     ("cli/study.py", "partial_pooling"): "a default of the command",
     ("forwarding.py", "disagreement"): "an earlier name of a module",
     ("questions/disparities/reporting.py", "confusion"): "a variable of its answer",
-    ("views/html/sections/origin.py", "confusion"): "an option of bg.tally",
+    ("views/html/sections/provenance.py", "confusion"): "an option of bg.tally",
 }
 """Words that are not those of an estimator, or choose nothing."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
 from rich.text import Text
 
+from bayesgroups.cli.options import Flag
 
-def run(analysis: Path, *, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+
+def run(analysis: Path, *, json: Flag = False) -> int:
     """Run the analysis of a TOML file; running it again gives the same bytes.
 
     For example:
@@ -51,7 +51,7 @@ def run(analysis: Path, *, json: Annotated[bool, Parameter(negative=())] = False
     return 0
 
 
-def init(analysis: Path = Path("analysis.toml"), *, replace: Annotated[bool, Parameter(negative=())] = False) -> int:
+def init(analysis: Path = Path("analysis.toml"), *, replace: Flag = False) -> int:
     """Write an analysis to start from, with comments.
 
     For example:

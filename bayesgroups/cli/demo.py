@@ -43,18 +43,13 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
         raise InputError(f"folder {str(output_dir)!r} does not exist; make it first")
     shown = demonstration(seed)
     with consoles.fitting() as progress:
-        found = tally(
-            shown.rows,
-            by=shown.by,
-            metrics=METRICS,
-            y_true="readmitted",
-            y_score="score",
-            threshold=shown.threshold,
+        result = tally(
+            shown.rows, by=shown.by, metrics=METRICS, y_true="readmitted", y_score="score", threshold=shown.threshold
         )
-        alone = estimate(found, NoPooling(), seed=seed, progress=progress)
-        pooled = signed(estimate(found, PartialPooling(), seed=seed, progress=progress))
+        alone = estimate(result, NoPooling(), seed=seed, progress=progress)
+        pooled = signed(estimate(result, PartialPooling(), seed=seed, progress=progress))
     console = consoles.output()
-    console.print(Text(_opening(found)))
+    console.print(Text(_opening(result)))
     console.print()
     table = report_table(pooled, METRICS[0], truth=shown.truth, decimals=consoles.decimals(console))
     table.title = Text("fnr, the false negative rate, with partial pooling", style="bold")

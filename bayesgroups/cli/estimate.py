@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.estimators import Word, chosen
-from bayesgroups.cli.options import ROWS, Imputed, RowOptions
+from bayesgroups.cli.options import ROWS, Flag, Imputed, Output, RowOptions, Show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,10 +27,10 @@ def estimate(
     seed: int = 0,
     inference: Literal["auto", "collapsed", "nuts", "nuts_jax"] = "auto",
     level: float = 0.95,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+    output: Output | None = None,
     html: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    show: int = 50,
+    json: Flag = False,
+    show: Show = 50,
 ) -> int:
     r"""Estimate every metric in every subgroup, the Bayesian and the frequentist way.
 
@@ -64,8 +64,6 @@ def estimate(
         Write the report to this page.
     json
         Print JSON instead of tables: estimates and diagnostics of both approaches.
-    show
-        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_of
@@ -86,13 +84,7 @@ def estimate(
 
 
 def parsed(settings: tuple[str, ...]) -> dict[str, object]:
-    """Settings as name=value, each value as TOML has it, or else as text.
-
-    Raises
-    ------
-    InputError
-        If one is not of that form or a name comes twice.
-    """
+    """Settings as name=value, each once and each value as TOML has it, or else as text."""
     from bayesgroups.cli.values import pairs
 
     return pairs(settings, option="--set", kind=_toml) or {}
@@ -143,17 +135,17 @@ def save(
     imputed: Imputed = "leave_out",
 ) -> None:
     """Write what was asked for and say where, unless there is no console to say it on."""
-    said = []
+    lines = []
     if output is not None:
         from bayesgroups.report.schema import save_report
 
-        said.append(f"Wrote the report to {save_report(report, output)}")
+        lines.append(f"Wrote the report to {save_report(report, output)}")
     if html is not None:
         from bayesgroups.views.html import write_html
 
-        said.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
+        lines.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
     if console is not None:
-        for line in said:
+        for line in lines:
             console.print(Text(line))
 
 
@@ -164,8 +156,8 @@ def verdict(console: Console, report: xr.DataTree) -> int:
     number = report["diagnostics"].sizes["check"]
     if usable(report):
         passed = {0: "there was nothing to check", 1: "the one check of the computation passed"}
-        said = passed.get(number, f"all {number} checks of the computation passed")
-        console.print(Text.assemble(("Usable", "bold green"), f": {said}."))
+        checked = passed.get(number, f"all {number} checks of the computation passed")
+        console.print(Text.assemble(("Usable", "bold green"), f": {checked}."))
         return 0
     failed = failures(report)
     console.print(Text.assemble(("NOT usable", "bold red"), f": {len(failed)} of {number} checks failed."))

@@ -16,26 +16,10 @@ else:  # the words are shown and completed as choices; any other text names a cl
 
 
 def chosen(name: str, settings: tuple[str, ...] = ()) -> Estimator:
-    """The estimator of ``--estimator`` and ``--set``; a class is imported from its module.
+    """The estimator of ``--estimator`` and ``--set``, the latter as name=value.
 
-    Parameters
-    ----------
-    name : str
-        A word, or ``module:Class`` of a module that Python finds: one that is installed, or lies in a folder of PYTHONPATH.
-    settings : tuple of str
-        Settings as name=value.
+    ``name`` is a word, or ``module:Class`` of a module that Python finds: one that is installed, or lies in a folder of PYTHONPATH.
 
-    Returns
-    -------
-    Estimator
-
-    Raises
-    ------
-    InputError
-        If there is no such word, module, class or setting.
-
-    Examples
-    --------
     >>> chosen("no_pooling", ("interval=jeffreys",))
     NoPooling(interval='jeffreys', likelihood='auto', bootstrap=0)
     """

@@ -17,26 +17,9 @@ if TYPE_CHECKING:
 
 
 def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
-    """The tally of a file of rows, or the one that a NetCDF file holds.
+    """The tally of a file of rows (or a pattern or directory of such files), or the one that a NetCDF file holds.
 
-    Parameters
-    ----------
-    data : Path
-        ``.csv``, ``.csv.gz``, ``.parquet``, a pattern or directory of such files, or ``.nc`` as
-        written by ``bayesgroups tally --output``.
-    rows : RowOptions
-        What is in the rows; not for a tally, which has all that.
-
-    Returns
-    -------
-    xr.Dataset
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read as rows, options are missing, or options are given for a tally.
-    SchemaError
-        If a NetCDF file holds no tally.
+    Options of rows are an error for the latter, which has all that.
     """
     if data.suffix.lower() != ".nc":
         return tally_rows(data, rows)
@@ -52,15 +35,7 @@ def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
 
 
 def source_of(data: Path, rows: RowOptions) -> xr.Dataset | xr.DataTree:
-    """The report or the tally of a NetCDF file, or the tally of a file of rows.
-
-    Raises
-    ------
-    InputError
-        As `tally_of`.
-    SchemaError
-        If a NetCDF file holds neither.
-    """
+    """The report or the tally of a NetCDF file, or the tally of a file of rows."""
     if data.suffix.lower() != ".nc" or not data.is_file() or not _holds_report(data):
         return tally_of(data, rows)
     given = rows.given()
@@ -76,30 +51,14 @@ def without_direction(rows: RowOptions, data: Path) -> RowOptions:
 
 
 def auc_tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
-    """A tally with the scores that curves need: that of a NetCDF file, or of rows.
-
-    Raises
-    ------
-    InputError
-        As `tally_of`.
-    SchemaError
-        If a NetCDF file holds no tally.
-    """
+    """A tally with the scores that curves need: that of a NetCDF file, or of rows."""
     if data.suffix.lower() == ".nc":
         return tally_of(data, rows)
     return tally_rows(data, replace(rows, metric=("auc",), y_pred=None, threshold=None, selection_rate=None))
 
 
 def report_of(path: Path) -> xr.DataTree:
-    """The report of a NetCDF file.
-
-    Raises
-    ------
-    InputError
-        If the file does not exist.
-    SchemaError
-        If it holds no report; the message names the file.
-    """
+    """The report of a NetCDF file; an error names the file."""
     from bayesgroups.errors import SchemaError
     from bayesgroups.report.schema import open_report
 
@@ -110,13 +69,7 @@ def report_of(path: Path) -> xr.DataTree:
 
 
 def table_of(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
-    """A small table, as CSV or Parquet, with the columns that are needed.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or lacks a column; the message names it and its nearest neighbour.
-    """
+    """A small table, as CSV or Parquet, with the columns that are needed; an error names one that lacks and its nearest."""
     from bayesgroups.data.frames import open_frame
     from bayesgroups.errors import near_misses
 
@@ -167,9 +120,9 @@ def _label(source: Source, rows: RowOptions) -> object:
 
     if rows.positive is None:
         return None
-    known = source.frame.collect_schema()
+    schema = source.frame.collect_schema()
     for column in (rows.y_true, rows.y_pred):
-        if column is None or column not in known:
+        if column is None or column not in schema:
             continue
         for value in source.collect(source.frame.select(nw.col(column)).unique())[column].to_list():
             if level_text(value) == rows.positive:

@@ -16,13 +16,7 @@ _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 
 @contextmanager
 def invocation(words: Sequence[str]) -> Iterator[None]:
-    """Remember the words after ``bayesgroups`` while their command runs.
-
-    Parameters
-    ----------
-    words : sequence of str
-        As the shell gave them, without its quotes.
-    """
+    """Remember the words after ``bayesgroups``, as the shell gave them, without its quotes, while their command runs."""
     before = _WORDS.set(tuple(words))
     try:
         yield
@@ -33,8 +27,6 @@ def invocation(words: Sequence[str]) -> Iterator[None]:
 def signed(report: xr.DataTree) -> xr.DataTree:
     """The same report with ``attrs["command"]``, the line that makes it again in a shell; as it is where no command runs.
 
-    Examples
-    --------
     >>> import xarray as xr
     >>> with invocation(["estimate", "my rows.csv", "--seed", "1"]):
     ...     signed(xr.DataTree()).attrs["command"]
@@ -43,6 +35,6 @@ def signed(report: xr.DataTree) -> xr.DataTree:
     words = _WORDS.get()
     if not words:
         return report
-    found = report.copy()
-    found.attrs = {**report.attrs, "command": shlex.join(["bayesgroups", *words])}
-    return found
+    copy = report.copy()
+    copy.attrs = {**report.attrs, "command": shlex.join(["bayesgroups", *words])}
+    return copy

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
 from rich.text import Text
+
+from bayesgroups.cli.options import Output
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Target = Annotated[Path, Parameter(alias="-o")]
 
-
-def read_inspect(log: Path, *, output: Target) -> int:
+def read_inspect(log: Path, *, output: Output) -> int:
     """Turn a log of Inspect into rows, one per sample.
 
     For example:
@@ -34,7 +33,7 @@ def read_inspect(log: Path, *, output: Target) -> int:
     return _rows(read(log), output)
 
 
-def read_lm_eval(samples: Path, *, output: Target, filter: str | None = None) -> int:
+def read_lm_eval(samples: Path, *, output: Output, filter: str | None = None) -> int:
     """Turn samples of lm-evaluation-harness into rows, one per document.
 
     For example:

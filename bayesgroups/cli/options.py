@@ -12,6 +12,11 @@ Imputed = Literal["leave_out", "include"]
 """Whether subgroups without rows take part in a question."""
 Larger = Annotated[bool | None, Parameter(negative="--smaller-is-better", show_default=False)]
 Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
+Flag = Annotated[bool, Parameter(negative=())]
+Json = Annotated[bool, Parameter(negative=(), help="Print JSON instead of tables.")]
+Show = Annotated[int, Parameter(help="Print at most so many subgroups per metric, the largest; 0 prints none.")]
+Output = Annotated[Path, Parameter(alias="-o")]
+TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file.")]
 
 
 @Parameter(name="*", group="Rows")
@@ -77,7 +82,7 @@ class RowOptions:
     cluster_analysis: Literal["robust", "mean", "ignore"] | None = None
     weights: str | None = None
     missing: Literal["error", "level", "drop"] = "error"
-    confusion: Annotated[bool, Parameter(negative=())] = False
+    confusion: Flag = False
     row_covariate: Names = ()
     larger_is_better: Larger = None
 
@@ -106,8 +111,8 @@ class AnswerOptions:
         Print at most so many rows per table; 0 prints none.
     """
 
-    json: Annotated[bool, Parameter(negative=())] = False
-    output: Annotated[Path | None, Parameter(alias="-o")] = None
+    json: Flag = False
+    output: Output | None = None
     show: int = 50
 
 

@@ -1,22 +1,19 @@
-"""Reports that are there: ``bayesgroups show | write-html | export``."""
+"""Reports that are there: ``bayesgroups show | write-html | export | compare``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
+from rich.text import Text
 
-from bayesgroups.cli.options import Imputed
+from bayesgroups.cli.options import Imputed, Json, Output, Show
+
+if TYPE_CHECKING:
+    from bayesgroups.questions.values import Using
 
 
-def show(
-    data: Path,
-    *,
-    level: float = 0.95,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    show: int = 50,
-) -> int:
+def show(data: Path, *, level: float = 0.95, json: Json = False, show: Show = 50) -> int:
     """Print a report or a tally that was saved.
 
     For example:
@@ -29,10 +26,6 @@ def show(
         A report or a tally (.nc).
     level
         Level of the intervals shown: 0.5, 0.8, 0.9 or 0.95.
-    json
-        Print JSON instead of tables.
-    show
-        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     import xarray as xr
 
@@ -62,13 +55,7 @@ def show(
     return 0
 
 
-def write_html(
-    report: Path,
-    *,
-    output: Annotated[Path, Parameter(alias="-o")],
-    level: float = 0.95,
-    imputed: Imputed = "leave_out",
-) -> int:
+def write_html(report: Path, *, output: Output, level: float = 0.95, imputed: Imputed = "leave_out") -> int:
     """Write a saved report as one page that needs nothing else.
 
     For example:
@@ -98,7 +85,7 @@ def write_html(
     return verdict(console, opened)
 
 
-def export(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], level: float = 0.95) -> int:
+def export(report: Path, *, output: Output, level: float = 0.95) -> int:
     """Write the estimates of a report as a tidy table, one row per metric and subgroup.
 
     For example:
@@ -126,3 +113,67 @@ def export(report: Path, *, output: Annotated[Path, Parameter(alias="-o")], leve
     console = consoles.output()
     console.print(f"Wrote the table to {output}", markup=False)
     return verdict(console, opened)
+
+
+def compare(
+    *reports: Path,
+    approach: Literal["bayesian", "frequentist"] = "bayesian",
+    level: float = 0.95,
+    imputed: Imputed = "leave_out",
+    json: Json = False,
+    show: Show = 50,
+) -> int:
+    """Print several reports of the same metrics and subgroups side by side.
+
+    The first one is what the others are compared with:
+
+        bayesgroups compare alone.nc pooled.nc
+        bayesgroups compare alone.nc pooled.nc --approach frequentist --level 0.8
+
+    The exit code is 1 when one of them is not usable.
+
+    Parameters
+    ----------
+    reports
+        Reports as written by 'bayesgroups estimate --output'.
+    approach
+        Which of the two answers of each report.
+    level
+        Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
+    imputed
+        Whether means over subgroups take those without rows.
+    """
+    from bayesgroups.cli import consoles
+    from bayesgroups.cli.inputs import report_of
+    from bayesgroups.cli.results import print_json
+    from bayesgroups.errors import InputError
+    from bayesgroups.report.compare import compare as lay_side_by_side
+    from bayesgroups.views.tables import comparison_summary, comparison_table
+
+    if not reports:
+        raise InputError("name the reports to compare, as bayesgroups compare alone.nc pooled.nc")
+    stems = [path.stem for path in reports]
+    names = stems if len(set(stems)) == len(stems) else [str(path) for path in reports]
+    if len(set(names)) < len(names):
+        raise InputError(f"report {next(name for name in names if names.count(name) > 1)!r} is named twice")
+    table = lay_side_by_side(
+        {name: report_of(path) for name, path in zip(names, reports, strict=True)}, imputed=imputed
+    )
+    broken = [str(name) for name in table["estimator"].values if not int(table["usable"].sel(estimator=name))]
+    if json:
+        print_json(table, "compare", usable=not broken)
+        return 1 if broken else 0
+    console = consoles.output()
+    using: Using = "auto" if approach == "bayesian" else "tally"
+    for metric in table["metric"].values if show else ():
+        shown = comparison_table(
+            table, str(metric), level=level, using=using, decimals=consoles.decimals(console), limit=show
+        )
+        console.print(shown)
+        console.print()
+    console.print(comparison_summary(table, level=level, using=using))
+    if "note" in table.attrs:
+        console.print(Text(f"Note: {table.attrs['note']}"))
+    if broken:
+        console.print(Text(f"NOT usable: {', '.join(broken)}; the tables of these reports must not be relied on."))
+    return 1 if broken else 0

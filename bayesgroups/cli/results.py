@@ -26,31 +26,11 @@ def publish(
     remark: str | None = None,
     notes: Sequence[str] = (),
 ) -> int:
-    """Print an answer, as tables or as JSON, and write it where asked.
+    """Print an answer, as tables or as JSON, and write it where asked; the exit code is 1 if its report is not usable.
 
-    Parameters
-    ----------
-    answer : xr.Dataset
-        What the public function gave.
-    question : str
-        Name of the function.
-    wanted : AnswerOptions
-        How to show it.
-    rows : str or None
-        The dim along which a table runs; one table per combination of the other dims.
-    columns : mapping
-        Headings and variables, as in `bayesgroups.views.tables.answer_table`.
-    source : tally or report, optional
-        What was asked; a report that is not usable makes the answer not usable.
-    remark : str, optional
-        Variable with texts for footnotes.
-    notes : sequence of str
-        Lines below the tables.
-
-    Returns
-    -------
-    int
-        The exit code: 1 when the report behind the answer is not usable.
+    ``question`` is the name of the function, ``source`` the tally or report that was asked, ``rows`` the dim along which a table
+    runs (one table per combination of the other dims), ``columns`` headings and variables, as in
+    `bayesgroups.views.tables.answer_table`, ``remark`` a variable with texts for footnotes, and ``notes`` lines below the tables.
     """
     from bayesgroups.cli.consoles import output
 
@@ -104,16 +84,16 @@ def _tables(
     used = [name for name in dict.fromkeys([*used, *([remark] if remark else [])]) if name in answer]
     held = {head: column for head, column in columns.items() if all(name in used for name in _names(column))}
     part = answer[used]
-    others = [str(dim) for dim in part.dims if dim != rows]
+    dims = [str(dim) for dim in part.dims if dim != rows]
     if not show:
         return []
-    found: list[object] = []
-    for labels in itertools.product(*(part[dim].values for dim in others)):
-        at = dict(zip(others, labels, strict=True))
-        said = remark if remark in used else None
+    tables: list[object] = []
+    for labels in itertools.product(*(part[dim].values for dim in dims)):
+        at = dict(zip(dims, labels, strict=True))
+        footnotes = remark if remark in used else None
         title = ", ".join(str(label) for label in labels)
-        found.append(answer_table(part.sel(at), rows, held, title=title, remark=said, limit=show))
-    return found
+        tables.append(answer_table(part.sel(at), rows, held, title=title, remark=footnotes, limit=show))
+    return tables
 
 
 def _left_out(answer: xr.Dataset) -> list[str]:
@@ -122,9 +102,9 @@ def _left_out(answer: xr.Dataset) -> list[str]:
 
     if "left_out" not in answer:
         return []
-    said = answer["left_out"]
-    along = [str(label) for dim in said.dims for label in answer[dim].values] if said.dims else [""]
-    sentences = dict(zip(along, map(left_out_sentence, said.values.astype(str).ravel()), strict=True))
+    names = answer["left_out"]
+    along = [str(label) for dim in names.dims for label in answer[dim].values] if names.dims else [""]
+    sentences = dict(zip(along, map(left_out_sentence, names.values.astype(str).ravel()), strict=True))
     if len(set(sentences.values())) == 1:
         return [sentence for sentence in list(sentences.values())[:1] if sentence]
     return [f"{plain(name)}: {sentence}" for name, sentence in sentences.items() if sentence]

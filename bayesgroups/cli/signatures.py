@@ -32,21 +32,9 @@ PLAIN: Mapping[str, object] = {
 class Argument:
     """A parameter of a function.
 
-    Attributes
-    ----------
-    name : str
-    annotation : object
-        A type that an option can have, or None where there is none.
-    default : object
-        `REQUIRED` where there is none.
-    optional : bool
-        Whether None is a value.
-    help : str
-        Its entry in the docstring.
-    former : str
-        The name that it had, from the function's `bayesgroups.forwarding.renamed_keyword`; empty where there was none.
-    words : mapping
-        Present values by their former words.
+    ``annotation`` is a type that an option can have, or None; ``default`` is `REQUIRED` where there is none; ``optional`` is true
+    if None is a value; ``help`` is its entry in the docstring. ``former`` is the name that it had, from the function's
+    `bayesgroups.forwarding.renamed_keyword`, empty where there was none, and ``words`` are present values by their former words.
     """
 
     name: str
@@ -60,14 +48,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Function:
-    """A public function as its source has it.
-
-    Attributes
-    ----------
-    module, name : str
-        Where it can be imported.
-    arguments : tuple of Argument
-    """
+    """A public function as its source has it: where it can be imported, and its arguments."""
 
     module: str
     name: str
@@ -79,21 +60,8 @@ class Function:
 
 
 def function_of(path: str) -> Function:
-    """Signature and docstring of a function.
+    """Signature and docstring of a function, by module and name inside the package; a name from another module is followed.
 
-    Parameters
-    ----------
-    path : str
-        Module and name inside the package, as ``"questions.priors.prior_predictive"``; a name that the module takes from
-        another one is followed.
-
-    Raises
-    ------
-    LookupError
-        If there is no such function.
-
-    Examples
-    --------
     >>> margins = function_of("questions.certification.margins")
     >>> margins.module, [(argument.name, argument.annotation, argument.default) for argument in margins.arguments[1:]]
     ('bayesgroups.questions.certification.overlapping', [('order', <class 'int'>, None)])
@@ -119,13 +87,6 @@ def function_of(path: str) -> Function:
 def opening_of(path: str) -> str:
     """Opening of a function's docstring, up to its parameters, without parsing its module: the first page of help asks for all.
 
-    Raises
-    ------
-    LookupError
-        If the function is not defined in this very module or has no docstring.
-
-    Examples
-    --------
     >>> opening_of("questions.certification.overlapping.margins")
     'Tally every margin beside the intersections: women, Asian people and Asian women.'
     """
@@ -143,8 +104,6 @@ def opening_of(path: str) -> str:
 def entries_of(docstring: str) -> dict[str, str]:
     r"""Entries of the parameters of a docstring in the numpydoc format.
 
-    Examples
-    --------
     >>> entries_of("A sum.\n\nParameters\n----------\na, b : int\n    To be ``added``.\n")
     {'a': 'To be `added`.', 'b': 'To be `added`.'}
     """
@@ -157,13 +116,11 @@ def entries_of(docstring: str) -> dict[str, str]:
 def markdown(text: str) -> str:
     """Text of a docstring, which is reStructuredText, as Markdown; settings as options.
 
-    Examples
-    --------
     >>> markdown('With ``imputed="include"`` :math:`x` counts (see Notes).')
     'With `--imputed include` `x` counts.'
     """
     plain = re.sub(r":math:(`[^`]*`)", r"\1", text).replace("``", "`").replace(" (see Notes)", "")
-    return re.sub(r'`(\w+)="?(\w+)"?`', lambda said: f"`--{said[1].replace('_', '-')} {said[2]}`", plain)
+    return re.sub(r'`(\w+)="?(\w+)"?`', lambda setting: f"`--{setting[1].replace('_', '-')} {setting[2]}`", plain)
 
 
 def _renamed(node: ast.FunctionDef) -> dict[str, tuple[str, dict[str, str]]]:
@@ -270,15 +227,15 @@ def _alias(name: str, module: str) -> list[Any]:
 
 def _chosen(kinds: list[Any]) -> Any:
     """One type for an option: a sequence before text, text before a pair, a pair before a number, a mapping last."""
-    known = [kind for kind in kinds if kind is not None]
-    sequences = [kind for kind in known if get_origin(kind) is tuple and get_args(kind)[-1] is Ellipsis]
-    pairs = [kind for kind in known if get_origin(kind) is tuple]
-    mappings = [kind for kind in known if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping)]
-    for first in (sequences, [str] if str in known else [], pairs):
+    typed = [kind for kind in kinds if kind is not None]
+    sequences = [kind for kind in typed if get_origin(kind) is tuple and get_args(kind)[-1] is Ellipsis]
+    pairs = [kind for kind in typed if get_origin(kind) is tuple]
+    mappings = [kind for kind in typed if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping)]
+    for first in (sequences, [str] if str in typed else [], pairs):
         if first:
             return first[0]
-    words = tuple(word for kind in known if get_origin(kind) is Literal for word in get_args(kind))
-    scalars = [kind for kind in known if kind not in mappings and get_origin(kind) is not Literal]
+    words = tuple(word for kind in typed if get_origin(kind) is Literal for word in get_args(kind))
+    scalars = [kind for kind in typed if kind not in mappings and get_origin(kind) is not Literal]
     scalars += [Literal[words]] if words else []
     return reduce(or_, scalars) if scalars else next(iter(mappings), None)
 

@@ -97,12 +97,12 @@ def study(
     )  # fmt: skip
     entries: dict[str, Any] = {word: chosen(word) for word in estimators}
     with consoles.counting("studying") as progress:
-        found = run(everyone, entries, draws=draws, seed=seed, workers=workers, folder=folder, progress=progress)
+        results = run(everyone, entries, draws=draws, seed=seed, workers=workers, folder=folder, progress=progress)
     reference = f"{estimators[0]} (frequentist)"
-    table = measures(found, reference=reference, level=level)
+    table = measures(results, reference=reference, level=level)
     shown = {
         "MAE": "mae", "RMSE": "rmse", "bias": "bias", f"covered by {level:.0%}": "coverage", "width": "width",
     }  # fmt: skip
     summary = table.xs("all", level="size_class").to_xarray()
-    known = {head: name for head, name in shown.items() if name in summary}
-    return publish(summary, "study", answer, rows="estimator", columns=known)
+    headings = {head: name for head, name in shown.items() if name in summary}
+    return publish(summary, "study", answer, rows="estimator", columns=headings)

@@ -1,14 +1,13 @@
-"""``bayesgroups tally``: count rows per metric and subgroup."""
+"""Tallies: ``bayesgroups tally | tally-from-counts | tally-from-estimates | add-tallies``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
 from rich.text import Text
 
-from bayesgroups.cli.options import ROWS, RowOptions
+from bayesgroups.cli.options import ROWS, Json, Larger, Names, Output, RowOptions, Show, TallyFile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,9 +17,9 @@ def tally(
     data: Path,
     *,
     rows: RowOptions = ROWS,
-    output: Annotated[Path | None, Parameter(alias="-o")] = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    show: int = 50,
+    output: TallyFile | None = None,
+    json: Json = False,
+    show: Show = 50,
 ) -> int:
     r"""Count rows per metric and subgroup, and print the standard estimates.
 
@@ -41,12 +40,6 @@ def tally(
         Rows as .csv, .csv.gz or .parquet, or a quoted pattern such as "rows/*.parquet".
     rows
         What is in the rows.
-    output
-        Write the tally to this NetCDF file.
-    json
-        Print JSON instead of tables.
-    show
-        Print at most so many subgroups per metric, the largest; 0 prints none.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_rows
@@ -54,16 +47,16 @@ def tally(
     from bayesgroups.tallies.notes import binary_notes
     from bayesgroups.views.tables import tally_table
 
-    found = tally_rows(data, rows)
+    result = tally_rows(data, rows)
     console = consoles.output()
     if json:
-        print_json(found, "tally", usable=None)
-    for metric in found["metric"].values if show and not json else ():
-        console.print(tally_table(found, str(metric), limit=show))
+        print_json(result, "tally", usable=None)
+    for metric in result["metric"].values if show and not json else ():
+        console.print(tally_table(result, str(metric), limit=show))
         console.print()
-    for note in () if json else binary_notes(found):
+    for note in () if json else binary_notes(result):
         console.print(Text(f"Note: {note}"))
-    return 0 if output is None else wrote(found, output, quiet=json)
+    return 0 if output is None else wrote(result, output, quiet=json)
 
 
 def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:
@@ -75,3 +68,127 @@ def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:
     if not quiet:
         consoles.output().print(Text(f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"))
     return 0
+
+
+def tally_from_counts(
+    table: Path,
+    *,
+    by: Names,
+    output: TallyFile,
+    successes: str = "successes",
+    trials: str = "trials",
+    metric: str = "rate",
+    larger_is_better: Larger = None,
+) -> int:
+    """Make a tally of rates from published counts, one row per subgroup.
+
+    For example:
+
+        bayesgroups tally-from-counts table.csv --by race --by sex --metric fnr -o fnr.tally.nc
+
+    Parameters
+    ----------
+    table
+        The table (.csv, .parquet).
+    by
+        Column whose levels form subgroups; repeat it for intersections.
+    successes
+        Column of the numerators.
+    trials
+        Column of the denominators.
+    metric
+        Name of the metric.
+    larger_is_better
+        Direction of the metric, where its name does not tell it.
+    """
+    from bayesgroups.cli.inputs import table_of
+    from bayesgroups.tallies import tally_from_counts as convert
+
+    frame = table_of(table, (*by, successes, trials))
+    subgroups = frame.filter(items=list(by))
+    return wrote(
+        convert(frame[successes], frame[trials], subgroups, metric=metric, larger_is_better=larger_is_better), output
+    )
+
+
+def tally_from_estimates(
+    table: Path,
+    *,
+    by: Names,
+    output: TallyFile,
+    estimate: str = "estimate",
+    sampling_variance: str | None = None,
+    std_error: str | None = None,
+    metric: str = "estimate",
+    lower: float = float("-inf"),
+    upper: float = float("inf"),
+    larger_is_better: Larger = None,
+) -> int:
+    """Make a tally from published estimates and their standard errors, one row per subgroup.
+
+    For example:
+
+        bayesgroups tally-from-estimates table.csv --by site --std-error se --lower 0 --upper 1 -o auc.tally.nc
+
+    Parameters
+    ----------
+    table
+        The table (.csv, .parquet).
+    by
+        Column whose levels form subgroups; repeat it for intersections.
+    estimate
+        Column of the estimates.
+    sampling_variance
+        Column of their sampling variances.
+    std_error
+        Column of their standard errors, instead of variances.
+    metric
+        Name of the metric.
+    lower
+        Least possible value of the metric.
+    upper
+        Largest possible value of the metric.
+    larger_is_better
+        Direction of the metric, where its name does not tell it.
+    """
+    from bayesgroups.cli.inputs import table_of
+    from bayesgroups.errors import InputError
+    from bayesgroups.tallies import tally_from_estimates as convert
+
+    if (sampling_variance is None) == (std_error is None):
+        raise InputError("name the column of the sampling variances or that of the standard errors: --std-error se")
+    spread = std_error if sampling_variance is None else sampling_variance
+    frame = table_of(table, (*by, estimate, *([spread] if spread else [])))
+    variance = frame[spread] if sampling_variance is not None else frame[spread] ** 2
+    return wrote(
+        convert(
+            frame[estimate],
+            variance,
+            frame.filter(items=list(by)),
+            metric=metric,
+            lower=lower,
+            upper=upper,
+            larger_is_better=larger_is_better,
+        ),
+        output,
+    )
+
+
+def add_tallies(*tallies: Path, output: Output) -> int:
+    """Add tallies of disjoint parts of the data (sites, days).
+
+    For example:
+
+        bayesgroups add-tallies north.tally.nc south.tally.nc --output all.tally.nc
+
+    Parameters
+    ----------
+    tallies
+        The tallies (.nc).
+    output
+        Write the sum to this NetCDF file.
+    """
+    from bayesgroups.tallies import add_tallies as add
+    from bayesgroups.tallies.files import open_tally
+
+    return wrote(add([open_tally(path) for path in tallies]), output)

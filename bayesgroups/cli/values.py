@@ -8,26 +8,13 @@ from bayesgroups.errors import InputError, near_misses
 
 
 def sequence(values: tuple[object, ...], *, undefined: object) -> object:
-    """A list of what was repeated; what the function has by default where nothing was.
-
-    Examples
-    --------
-    >>> sequence((0.5, 0.8), undefined=None), sequence((), undefined=None)
-    ([0.5, 0.8], None)
-    """
+    """A list of what was repeated; what the function has by default where nothing was."""
     return list(values) if values or undefined is not None else None
 
 
 def number_or_word(text: str, *, option: str, words: tuple[str, ...]) -> float | str | None:
     """A number, or one of some words; None for the word none.
 
-    Raises
-    ------
-    InputError
-        If it is neither.
-
-    Examples
-    --------
     >>> [number_or_word(text, option="--power", words=("mean", "none")) for text in ("-inf", "mean", "none")]
     [-inf, 'mean', None]
     """
@@ -40,15 +27,8 @@ def number_or_word(text: str, *, option: str, words: tuple[str, ...]) -> float |
 
 
 def pairs(texts: tuple[str, ...], *, option: str, kind: Callable[[str], object]) -> dict[str, object] | None:
-    """Values by name, each typed as name=value; None where there is none.
+    """Values by name, each typed as name=value and named once; None where there is none.
 
-    Raises
-    ------
-    InputError
-        If one is not of that form, its value is no number, or a name comes twice.
-
-    Examples
-    --------
     >>> pairs(("gini=0.1", "variance=0.01"), option="--tolerance", kind=float)
     {'gini': 0.1, 'variance': 0.01}
     """

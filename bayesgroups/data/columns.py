@@ -1,8 +1,104 @@
-"""Errors of columns that cannot be summed; ``row`` is ``None`` where rows have no numbers."""
+"""Column specification: the column of each part, labels that count as positive, and errors of columns that cannot be summed."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from bayesgroups.errors import InputError
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Column of each part; the arguments of `bayesgroups.tally` in one place."""
+
+    by: tuple[str, ...]
+    y_true: str | None = None
+    y_pred: str | None = None
+    y_score: str | None = None
+    loss: str | None = None
+    correct: str | None = None
+    threshold: float | None = None
+    selection_rate: float | None = None
+    positive: object = None
+    features: tuple[str, ...] = ()
+    cluster: str | None = None
+    weights: str | None = None
+
+    @property
+    def attributes(self) -> list[str]:
+        """The common names of the columns of attributes."""
+        return [f"__by_{i}__" for i in range(len(self.by))]
+
+    def columns(self) -> dict[str, str]:
+        """Every column named, by the argument that names it."""
+        named = {role: getattr(self, role) for role in ("y_true", "y_pred", "y_score", "loss", "correct")}
+        named |= {f"by[{i}]": column for i, column in enumerate(self.by)}
+        named |= {f"features[{i}]": column for i, column in enumerate(self.features)}
+        named |= {"cluster": self.cluster, "weights": self.weights}
+        return {role: column for role, column in named.items() if column is not None}
+
+
+def check_arguments(roles: Roles) -> None:
+    """Refuse arguments without an attribute, or with two rules for a decision or none to apply one to."""
+    if not roles.by:
+        raise InputError("by= names no column; name at least one attribute, as by=['sex', 'age']")
+    if len(set(roles.by)) < len(roles.by):
+        raise InputError(f"by= names a column twice: {list(roles.by)}")
+    given = [name for name in ("threshold", "selection_rate") if getattr(roles, name) is not None]
+    if len(given) == 2:
+        raise InputError("threshold= and selection_rate= are both given; a decision has one rule, so leave one out")
+    if given and roles.y_pred is not None:
+        raise InputError(f"y_pred= and {given[0]}= are both given; a decision comes from one of them, so leave one out")
+    if given and roles.y_score is None:
+        raise InputError(f"{given[0]}= turns a score into a decision, but y_score= is not given")
+    if roles.threshold is not None and not math.isfinite(roles.threshold):
+        raise InputError(f"threshold= must be a finite number; got {roles.threshold}")
+
+
+def positive_label(values: Sequence[Any], roles: Roles) -> Any:
+    """The label that counts as positive; an error where there are more than two, or nothing says which."""
+    columns = " and ".join(repr(name) for name in (roles.y_true, roles.y_pred) if name is not None)
+    shown = ", ".join(repr(value) for value in sorted(values, key=str)[:5])
+    if len(values) > 2:
+        first, fixes = min(values, key=str), []
+        if roles.y_pred is not None:
+            fixes.append(f"tpr and its like need two, so use metrics of one class such as 'tpr[{first}]'")
+        if roles.y_score is not None:
+            fixes.append(
+                f"what comes from a score, such as auc, is about one class against all others: tally it apart, with a column "
+                f"that is 1 for {first!r} and 0 for all others as y_true= and the score of {first!r} as y_score="
+            )
+        fixes = fixes or ["metrics of the positive class need two"]
+        hint = "; decisions are 0 or 1: for a score use y_score= with threshold=" if _fractional(values) else ""
+        raise InputError(
+            f"labels in {columns} are not binary: {len(values)} values ({shown}{', ...' if len(values) > 5 else ''}); "
+            f"{'; '.join(fixes)}{hint}"
+        )
+    if roles.positive is not None:
+        if roles.positive not in values and len(values) == 2:
+            raise InputError(f"positive={roles.positive!r} is not a label in {columns}; the labels are {shown}")
+        return roles.positive
+    if all(value in (0, 1) for value in values):
+        return True if all(isinstance(value, bool) for value in values) else 1
+    raise InputError(
+        f"labels in {columns} are {shown}; say which one is positive, as positive={max(values, key=str)!r}"
+    )
+
+
+def check_common(y_true: str, true: set[Any], y_pred: str, pred: set[Any]) -> None:
+    """Refuse outcomes and decisions (columns and their labels) that have no label in common."""
+    if not true & pred:
+        raise InputError(
+            f"columns {y_true!r} (y_true=) and {y_pred!r} (y_pred=) have no label in common: "
+            f"{sorted(map(str, true))[:3]} and {sorted(map(str, pred))[:3]}; give both the same labels"
+        )
+
+
+def _fractional(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, float) and not value.is_integer() for value in values)
 
 
 def absence(name: str, argument: str, number: int, row: int | None = None) -> InputError:

@@ -43,39 +43,28 @@ def direction_of(name: str) -> bool | None:
 def choose_directions(
     names: Sequence[str], given: LargerIsBetter, defined: Mapping[str, bool | None] | None = None
 ) -> list[Direction]:
-    """The direction of every metric of a tally.
+    """The direction of every metric of a tally, one per name.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the metrics.
-    given : bool, mapping from names to bool, or None
-        What the caller says; it wins over the definition and the name of a metric.
-    defined : mapping, optional
-        Directions that the definitions of metrics carry, such as ``Metric(larger_is_better=True)``.
+    What the caller says (``given``) wins over the definitions that metrics carry (``defined``), and these over names; where nothing
+    gives a direction, smaller values are taken to be better, as of a loss. An error where ``given`` is neither a truth value
+    nor a mapping to such, names a metric that is not tallied, or is said of several metrics of which one is known otherwise.
 
-    Returns
-    -------
-    list of Direction
-        One per name. Where nothing gives a direction, smaller values are taken to be better, as of a loss.
-
-    Raises
-    ------
-    InputError
-        If the argument is neither a truth value nor a mapping to such, names a metric that is not tallied, or says one thing
-        of several metrics of which the name of one says another.
-
-    Examples
-    --------
     >>> choose_directions(["mean"], True), choose_directions(["wer"], None)
     ([Direction(larger_is_better=True, assumed=False)], [Direction(larger_is_better=False, assumed=True)])
     """
-    said = _as_mapping(names, given)
-    own = defined or {}
+    given_by_name = _as_mapping(names, given)
+    by_definition = defined or {}
     directions = []
     for name in names:
-        known = next((one for one in (said.get(name), own.get(name), direction_of(name)) if one is not None), None)
-        directions.append(Direction(bool(known), assumed=known is None))
+        direction = next(
+            (
+                choice
+                for choice in (given_by_name.get(name), by_definition.get(name), direction_of(name))
+                if choice is not None
+            ),
+            None,
+        )
+        directions.append(Direction(bool(direction), assumed=direction is None))
     return directions
 
 
@@ -83,18 +72,19 @@ def _as_mapping(names: Sequence[str], given: LargerIsBetter) -> Mapping[str, boo
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        for name, one in given.items():
+        for name, direction in given.items():
             if name not in names:
                 raise InputError(
                     f"larger_is_better= has metric {name!r}, which is not tallied; {near_misses(name, names)}"
                 )
-            _check(one, f"larger_is_better= of metric {name!r}")
+            _check(direction, f"larger_is_better= of metric {name!r}")
         return given
     _check(given, "larger_is_better=")
     contrary = next((name for name in names if direction_of(name) not in (None, given)), None)
     if len(names) > 1 and contrary is not None:
+        better = "smaller" if given else "larger"
         raise InputError(
-            f"larger_is_better={given} is said of {len(names)} metrics, but of {contrary!r} {_words(not given)} values are better; "
+            f"larger_is_better={given} is said of {len(names)} metrics, but of {contrary!r} {better} values are better; "
             f"say it per metric, as larger_is_better={{{next(name for name in names if name != contrary)!r}: {given}}}"
         )
     return dict.fromkeys(names, given)
@@ -103,7 +93,3 @@ def _as_mapping(names: Sequence[str], given: LargerIsBetter) -> Mapping[str, boo
 def _check(value: object, argument: str) -> None:
     if not isinstance(value, bool):
         raise InputError(f"{argument} must be True or False, or a mapping from metrics to these; got {value!r}")
-
-
-def _words(larger: bool) -> str:
-    return "larger" if larger else "smaller"

@@ -8,7 +8,7 @@ their common names, see `bayesgroups.data.lazy_columns.with_roles`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import narwhals.stable.v2 as nw
 
@@ -22,8 +22,20 @@ SCORE_PARTS = ("__p__", "__n__", "__pp__", "__nn__")
 class Parts:
     """Columns to add to the rows, and aggregates of the rows of a group."""
 
-    columns: list[nw.Expr]
-    aggregates: list[nw.Expr]
+    columns: list[nw.Expr] = field(default_factory=list)
+    aggregates: list[nw.Expr] = field(default_factory=list)
+
+    def add_sum(self, name: str, value: nw.Expr) -> None:
+        """Add the sum of a value over the rows of a group, under a name."""
+        self.columns.append(value.alias(f"__{name}__"))
+        self.aggregates.append(nw.col(f"__{name}__").sum().alias(name))
+
+    def __add__(self, other: Parts) -> Parts:
+        return Parts(self.columns + other.columns, self.aggregates + other.aggregates)
+
+    def add_extremes(self, column: str, low: str, high: str) -> None:
+        """Add the smallest and the largest value of a column of the rows."""
+        self.aggregates.extend([nw.col(column).min().alias(low), nw.col(column).max().alias(high)])
 
 
 def weight_of(weighted: bool) -> nw.Expr:
@@ -49,34 +61,32 @@ def moments(metrics: Sequence[Metric], weighted: bool, shifts: Sequence[float | 
     weighted), ``wv{i}`` of weighted values; for means values are taken less their shift, ``wvv{i}`` sums their squares, and
     ``low{i}``, ``high{i}`` are the extremes.
     """
-    weight, found = weight_of(weighted), Parts([], [])
+    weight, parts = weight_of(weighted), Parts()
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
         value, every = nw.col(f"__v{i}__"), metric.where is None and not weighted
         counts = weight * nw.col(f"__c{i}__")
-        parts = {"wv": value} if every else {"w": counts, "wv": counts * value}
-        if weighted:
-            parts["ww"] = weight * counts
         if metric.kind == "mean":
             # Deviations from the overall mean keep the sum of squares accurate however far the values lie from 0.
             shift = shifts[i]
-            away = value if isinstance(shift, float) and shift == 0 else value - shift
-            parts |= {"wv": away, "wvv": away * away} if every else {"wv": counts * away, "wvv": counts * away * away}
-            found.aggregates.extend(
-                [nw.col(f"__m{i}__").min().alias(f"low{i}"), nw.col(f"__m{i}__").max().alias(f"high{i}")]
-            )
-        found.columns.extend(part.alias(f"__{name}{i}__") for name, part in parts.items())
-        found.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts)
-    return found
+            value = value if isinstance(shift, float) and shift == 0 else value - shift
+            parts.add_sum(f"wvv{i}", value * value if every else counts * value * value)
+            parts.add_extremes(f"__m{i}__", f"low{i}", f"high{i}")
+        if not every:
+            parts.add_sum(f"w{i}", counts)
+        parts.add_sum(f"wv{i}", value if every else counts * value)
+        if weighted:
+            parts.add_sum(f"ww{i}", weight * counts)
+    return parts
 
 
 def features(number: int, weighted: bool) -> Parts:
     """Sums of weighted features, ``feature{i}``."""
-    weight = weight_of(weighted)
-    columns = [(weight * nw.col(f"__feature_{i}__")).alias(f"__wf{i}__") for i in range(number)]
-    aggregates = [nw.col(f"__wf{i}__").sum().alias(f"feature{i}") for i in range(number)]
-    return Parts(columns, aggregates)
+    parts = Parts()
+    for i in range(number):
+        parts.add_sum(f"feature{i}", weight_of(weighted) * nw.col(f"__feature_{i}__"))
+    return parts
 
 
 def scores(weighted: bool) -> Parts:
@@ -94,18 +104,16 @@ def scores(weighted: bool) -> Parts:
 
 def clusters(metrics: Sequence[Metric], weighted: bool) -> Parts:
     """Rows ``rows`` of a cluster and, by metric, the weights that count ``w{i}``, weighted values ``wv{i}``, squares ``ww{i}``."""
-    weight, found = weight_of(weighted), Parts([], [nw.len().alias("rows")])
+    weight, parts = weight_of(weighted), Parts(aggregates=[nw.len().alias("rows")])
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
         counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
-        value = nw.when(counts > 0).then(_value(metric)).otherwise(nw.lit(0.0))
-        parts = {"w": weight * counts, "wv": weight * counts * value}
+        parts.add_sum(f"w{i}", weight * counts)
+        parts.add_sum(f"wv{i}", weight * counts * nw.when(counts > 0).then(_value(metric)).otherwise(nw.lit(0.0)))
         if weighted:
-            parts["ww"] = weight * weight * counts
-        found.columns.extend(part.alias(f"__{name}{i}__") for name, part in parts.items())
-        found.aggregates.extend(nw.col(f"__{name}{i}__").sum().alias(f"{name}{i}") for name in parts)
-    return found
+            parts.add_sum(f"ww{i}", weight * weight * counts)
+    return parts
 
 
 def _value(metric: Metric) -> nw.Expr:

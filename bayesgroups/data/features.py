@@ -155,21 +155,21 @@ def feature_matrix(tally: xr.Dataset, formula: str | None = None, *, identities:
     levels = np.stack([frame[name].cat.codes.to_numpy() for name in by], axis=1)
     weight = np.nan_to_num(frame["rows"].to_numpy(), nan=1.0)
     blocks: list[tuple[str, _Columns]] = []
-    known: dict[str, _Columns] = {}
+    by_name: dict[str, _Columns] = {}
     for term in terms:
         for name in term:
-            if name not in known:
-                known[name] = _indicators(frame, name) if name in by else _explanatory(frame, name, levels, weight)
-        first, *others = term
-        kind = "interaction" if others else "attribute" if first in by else "explanatory"
-        blocks.append((kind, _product([known[name] for name in term])))
+            if name not in by_name:
+                by_name[name] = _indicators(frame, name) if name in by else _explanatory(frame, name, levels, weight)
+        first, *further = term
+        kind = "interaction" if further else "attribute" if first in by else "explanatory"
+        blocks.append((kind, _product([by_name[name] for name in term])))
     if identities:
-        own = tuple(f"subgroup[{label}]" for label in frame.index)
-        blocks.append(("identity", _Columns(np.eye(len(frame)), own)))
+        indicators = tuple(f"subgroup[{label}]" for label in frame.index)
+        blocks.append(("identity", _Columns(np.eye(len(frame)), indicators)))
     values = [np.empty((len(frame), 0))]
     names: list[str] = []
     kinds: list[str] = []
-    for kind, block in sorted(blocks, key=lambda one: KINDS.index(one[0])):
+    for kind, block in sorted(blocks, key=lambda entry: KINDS.index(entry[0])):
         vary = block.values.max(axis=0) > block.values.min(axis=0)
         values.append(block.values[:, vary])
         names += [name for name, varies in zip(block.names, vary, strict=True) if varies]
@@ -191,14 +191,14 @@ def _explanatory(frame: pd.DataFrame, name: str, levels: NDArray[np.integer], we
 
 def _imputed(values: FloatArray, levels: NDArray[np.integer], weight: FloatArray) -> FloatArray:
     """Fill what is missing (subgroup,) by the weighted mean over those that share most levels (subgroup, attribute)."""
-    known = np.isfinite(values) & (weight > 0)
+    observed = np.isfinite(values) & (weight > 0)
     filled = values.copy()
     for i in np.flatnonzero(~np.isfinite(values)):
-        if not known.any():
+        if not observed.any():
             filled[i] = 0.0
             continue
         shared = (levels == levels[i]).sum(axis=1)
-        near = known & (shared == shared[known].max())
+        near = observed & (shared == shared[observed].max())
         filled[i] = np.average(values[near], weights=weight[near])
     return filled
 
@@ -215,9 +215,9 @@ def _standardised(values: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _product(factors: list[_Columns]) -> _Columns:
-    found = factors[0]
+    product = factors[0]
     for factor in factors[1:]:
-        values = found.values[:, :, None] * factor.values[:, None, :]
-        names = tuple(f"{left}:{right}" for left in found.names for right in factor.names)
-        found = _Columns(values.reshape(len(values), -1), names)
-    return _Columns(found.values + 0.0, found.names)  # no -0.0
+        values = product.values[:, :, None] * factor.values[:, None, :]
+        names = tuple(f"{left}:{right}" for left in product.names for right in factor.names)
+        product = _Columns(values.reshape(len(values), -1), names)
+    return _Columns(product.values + 0.0, product.names)  # no -0.0

@@ -16,34 +16,10 @@ if TYPE_CHECKING:
 
 
 def write_atomically(path: str | Path, write: Callable[[Path], None]) -> Path:
-    """Write a file next to its place, bring it to the disk, and put it in its place in one step.
+    """The path of a file that is written next to its place, brought to the disk, and put in its place in one step.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; an older one of that name is replaced.
-    write : callable
-        Called with the path of an empty temporary file in the same folder, which it fills.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If the folder does not exist, the path is a folder, or the system refuses (no permission, full disk).
-        The older file is then as it was, and nothing is left behind.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> def note(place: Path) -> None:
-    ...     place.write_text("whole")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "note.txt", note).read_text()
-    'whole'
+    ``write`` fills an empty temporary file in the same folder. If the folder does not exist, the path is a folder, or the system
+    refuses (no permission, full disk), an older file stays as it was, and nothing is left behind.
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -58,20 +34,7 @@ def write_atomically(path: str | Path, write: Callable[[Path], None]) -> Path:
 
 
 def write_text(path: str | Path, text: str) -> Path:
-    """Write a text as UTF-8, whole or not at all, with the same bytes on every system.
-
-    Raises
-    ------
-    InputError
-        As `write_atomically`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text(Path(folder) / "note.txt", "whole").read_bytes()
-    b'whole'
-    """
+    """Write a text as UTF-8, as `write_atomically` does, with the same bytes on every system."""
 
     def write(place: Path) -> None:
         place.write_text(text, encoding="utf-8", newline="\n")
@@ -80,32 +43,16 @@ def write_text(path: str | Path, text: str) -> Path:
 
 
 def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[Any]]) -> Any:
-    """Load a NetCDF4 file into memory.
+    """A NetCDF4 file in memory, opened by ``xarray.open_dataset`` or ``xarray.open_datatree``.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    opened : callable
-        ``xarray.open_dataset`` or ``xarray.open_datatree``.
-
-    Returns
-    -------
-    xr.Dataset or xr.DataTree
-
-    Raises
-    ------
-    InputError
-        If the file does not exist.
-    SchemaError
-        If it is not a NetCDF4 file.
+    An `InputError` if it does not exist, a `SchemaError` if it is no such file.
     """
     source = Path(path)
     if not source.is_file():
         raise InputError(f"file {str(source)!r} does not exist")
     try:
-        with opened(source, engine="h5netcdf") as found:
-            return found.load()
+        with opened(source, engine="h5netcdf") as tree:
+            return tree.load()
     except (OSError, ValueError) as problem:
         raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
 

@@ -1,7 +1,6 @@
 """Formulas as lists of terms: text that names columns, never code that runs.
 
-Formulaic parses, and nothing is evaluated: every word of a formula is looked up among the columns before the parser
-sees it.
+Formulaic parses, and nothing is evaluated: every word of a formula is looked up among the columns before the parser sees it.
 """
 
 from __future__ import annotations
@@ -19,31 +18,12 @@ WORK = 1_000_000
 
 
 def parse_terms(formula: str, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Read a formula as its terms, each a tuple of the columns it multiplies.
+    """The terms of a formula, each a tuple of the columns it multiplies, in its order and once, without the intercept.
 
-    Parameters
-    ----------
-    formula : str
-        Columns joined by ``+`` (and), ``:`` (product), ``*`` (both and their product), ``/`` (nested), ``-``
-        (without), ``**`` or ``^`` (products up to an order) and brackets; names that are no identifiers stand
-        between backticks. ``"1"`` is the intercept alone.
-    columns : sequence of str
-        Names a formula may use.
+    Columns are joined by ``+`` (and), ``:`` (product), ``*`` (both and their product), ``/`` (nested), ``-`` (without), ``**`` or
+    ``^`` (products up to an order) and brackets; names that are no identifiers stand between backticks. ``"1"`` is the intercept
+    alone, which every model has. Code, other operators and numbers, and names that are no columns, are errors.
 
-    Returns
-    -------
-    tuple of tuple of str
-        Terms in the order of the formula, each once, without the intercept, which every model has.
-
-    Raises
-    ------
-    InputError
-        If the formula is no text, cannot be parsed, contains code, an operator or a number it may not, takes the
-        intercept away, or names what is no column.
-
-    Examples
-    --------
-    >>> from bayesgroups.data.formulas import parse_terms
     >>> parse_terms("race * age + `prior visits`", ["race", "age", "prior visits"])
     (('race',), ('age',), ('race', 'age'), ('prior visits',))
     >>> parse_terms("1", ["race"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Set
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,31 +19,7 @@ MISSING_LEVEL = "(missing)"
 
 
 def open_frame(source: object) -> nw.DataFrame[Any]:
-    """A dataframe of any kind, or a CSV or Parquet file, in memory.
-
-    Parameters
-    ----------
-    source : dataframe, str or Path
-        pandas, polars, pyarrow or any other frame that narwhals knows (lazy ones are collected), or a file.
-
-    Returns
-    -------
-    narwhals DataFrame
-
-    Raises
-    ------
-    InputError
-        As `open_rows`, or if there are no rows.
-    MissingDependencyError
-        If a Parquet file is given and pyarrow is not installed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from bayesgroups.data.frames import open_frame
-    >>> open_frame(pd.DataFrame({"sex": ["f", "m"]})).columns
-    ['sex']
-    """
+    """A dataframe of any kind in memory, see `open_rows`; lazy ones are collected, and one without rows is an error."""
     opened = open_rows(source)
     frame = opened.collect() if isinstance(opened, nw.LazyFrame) else opened
     if len(frame) == 0:
@@ -51,48 +28,47 @@ def open_frame(source: object) -> nw.DataFrame[Any]:
 
 
 def open_rows(source: object) -> Frame:
-    """A dataframe of any kind as it is, lazy or not, or a CSV or Parquet file in memory.
+    """A dataframe of any kind that narwhals knows as it is, lazy or not, or a dictionary of columns or a file, in memory.
 
-    Parameters
-    ----------
-    source : dataframe, str or Path
-        As in `open_frame`.
-
-    Returns
-    -------
-    narwhals DataFrame or LazyFrame
-
-    Raises
-    ------
-    InputError
-        If the source is no dataframe, two columns have one name, or the file does not exist, is damaged or of another kind.
-    MissingDependencyError
-        If a Parquet file is given and pyarrow is not installed.
-
-    Notes
-    -----
-    In CSV files only the empty field is missing: the texts ``NA`` and ``None`` stay levels as they are.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from bayesgroups.data.frames import open_rows
-    >>> type(open_rows(pl.LazyFrame({"sex": ["f", "m"]}))).__name__
-    'LazyFrame'
+    In CSV files only the empty field is missing: the texts ``NA`` and ``None`` stay levels as they are. Parquet files need
+    pyarrow.
     """
     if isinstance(source, str | Path):
         return _read(Path(source))
+    if isinstance(source, dict):
+        return _of_columns(source)
     try:
         opened: Frame = nw.from_native(source)
     except TypeError:
         raise InputError(
-            f"frame must be a dataframe (pandas, polars, pyarrow ...) or the path of a CSV or Parquet file; "
-            f"got {type(source).__name__}"
+            "frame must be a dataframe (pandas, polars, pyarrow ...), a dictionary of columns or the path of a CSV or Parquet "
+            f"file; got {type(source).__name__}"
         ) from None
     except DuplicateError as problem:
         twice = str(problem).partition("\n")[2].strip("- ")
         raise InputError(f"the frame has columns of one name ({twice}); rename one") from None
     return opened
+
+
+def _of_columns(columns: dict[Any, Any]) -> nw.DataFrame[Any]:
+    """A pandas frame of columns by name; columns that have an index are taken by position."""
+    import pandas as pd
+
+    if not columns:
+        raise InputError("frame= is a dictionary without columns; give at least one, as {'sex': ['f', 'm']}")
+    lengths: dict[Any, int] = {}
+    for name, values in columns.items():
+        listed = isinstance(values, Collection) and not isinstance(values, str | bytes | Set | Mapping)
+        if not listed or getattr(values, "ndim", 1) != 1:
+            raise InputError(
+                f"column {name!r} of frame= must hold one value per row, as a list; got {type(values).__name__}"
+            )
+        lengths[name] = len(values)
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name!r} has {number}" for name, number in lengths.items())
+        raise InputError(f"columns of frame= must be of one length; {shown}")
+    frame = pd.DataFrame({name: pd.Series(values).array for name, values in columns.items()})
+    return nw.from_native(frame, eager_only=True)
 
 
 def _read(path: Path) -> nw.DataFrame[Any]:

@@ -36,13 +36,13 @@ def read_cells(grouped: nw.DataFrame[Any], keys: Sequence[str], labels: Sequence
         together = together * max(len(values), 1) + code
     unique, code = np.unique(together, return_inverse=True)
     places = np.unravel_index(unique, [max(len(values), 1) for values, _ in codes]) if len(unique) else []
-    found = list(
+    columns = list(
         zip(*[[values[j] for j in place] for (values, _), place in zip(codes, places, strict=False)], strict=True)
     )
     rest = [name for name in grouped.columns if name not in (*keys, *labels)]
     table = {name: grouped[name].cast(nw.Float64).to_numpy().astype(np.float64) for name in rest}
     named = {name: _plain_values(grouped[name]) for name in labels}
-    return Cells(found, code.astype(np.intp), table, named)
+    return Cells(columns, code.astype(np.intp), table, named)
 
 
 def _factorized(column: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:

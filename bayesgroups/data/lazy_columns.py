@@ -10,13 +10,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import absence, infinity, negative_weight, no_number, partial_credit
+from bayesgroups.data.columns import Roles, absence, infinity, negative_weight, no_number, partial_credit
 from bayesgroups.data.frames import Frame
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import InputError, near_misses
 
-LARGEST = float(np.finfo(np.float64).max)
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -30,13 +29,7 @@ class Number:
 
 
 def numbers(source: Source, roles: Roles) -> list[Number]:
-    """The columns of numbers, in the order in which they are checked.
-
-    Raises
-    ------
-    InputError
-        If a column is absent or holds no numbers.
-    """
+    """The columns of numbers, in the order in which they are checked."""
     schema = source.frame.collect_schema()
     for argument, name in roles.columns().items():
         if name not in schema:
@@ -51,13 +44,7 @@ def numbers(source: Source, roles: Roles) -> list[Number]:
 
 
 def number(source: Source, name: str, argument: str, column: str) -> Number:
-    """One column that must hold numbers.
-
-    Raises
-    ------
-    InputError
-        If it holds something else, or nothing in some row of such a column.
-    """
+    """One column that must hold numbers, and something in some row."""
     dtype = source.frame.collect_schema()[name]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         refuse_missing(source, source.frame, name, name, argument)
@@ -78,7 +65,7 @@ def with_roles(
         named = isinstance(schema[name], nw.Categorical | nw.Enum) and not codes
         return nw.col(name).cast(nw.String) if named else nw.col(name)
 
-    columns = [plain(name).alias(f"__by_{i}__") for i, name in enumerate(roles.by)]
+    columns = [plain(name).alias(column) for name, column in zip(roles.by, roles.attributes, strict=True)]
     columns += [nw.col(number.name).cast(nw.Float64).alias(number.column) for number in given]
     if roles.y_true is not None:
         columns.append(plain(roles.y_true).alias("__truth__"))
@@ -93,6 +80,11 @@ def with_roles(
     if threshold is not None and "__decision__" in labels:
         frame = frame.with_columns((nw.col("__y_score__") >= threshold).alias("__decision__"))
     return frame
+
+
+def drop_missing(frame: Frame, roles: Roles) -> Frame:
+    """The rows that have every attribute."""
+    return frame.filter(*[~absent(frame, name) for name in roles.attributes])
 
 
 def with_label_texts(frame: Frame, roles: Roles) -> Frame:
@@ -128,8 +120,8 @@ def equals(column: str, dtype: Any, label: object) -> nw.Expr:
 
 def absent(frame: Frame, column: str) -> nw.Expr:
     """Missing values: null in every engine, and NaN in a column of floats."""
-    found = nw.col(column)
-    return found.is_null() | found.is_nan() if frame.collect_schema()[column].is_float() else found.is_null()
+    value = nw.col(column)
+    return value.is_null() | value.is_nan() if frame.collect_schema()[column].is_float() else value.is_null()
 
 
 def sums(column: str, *, complete: bool = False) -> list[nw.Expr]:
@@ -144,42 +136,23 @@ def extremes(column: str) -> list[nw.Expr]:
 
 
 def refuse_missing(source: Source, frame: Frame, column: str, name: str, argument: str) -> None:
-    """Refuse a column with missing values.
-
-    Raises
-    ------
-    InputError
-        Naming the column and its argument, and the first row without a value where rows have numbers.
-    """
+    """Refuse a column with missing values, naming the first row without one where rows have numbers."""
     kept = frame.select(nw.col(column))
-    gone = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
-    if gone:
-        raise absence(name, argument, int(gone), first_row(source, frame, column, absent(kept, column))[1])
+    number = source.collect(kept.filter(absent(kept, column)).select(nw.len().alias("number")))["number"][0]
+    if number:
+        raise absence(name, argument, int(number), first_row(source, frame, column, absent(kept, column))[1])
 
 
 def check(source: Source, frame: Frame, number: Number, table: Mapping[str, FloatArray], rows: FloatArray) -> None:
     """Refuse a column with missing or infinite values, negative weights, and grades other than 0 and 1.
 
-    Parameters
-    ----------
-    source, frame : Source, frame
-        The rows, with the column under its common name.
-    number : Number
-        The column.
-    table : mapping from str to arrays (cell,)
-        Its sums of `sums`, its `extremes` if it holds weights, ``{column}between`` if it holds grades.
-    rows : array (cell,)
-        Number of rows of each cell.
-
-    Raises
-    ------
-    InputError
-        Naming the column, and the first row that cannot be used where rows have numbers.
+    ``table`` holds, by cell, its sums of `sums`, its `extremes` if it holds weights, and ``{column}between`` if it holds grades; an
+    error names the first row that cannot be used where rows have numbers.
     """
     column, value = number.column, nw.col(number.column)
     if not ((table[f"{column}count"] == rows).all() and np.isfinite(table[f"{column}sum"]).all()):
         refuse_missing(source, frame, column, number.name, number.argument)
-        first, row = first_row(source, frame, column, (value > LARGEST) | (value < -LARGEST))
+        first, row = first_row(source, frame, column, (value > MAX_FLOAT) | (value < -MAX_FLOAT))
         if first is not None:
             raise infinity(number.name, number.argument, first, row)
     if column == "__weight__" and (table[f"{column}low"] < 0).any():

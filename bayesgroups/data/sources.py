@@ -15,7 +15,7 @@ from bayesgroups.data.frames import Frame, open_rows
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import BayesgroupsError, EngineError, InputError, MissingDependencyError
 
-LARGE = 256 * 2**20
+LARGE_FILE_BYTES = 256 * 2**20
 """Size in bytes from which a single Parquet file is left to DuckDB, where that is installed."""
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
 ENGINES = {"duckdb": "DuckDB", "polars": "polars", "dask": "Dask", "pyspark": "Spark", "pyspark[connect]": "Spark"}
@@ -63,15 +63,7 @@ class Source:
         return None
 
     def collect(self, query: Frame) -> nw.DataFrame[Any]:
-        """Run a query over the frame and take its small answer into memory.
-
-        Raises
-        ------
-        InputError
-            If a file cannot be read; it is named.
-        EngineError
-            If the engine gives up for another reason.
-        """
+        """The small answer to a query over the frame, in memory; a failure names the file that cannot be read."""
         if isinstance(query, nw.DataFrame):
             return query
         try:
@@ -106,31 +98,10 @@ class Source:
 
 
 def open_source(source: object) -> Source:
-    """Open rows: a frame in memory or a lazy one, or files, which are left where they are if they are large or many.
+    """Rows opened: a frame in memory or a lazy one, or files, which are left where they are if they are large or many.
 
-    Parameters
-    ----------
-    source : object
-        Any frame that narwhals knows, lazy or not, the path of a CSV or Parquet file (one of at least `LARGE` bytes is left to
-        DuckDB) or of a directory, a pattern such as ``"rows/*.parquet"``, or a source that is open already.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        If the source is no dataframe, a pattern or directory has no rows in files of one kind, or a file cannot be opened.
-    MissingDependencyError
-        If files are to be read and DuckDB is not installed.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from bayesgroups.data.sources import open_source
-    >>> open_source(pl.LazyFrame({"sex": ["f", "m"]})).engine
-    'polars'
+    Taken are what `open_rows` takes (Parquet files of at least `LARGE_FILE_BYTES` are left to DuckDB), the path of a directory,
+    a pattern such as ``"rows/*.parquet"``, and a source that is open already.
     """
     if isinstance(source, Source):
         return source
@@ -142,7 +113,9 @@ def open_source(source: object) -> Source:
         if Path(text).is_dir():
             files = sorted(str(path) for path in Path(text).rglob("*") if _kind(path.name) and not _hidden(path, text))
             return _open_files(text, files)
-        large = text.lower().endswith(PARQUET) and Path(text).is_file() and Path(text).stat().st_size >= LARGE
+        large = (
+            text.lower().endswith(PARQUET) and Path(text).is_file() and Path(text).stat().st_size >= LARGE_FILE_BYTES
+        )
         if large and _has_duckdb():
             return _open_files(text, [text])
     frame = source if isinstance(source, nw.DataFrame | nw.LazyFrame) else open_rows(source)
@@ -162,8 +135,8 @@ def _open_files(text: str, files: list[str]) -> Source:
         raise InputError(f"{text!r} names no file; expected .csv (also .csv.gz) or .parquet files there")
     if len(kinds) > 1 or None in kinds:
         wrong = next((name for name in files if _kind(name) is None), None)
-        found = f"{wrong!r} among them" if wrong else "Parquet and CSV files"
-        raise InputError(f"{text!r} must name files of one kind, .parquet or .csv (also .csv.gz); found {found}")
+        mixture = f"{wrong!r} among them" if wrong else "Parquet and CSV files"
+        raise InputError(f"{text!r} must name files of one kind, .parquet or .csv (also .csv.gz); found {mixture}")
     if not _has_duckdb():
         raise MissingDependencyError(
             "reading many or large files needs DuckDB; install it with: pip install 'bayesgroups[duckdb]'"

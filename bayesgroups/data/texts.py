@@ -10,9 +10,6 @@ from typing import Any
 def level_text(value: object) -> str:
     """A level of an attribute as text: whole floats as integers, everything else as Python prints it.
 
-    Examples
-    --------
-    >>> from bayesgroups.data.texts import level_text
     >>> level_text(1.0), level_text(True), level_text("18-34")
     ('1', 'True', '18-34')
     """
@@ -22,12 +19,5 @@ def level_text(value: object) -> str:
 
 
 def as_json(notes: Mapping[str, Any]) -> str:
-    """Settings as one JSON string, the only form in which a NetCDF attribute can hold them.
-
-    Examples
-    --------
-    >>> from bayesgroups.data.texts import as_json
-    >>> as_json({"threshold": 0.21, "by": ["sex"]})
-    '{"by": ["sex"], "threshold": 0.21}'
-    """
+    """Settings as one JSON string, the only form in which a NetCDF attribute can hold them."""
     return json.dumps(dict(notes), sort_keys=True, default=str, ensure_ascii=False)

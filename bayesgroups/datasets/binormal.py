@@ -29,8 +29,7 @@ class Binormal:
     Raises
     ------
     InputError
-        If the arrays differ in shape, a prevalence is outside (0, 1), a sd is not positive or a number not
-        finite.
+        If the arrays differ in shape, a prevalence is outside (0, 1), a sd is not positive or a number not finite.
     """
 
     prevalence: FloatArray

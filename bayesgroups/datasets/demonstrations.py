@@ -62,11 +62,10 @@ _NEW_PATIENT = 0.7  # 1.43 admissions per patient on average
 class Demonstration:
     """Rows of a demonstration and what is true of the population they come from.
 
-    ``rows`` has the attributes ``race``, ``gender`` and ``age``, the cluster id ``patient``, the outcome
-    ``readmitted`` (0/1), the ``score`` of a risk model (a probability), and the explanatory columns
-    ``number_inpatient``, ``number_outpatient``, ``number_emergency``, ``number_diagnoses`` and
-    ``heart_failure``. ``truth`` (metric, subgroup) holds the population value of every metric for decisions
-    ``score >= threshold``; ``by`` names the attributes.
+    ``rows`` has the attributes ``race``, ``gender`` and ``age``, the cluster id ``patient``, the outcome ``readmitted``
+    (0/1), the ``score`` of a risk model (a probability), and the explanatory columns ``number_inpatient``,
+    ``number_outpatient``, ``number_emergency``, ``number_diagnoses`` and ``heart_failure``. ``truth`` (metric, subgroup)
+    holds the population value of every metric for decisions ``score >= threshold``; ``by`` names the attributes.
     """
 
     rows: pd.DataFrame
@@ -124,12 +123,9 @@ def demonstration(seed: int = 0) -> Demonstration:
 
 
 def population() -> Binormal:
-    """Give the law of outcome and score in each of the 32 subgroups, in the order of `STUDY_SIZES`.
+    """The law of outcome and score in each of the 32 subgroups, in the order of `STUDY_SIZES`.
 
-    Returns
-    -------
-    Binormal
-        The score of a subgroup has its mean at the log odds of the outcome plus the bias of the risk model.
+    The score of a subgroup has its mean at the log odds of the outcome plus the bias of the risk model.
     """
     log_odds = _BASE_LOG_ODDS + _effects(_OUTCOME) + _pairs() + 0.06 * _normal_quantiles(step=5)
     middle = log_odds + _effects(_BIAS) + 0.06 * _normal_quantiles(step=7)
@@ -139,22 +135,7 @@ def population() -> Binormal:
 
 
 def draw_rows(law: Binormal, sizes: NDArray[np.int64], rng: np.random.Generator) -> pd.DataFrame:
-    """Draw rows of the 32 subgroups, in random order.
-
-    Parameters
-    ----------
-    law : Binormal
-        From `population`.
-    sizes : int array (subgroup,)
-        Rows per subgroup.
-    rng : numpy Generator
-        Where the randomness comes from.
-
-    Returns
-    -------
-    DataFrame
-        As ``Demonstration.rows``.
-    """
+    """Rows of the 32 subgroups in random order, as ``Demonstration.rows``; ``sizes`` (subgroup,) says how many of each."""
     import pandas as pd
 
     group = np.repeat(np.arange(len(_TABLE)), sizes)

@@ -50,19 +50,17 @@ def load_diabetes(path: str | Path | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path, optional
-        ``diabetic_data.csv`` (or ``.csv.gz``), or the folder that holds it. Without it, the file is
-        downloaded from the UCI archive once, checked against its SHA-256 and kept in the user's cache (needs
-        ``bayesgroups[data]``).
+        ``diabetic_data.csv`` (or ``.csv.gz``), or the folder that holds it. Without it, the file is downloaded from the UCI
+        archive once, checked against its SHA-256 and kept in the user's cache (needs ``bayesgroups[data]``).
 
     Returns
     -------
     pandas DataFrame
-        One row per admission, in the order of the file. ``race`` (African American, Caucasian, Hispanic,
-        Other), ``gender`` (Female, Male), ``age`` (20-39, 40-59, 60-79, 80-99): 32 subgroups. ``readmitted``
-        is 1 for a readmission within 30 days (11.28 %). ``patient`` is the cluster id: rows of one patient
-        are not independent. Counts are integers; coded columns are text, missing where the file has ``?``;
-        ``primary_diagnosis`` groups the first diagnosis; ``heart_failure`` is 1 if any diagnosis is ICD-9
-        428.
+        One row per admission, in the order of the file. ``race`` (African American, Caucasian, Hispanic, Other), ``gender``
+        (Female, Male), ``age`` (20-39, 40-59, 60-79, 80-99): 32 subgroups. ``readmitted`` is 1 for a readmission within 30
+        days (11.28 %). ``patient`` is the cluster id: rows of one patient are not independent. Counts are integers; coded
+        columns are text, missing where the file has ``?``; ``primary_diagnosis`` groups the first diagnosis;
+        ``heart_failure`` is 1 if any diagnosis is ICD-9 428.
 
     Raises
     ------
@@ -72,12 +70,16 @@ def load_diabetes(path: str | Path | None = None) -> pd.DataFrame:
     MissingDependencyError
         If no path is given and pooch is not installed.
 
-    Notes ----- Asian and Other form one level, which gives the 32 subgroups of the published study (Herlihy,
+    Notes
+    -----
+    Asian and Other form one level, which gives the 32 subgroups of the published study (Herlihy,
     Truong, Chouldechova and Dudik 2024); three quarters of the rows are its 73,988 held-back admissions. The
     text ``None`` in ``max_glu_serum`` and ``A1Cresult`` means "not measured" and is a level, not a missing
     value.
 
-    References ---------- Strack et al. (2014), Impact of HbA1c measurement on hospital readmission rates,
+    References
+    ----------
+    Strack et al. (2014), Impact of HbA1c measurement on hospital readmission rates,
     BioMed Research International, https://doi.org/10.1155/2014/781670; data https://doi.org/10.24432/C5230J.
 
     Examples

@@ -10,30 +10,10 @@ from bayesgroups.errors import InputError, MissingDependencyError
 
 
 def fetch_member(url: str, member: str, *, sha256: str, size: int) -> bytes:
-    """Download a zip archive into the user's cache and return one file of it.
+    """One file of a zip archive, whatever its folder, from the archive downloaded into the user's cache.
 
-    Parameters
-    ----------
-    url : str
-        Where the archive is.
-    member : str
-        Name of the file in it, whatever its folder.
-    sha256 : str
-        Digest of the file, in hexadecimal.
-    size : int
-        Length of the file in bytes; a member of another length is not even unpacked.
-
-    Returns
-    -------
-    bytes
-        The file, known to be the one expected.
-
-    Raises
-    ------
-    MissingDependencyError
-        If pooch is not installed.
-    InputError
-        If the download fails, is no zip archive, lacks the file, or the file is not the one expected.
+    It is known to be the one expected by its length ``size`` in bytes (a member of another length is not even unpacked) and its
+    digest ``sha256`` in hexadecimal. Needs pooch.
     """
     try:
         pooch = import_module("pooch")

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Make a random generator from a seed that must be a whole number.
-
-    Raises
-    ------
-    InputError
-        If the seed is not a whole number, 0 or larger.
-    """
+    """A random generator of a seed, which must be a whole number, 0 or larger."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
     return np.random.default_rng(int(seed))
@@ -49,8 +43,9 @@ def largest_remainder(sizes: ArrayLike, n: int) -> IntArray:
     InputError
         If a size or n is negative or not whole, or all sizes are 0.
 
-    Notes ----- Also known as Hamilton's or Hare-Niemeyer apportionment. Computed in integers, so no tie is
-    decided by rounding.
+    Notes
+    -----
+    Also known as Hamilton's or Hare-Niemeyer apportionment. Computed in integers, so no tie is decided by rounding.
 
     Examples
     --------

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 SyntheticModel = Literal["age", "expl", "age+rc", "age.rc"]
 _MODELS = ("age", "expl", "age+rc", "age.rc")
-_COLUMNS = {
-    "age": ("age",),
-    "expl": ("number_diagnoses",),
-    "age+rc": ("age", "race"),
-    "age.rc": ("age", "race"),
-}
+_COLUMNS = {"age": ("age",), "expl": ("number_diagnoses",), "age+rc": ("age", "race"), "age.rc": ("age", "race")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +62,7 @@ def synthetic_metric(
     Returns
     -------
     SyntheticMetric
-        ``values`` for the mean of a loss column, ``truth`` of the law that generated them (not the mean of
-        the values).
+        ``values`` for the mean of a loss column, ``truth`` of the law that generated them (not the mean of the values).
 
     Raises
     ------
@@ -76,12 +70,16 @@ def synthetic_metric(
         If the model is unknown, a column is absent or has missing values, the noise is negative, the mean
         varies within a subgroup where it must not, or the seed is not a whole number.
 
-    Notes ----- ``age``: .35 - .30 [age 40-59]. ``expl``: -.93 + .16 (mean number of diagnoses of the
-    subgroup). ``age+rc``: .65 - .15 [age 40-59] - .45 [race Caucasian]. ``age.rc``: .32 - .27 [age
-    40-59][race Caucasian]. An attribute that is not in ``by`` must be constant within subgroups.
+    Notes
+    -----
+    ``age``: .35 - .30 [age 40-59]. ``expl``: -.93 + .16 (mean number of diagnoses of the subgroup). ``age+rc``:
+    .65 - .15 [age 40-59] - .45 [race Caucasian]. ``age.rc``: .32 - .27 [age 40-59][race Caucasian]. An attribute that is not
+    in ``by`` must be constant within subgroups.
 
-    References ---------- Herlihy, Truong, Chouldechova and Dudik (2024), appendix D. The source claims a
-    standard deviation near .44 for all four; for ``expl`` that needs ``noise_sd=0.44``.
+    References
+    ----------
+    Herlihy, Truong, Chouldechova and Dudik (2024), appendix D. The source claims a standard deviation near .44 for all four;
+    for ``expl`` that needs ``noise_sd=0.44``.
 
     Examples
     --------

@@ -106,35 +106,20 @@ class Estimator(ABC):
 
 
 def check_choice(word: str, name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse a setting that is none of its choices.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a setting that is none of its choices."""
     if value not in choices:
         raise InputError(f"{word}: {name}={value!r} is not one of {', '.join(repr(choice) for choice in choices)}")
 
 
 def check_scale(word: str, name: str, value: float | None) -> None:
-    """Refuse a scale that is not positive and finite.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a scale that is not positive and finite."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if value is not None and not (number and math.isfinite(value) and value > 0):
         raise InputError(f"{word}: {name}={value!r} must be a positive number")
 
 
 def check_logit_scale(word: str, name: str, value: float | None) -> None:
-    """Refuse a scale that is not positive and finite, or spans more logits than a double can tell from 0 and 1.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a scale that is not positive and finite, or spans more logits than a double can tell from 0 and 1."""
     from bayesgroups.models.shared.scales import check_scale as check
 
     if value is None:
@@ -146,13 +131,7 @@ def check_logit_scale(word: str, name: str, value: float | None) -> None:
 
 
 def is_binomial(tally: xr.Dataset, likelihood: Likelihood) -> bool:
-    """True if the one metric of a tally has a binomial likelihood.
-
-    Raises
-    ------
-    InputError
-        If a binomial likelihood is asked for a metric that is not a rate.
-    """
+    """True if the one metric of a tally has a binomial likelihood; an error if one is asked for that is not a rate."""
     kind, metric = str(tally["kind"].values[0]), str(tally["metric"].values[0])
     if likelihood == "binomial" and kind != "rate":
         raise InputError(

@@ -101,10 +101,10 @@ class ConfusionModel(Estimator):
     @property
     def only_sampled(self) -> str:
         """Factors with correlated effects are not independent, so they cannot be drawn one by one."""
-        said = (
+        reason = (
             "effects that are correlated across factors are drawn by NUTS alone, correlated=False has an exact engine"
         )
-        return said if self.correlated else ""
+        return reason if self.correlated else ""
 
     @property
     def joint(self) -> bool:

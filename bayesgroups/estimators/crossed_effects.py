@@ -163,9 +163,9 @@ class CrossedEffects(Estimator):
         from bayesgroups.inference.value_likelihoods import value_likelihood
         from bayesgroups.models.shared.variances import with_shrunk_variances
 
-        one = tally.sel(metric=[draws["metric"].item()])
-        binomial = is_binomial(one, self.likelihood)
-        return value_likelihood(draws, one if binomial else with_shrunk_variances(one), binomial=binomial)
+        metric = tally.sel(metric=[draws["metric"].item()])
+        binomial = is_binomial(metric, self.likelihood)
+        return value_likelihood(draws, metric if binomial else with_shrunk_variances(metric), binomial=binomial)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Conflict of the prior of the components' standard deviations with the data."""

@@ -14,31 +14,8 @@ from bayesgroups.estimators.named import class_name, estimator_class
 def describe(estimator: Estimator, tally: xr.Dataset) -> dict[str, str]:
     """Attributes of a report that say in words which estimator made it, so that a page needs no class.
 
-    Parameters
-    ----------
-    estimator : Estimator
-        The estimator.
-    tally : xr.Dataset
-        The tally of the report; of it and the settings the priors depend.
-
-    Returns
-    -------
-    dict
-        ``estimator_class``, the class as ``module:Class``; ``description``, a sentence; ``references``, a list as JSON;
-        ``prior_description``, likelihood and priors by the name of the metric as JSON.
-
-    Raises
-    ------
-    InputError
-        If a description is no text, or the references are no tuple of texts.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> json.loads(describe(bg.NoPooling(), counts)["prior_description"])
-    {'fnr': 'binomial likelihood; the prior of each subgroup is Beta(0.5, 0.5) (Jeffreys)'}
+    ``estimator_class`` is the class as ``module:Class``, ``description`` a sentence, ``references`` a list as JSON, and
+    ``prior_description`` likelihood and priors, which depend on the tally, by the name of the metric as JSON.
     """
     name, references = type(estimator).__name__, estimator.references
     priors = {str(metric): estimator.describe_priors(tally.sel(metric=[metric])) for metric in tally["metric"].values}
@@ -62,28 +39,6 @@ def estimator_of(report: xr.DataTree) -> Estimator:
     """The estimator that made a report, from the class and the settings that the report names.
 
     A class from outside the package must be imported already: nothing is imported because a file says so.
-
-    Parameters
-    ----------
-    report : xr.DataTree
-        A report.
-
-    Returns
-    -------
-    Estimator
-
-    Raises
-    ------
-    InputError
-        If the report names no class, one that is not imported, or settings that the class does not take.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> estimator_of(bg.estimate(counts, bg.NoPooling(interval="jeffreys"), seed=1))
-    NoPooling(interval='jeffreys', likelihood='auto', bootstrap=0)
     """
     name = str(report.attrs.get("estimator_class") or report.attrs["estimator"])
     try:

@@ -88,10 +88,10 @@ class DisagreementModel(Estimator):
 
         from bayesgroups.tallies.disagreement_notions import DEFINITE
 
-        known = np.isin(tally["notion"].values, list(DEFINITE)) | (tally.sizes["label"] <= 2)
+        exact = np.isin(tally["notion"].values, list(DEFINITE)) | (tally.sizes["label"] <= 2)
         rates = super().estimands(tally)
         opened = ("superpopulation rate under the stated prior", "identified set of the superpopulation rate")
-        return np.where(known, rates, np.array(opened)[:, None])
+        return np.where(exact, rates, np.array(opened)[:, None])
 
     def describe_priors(self, tally: xr.Dataset) -> str:
         """Priors of disagreement rates, and of the label that a disagreeing critic has in mind."""
@@ -142,11 +142,7 @@ class DisagreementModel(Estimator):
         if self.critics and "critic_agreements" in tally:
             return None
         return disagreement.sample(
-            tally,
-            seed=seed,
-            destination=self.destination,
-            overall_scale=self.overall_scale,
-            tau_scale=self.tau_scale,
+            tally, seed=seed, destination=self.destination, overall_scale=self.overall_scale, tau_scale=self.tau_scale
         )
 
 

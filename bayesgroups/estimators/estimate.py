@@ -90,22 +90,22 @@ def estimate(
     notes: list[str] = []
     fits = []
     names = [str(metric) for metric in tally["metric"].values]
-    for i, one in enumerate([tally] if estimator.joint else [tally.isel(metric=[i]) for i in range(len(names))]):
-        name = ", ".join(str(metric) for metric in one["metric"].values)
+    for i, part in enumerate([tally] if estimator.joint else [tally.isel(metric=[i]) for i in range(len(names))]):
+        name = ", ".join(str(metric) for metric in part["metric"].values)
         if progress is not None:
             progress(name, i, 1 if estimator.joint else len(names))
-        if not np.isfinite(one["estimate"].values).any():
+        if not np.isfinite(part["estimate"].values).any():
             notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
-            fits.append(_nothing(one))
+            fits.append(_nothing(part))
             continue
-        constant = without_variance(one) & estimator.takes_variances_as_known(one)
-        failed = tuple(variance_check(one.isel(metric=[i])) for i in np.flatnonzero(constant))
-        if (constant | ~np.isfinite(one["estimate"].values).any(axis=1)).all():
-            fits.append(replace(_nothing(one), checks=failed))
+        constant = without_variance(part) & estimator.takes_variances_as_known(part)
+        failed = tuple(variance_check(part.isel(metric=[i])) for i in np.flatnonzero(constant))
+        if (constant | ~np.isfinite(part["estimate"].values).any(axis=1)).all():
+            fits.append(replace(_nothing(part), checks=failed))
         else:
-            fit = _fit(one, estimator, seed, inference, notes)
+            fit = _fit(part, estimator, seed, inference, notes)
             # A model that does not fit is no reason to sample it in another way.
-            tested = (*fit.checks, *failed, *estimator.fit_checks(one, fit.draws))
+            tested = (*fit.checks, *failed, *estimator.fit_checks(part, fit.draws))
             fits.append(replace(fit, draws=_without_answers(fit.draws, constant), checks=tested))
     notes += without_limits(tally, reference, without_variance(tally))
     notes += [*_ignored_clusters(tally), *binary_notes(tally)]

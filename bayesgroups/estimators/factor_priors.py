@@ -16,21 +16,9 @@ _FOLLOWERS = {"for": "outcomes where the decision is negative", "ppv": "outcomes
 def factor_prior_words(tau_scale: float | None, *, follows: str | None, correlated: bool) -> str:
     """Priors of the standard deviations of the components of every factor, and of the slope of the dependent one.
 
-    Parameters
-    ----------
-    tau_scale : float or None
-        The scale that was set; None for the default ones.
-    follows : {"for", "ppv"} or None
-        The factor whose effects follow those of the selection rate.
-    correlated : bool
-        Effects are correlated across factors.
+    ``tau_scale`` is the scale that was set, None for the default ones; ``follows`` the factor whose effects follow those of the
+    selection rate; with ``correlated`` effects are correlated across factors.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> factor_prior_words(0.4, follows="ppv", correlated=False).partition("; ")[2]
     'outcomes where it is positive follow the selection rate, slope ~ Normal(0.3, 0.3)'
     """

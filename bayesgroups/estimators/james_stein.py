@@ -29,9 +29,8 @@ class JamesStein(Estimator):
         Of the frequentist side: stop at the centre. The plain estimator goes past it where subgroups differ by less
         than chance alone would have them.
     interval : {"morris", "robust", "fab", "bootstrap"}
-        Of the frequentist side, which has none of its own: at their own estimates, Morris's, the robust one of
-        Armstrong, Kolesar and Plagborg-Moller, or FAB, exact per subgroup; or around the estimate, as wide as its
-        resampled errors.
+        Of the frequentist side, which has none of its own: at their own estimates, Morris's, the robust one of Armstrong,
+        Kolesar and Plagborg-Moller, or FAB, exact per subgroup; or around the estimate, as wide as its resampled errors.
     centre : float or mapping of str to float, optional
         What all subgroups are drawn to, where it was known before these data: a target, or the value of an earlier
         study. One number for every metric, or numbers by the names of metrics, of which the others keep the
@@ -92,22 +91,22 @@ class JamesStein(Estimator):
         """Exact draws of one metric, see `bayesgroups.inference.collapsed.james_stein`."""
         from bayesgroups.inference.collapsed import james_stein
 
-        found = known_centres("JamesStein", self.centre, tally)
-        return james_stein.sample(tally, seed=seed, centre=None if found is None else float(found[0]))
+        centres = known_centres("JamesStein", self.centre, tally)
+        return james_stein.sample(tally, seed=seed, centre=None if centres is None else float(centres[0]))
 
     def describe_priors(self, tally: xr.Dataset) -> str:
         """Flat priors of the spread, and of the centre where it is not known."""
-        known = known_centres("JamesStein", self.centre, tally)
-        place = "centre" if known is None else f"{known[0]:.3g}"
-        around = "" if known is None else " around a known centre"
+        centres = known_centres("JamesStein", self.centre, tally)
+        place = "centre" if centres is None else f"{centres[0]:.3g}"
+        around = "" if centres is None else " around a known centre"
         flat = (
             "flat priors of the centre and of the square of tau"
-            if known is None
+            if centres is None
             else "a flat prior of the square of tau"
         )
         return (
             f"{likelihood_words(binomial=False)}; subgroups are Normal({place}, tau){around}, with {flat}; "
-            f"with {'three' if known is None else 'two'} estimates or fewer each subgroup stands alone, with a flat prior"
+            f"with {'three' if centres is None else 'two'} estimates or fewer each subgroup stands alone, with a flat prior"
         )
 
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:

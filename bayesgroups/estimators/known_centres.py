@@ -19,26 +19,8 @@ Centre = float | Mapping[str, float] | None
 
 
 def checked(word: str, centre: object) -> float | dict[str, float] | None:
-    """Refuse a centre that is no finite number and no numbers by name; a copy of it in plain floats.
+    """A copy in plain floats of a centre, which must be a finite number or such numbers by name; ``word`` names the class.
 
-    Parameters
-    ----------
-    word : str
-        The name of the class, for messages.
-    centre : object
-        As it was given.
-
-    Returns
-    -------
-    float, dict or None
-
-    Raises
-    ------
-    InputError
-        The message names the metric where there is one.
-
-    Examples
-    --------
     >>> checked("JamesStein", {"fnr": 1})
     {'fnr': 1.0}
     """
@@ -53,37 +35,10 @@ def checked(word: str, centre: object) -> float | dict[str, float] | None:
 
 
 def known_centres(word: str, centre: Centre, tally: xr.Dataset, *, whole: bool = False) -> NDArray[np.float64] | None:
-    """The known centre of every metric of a tally.
+    """The known centre of every metric of a tally (metric,), NaN where it is not known; None where no centre is known at all.
 
-    Parameters
-    ----------
-    word : str
-        The name of the class, for messages.
-    centre : float, mapping or None
-        From `checked`.
-    tally : xr.Dataset
-        A tally; read are the names and the ranges of its metrics.
-    whole : bool
-        Whether these are all metrics that were asked of, so that a name among no metric is an error.
-
-    Returns
-    -------
-    array (metric,) or None
-        NaN for metrics whose centre is not known; None where no centre is known at all.
-
-    Raises
-    ------
-    InputError
-        If a centre lies outside the range of its metric, or its name is that of no metric.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> site = pd.DataFrame({"site": ["a", "b"]})
-    >>> tally = bg.tally_from_counts({"fnr": [1, 3], "acc": [8, 9]}, {"fnr": [4, 5], "acc": [9, 9]}, site)
-    >>> known_centres("JamesStein", {"acc": 0.9}, tally).tolist()
-    [nan, 0.9]
+    ``centre`` comes from `checked`. It must lie in the range of its metric, and its name be that of one, where ``whole`` says that
+    these are all metrics that were asked of.
     """
     import numpy as np
 

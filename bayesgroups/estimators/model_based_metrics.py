@@ -77,21 +77,21 @@ class ModelBasedMetrics(Estimator):
     bootstrap: int = 500
 
     def __post_init__(self) -> None:
-        own = "ModelBasedMetrics"
-        check_choice(own, "residuals", self.residuals, ("auto", "normal", "skewed"))
-        check_choice(own, "population", self.population, ("super", "finite"))
-        check_choice(own, "method", self.method, ("fast", "full"))
-        check_scale(own, "effect_scale", self.effect_scale)
+        word = "ModelBasedMetrics"
+        check_choice(word, "residuals", self.residuals, ("auto", "normal", "skewed"))
+        check_choice(word, "population", self.population, ("super", "finite"))
+        check_choice(word, "method", self.method, ("fast", "full"))
+        check_scale(word, "effect_scale", self.effect_scale)
         if isinstance(self.order, bool) or not isinstance(self.order, int) or self.order < 0:
-            raise InputError(f"{own}: order={self.order!r} must be a whole number, 0 or larger")
+            raise InputError(f"{word}: order={self.order!r} must be a whole number, 0 or larger")
         if isinstance(self.bootstrap, bool) or not isinstance(self.bootstrap, int) or self.bootstrap < 2:
-            raise InputError(f"{own}: bootstrap={self.bootstrap!r} must be a whole number, 2 or larger")
+            raise InputError(f"{word}: bootstrap={self.bootstrap!r} must be a whole number, 2 or larger")
         for name in ("covariates", "row_covariates"):
             given = getattr(self, name)
             # A list, as settings come back from a file, is the same setting; and so is a single name.
             names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
-            if not all(isinstance(one, str) for one in names):
-                raise InputError(f"{own}: {name}={given!r} must be names of columns, as {name}=('age',)")
+            if not all(isinstance(item, str) for item in names):
+                raise InputError(f"{word}: {name}={given!r} must be names of columns, as {name}=('age',)")
             object.__setattr__(self, name, names)
         if self.row_covariates and self.residuals == "skewed":
             from bayesgroups.scores.inputs import NO_WARP
@@ -105,10 +105,7 @@ class ModelBasedMetrics(Estimator):
 
     def settings(self) -> dict[str, Any]:
         """The settings by name."""
-        return super().settings() | {
-            "covariates": list(self.covariates),
-            "row_covariates": list(self.row_covariates),
-        }
+        return super().settings() | {"covariates": list(self.covariates), "row_covariates": list(self.row_covariates)}
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """The bootstrapped score regression, see `bayesgroups.frequentist.model_based_metrics`."""

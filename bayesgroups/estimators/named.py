@@ -14,14 +14,7 @@ from bayesgroups.estimators.base import Estimator
 
 
 def class_name(estimator: type[Estimator]) -> str:
-    """The name of an estimator class as ``module:Class``.
-
-    Examples
-    --------
-    >>> import bayesgroups as bg
-    >>> class_name(bg.NoPooling)
-    'bayesgroups.estimators.no_pooling:NoPooling'
-    """
+    """The name of an estimator class as ``module:Class``."""
     return f"{estimator.__module__}:{estimator.__qualname__}"
 
 
@@ -30,22 +23,6 @@ def estimator_class(name: str) -> type[Estimator]:
 
     Nothing is imported here, so that no file can have code run by naming it.
 
-    Parameters
-    ----------
-    name : str
-        Such as ``"partial_pooling"`` or ``"my_package.my_module:MyEstimator"``.
-
-    Returns
-    -------
-    type of Estimator
-
-    Raises
-    ------
-    InputError
-        If there is no such word, the module is not imported, or the name is not that of an estimator class.
-
-    Examples
-    --------
     >>> estimator_class("no_pooling").__name__
     'NoPooling'
     >>> estimator_class("my_package:Mine")
@@ -75,41 +52,21 @@ def estimator_class(name: str) -> type[Estimator]:
 
 
 def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> Estimator:
-    """Make the estimator of a word, with settings by name.
+    """The estimator of a word, or of a class as ``"module:Class"`` (see `estimator_class`), with settings by name.
 
-    Parameters
-    ----------
-    word : str
-        Such as ``"partial_pooling"``, or a class of an imported module as ``"module:Class"``, see `estimator_class`.
-    settings : mapping, optional
-        Values by the names that the class of the word has; lists stand for tuples, and tables for mappings;
-        names may be one text with commas between them.
+    Lists stand for tuples, and tables for mappings; names may be one text with commas between them.
 
-    Returns
-    -------
-    Estimator
-
-    Raises
-    ------
-    InputError
-        If there is no such word or setting (the message has the nearest), or a value is of another type or not allowed.
-
-    Examples
-    --------
     >>> estimator_named("partial_pooling", {"tau_scale": 1})
     PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, clusters='effective_counts', interval='morris')
-    >>> estimator_named("partial_pooling", {"tau_scal": 1.0})
-    Traceback (most recent call last):
-    bayesgroups.errors.InputError: partial_pooling has no setting 'tau_scal'; did you mean 'tau_scale'?
     """
     leaf: Any = estimator_class(word)
     hints = typing.get_type_hints(leaf)
-    known = {field.name: hints[field.name] for field in dataclasses.fields(leaf)}
+    types = {field.name: hints[field.name] for field in dataclasses.fields(leaf)}
     values = {}
     for name, value in (settings or {}).items():
-        if name not in known:
-            raise InputError(f"{word} has no setting {name!r}; {near_misses(name, known)}")
-        values[name] = _fitting(word, name, value, known[name])
+        if name not in types:
+            raise InputError(f"{word} has no setting {name!r}; {near_misses(name, types)}")
+        values[name] = _fitting(word, name, value, types[name])
     made: Estimator = leaf(**values)
     return made
 

@@ -154,9 +154,5 @@ class PartialPooling(Estimator):
             check_logit_scale("PartialPooling", "overall_scale", self.overall_scale)
             check_logit_scale("PartialPooling", "tau_scale", self.tau_scale)
         return partial_pooling.sample(
-            tally,
-            seed=seed,
-            binomial_likelihood=binomial,
-            overall_scale=self.overall_scale,
-            tau_scale=self.tau_scale,
+            tally, seed=seed, binomial_likelihood=binomial, overall_scale=self.overall_scale, tau_scale=self.tau_scale
         )

@@ -76,28 +76,23 @@ class StructuredRegression(Estimator):
     bootstrap: int = 500
 
     def __post_init__(self) -> None:
-        own = "StructuredRegression"
-        check_choice(own, "prior", self.prior, ("horseshoe", "laplace"))
-        check_choice(own, "errors", self.errors, ("known_variance", "residual"))
-        check_scale(own, "expected_effects", self.expected_effects)
-        check_scale(own, "slab_scale", self.slab_scale)
-        check_scale(own, "local_df", self.local_df)
+        word = "StructuredRegression"
+        check_choice(word, "prior", self.prior, ("horseshoe", "laplace"))
+        check_choice(word, "errors", self.errors, ("known_variance", "residual"))
+        check_scale(word, "expected_effects", self.expected_effects)
+        check_scale(word, "slab_scale", self.slab_scale)
+        check_scale(word, "local_df", self.local_df)
         if self.penalty != "cv" and not (isinstance(self.penalty, int | float) and 0 <= self.penalty < math.inf):
-            raise InputError(f"{own}: penalty={self.penalty!r} must be 'cv' or a number, 0 or larger")
+            raise InputError(f"{word}: penalty={self.penalty!r} must be 'cv' or a number, 0 or larger")
         if self.bootstrap < 2:
-            raise InputError(f"{own}: bootstrap={self.bootstrap} must be 2 or larger")
+            raise InputError(f"{word}: bootstrap={self.bootstrap} must be 2 or larger")
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """The weighted lasso, see `bayesgroups.frequentist.structured_regression`."""
         from bayesgroups.frequentist import structured_regression
 
         return structured_regression.estimate(
-            tally,
-            formula=self.formula,
-            penalty=self.penalty,
-            errors=self.errors,
-            replicates=self.bootstrap,
-            seed=seed,
+            tally, formula=self.formula, penalty=self.penalty, errors=self.errors, replicates=self.bootstrap, seed=seed
         )
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
@@ -162,8 +157,10 @@ class StructuredRegression(Estimator):
 
         from bayesgroups.data.features import feature_matrix
 
-        found = feature_matrix(tally, self.formula, identities=True)
-        return xr.DataArray(found.values, {"subgroup": tally["subgroup"].values, "coefficient": list(found.names)})
+        features = feature_matrix(tally, self.formula, identities=True)
+        return xr.DataArray(
+            features.values, {"subgroup": tally["subgroup"].values, "coefficient": list(features.names)}
+        )
 
     def _expected(self, tally: xr.Dataset) -> float:
         from bayesgroups.tallies.subgroups import attributes_of

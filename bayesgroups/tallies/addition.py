@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -14,7 +15,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.tallies import sums
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.assembly import assemble, descriptions
-from bayesgroups.tallies.auc import ScoreCells
+from bayesgroups.tallies.auc_variances import score_cells
 from bayesgroups.tallies.confusion import add_cells
 from bayesgroups.tallies.covariate_addition import carry_covariates
 from bayesgroups.tallies.moments import Moments
@@ -75,17 +76,14 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     settings = json.loads(first.attrs["settings"])
     pooling = settings.pop("pooled_variance")
     analysis: ClusterAnalysis = settings.get("cluster_analysis", "ignore")
-    described = descriptions(first)
     lowest = np.min([part["range_lower"].values for part in parts], axis=0)
-    described = [
-        type(one)(one.name, one.kind, float(low), one.upper, one.larger_is_better, one.undefined, one.ties)
-        for one, low in zip(described, lowest, strict=True)
-    ]
+    pairs = zip(descriptions(first), lowest, strict=True)
+    described = [replace(description, lower=float(low)) for description, low in pairs]
     notes = merge([json.loads(part.attrs["settings"]) for part in parts])
     settings = {name: value for name, value in settings.items() if name not in (ASSUMED, BINARY)} | notes
     settings["parts"] = len(parts)
-    found = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
-    return carry_covariates(parts, carry(parts, add_cells(found, parts, subgroups)))
+    total = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
+    return carry_covariates(parts, carry(parts, add_cells(total, parts, subgroups)))
 
 
 def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
@@ -147,15 +145,8 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         total = np.nan_to_num(tally["feature_mean"].values) * feature_weight[:, None]
         features = Features(tuple(tally["feature"].values.tolist()), spread(total.T).T, spread(feature_weight))
     if "score_cell" in tally.dims:
-        positives, negatives = tally["score_positives"].values, tally["score_negatives"].values
-        scores = ScoreCells(
-            position[tally["score_subgroup"].values],
-            tally["score_value"].values,
-            positives,
-            negatives,
-            tally["score_positive_squares"].values if weighted else positives,
-            tally["score_negative_squares"].values if weighted else negatives,
-        )
+        cells = score_cells(tally)
+        scores = replace(cells, subgroup=position[cells.subgroup])
     table = Moments(spread(weight), spread(squares), spread(estimate, np.nan), spread(scatter))
     if clusters is not None:  # an analysis by clusters changes what the above is read from, so the sums are kept
         kept = {"row_weight": 0.0, "row_weight_squares": 0.0, "row_mean": np.nan, "row_scatter": 0.0}

@@ -14,31 +14,17 @@ from bayesgroups.tallies.moments import Moments
 
 
 def check_range(metric: Metric, count: float, low: float | None, high: float | None, between: float) -> float:
-    """Hold the extreme values of a metric against its range; return the lowest.
+    """Lowest value of a metric, once its extremes are held against its range; nothing is promised where no row counts.
 
-    Parameters
-    ----------
-    metric : Metric
-        What promises a range.
-    count : float
-        Rows that count; nothing is promised where there are none.
-    low, high : float
-        Their extreme values.
-    between : float
-        Sum of value x (1 - value), 0 for values of 0 and 1 alone.
-
-    Raises
-    ------
-    InputError
-        If a value lies outside the range or is not finite, or a rate has values other than 0 and 1.
+    ``between`` is the sum of value x (1 - value): 0 for values of 0 and 1 alone, the only ones that a rate may have.
     """
     if not count or low is None or high is None:
         return 0.0
     if low < metric.lower or high > metric.upper or not np.isfinite([low, high]).all():
-        culprit = low if low < metric.lower or not np.isfinite(low) else high
+        offending = low if low < metric.lower or not np.isfinite(low) else high
         raise InputError(
-            f"metric {metric.name!r} has the value {culprit}, outside its range [{metric.lower}, {metric.upper}]; "
-            "mend the column, or give the Metric its true range"
+            f"metric {metric.name!r} has the value {offending}, outside its range [{metric.lower}, {metric.upper}]; "
+            "fix the column, or give the Metric its true range"
         )
     if metric.kind in ("rate", "f1") and (low < 0 or high > 1 or between != 0):
         raise InputError(f"metric {metric.name!r} is a rate but has values other than 0 and 1; use kind='mean'")
@@ -57,20 +43,9 @@ def promises(table: Mapping[str, FloatArray], i: int) -> tuple[float, float | No
 def add_means(
     moments: Moments, i: int, table: Mapping[str, FloatArray], place: NDArray[np.intp], *, weighted: bool
 ) -> None:
-    """Put the cells of a mean together by their means and scatters.
+    """Fill in metric i of the moments: its cells put together by means and scatters.
 
-    Parameters
-    ----------
-    moments : Moments
-        Filled in for metric i.
-    i : int
-        Position of the metric.
-    table : mapping from str to arrays (cell,)
-        Sums of the cells, see `bayesgroups.data.expressions.moments`.
-    place : int array (cell,)
-        The subgroup of each cell.
-    weighted : bool
-        Whether rows have weights.
+    ``table`` holds the sums of the cells, see `bayesgroups.data.expressions.moments`, and ``place`` (cell,) their subgroups.
     """
     size = moments.weight.shape[1]
     some = table[f"w{i}"] > 0

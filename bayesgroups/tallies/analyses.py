@@ -32,26 +32,12 @@ NAMES: tuple[str, ...] = get_args(ClusterAnalysis)
 
 @dataclass(frozen=True)
 class Analysed:
-    """Sums as an analysis sees them; what it does not change is as in `Sums`.
+    """Sums as an analysis sees them, arrays (metric, subgroup); what it does not change is as in `Sums`.
 
-    Attributes
-    ----------
-    kinds : tuple of str
-        Kind of each metric.
-    moments : Moments
-        Of what the analysis takes for independent.
-    bootstrap : array (metric, subgroup)
-        Exact variance of the mean under the bootstrap.
-    size : array (metric, subgroup)
-        Number of rows or clusters, whether they count or not.
-    whole : bool
-        Whether counts are whole numbers.
-    freedom : array (metric, subgroup)
-        Degrees of freedom that a subgroup adds to the pooled variance.
-    unit : {"row", "cluster"}
-        What the estimate averages.
-    alone : str
-        Why a subgroup has no spread of its own.
+    ``kinds`` are those of the metrics, ``moments`` those of what is taken for independent, ``bootstrap`` the exact variance of
+    the mean under the bootstrap, ``size`` the number of rows or clusters, whether they count or not, ``whole`` true if counts
+    are whole numbers, ``freedom`` the degrees of freedom that a subgroup adds to the pooled variance, ``unit`` what the
+    estimate averages, and ``alone`` the reason why a subgroup has no spread of its own.
     """
 
     kinds: tuple[str, ...]
@@ -78,13 +64,7 @@ class ClusterFacts:
 
 
 def choose(analysis: ClusterAnalysis | None, cluster: str | None, pooling: str) -> ClusterAnalysis:
-    """The analysis asked for, ``robust`` unless said otherwise.
-
-    Raises
-    ------
-    InputError
-        If there is no such analysis, it needs clusters that are not given, or it contradicts the pooling of variances.
-    """
+    """The analysis asked for, ``robust`` by default; an error where clusters or the pooling of variances do not fit it."""
     if cluster is None:
         if analysis is not None:
             raise InputError(f"cluster_analysis={analysis!r} needs cluster=, the column of the clusters")
@@ -100,22 +80,7 @@ def choose(analysis: ClusterAnalysis | None, cluster: str | None, pooling: str) 
 
 
 def analyse(sums: Sums, kinds: Sequence[str], analysis: ClusterAnalysis) -> Analysed:
-    """See the sums at the level asked for; without clusters there is but one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.moments import Moments
-    >>> from bayesgroups.tallies.sums import Clusters, Sums
-    >>> size = np.array([4.0, 1, 2])
-    >>> cells = Clusters(np.zeros(3, dtype=np.intp), np.array(["a", "b", "c"]), size, size[None],
-    ...                  np.array([[0.6, 0.4, 0.5]]), size[None])
-    >>> seven = np.array([[7.0]])
-    >>> rows = Moments(seven, seven, np.array([[1.5 / 7]]), np.array([[0.063571428571]]))
-    >>> sums = Sums(np.array([7.0]), rows, weighted=False, clusters=cells)
-    >>> {name: analyse(sums, ["mean"], name).moments.count.round(4).tolist() for name in ("ignore", "robust", "mean")}
-    {'ignore': [[7.0]], 'robust': [[2.633]], 'mean': [[3.0]]}
-    """
+    """Sums at the level asked for; without clusters there is but one."""
     if sums.clusters is None or analysis == "ignore":
         return _rows(sums, kinds)
     return _means(sums, kinds) if analysis == "mean" else _robust(sums, kinds)
@@ -128,19 +93,19 @@ def describe_clusters(sums: Sums, seen: Analysed, i: int, kind: str) -> ClusterF
     mean, scatter = seen.moments.mean[i], seen.moments.scatter[i]
     asked = _once(cells, kind) if seen.unit == "cluster" else cells
     slope = 2 / (1 + mean) ** 2 if seen.kinds[i] == "f1" else 1.0
-    own = np.where((scatter == 0) & (asked.number > 1), 0.0, clusters.robust_variance(asked, mean))
-    return ClusterFacts(cells.number, slope**2 * own, correlation)
+    robust = np.where((scatter == 0) & (asked.number > 1), 0.0, clusters.robust_variance(asked, mean))
+    return ClusterFacts(cells.number, slope**2 * robust, correlation)
 
 
 def cells_of(sums: Sums, i: int) -> Cells:
     """The clusters of one metric; all of weight 0 for an AUC, whose sums are scores."""
     assert sums.clusters is not None, "asked for with clusters only"
-    found = sums.clusters
+    clusters = sums.clusters
     return Cells(
-        found.subgroup,
-        np.nan_to_num(found.weight[i]),
-        np.nan_to_num(found.total[i]),
-        np.nan_to_num(found.squares[i]),
+        clusters.subgroup,
+        np.nan_to_num(clusters.weight[i]),
+        np.nan_to_num(clusters.total[i]),
+        np.nan_to_num(clusters.squares[i]),
         len(sums.rows),
     )
 
@@ -151,7 +116,7 @@ def _rows(sums: Sums, kinds: Sequence[str]) -> Analysed:
         with np.errstate(divide="ignore"):
             inverse = np.where(count > 0, 1 / count, np.nan)
     else:
-        inverse = np.stack([variances.mean_inverse_count(sums.rows, one) for one in count])
+        inverse = np.stack([variances.mean_inverse_count(sums.rows, counts) for counts in count])
     size = np.broadcast_to(sums.rows, count.shape)
     bootstrap = sums.moments.population_variance * inverse
     return Analysed(tuple(kinds), sums.moments, bootstrap, size, not sums.weighted, _freedom(sums.moments))
@@ -193,9 +158,9 @@ def _means(sums: Sums, kinds: Sequence[str]) -> Analysed:
         value, counts, number = cells.total, cells.weight > 0, cells.number
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = np.where(number > 0, cells.add_up(value) / number, np.nan)
-            away = np.where(counts, value - np.nan_to_num(mean)[cells.subgroup], 0.0)
-            away[np.abs(away) <= ROUNDING * np.abs(value)] = 0.0
-            scatter = cells.add_up(away**2)
+            deviation = np.where(counts, value - np.nan_to_num(mean)[cells.subgroup], 0.0)
+            deviation[np.abs(deviation) <= ROUNDING * np.abs(value)] = 0.0
+            scatter = cells.add_up(deviation**2)
             size[i] = cells.add_up(np.ones(len(value)))
             bootstrap[i] = scatter / number * variances.mean_inverse_count(size[i], number)
         moments.weight[i], moments.weight_squares[i] = number, number

@@ -45,42 +45,22 @@ def assemble(
     cluster_analysis: ClusterAnalysis = "ignore",
     settings: Mapping[str, Any],
 ) -> xr.Dataset:
-    """Turn sums into the tally.
+    """The tally of sums: dims and variables as documented in `bayesgroups.tallies`.
 
-    Parameters
-    ----------
-    subgroups : Subgroups
-        Labels and attributes along ``subgroup``.
-    metrics : sequence of Description
-        One per entry along ``metric``.
-    sums : Sums
-        What was added up.
-    pooling : {"corrected", "published", "published_rows"}
-        Rule for the pooled row variance.
-    cluster_analysis : {"ignore", "robust", "mean"}
-        What is taken for independent, see `bayesgroups.tallies.analyses`; without clusters there is no choice.
-    settings : mapping
-        How the tally was made; stored as one JSON string.
-
-    Returns
-    -------
-    xr.Dataset
-        Dims and variables as documented in `bayesgroups.tallies`.
+    ``cluster_analysis`` is what is taken for independent, see `bayesgroups.tallies.analyses`; without clusters there is no
+    choice. ``settings``, how the tally was made, are stored as one JSON string.
     """
     shape = (len(metrics), len(sums.rows))
     seen = analyse(sums, [metric.kind for metric in metrics], cluster_analysis)
-    count, row_variance, estimate = (
-        seen.moments.count.copy(),
-        seen.moments.row_variance.copy(),
-        seen.moments.mean.copy(),
-    )
+    count, estimate = seen.moments.count.copy(), seen.moments.mean.copy()
+    row_variance = seen.moments.row_variance.copy()
     successes, bootstrap = np.full(shape, np.nan), np.full(shape, np.nan)
     pooled_variance, freedom = np.full(shape[0], np.nan), np.full(shape[0], np.nan)
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
-            found = auc.statistics(_cells(sums), shape[1], ties=metric.ties)
-            estimate[i], count[i], bootstrap[i] = found.estimate, found.count, found.bootstrap
-            row_variance[i] = found.count * found.delong
+            statistics = auc.statistics(_cells(sums), shape[1], ties=metric.ties)
+            estimate[i], count[i], bootstrap[i] = statistics.estimate, statistics.count, statistics.bootstrap
+            row_variance[i] = statistics.count * statistics.delong
             pooled_variance[i], freedom[i] = _pooled_auc(row_variance[i], count[i])
             continue
         if seen.kinds[i] == "rate":
@@ -123,7 +103,7 @@ def assemble(
     data["kind"] = ("metric", np.array(seen.kinds, dtype=str))
     if sums.weighted:
         data["weight"] = (both, sums.moments.weight)
-    data |= _features(sums) | _scores(sums)
+    data |= _features(sums) | (sums.scores.variables(weighted=sums.weighted) if sums.scores is not None else {})
     if settings.get("score_grid") is not None:
         data["score_error_bound"] = ("subgroup", auc.error_bound(_cells(sums), len(sums.rows)))
     if sums.clusters is not None:
@@ -131,15 +111,16 @@ def assemble(
     coordinates = {"metric": np.array([metric.name for metric in metrics], dtype=str), **subgroups.coordinates()}
     if sums.features is not None:
         coordinates["feature"] = np.array(sums.features.names, dtype=str)
-    attrs = {
-        "schema": SCHEMA,
-        "schema_version": SCHEMA_VERSION,
-        "by": as_json({"by": list(subgroups.by)}),
-        "settings": as_json({**settings, "pooled_variance": pooling}),
-    }
+    attrs = attributes(subgroups, {**settings, "pooled_variance": pooling})
     if sums.clusters is not None:
         attrs["cluster_analysis"] = cluster_analysis
     return xr.Dataset(data, coords=coordinates, attrs=attrs)
+
+
+def attributes(subgroups: Subgroups, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a tally: schema, names of the attributes of subgroups, and how it was made."""
+    by = as_json({"by": list(subgroups.by)})
+    return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "by": by, "settings": as_json(settings)}
 
 
 def describe(metrics: Sequence[Description]) -> dict[str, Any]:
@@ -158,11 +139,11 @@ def descriptions(tally: xr.Dataset) -> list[Description]:
     """Descriptions of the metrics of a tally, the inverse of `describe`."""
     return [
         Description(
-            str(one["metric"].values), str(one.get("row_kind", one["kind"]).values),
-            float(one["range_lower"]), float(one["range_upper"]),
-            bool(one["larger_is_better"]), str(one["undefined_when"].values), float(one["ties"]),
+            str(metric["metric"].values), str(metric.get("row_kind", metric["kind"]).values),
+            float(metric["range_lower"]), float(metric["range_upper"]),
+            bool(metric["larger_is_better"]), str(metric["undefined_when"].values), float(metric["ties"]),
         )
-        for one in (tally.isel(metric=i) for i in range(tally.sizes["metric"]))
+        for metric in (tally.isel(metric=i) for i in range(tally.sizes["metric"]))
     ]  # fmt: skip
 
 
@@ -237,8 +218,8 @@ def _clusters(sums: Sums, metrics: Sequence[Description], seen: Analysed, analys
     correlation = np.full(len(metrics), np.nan)
     for i, metric in enumerate(metrics):
         if metric.kind != "auc":
-            found = describe_clusters(sums, seen, i, metric.kind)
-            count[i], robust[i], correlation[i] = found.number, found.robust_variance, found.correlation
+            described = describe_clusters(sums, seen, i, metric.kind)
+            count[i], robust[i], correlation[i] = described.number, described.robust_variance, described.correlation
     cell, both = ("metric", "cluster_cell"), ("metric", "subgroup")
     used = np.array(["ignore" if metric.kind == "auc" else analysis for metric in metrics])
     data: dict[str, Any] = {
@@ -259,19 +240,3 @@ def _clusters(sums: Sums, metrics: Sequence[Description], seen: Analysed, analys
         "row_scatter": (both, moments.scatter),
     }
     return {**data, "cluster_weight_squares": (cell, cells.squares)} if sums.weighted else data
-
-
-def _scores(sums: Sums) -> dict[str, Any]:
-    if sums.scores is None:
-        return {}
-    cells = sums.scores
-    data: dict[str, Any] = {
-        "score_subgroup": ("score_cell", cells.subgroup),
-        "score_value": ("score_cell", cells.score),
-        "score_positives": ("score_cell", cells.positives),
-        "score_negatives": ("score_cell", cells.negatives),
-    }
-    if sums.weighted:
-        data["score_positive_squares"] = ("score_cell", cells.positive_squares)
-        data["score_negative_squares"] = ("score_cell", cells.negative_squares)
-    return data

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,18 @@ class ScoreCells:
     negatives: FloatArray
     positive_squares: FloatArray
     negative_squares: FloatArray
+
+    def variables(self, *, weighted: bool) -> dict[str, tuple[str, NDArray[Any]]]:
+        """The cells as variables of a tally; squares with weights alone."""
+        names = {"score_subgroup": self.subgroup, "score_value": self.score,
+                 "score_positives": self.positives, "score_negatives": self.negatives}  # fmt: skip
+        if weighted:
+            names |= {"score_positive_squares": self.positive_squares, "score_negative_squares": self.negative_squares}
+        return {name: ("score_cell", values) for name, values in names.items()}
+
+    def add_up(self, values: FloatArray, subgroups: int) -> FloatArray:
+        """Sums over the cells of each subgroup, (subgroup,)."""
+        return np.bincount(self.subgroup, weights=values, minlength=subgroups).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -57,46 +71,14 @@ def sort_cells(cells: ScoreCells) -> ScoreCells:
 
 
 def statistics(cells: ScoreCells, subgroups: int, *, ties: float = 0.5) -> AucStatistics:
-    """AUC, effective counts and variances of every subgroup.
+    """AUC, effective counts and variances of every subgroup, of sorted cells from `sort_cells`.
 
-    Estimand: P(s' > s given y' = 1, y = 0) plus ``ties`` times the probability of a tie, within each subgroup.
-
-    Parameters
-    ----------
-    cells : ScoreCells
-        Sorted, from `sort_cells`.
-    subgroups : int
-        Number of subgroups.
-    ties : float
-        What a tied pair adds: 0.5 (Mann-Whitney) or 0 (strict).
-
-    Returns
-    -------
-    AucStatistics
-        With psi the matrix of pair values: DeLong's variance (needs two rows of each class), Hanley and McNeil's, and
-        the exact variance of the bootstrap that resamples within class,
-        ((n0 - 1) V10 + (n1 - 1) V01 + V11) / (n0 n1).
-
-    References
-    ----------
-    DeLong, DeLong, Clarke-Pearson (1988), doi:10.2307/2531595; Hanley, McNeil (1982),
-    doi:10.1148/radiology.143.1.7063747.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.auc import ScoreCells, sort_cells, statistics
-    >>> score = np.array([0.9, 0.35, 0.6, 0.55, 0.4, 0.2, 0.58])
-    >>> y = np.array([1.0, 1, 1, 1, 0, 0, 0])
-    >>> zero = np.zeros(7, dtype=np.intp)
-    >>> found = statistics(sort_cells(ScoreCells(zero, score, y, 1 - y, y, 1 - y)), 1)
-    >>> np.round([found.estimate[0], found.delong[0], found.hanley_mcneil[0], found.bootstrap[0]], 6).tolist()
-    [0.75, 0.046296, 0.038393, 0.038773]
+    Estimand: P(s' > s given y' = 1, y = 0) plus ``ties``, 0.5 (Mann-Whitney) or 0 (strict), times the probability of a tie. With
+    psi the matrix of pair values: DeLong's variance (needs two rows of each class; DeLong, DeLong, Clarke-Pearson (1988),
+    doi:10.2307/2531595), Hanley and McNeil's (1982, doi:10.1148/radiology.143.1.7063747), and the exact variance of the bootstrap
+    that resamples within class, ((n0 - 1) V10 + (n1 - 1) V01 + V11) / (n0 n1).
     """
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(cells.subgroup, weights=values, minlength=subgroups).astype(np.float64)
-
+    total = partial(cells.add_up, subgroups=subgroups)
     ones, zeros = total(cells.positives), total(cells.negatives)
     square_1, square_0 = total(cells.positive_squares), total(cells.negative_squares)
     before_negative = _before(cells.negatives, cells.subgroup, zeros)
@@ -135,23 +117,12 @@ def statistics(cells: ScoreCells, subgroups: int, *, ties: float = 0.5) -> AucSt
 
 
 def error_bound(cells: ScoreCells, subgroups: int) -> FloatArray:
-    """Bound on the difference between the AUC of rounded scores and that of the scores, (subgroup,).
+    """Bound on the difference between the AUC of rounded scores and that of the scores, (subgroup,); NaN where a class is empty.
 
     Pairs of different cells keep their order; those of one cell count one half and may have been won or lost: half the share
-    of pairs in one cell. NaN where a class is empty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.auc import ScoreCells, error_bound
-    >>> p, n = np.array([1.0, 3]), np.array([3.0, 1])
-    >>> error_bound(ScoreCells(np.zeros(2, dtype=np.intp), np.array([0.0, 0.5]), p, n, p, n), 1).tolist()
-    [0.1875]
+    of pairs in one cell.
     """
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(cells.subgroup, weights=values, minlength=subgroups).astype(np.float64)
-
+    total = partial(cells.add_up, subgroups=subgroups)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = total(cells.positives * cells.negatives) / (total(cells.positives) * total(cells.negatives))
     return np.asarray(share / 2, dtype=np.float64)

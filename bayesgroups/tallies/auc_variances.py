@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -48,29 +49,10 @@ class PooledAuc:
 
 
 def effective_pairs(auc: FloatArray, positives: FloatArray, negatives: FloatArray) -> FloatArray:
-    """Number of independent trials whose rate varies as an AUC does, after Hanley and McNeil.
+    """Number of independent trials whose rate varies as an AUC does, from (effective) numbers of rows of either class.
 
-    Parameters
-    ----------
-    auc, positives, negatives : arrays that broadcast
-        AUC in [0, 1] and (effective) numbers of rows of either class.
-
-    Returns
-    -------
-    array
-        Finite and positive wherever both classes have a row, also at an AUC of 0 or 1; NaN elsewhere.
-
-    References
-    ----------
-    Hanley, McNeil (1982), doi:10.1148/radiology.143.1.7063747.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> auc, four, three = np.array([0.75, 1.0]), np.array([4.0, 4.0]), np.array([3.0, 3.0])
-    >>> pairs = effective_pairs(auc, four, three)
-    >>> pairs.round(3).tolist(), round(float(0.75 * 0.25 / pairs[0]), 6)
-    ([4.884, 6.0], 0.038393)
+    Finite and positive wherever both classes have a row, also at an AUC of 0 or 1; NaN elsewhere. Hanley and McNeil (1982),
+    doi:10.1148/radiology.143.1.7063747.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = 1 + (positives - 1) * (1 - auc) / (2 - auc) + (negatives - 1) * auc / (1 + auc)
@@ -78,13 +60,7 @@ def effective_pairs(auc: FloatArray, positives: FloatArray, negatives: FloatArra
 
 
 def score_cells(tally: xr.Dataset) -> ScoreCells:
-    """The counts per subgroup and score that a tally keeps for an AUC.
-
-    Raises
-    ------
-    InputError
-        If the tally has none.
-    """
+    """The counts per subgroup and score that a tally keeps for an AUC; an error where it has none."""
     if "score_cell" not in tally.dims:
         raise InputError("the tally keeps no scores; ask for them, as bg.tally(..., metrics=['auc'], y_score='score')")
     ones, zeros = tally["score_positives"].values, tally["score_negatives"].values
@@ -97,10 +73,7 @@ def score_cells(tally: xr.Dataset) -> ScoreCells:
 
 def class_sizes(cells: ScoreCells, subgroups: int) -> tuple[FloatArray, FloatArray]:
     """Positives and negatives of every subgroup; with weights Kish's effective numbers, (sum w)^2 / sum w^2."""
-
-    def total(values: FloatArray) -> FloatArray:
-        return np.bincount(cells.subgroup, weights=values, minlength=subgroups).astype(np.float64)
-
+    total = partial(cells.add_up, subgroups=subgroups)
     sums = ((cells.positives, cells.positive_squares), (cells.negatives, cells.negative_squares))
     with np.errstate(invalid="ignore", divide="ignore"):
         ones, zeros = (np.nan_to_num(total(weight) ** 2 / total(squares)) for weight, squares in sums)
@@ -108,33 +81,18 @@ def class_sizes(cells: ScoreCells, subgroups: int) -> tuple[FloatArray, FloatArr
 
 
 def pool(auc: FloatArray, delong: FloatArray, positives: FloatArray, negatives: FloatArray) -> PooledAuc:
-    """Pooled parameters of the subgroups' AUCs and variances.
+    """Pooled parameters of the subgroups' AUCs and DeLong variances, arrays (subgroup,), NaN where not defined.
 
-    Parameters
-    ----------
-    auc, delong, positives, negatives : arrays (subgroup,)
-        NaN where not defined.
-
-    Returns
-    -------
-    PooledAuc
-        The mean weighted by n0 n1 / (n0 + n1 + 1), with half a success and half a failure added so that it stays inside
-        (0, 1); and the weighted DeLong variances over those of the formula, 1 where there is nothing to compare.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = np.array([1.0])
-    >>> pool(one, 0 * one, 2 * one, 3 * one)
-    PooledAuc(auc=0.75, dispersion=1.0)
+    The mean is weighted by n0 n1 / (n0 + n1 + 1), with half a success and half a failure added so that it stays inside (0, 1);
+    the dispersion is that of the weighted DeLong variances over those of the formula, 1 where there is nothing to compare.
     """
     defined = np.isfinite(auc) & (positives > 0) & (negatives > 0)
     n1, n0, value = positives[defined], negatives[defined], auc[defined]
     weight = n1 * n0 / (n1 + n0 + 1)
     centre = float(((weight * value).sum() + 0.5) / (weight.sum() + 1))
-    own, formula = weight * delong[defined], weight * value * (1 - value) / effective_pairs(value, n1, n0)
-    both = np.isfinite(own) & (own > 0)
-    seen, expected = float((weight[both] * own[both]).sum()), float((weight[both] * formula[both]).sum())
+    empirical, formula = weight * delong[defined], weight * value * (1 - value) / effective_pairs(value, n1, n0)
+    both = np.isfinite(empirical) & (empirical > 0)
+    seen, expected = float((weight[both] * empirical[both]).sum()), float((weight[both] * formula[both]).sum())
     return PooledAuc(centre, seen / expected if expected > 0 else 1.0)
 
 
@@ -184,10 +142,10 @@ def with_auc_variance(tally: xr.Dataset, variance: AucVariance) -> xr.Dataset:
         if str(kind) == "auc" and variance != "pooled_delong":
             changed.values[i] = _variance(tally.isel(metric=i), cells, variance)
         elif str(kind) == "auc":
-            own = tally.isel(metric=i)
+            metric = tally.isel(metric=i)
             with np.errstate(divide="ignore", invalid="ignore"):
-                pooled = float(own["pooled_variance"]) / own["count"].values
-            changed.values[i] = np.where(own["count"].values > 0, pooled, np.nan)
+                pooled = float(metric["pooled_variance"]) / metric["count"].values
+            changed.values[i] = np.where(metric["count"].values > 0, pooled, np.nan)
     return tally.assign(sampling_variance=changed, auc_variance=_said(tally, variance))
 
 
@@ -240,10 +198,10 @@ def auc_as_rate(tally: xr.Dataset, variance: OfRates = "calibrated") -> xr.Datas
     pooled, freedom = tally["pooled_variance"].copy(), tally["pooled_df"].copy()
     auc = tally["kind"].values == "auc"
     for i in np.flatnonzero(auc):
-        one = tally.isel(metric=i)
-        value = one["estimate"].values
-        sampling = _variance(one, cells, variance)
-        centre = _pooled(one, cells).auc
+        metric = tally.isel(metric=i)
+        value = metric["estimate"].values
+        sampling = _variance(metric, cells, variance)
+        centre = _pooled(metric, cells).auc
         with np.errstate(divide="ignore", invalid="ignore"):
             pairs = centre * (1 - centre) / sampling
             spread = np.where(pairs > 1, value * (1 - value) * pairs / (pairs - 1), np.nan)
@@ -256,11 +214,11 @@ def auc_as_rate(tally: xr.Dataset, variance: OfRates = "calibrated") -> xr.Datas
     if "weight" in tally:
         new["weight"] = tally["weight"].transpose("metric", "subgroup").copy()
         new["weight"].values[auc] = new["count"].values[auc]
-    found = tally.assign(new).assign(
+    rates = tally.assign(new).assign(
         kind=("metric", kinds), pooled_variance=pooled, pooled_df=freedom, auc_variance=_said(tally, variance)
     )
-    found.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "auc_as_rate": variance})
-    return found
+    rates.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "auc_as_rate": variance})
+    return rates
 
 
 def _said(tally: xr.Dataset, variance: str) -> tuple[str, NDArray[np.str_]]:
@@ -268,21 +226,21 @@ def _said(tally: xr.Dataset, variance: str) -> tuple[str, NDArray[np.str_]]:
     return "metric", np.where(tally["kind"].values == "auc", variance, "")
 
 
-def _variance(one: xr.Dataset, cells: ScoreCells, variance: str) -> FloatArray:
+def _variance(metric: xr.Dataset, cells: ScoreCells, variance: str) -> FloatArray:
     """Sampling variance of the AUC of every subgroup; NaN where it is undefined."""
-    size = one.sizes["subgroup"]
-    found = statistics(cells, size, ties=float(one["ties"]))
+    size = metric.sizes["subgroup"]
+    estimates = statistics(cells, size, ties=float(metric["ties"]))
     if variance == "delong":
-        return found.delong
+        return estimates.delong
     if variance == "hanley_mcneil":
-        return np.maximum(found.hanley_mcneil, 0.0)
-    shared = _pooled(one, cells)
+        return np.maximum(estimates.hanley_mcneil, 0.0)
+    shared = _pooled(metric, cells)
     pairs = effective_pairs(np.full(size, shared.auc), *class_sizes(cells, size))
     factor = shared.dispersion if variance == "calibrated" else 1.0
-    return np.asarray(np.where(np.isfinite(found.estimate), factor * shared.auc * (1 - shared.auc) / pairs, np.nan))
+    return np.asarray(np.where(np.isfinite(estimates.estimate), factor * shared.auc * (1 - shared.auc) / pairs, np.nan))
 
 
-def _pooled(one: xr.Dataset, cells: ScoreCells) -> PooledAuc:
-    size = one.sizes["subgroup"]
-    found = statistics(cells, size, ties=float(one["ties"]))
-    return pool(found.estimate, found.delong, *class_sizes(cells, size))
+def _pooled(metric: xr.Dataset, cells: ScoreCells) -> PooledAuc:
+    size = metric.sizes["subgroup"]
+    estimates = statistics(cells, size, ties=float(metric["ties"]))
+    return pool(estimates.estimate, estimates.delong, *class_sizes(cells, size))

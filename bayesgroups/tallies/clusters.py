@@ -53,38 +53,13 @@ class Cells:
 
 
 def intraclass_correlation(cells: Cells, mean: FloatArray, scatter: FloatArray) -> float:
-    """Correlation of two rows of one cluster, by analysis of variance within subgroups, pooled over them.
+    """Correlation of two rows of one cluster, by analysis of variance within subgroups, pooled over them, in [0, 1].
 
     With variances b between and s within clusters, the sums of squares between and within clusters have expectations
     ``b sum(w - sum_c w_c^2 / w) + s sum(sum_c q_c / w_c - q / w)`` and ``s sum(w - sum_c q_c / w_c)``, where w are weights of
-    rows, q their squares and the outer sums run over subgroups; the correlation is b / (b + s).
-
-    Parameters
-    ----------
-    cells : Cells
-        Sums per cluster.
-    mean, scatter : arrays (subgroup,)
-        Weighted mean of the rows and sum of squared deviations from it.
-
-    Returns
-    -------
-    float
-        In [0, 1], negative estimates set to 0; NaN where the rows cannot tell: no cluster has two rows, no subgroup two
-        clusters, or nothing varies.
-
-    References
-    ----------
-    Donner (1986), doi:10.2307/1403259, who gives (MSB - MSW) / (MSB + (n0 - 1) MSW) for one group, which this is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.clusters import Cells, intraclass_correlation
-    >>> size = np.array([4.0, 1, 2])
-    >>> cells = Cells(np.zeros(3, dtype=np.intp), size, np.array([0.6, 0.4, 0.5]), size, 1)
-    >>> mean, scatter = np.array([1.5 / 7]), np.array([0.063571428571])
-    >>> round(intraclass_correlation(cells, mean, scatter), 6)
-    0.829268
+    rows, q their squares and the outer sums run over subgroups; the correlation is b / (b + s). Negative estimates are set to 0;
+    NaN where the rows cannot tell: no cluster has two rows, no subgroup two clusters, or nothing varies. Donner (1986),
+    doi:10.2307/1403259, gives (MSB - MSW) / (MSB + (n0 - 1) MSW) for one group, which this is.
     """
     some = cells.weight > 0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -110,21 +85,8 @@ def effective_squares(cells: Cells, correlation: float) -> FloatArray:
     """Sums of squared weights, (subgroup,), by which (sum w)^2 / them is the effective number of rows.
 
     Rows of one cluster correlated by rho make the variance of a mean sigma^2 (rho sum_c w_c^2 + (1 - rho) q) / w^2, so that the
-    effective number of n rows is n / (1 + (sum_c n_c^2 / n - 1) rho). Where the rows cannot tell rho, a cluster counts as
-    one row.
-
-    References
-    ----------
-    Kish (1965), Survey Sampling, chapter 5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.clusters import Cells, effective_squares
-    >>> size = np.array([10.0, 10])
-    >>> cells = Cells(np.zeros(2, dtype=np.intp), size, size, size, 1)
-    >>> (20**2 / effective_squares(cells, 0.1)).round(4).tolist(), 20 / (1 + 9 * 0.1)
-    ([10.5263], 10.526315789473685)
+    effective number of n rows is n / (1 + (sum_c n_c^2 / n - 1) rho); Kish (1965), Survey Sampling, chapter 5. Where the rows
+    cannot tell rho, a cluster counts as one row.
     """
     rho = 1.0 if np.isnan(correlation) else correlation
     of_rows, of_clusters = cells.add_up(cells.squares), cells.add_up(cells.weight**2)
@@ -132,27 +94,10 @@ def effective_squares(cells: Cells, correlation: float) -> FloatArray:
 
 
 def robust_variance(cells: Cells, mean: FloatArray) -> FloatArray:
-    """Variance of the mean of each subgroup from its own clusters, whatever their correlation.
+    """Variance of the mean of each subgroup from its own clusters, whatever their correlation; NaN below two clusters.
 
     S / (S - 1) sum_c (t_c - w_c mean)^2 / w^2 with S clusters: the linearised variance of a ratio of two sums over clusters.
-
-    Returns
-    -------
-    array (subgroup,)
-        NaN where there are fewer than two clusters.
-
-    References
-    ----------
     Liang and Zeger (1986), doi:10.1093/biomet/73.1.13; Cochran (1977), Sampling Techniques, section 9A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.clusters import Cells, robust_variance
-    >>> size = np.array([4.0, 1, 2])
-    >>> cells = Cells(np.zeros(3, dtype=np.intp), size, np.array([0.6, 0.4, 0.5]), size, 1)
-    >>> robust_variance(cells, np.array([1.5 / 7])).round(6).tolist()
-    [0.003236]
     """
     number = cells.number
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -164,15 +109,6 @@ def bootstrap_variance(cells: Cells, mean: FloatArray) -> FloatArray:
 
     Exact when all clusters that count have one weight; clusters without a row that counts make the number of the others
     random, which `mean_inverse_count` covers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.clusters import Cells, bootstrap_variance
-    >>> one = np.ones(2)
-    >>> cells = Cells(np.zeros(2, dtype=np.intp), 3 * one, np.array([3.0, 0]), 3 * one, 1)
-    >>> bootstrap_variance(cells, np.array([0.5])).tolist()
-    [0.125]
     """
     all_clusters = cells.add_up(np.ones(len(cells.subgroup)))
     inverse = mean_inverse_count(all_clusters, cells.number)

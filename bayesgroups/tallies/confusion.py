@@ -25,9 +25,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data import expressions
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.columns import Roles
 from bayesgroups.data.metrics import Metric
-from bayesgroups.data.roles import Roles
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.subgroups import Subgroups, of_tally
@@ -43,14 +44,8 @@ SCORE_SUMS = ("score", "score_squares")
 class LabelCells:
     """Rows grouped by subgroup, outcome and decision, one cell after the other.
 
-    Attributes
-    ----------
-    subgroup : int array (cell,)
-        Position of the subgroup.
-    labels : narwhals DataFrame
-        Outcome and decision of the cells, under the names that metrics use.
-    sums : dict of arrays (cell,)
-        Sums of the weights, of their squares, and of `SCORE_SUMS` where asked for.
+    ``labels`` are outcome and decision under the names that metrics use, ``sums`` those of the weights, of their squares, and of
+    `SCORE_SUMS` where asked for; arrays (cell,).
     """
 
     subgroup: NDArray[np.intp]
@@ -61,26 +56,7 @@ class LabelCells:
 def with_cells(
     tally: xr.Dataset, cells: LabelCells, metrics: Sequence[Metric], classes: Sequence[str], positive: str | None
 ) -> xr.Dataset:
-    """Add the confusion cells to the tally of the same rows.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        Of the rows.
-    cells : LabelCells
-        Of the rows, with the subgroups of the tally.
-    metrics : sequence of Metric
-        Those of the tally.
-    classes : sequence of str
-        The labels.
-    positive : str, optional
-        The positive one, where there are two classes to decide between.
-
-    Returns
-    -------
-    xr.Dataset
-        With the variables above.
-    """
+    """The tally of the same rows with its confusion cells; ``positive`` is the positive class, where there are two."""
     binary = positive is not None
     labels = BINARY if binary else tuple(classes)
     at = {label: i for i, label in enumerate(labels)}
@@ -95,12 +71,12 @@ def with_cells(
         return array
 
     names = {"cell_count": "weight", **{f"cell_{name}": name for name in SCORE_SUMS if name in cells.sums}}
-    found = {name: total(cells.sums[summed]) for name, summed in names.items()}
+    totals = {name: total(cells.sums[summed]) for name, summed in names.items()}
     squares = total(cells.sums["squares"]).sum(axis=(1, 2)) if "weight" in tally else None
     numerator, denominator = weights_of(metrics, labels, None if positive is None else _texts(classes, positive))
     forms = {"cell_numerator": numerator, "cell_denominator": denominator}
     whole = tally.assign({name: (("metric", "outcome", "decision"), form) for name, form in forms.items()})
-    return _assign(whole, found, squares, labels)
+    return _assign(whole, totals, squares, labels)
 
 
 def weights_of(
@@ -108,24 +84,10 @@ def weights_of(
 ) -> tuple[FloatArray, FloatArray]:
     """Weights of the confusion cells in every metric: numerators and denominators (metric, outcome, decision).
 
-    Parameters
-    ----------
-    metrics : sequence of Metric
-        The value of each is looked at in every cell.
-    labels : sequence of str
-        Along outcome and decision.
-    texts : sequence of str, optional
-        The negative and the positive class as the rows call them, when the labels are ``"0"`` and ``"1"``.
+    The value of each metric is looked at in every cell; NaN for one that needs more than outcome and decision. ``texts`` are the
+    negative and the positive class as the rows call them, where ``labels`` are ``"0"`` and ``"1"``.
 
-    Returns
-    -------
-    pair of arrays
-        NaN for a metric that needs more than outcome and decision.
-
-    Examples
-    --------
     >>> from bayesgroups.data.metrics import named
-    >>> from bayesgroups.tallies.confusion import weights_of
     >>> above, below = weights_of([named("ppv")], ["0", "1"], ["0", "1"])
     >>> above[0].tolist(), below[0].tolist()
     ([[0.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]])
@@ -145,17 +107,12 @@ def weights_of(
     for i, metric in enumerate(metrics):
         if metric.kind == "auc":
             continue
-        counts = nw.lit(1.0) if metric.where is None else metric.where.cast(nw.Float64)
-        value = nw.col(metric.value) if isinstance(metric.value, str) else metric.value
         try:
-            seen = frame.with_columns(
-                __c__=counts, __v__=nw.when(counts > 0).then(value.cast(nw.Float64)).otherwise(nw.lit(0.0))
-            )
+            seen = frame.with_columns(*expressions.values(metric, i)[:2])
         except Exception:  # a metric of other columns, for which each engine has its own exception
             continue
-        weight, total = (
-            seen[name].to_numpy().astype(np.float64).reshape(number, number) for name in ("__c__", "__v__")
-        )
+        arrays = (seen[name].to_numpy().astype(np.float64) for name in (f"__c{i}__", f"__v{i}__"))
+        weight, total = (array.reshape(number, number) for array in arrays)
         # F1 is 2 r / (1 + r) of the rate r that its rows average.
         above[i], below[i] = (2 * total, weight + total) if metric.kind == "f1" else (total, weight)
     return above, below
@@ -163,17 +120,12 @@ def weights_of(
 
 def _texts(classes: Sequence[str], positive: str) -> list[str]:
     """The negative and the positive label, as metrics of one class name them."""
-    others = [label for label in classes if label != positive]
-    return [others[0] if len(others) == 1 else f"not {positive}", positive]
+    negatives = [label for label in classes if label != positive]
+    return [negatives[0] if len(negatives) == 1 else f"not {positive}", positive]
 
 
 def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
-    """Refuse to count cells without outcomes and decisions, or where the cells of a cluster are not independent.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to count cells without outcomes and decisions, or where the cells of a cluster are not independent."""
     if roles.y_true is None:
         raise InputError("confusion=True needs y_true=, which is not given")
     if roles.y_pred is None and roles.threshold is None and roles.selection_rate is None:
@@ -188,22 +140,7 @@ def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
 
 
 def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgroups) -> xr.Dataset:
-    """Add the cells of the parts to the tally of the whole; nothing where no part has them.
-
-    Raises
-    ------
-    InputError
-        If some parts have cells and others do not, or their classes differ in kind.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> rows = pd.DataFrame({"sex": ["f", "m"], "y": [1, 0], "d": [1, 1]})
-    >>> part = bg.tally(rows, by=["sex"], metrics=["acc"], y_true="y", y_pred="d", confusion=True)
-    >>> bg.add_tallies([part, part])["cell_count"].sel(outcome="1", decision="1").values.tolist()
-    [2.0, 0.0]
-    """
+    """The tally of the whole with the cells of its parts; as it is where no part has them, an error where only some have."""
     having = ["cell_count" in part for part in parts]
     if not any(having):
         return whole
@@ -212,24 +149,26 @@ def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgrou
         raise InputError("tallies differ in confusion= or in the score of their cells; make all of them alike")
     labels = list(dict.fromkeys(str(label) for part in parts for label in part["outcome"].values))
     labels = labels if len(labels) == 2 else sorted(labels)
-    found = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in names}
+    sums = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in names}
     weighted = "cell_weight" in parts[0]
     squares = np.zeros(len(subgroups.table))
     for part in parts:
         position = subgroups.codes(of_tally(part).table)
         at = np.array([labels.index(str(label)) for label in part["outcome"].values])
-        total, own = (part[name].values if weighted else np.ones(1) for name in ("cell_weight", "cell_weight_squares"))
+        total, weight_squares = (
+            part[name].values if weighted else np.ones(1) for name in ("cell_weight", "cell_weight_squares")
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
-            back = np.where(total > 0, own / total, 0.0)[:, None, None]
+            back = np.where(total > 0, weight_squares / total, 0.0)[:, None, None]
         for name in names:
-            found[name][np.ix_(position, at, at)] += back * part[name].transpose(*CELLS).values
+            sums[name][np.ix_(position, at, at)] += back * part[name].transpose(*CELLS).values
         if weighted:
-            squares[position] += own
+            squares[position] += weight_squares
     largest = max(parts, key=lambda part: part.sizes["outcome"])
     if largest["outcome"].values.tolist() != labels:
         raise InputError(f"no tally has all the classes {labels}; give every part all of them")
     whole = whole.assign({name: largest[name] for name in ("cell_numerator", "cell_denominator")})
-    return _assign(whole, found, squares if weighted else None, labels)
+    return _assign(whole, sums, squares if weighted else None, labels)
 
 
 def _assign(

@@ -16,27 +16,9 @@ ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 def without_variance(tally: xr.Dataset) -> BoolArray:
-    """Metrics whose estimates all agree and have no sampling variance.
+    """Metrics (metric,) whose estimates all agree and have no sampling variance; differences by rounding alone count as none.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally; read are ``estimate`` and ``sampling_variance`` (metric, subgroup).
-
-    Returns
-    -------
-    bool array (metric,)
-        What differs by rounding alone counts as equal. False for a metric that is undefined in every subgroup, or of which
-        a sampling variance is not known.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> site = pd.DataFrame({"site": ["a", "b"]})
-    >>> tally = bg.tally_from_counts({"fnr": [1, 1], "acc": [1, 2]}, {"fnr": [1, 1], "acc": [1, 3]}, site)
-    >>> without_variance(tally).tolist()
-    [True, False]
+    False for a metric that is undefined in every subgroup, or of which a sampling variance is not known.
     """
     arrays = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
     return np.array([_constant(*metric) for metric in zip(*arrays, strict=True)], dtype=np.bool_)

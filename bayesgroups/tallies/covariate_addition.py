@@ -24,30 +24,15 @@ from bayesgroups.tallies.subgroups import of_tally
 
 
 def carry_covariates(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
-    """Give the tally of the whole the covariates that its parts keep, added up.
+    """The tally of the whole with the covariates that its parts keep, added up; as it is where no part keeps any.
 
-    Parameters
-    ----------
-    parts : sequence of xr.Dataset
-        Tallies of disjoint rows.
-    whole : xr.Dataset
-        Their sum, with scores in bins.
-
-    Returns
-    -------
-    xr.Dataset
-        ``whole`` where no part keeps covariates.
-
-    Raises
-    ------
-    InputError
-        If parts keep different covariates, or some keep none.
+    An error where parts keep different covariates, or some keep none.
     """
-    known = [
+    covariates = [
         [str(name) for name in part["score_covariate"].values] if "score_packet" in part.dims else [] for part in parts
     ]
-    names = known[0]
-    for number, other in enumerate(known[1:], start=2):
+    names = covariates[0]
+    for number, other in enumerate(covariates[1:], start=2):
         if set(other) != set(names):
             raise InputError(
                 f"tallies keep different covariates of rows: the first {_shown(names)}, number {number} {_shown(other)}; give "
@@ -58,13 +43,13 @@ def carry_covariates(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Datas
     size = whole.sizes["subgroup"]
     placed = []
     for part in parts:
-        where, own = of_tally(whole).codes(of_tally(part).table), read(part, names)
-        placed.append(replace(own, subgroup=np.asarray(where[own.subgroup], dtype=np.int64)))
+        where, packets = of_tally(whole).codes(of_tally(part).table), read(part, names)
+        placed.append(replace(packets, subgroup=np.asarray(where[packets.subgroup], dtype=np.int64)))
     total, squares = _weights(whole, size)
     own_weights = [_weights(part, size, of_tally(whole).codes(of_tally(part).table)) for part in parts]
     counted = [
-        _scaled(one, squares_here * total, total_here * squares)
-        for one, (total_here, squares_here) in zip(placed, own_weights, strict=True)
+        _scaled(packet, squares_here * total, total_here * squares)
+        for packet, (total_here, squares_here) in zip(placed, own_weights, strict=True)
     ]
     return attach(whole, reduce(lambda first, second: _deal_again(first, second, size), _in_common_units(counted)))
 
@@ -103,25 +88,25 @@ def _in_common_units(parts: Sequence[Packets]) -> list[Packets]:
     origins, total = np.stack([part.origin for part in parts]), rows.sum()
     centre = float(sum(part.score.sum() + part.centre * part.rows.sum() for part in parts) / total)
     origin = np.asarray((sums + origins * rows[:, None]).sum(axis=0) / total, dtype=np.float64)
-    own = np.stack([part.unit**2 * np.diagonal(part.product.sum(axis=0)) for part in parts])
-    away = origins - origin
-    squares = (own + 2 * away * sums + away**2 * rows[:, None]).sum(axis=0)
+    scatter = np.stack([part.unit**2 * np.diagonal(part.product.sum(axis=0)) for part in parts])
+    offset = origins - origin
+    squares = (scatter + 2 * offset * sums + offset**2 * rows[:, None]).sum(axis=0)
     unit = np.sqrt(np.maximum(squares, 0.0) / total)
     unit = np.where(unit > 0, unit, 1.0)
     return [_moved(part, centre, origin, unit) for part in parts]
 
 
 def _moved(part: Packets, centre: float, origin: FloatArray, unit: FloatArray) -> Packets:
-    up, away, wider = part.centre - centre, (part.origin - origin) / unit, part.unit / unit
+    up, offset, wider = part.centre - centre, (part.origin - origin) / unit, part.unit / unit
     rows, score = part.rows, part.score + up * part.rows
     scaled = wider * part.covariate
-    covariate = scaled + rows[:, None] * away
-    mixed = scaled[:, :, None] * away
+    covariate = scaled + rows[:, None] * offset
+    mixed = scaled[:, :, None] * offset
     product = np.outer(wider, wider) * part.product + mixed + mixed.swapaxes(1, 2)
     return replace(
         part, score=score, squares=part.squares + 2 * up * part.score + up**2 * rows, covariate=covariate,
-        cross=wider * part.cross + part.score[:, None] * away + up * covariate,
-        product=product + rows[:, None, None] * np.outer(away, away), centre=centre, origin=origin, unit=unit,
+        cross=wider * part.cross + part.score[:, None] * offset + up * covariate,
+        product=product + rows[:, None, None] * np.outer(offset, offset), centre=centre, origin=origin, unit=unit,
     )  # fmt: skip
 
 
@@ -132,12 +117,12 @@ def _deal_again(first: Packets, second: Packets, subgroups: int) -> Packets:
     both, turn = rows[0] + rows[1], np.arange(PACKETS)
     size = both[:, None] // PACKETS + (turn < (both % PACKETS)[:, None])
     # As many rows of the first part come to each packet as do where rows are dealt at random.
-    rng = np.random.default_rng([int(one.sum()) for one in rows])
-    left, share = [one.copy() for one in rows], np.zeros((2, cells, PACKETS), dtype=np.int64)
+    rng = np.random.default_rng([int(number.sum()) for number in rows])
+    left, share = [number.copy() for number in rows], np.zeros((2, cells, PACKETS), dtype=np.int64)
     for j in range(PACKETS):
         share[0, :, j] = rng.hypergeometric(left[0], left[1], size[:, j])
         share[1, :, j] = size[:, j] - share[0, :, j]
-        left = [one - taken for one, taken in zip(left, share[:, :, j], strict=True)]
+        left = [number - taken for number, taken in zip(left, share[:, :, j], strict=True)]
     sums = _dealt(first, rows[0], share[0]) + _dealt(second, rows[1], share[1])
     some = np.flatnonzero(size)
     flat, cell, k = sums[some], some // PACKETS, len(first.names)
@@ -156,12 +141,12 @@ def _dealt(part: Packets, rows: IntArray, share: IntArray) -> FloatArray:
         [part.rows, part.score, part.squares, part.covariate, part.cross, part.product.reshape(len(cell), -1)]
     )
     single = (rows <= PACKETS)[:, None]
-    found = np.zeros((share.size, flat.shape[1]))
-    np.add.at(found, np.repeat(np.arange(share.size), np.where(single, share, 1).ravel()), flat)
+    sums = np.zeros((share.size, flat.shape[1]))
+    np.add.at(sums, np.repeat(np.arange(share.size), np.where(single, share, 1).ravel()), flat)
     total, members = np.zeros((len(rows), flat.shape[1])), np.zeros(share.shape)
     np.add.at(total, cell, flat)
     starts = np.searchsorted(cell, cell, side="left")
     members[cell, np.arange(len(cell)) - starts] = part.members
     short = np.where(single, 0.0, share - members)
     mean = total / np.maximum(rows, 1)[:, None]
-    return found + (short[..., None] * mean[:, None, :]).reshape(found.shape)
+    return sums + (short[..., None] * mean[:, None, :]).reshape(sums.shape)

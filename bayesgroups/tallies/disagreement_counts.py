@@ -26,7 +26,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Notion, labels_of, metric_names
-from bayesgroups.tallies.disagreement_rates import others
+from bayesgroups.tallies.disagreement_rates import sum_others
 from bayesgroups.tallies.published import tally_from_counts
 from bayesgroups.tallies.subgroups import Subgroups
 
@@ -63,29 +63,10 @@ def assemble(
     critic_groups: Mapping[str, str] | None = None,
     items: JudgedItems | None = None,
 ) -> xr.Dataset:
-    """Lay out counts as a tally.
+    """Counts as a tally, with the variables above.
 
-    Parameters
-    ----------
-    judgements : Judgements
-        What was counted.
-    subgroups : Subgroups
-        Labels and attributes along ``subgroup``.
-    labels : sequence of str
-        Labels of the system, at least two.
-    settings : mapping
-        How the tally was made; stored as one JSON string.
-    critics : tuple of names and positions, optional
-        Names of the critics, and the critic of each entry.
-    critic_groups : mapping, optional
-        The group of each critic.
-    items : JudgedItems, optional
-        The item of each entry.
-
-    Returns
-    -------
-    xr.Dataset
-        With the variables above.
+    ``settings``, how the tally was made, are stored as one JSON string; ``critics`` are their names and the critic of each
+    entry, ``critic_groups`` the group of each, and ``items`` the item of each entry.
     """
     shape = (2, *judgements.size)
     place = (judgements.disagrees, judgements.label, judgements.subgroup)
@@ -151,8 +132,8 @@ def _exact_counts(notion: Notion, agree: FloatArray, disagree: FloatArray) -> tu
     if len(agree) > 2:
         return np.zeros_like(agree), np.zeros_like(agree)
     if notion == "predictive_equality":
-        return disagree, disagree + others(agree)
-    sent = others(disagree)
+        return disagree, disagree + sum_others(agree)
+    sent = sum_others(disagree)
     return (agree if notion == "equal_opportunity" else sent), agree + sent
 
 

@@ -53,43 +53,21 @@ ERRATA: Mapping[Notion, str] = {
 
 
 def check_notion(notion: str) -> Notion:
-    """Take a notion, or refuse a name that is none.
-
-    Raises
-    ------
-    InputError
-        The message says which there are.
-
-    Examples
-    --------
-    >>> from bayesgroups.tallies.disagreement_notions import check_notion
-    >>> check_notion("calibration")
-    'calibration'
-    """
-    for known in NOTIONS:
-        if notion == known:
-            return known
+    """The notion of that name; an error says which there are."""
+    for candidate in NOTIONS:
+        if notion == candidate:
+            return candidate
     raise InputError(f"notion={notion!r} does not exist; {near_misses(str(notion), NOTIONS)}")
 
 
 def labels_of(notion: Notion, labels: Sequence[str]) -> list[str]:
-    """Labels that a notion has a rate for: all of them, or `ALL_LABELS` for accuracy.
-
-    Examples
-    --------
-    >>> from bayesgroups.tallies.disagreement_notions import labels_of
-    >>> labels_of("equal_opportunity", ["low", "high"]), labels_of("accuracy_equality", ["low", "high"])
-    (['low', 'high'], ['all'])
-    """
+    """Labels that a notion has a rate for: all of them, or `ALL_LABELS` for accuracy."""
     return [ALL_LABELS] if notion == "accuracy_equality" else list(labels)
 
 
 def metric_names(notion: Notion, labels: Sequence[str]) -> list[str]:
     """Names of the metrics of a notion.
 
-    Examples
-    --------
-    >>> from bayesgroups.tallies.disagreement_notions import metric_names
     >>> metric_names("equal_opportunity", ["low", "high"]), metric_names("accuracy_equality", ["low", "high"])
     (['tpr[low]', 'tpr[high]'], ['acc'])
     """

@@ -37,32 +37,11 @@ class Bounds:
 
 
 def bounds(agree: FloatArray, disagree: FloatArray, notion: Notion, form: Form = "sharp") -> Bounds:
-    """Bounds of the rate of one notion.
+    """Bounds (..., label, subgroup) of the rate of one notion, with one label for ``accuracy_equality``.
 
-    Parameters
-    ----------
-    agree, disagree : arrays (..., label, subgroup)
-        Shares or counts of agreement and disagreement by the label that the system gave; at least two labels.
-    notion : str
-        See `bayesgroups.tallies.disagreement_notions`.
-    form : {"sharp", "published"}
-        The identified set, or the formula as printed, errors included.
-
-    Returns
-    -------
-    Bounds
-        Arrays (..., label, subgroup), with one label for ``accuracy_equality``. A rate whose condition certainly has
-        probability 0 is NaN; where that probability may be 0 the bounds are those of the tables in which it is not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.disagreement_rates import bounds
-    >>> agree, disagree = np.array([[0.4], [0.18], [0.1]]), np.array([[0.1], [0.12], [0.1]])
-    >>> bounds(agree, disagree, "equal_opportunity").lower.ravel().round(6).tolist()
-    [0.645161, 0.473684, 0.3125]
-    >>> bounds(agree, disagree, "equal_opportunity", "published").lower.ravel().round(6).tolist()
-    [0.444444, 0.204545, 0.111111]
+    Shares or counts of agreement and disagreement have the label that the system gave, at least two of them. ``form`` is the
+    identified set, or the formula as printed, errors included. A rate whose condition certainly has probability 0 is NaN; where
+    that probability may be 0 the bounds are those of the tables in which it is not.
     """
     if notion == "accuracy_equality":
         right, wrong = agree.sum(axis=-2, keepdims=True), disagree.sum(axis=-2, keepdims=True)
@@ -73,20 +52,12 @@ def bounds(agree: FloatArray, disagree: FloatArray, notion: Notion, form: Form =
         return _published(agree, disagree, notion)
     if notion == "predictive_equality":
         return _sharp_predictive(agree, disagree)
-    found = _sharp_opportunity(agree, disagree)
-    return found if notion == "equal_opportunity" else Bounds(1 - found.upper, 1 - found.lower)
+    opportunity = _sharp_opportunity(agree, disagree)
+    return opportunity if notion == "equal_opportunity" else Bounds(1 - opportunity.upper, 1 - opportunity.lower)
 
 
-def others(values: FloatArray) -> FloatArray:
-    """The sum over all other labels, for each label.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.disagreement_rates import others
-    >>> others(np.array([[1.0], [2.0], [4.0]])).ravel().tolist()
-    [6.0, 5.0, 3.0]
-    """
+def sum_others(values: FloatArray) -> FloatArray:
+    """The sum over all other labels, for each label."""
     # Summed, not subtracted from the total: a difference would leave rounding where the sum is 0.
     swap = 1.0 - np.eye(values.shape[-2])
     return np.asarray(swap @ values, dtype=np.float64)
@@ -94,7 +65,7 @@ def others(values: FloatArray) -> FloatArray:
 
 def _sharp_opportunity(agree: FloatArray, disagree: FloatArray) -> Bounds:
     """P(y = k | z = k) = a_k / (a_k + what other labels send to k)."""
-    sent = others(disagree)
+    sent = sum_others(disagree)
     lower = _ratio(agree, agree + sent)
     if agree.shape[-2] == 2:
         return _exactly(lower)
@@ -104,23 +75,23 @@ def _sharp_opportunity(agree: FloatArray, disagree: FloatArray) -> Bounds:
 
 def _sharp_predictive(agree: FloatArray, disagree: FloatArray) -> Bounds:
     """P(y = k | z != k) = d_k / (d_k + what stays away from k at other labels)."""
-    upper = _ratio(disagree, disagree + others(agree))
+    upper = _ratio(disagree, disagree + sum_others(agree))
     if agree.shape[-2] == 2:
         return _exactly(upper)
-    lower = _ratio(disagree, disagree + others(agree + disagree))
+    lower = _ratio(disagree, disagree + sum_others(agree + disagree))
     # Nothing of d_k and only disagreement elsewhere: 0 wherever the rate exists at all.
     return Bounds(lower, np.where(np.isnan(upper), lower, upper))
 
 
 def _published(agree: FloatArray, disagree: FloatArray, notion: Notion) -> Bounds:
     """The formulas as printed, with 1 for every upper end."""
-    rest = others(agree + disagree)
-    numerator, own = {
+    rest = sum_others(agree + disagree)
+    numerator, base = {
         "equal_opportunity": (agree, agree),
         "predictive_equality": (disagree, disagree),
         "overall_misclassification": (rest, agree),
     }[notion]
-    lower = _ratio(numerator, own + rest)
+    lower = _ratio(numerator, base + rest)
     return Bounds(lower, np.where(np.isnan(lower), np.nan, 1.0))
 
 

@@ -11,9 +11,9 @@ import xarray as xr
 
 from bayesgroups.data import lazy_columns
 from bayesgroups.data.arrays import IndexArray
+from bayesgroups.data.columns import Roles
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.keyed_cells import read_cells
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
@@ -101,14 +101,14 @@ def disagreement_tally(
             f"attribute {taken!r} has a name that this tally uses itself; rename the column, e.g. {taken + '_'!r}"
         )
     source = open_source(frame)
-    known = source.frame.collect_schema().names()
+    columns = source.frame.collect_schema().names()
     given = {"label": label, "disagrees": disagrees, "critic": critic, "critic_group": critic_group, "item": item}
     roles = {role: column for role, column in given.items() if column is not None}
     if critic_group is not None and critic is None:
         raise InputError("critic_group= is given without critic=; name the column of the critics as well")
     for role, column in roles.items():
-        if column not in known:
-            raise InputError(f"column {column!r} ({role}=) is not in the frame; {near_misses(column, known)}")
+        if column not in columns:
+            raise InputError(f"column {column!r} ({role}=) is not in the frame; {near_misses(column, columns)}")
         lazy_columns.refuse_missing(source, source.frame, column, column, role)
     _check_answers(source, disagrees)
     declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
@@ -151,9 +151,9 @@ def _count(
     """Subgroup and number of rows of every combination of the columns, and their values as lists."""
     columns = [nw.col(column).alias(f"__{role}__") for role, column in roles.items() if role != "disagrees"]
     answers = nw.col(roles["disagrees"]).cast(nw.Float64).cast(nw.Int64).alias("__disagrees__")
-    by, others = [f"__by_{i}__" for i in range(attributes)], [f"__{role}__" for role in roles]
-    query = pushed.frame.with_columns(*columns, answers).group_by(*by, *others).agg(nw.len().alias("number"))
-    counted = read_cells(source.collect(query).sort(*by, *others), by, others)
+    by, keys = [f"__by_{i}__" for i in range(attributes)], [f"__{role}__" for role in roles]
+    query = pushed.frame.with_columns(*columns, answers).group_by(*by, *keys).agg(nw.len().alias("number"))
+    counted = read_cells(source.collect(query).sort(*by, *keys), by, keys)
     table = {role: counted.labels[f"__{role}__"] for role in roles}
     return pushed.locate(counted), {**table, "number": counted.table["number"].tolist()}
 
@@ -188,11 +188,11 @@ def _items(values: Sequence[object]) -> JudgedItems:
 
 def _groups(critics: Sequence[object], groups: Sequence[object], column: str) -> dict[str, str]:
     """The group of every critic."""
-    found: dict[str, str] = {}
+    group_of: dict[str, str] = {}
     for critic, group in zip(critics, groups, strict=True):
         name, other = level_text(critic), level_text(group)
-        if found.setdefault(name, other) != other:
+        if group_of.setdefault(name, other) != other:
             raise InputError(
-                f"critic {name!r} is in two groups of column {column!r} (critic_group=): {found[name]!r} and {other!r}"
+                f"critic {name!r} is in two groups of column {column!r} (critic_group=): {group_of[name]!r} and {other!r}"
             )
-    return found
+    return group_of

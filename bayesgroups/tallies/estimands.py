@@ -14,28 +14,14 @@ VALUES = {
 
 
 def reported_estimands(estimates: xr.Dataset) -> NDArray[np.str_]:
-    """The estimand of every metric (metric,) in one approach of the estimates of a report; empty where none is named.
-
-    Examples
-    --------
-    >>> reported_estimands(xr.Dataset({"estimate": ("metric", [0.5, 0.1])})).tolist()
-    ['', '']
-    """
+    """The estimand of every metric (metric,) in one approach of the estimates of a report; empty where none is named."""
     if "estimand" not in estimates:  # reports of older versions do not name it
         return np.full(estimates.sizes["metric"], "", dtype=str)
     return np.asarray(estimates["estimand"].values.astype(str))
 
 
 def superpopulation_values(tally: xr.Dataset) -> NDArray[np.str_]:
-    """The estimand of every metric of a tally (metric,), in words.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> superpopulation_values(bg.tally_from_counts([1, 2], [4, 5], pd.DataFrame({"site": ["a", "b"]}))).tolist()
-    ['superpopulation rate']
-    """
+    """The estimand of every metric of a tally (metric,), in words, such as ``superpopulation rate``."""
     kinds = tally.get("row_kind", tally["kind"]).values
     analyses = tally["cluster_analysis"].values if "cluster_analysis" in tally else np.full(len(kinds), "ignore")
     weighted = " under the weights" if "weight" in tally else ""

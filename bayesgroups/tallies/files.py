@@ -72,11 +72,11 @@ def open_tally(path: str | Path) -> xr.Dataset:
     """
     source = Path(path)
     tally: xr.Dataset = read_netcdf(source, xr.open_dataset)
-    found = tally.attrs.get("schema")
-    if found == "bayesgroups.report":
+    schema = tally.attrs.get("schema")
+    if schema == "bayesgroups.report":
         raise SchemaError(f"file {str(source)!r} is a report, not a tally; compare reports with 'bayesgroups compare'")
-    if found != SCHEMA:
-        raise SchemaError(f"file {str(source)!r} is not a tally of bayesgroups: its attribute 'schema' is {found!r}")
+    if schema != SCHEMA:
+        raise SchemaError(f"file {str(source)!r} is not a tally of bayesgroups: its attribute 'schema' is {schema!r}")
     if int(tally.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
         raise SchemaError(f"file {str(source)!r} was written by a newer bayesgroups; update it")
     return with_texts(tally)

@@ -38,36 +38,14 @@ class Fold:
 
 
 def stream(seed: int, metric: str, purpose: str) -> np.random.Generator:
-    """Randomness for one metric, the same whichever other metrics are asked for.
-
-    Raises
-    ------
-    InputError
-        If the seed is not a whole number, 0 or larger.
-
-    Examples
-    --------
-    >>> stream(1, "fnr", "folds").integers(100) == stream(1, "fnr", "folds").integers(100)
-    np.True_
-    """
+    """Randomness for one metric, the same whichever other metrics are asked for; seeds are whole numbers from 0."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
     return np.random.default_rng([int(seed), zlib.crc32(metric.encode()), zlib.crc32(purpose.encode())])
 
 
 def check_folds(folds: int) -> int:
-    """Refuse a number of folds that is not a whole number of 2 or more.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-
-    Examples
-    --------
-    >>> check_folds(10)
-    10
-    """
+    """Refuse a number of folds that is not a whole number of 2 or more."""
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
         raise InputError(f"folds must be a whole number, 2 or more; got {folds!r}")
     return int(folds)
@@ -76,38 +54,12 @@ def check_folds(folds: int) -> int:
 def split_rows(
     frame: object, by: Sequence[str], folds: int = 10, seed: int = 0, *, cluster: str | None = None
 ) -> list[Any]:
-    """Split rows into folds that share out every subgroup evenly.
+    """Rows dealt to folds that share out every subgroup evenly; frames of the type that was given, without empty ones.
 
-    Parameters
-    ----------
-    frame : dataframe, str or Path
-        Rows: any frame that narwhals knows, or a file.
-    by : sequence of str
-        Columns whose combinations are the subgroups.
-    folds : int
-        How many parts, at least 2. As many as rows leave out one row each.
-    seed : int
-        The same frame and seed give the same parts.
-    cluster : str, optional
-        Column of clusters; a cluster is never split, and counts for the subgroup of its first row.
+    Within a subgroup rows are shuffled and dealt in turn, from a random fold on, so that small subgroups do not all fill the
+    first folds. As many folds as rows leave out one row each. A cluster is never split, and counts for the subgroup of its first
+    row. The same frame and seed give the same parts, rows in their order.
 
-    Returns
-    -------
-    list of dataframes
-        Of the type that was given, rows in their order. Parts that have no rows are left out.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two folds, the seed is not a whole number, or a column is absent.
-
-    Notes
-    -----
-    Within a subgroup rows are shuffled and dealt in turn, from a random fold on, so that small subgroups do not
-    all fill the first folds.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> rows = pd.DataFrame({"site": ["a"] * 4 + ["b"] * 2, "loss": range(6)})
     >>> [part["site"].tolist() for part in split_rows(rows, ["site"], folds=2)]
@@ -123,36 +75,14 @@ def split_rows(
     key = list(zip(*columns, strict=True)) if columns else [()] * len(opened)
     unit = list(range(len(key))) if cluster is None else [str(value) for value in opened[cluster].to_list()]
     fold = deal_labels(unit, key, int(folds), stream(seed, "", "rows"))
-    parts = [np.flatnonzero(fold == one).tolist() for one in range(int(folds))]
+    parts = [np.flatnonzero(fold == number).tolist() for number in range(int(folds))]
     return [opened[part].to_native() for part in parts if part]
 
 
 def fold_tallies(parts: Sequence[xr.Dataset]) -> list[Fold]:
-    """Put tallied parts of the data together as folds.
+    """Folds of tallied parts of the data, at least two of disjoint rows, see `split_rows`.
 
-    Parameters
-    ----------
-    parts : sequence of xr.Dataset
-        One tally per fold, of disjoint rows, at least two; see `split_rows`.
-
-    Returns
-    -------
-    list of Fold
-        Fold i leaves part i out and has the sum of all others for training. All have the subgroups of all parts.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two parts, or they cannot be added, see `bayesgroups.add_tallies`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> site = pd.DataFrame({"site": ["a", "b"]})
-    >>> parts = [bg.tally_from_counts([1, 2], [4, 5], site), bg.tally_from_counts([2, 0], [2, 5], site)]
-    >>> [fold.training["successes"].values.tolist() for fold in fold_tallies(parts)]
-    [[[2.0, 0.0]], [[1.0, 2.0]]]
+    Fold i leaves part i out and has the sum of all others for training. All have the subgroups of all parts.
     """
     given = list(parts)
     if len(given) < 2:
@@ -163,48 +93,17 @@ def fold_tallies(parts: Sequence[xr.Dataset]) -> list[Fold]:
 
 
 def deal(tally: xr.Dataset, folds: int = 10, seed: int = 0) -> list[Fold]:
-    """Deal the sums of a tally to folds, as dealing its rows would.
+    """Folds of the sums of a tally, as dealing its rows would give them; the same tally and seed give the same, metric by metric.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        Of any kind.
-    folds : int
-        How many, at least 2.
-    seed : int
-        The same tally and seed give the same folds, metric by metric.
+    Each side has its ``count``, ``estimate``, ``successes`` and ``sampling_variance``. Everything that is not dealt stays that of
+    all rows: ``rows``, ``feature_mean``, ``pooled_variance`` and what describes the metrics.
 
-    Returns
-    -------
-    list of Fold
-        With ``count``, ``estimate``, ``successes`` and ``sampling_variance`` of each side. Everything that is not
-        dealt stays that of all rows: ``rows``, ``feature_mean``, ``pooled_variance`` and what describes the metrics.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two folds or the seed is not a whole number.
-
-    Notes
-    -----
     Rates: successes are drawn without replacement, exactly as dealing the rows of a subgroup does, since they are
     exchangeable. With clusters, clusters are dealt with their sums. Otherwise (means, F1, AUC, weighted rates,
     published estimates) the means of the folds are drawn from a normal law with the first two moments of that
     dealing, conditional on the mean of all: an approximation, which leaves training and validation uncorrelated
-    where rows are normal. Counts that are not whole, and published estimates, are shared out evenly.
-
-    References
-    ----------
-    Neufeld, Dharamshi, Gao, Witten (2024), Journal of Machine Learning Research 25(57) (data thinning).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([3, 1], [9, 3], pd.DataFrame({"site": ["a", "b"]}))
-    >>> found = deal(counts, folds=3)
-    >>> [fold.validation["count"].values.tolist() for fold in found]
-    [[[3.0, 1.0]], [[3.0, 1.0]], [[3.0, 1.0]]]
+    where rows are normal; see Neufeld, Dharamshi, Gao, Witten (2024), Journal of Machine Learning Research 25(57) (data thinning).
+    Counts that are not whole, and published estimates, are shared out evenly.
     """
     check_folds(folds)
     z, d, v = (tally[name].transpose(*CELL).values for name in ("estimate", "count", "sampling_variance"))
@@ -232,11 +131,13 @@ def deal(tally: xr.Dataset, folds: int = 10, seed: int = 0) -> list[Fold]:
         whole = kind != "auc" and "weight" not in tally
         count[:, i], mean[:, i] = deal_means(z[i], d[i], row, int(folds), rng, whole=whole)
     total = np.where(size > 0, size * np.nan_to_num(z), 0.0)
-    found = []
-    for one in range(int(folds)):
-        part = np.where(count[one] > 0, count[one] * np.nan_to_num(mean[one]), 0.0)
-        found.append(Fold(_side(tally, size - count[one], total - part, size), _side(tally, count[one], part, size)))
-    return found
+    dealt = []
+    for number in range(int(folds)):
+        part = np.where(count[number] > 0, count[number] * np.nan_to_num(mean[number]), 0.0)
+        dealt.append(
+            Fold(_side(tally, size - count[number], total - part, size), _side(tally, count[number], part, size))
+        )
+    return dealt
 
 
 def _deal_clusters(

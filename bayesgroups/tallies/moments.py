@@ -11,18 +11,11 @@ from bayesgroups.data.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Moments:
-    """Moments of the row values of each metric in each subgroup.
+    """Moments of the row values of each metric in each subgroup, arrays (metric, subgroup).
 
-    Attributes
-    ----------
-    weight : array (metric, subgroup)
-        Sum of the weights of the rows that count (their number, when rows are not weighted).
-    weight_squares : array (metric, subgroup)
-        Sum of the squared weights.
-    mean : array (metric, subgroup)
-        Weighted mean of the values, NaN where no row counts.
-    scatter : array (metric, subgroup)
-        Weighted sum of squared deviations from that mean.
+    ``weight`` is the sum of the weights of the rows that count (their number, when rows are not weighted), ``weight_squares``
+    that of their squares, ``mean`` the weighted mean of the values (NaN where no row counts), and ``scatter`` the weighted sum of
+    squared deviations from it.
     """
 
     weight: FloatArray
@@ -54,17 +47,7 @@ class Moments:
 
 
 def add(first: Moments, second: Moments) -> Moments:
-    """Moments of two parts of the data together (Chan, Golub and LeVeque 1983).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.moments import Moments, add
-    >>> one = Moments(np.array([[2.0]]), np.array([[2.0]]), np.array([[0.5]]), np.array([[0.5]]))
-    >>> both = add(one, one)
-    >>> float(both.mean[0, 0]), float(both.scatter[0, 0])
-    (0.5, 1.0)
-    """
+    """Moments of two parts of the data together (Chan, Golub and LeVeque 1983)."""
     weight = first.weight + second.weight
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(weight > 0, second.weight / weight, 0.0)

@@ -21,12 +21,10 @@ BINARY = "binary_means"
 def direction_settings(names: Sequence[str], directions: Sequence[Direction]) -> dict[str, list[str]]:
     """The setting that tells which directions were assumed; nothing where none was.
 
-    Examples
-    --------
     >>> direction_settings(["acc", "wer"], [Direction(True), Direction(False, assumed=True)])
     {'direction_assumed': ['wer']}
     """
-    assumed = [name for name, one in zip(names, directions, strict=True) if one.assumed]
+    assumed = [name for name, direction in zip(names, directions, strict=True) if direction.assumed]
     return {ASSUMED: assumed} if assumed else {}
 
 
@@ -59,18 +57,7 @@ def assumed_directions(tally: xr.Dataset) -> list[str]:
 
 
 def direction_note(tally: xr.Dataset) -> str:
-    """Note on assumed directions for a reader of better and worse subgroups; empty where none was assumed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> site = pd.DataFrame({"site": ["a", "b"]})
-    >>> direction_note(bg.tally_from_counts([1, 2], [4, 5], site, metric="acc"))
-    ''
-    >>> print(direction_note(bg.tally_from_counts([1, 2], [4, 5], site, metric="refusals")))
-    refusals: no direction was given, so smaller values are taken to be better; say larger_is_better= in the tally
-    """
+    """Note on assumed directions for a reader of better and worse subgroups; empty where none was assumed."""
     names = assumed_directions(tally)
     if not names:
         return ""
@@ -81,24 +68,13 @@ def direction_note(tally: xr.Dataset) -> str:
 
 
 def binary_notes(tally: xr.Dataset) -> list[str]:
-    """A sentence per mean of a column that holds only 0 and 1.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> rows = pd.DataFrame({"site": list("aabb"), "right": [1, 0, 1, 1]})
-    >>> len(binary_notes(bg.tally(rows, ["site"], "mean", loss="right")))
-    1
-    >>> binary_notes(bg.tally(rows, ["site"], "correct", correct="right"))
-    []
-    """
+    """A sentence per mean of a column that holds only 0 and 1."""
     columns: Mapping[str, str] = _settings(tally).get(BINARY, {})
     sentences = []
-    for one in (tally.isel(metric=[i]) for i in range(tally.sizes["metric"])):
-        name = str(one["metric"].values[0])
+    for metric in (tally.isel(metric=[i]) for i in range(tally.sizes["metric"])):
+        name = str(metric["metric"].values[0])
         if name in columns:
-            better = "larger" if bool(one["larger_is_better"].values[0]) else "smaller"
+            better = "larger" if bool(metric["larger_is_better"].values[0]) else "smaller"
             taken = (
                 "larger values are taken to be worse" if better == "smaller" else "larger values are better, as said"
             )

@@ -19,15 +19,7 @@ UNANSWERED = "no draws"
 
 @dataclass(frozen=True, eq=False)
 class Participants:
-    """Subgroups of one metric that take part.
-
-    Attributes
-    ----------
-    included : bool array (subgroup,)
-        True for those that do.
-    left_out : tuple of str
-        Labels of the others, each with its reason in brackets.
-    """
+    """Subgroups (subgroup,) of one metric that take part, and the labels of the others, each with its reason in brackets."""
 
     included: BoolArray
     left_out: tuple[str, ...]
@@ -39,13 +31,7 @@ class Participants:
 
 
 def check_imputed(imputed: object) -> None:
-    """Refuse a treatment of subgroups without rows that does not exist.
-
-    Raises
-    ------
-    InputError
-        The message has the two that do.
-    """
+    """Refuse a treatment of subgroups without rows that does not exist."""
     if imputed not in get_args(Imputed):
         raise InputError(
             f"imputed={imputed!r} is not one of 'leave_out', 'include': leave subgroups without rows out of the "
@@ -54,35 +40,10 @@ def check_imputed(imputed: object) -> None:
 
 
 def participants(tally: xr.Dataset, answered: BoolArray, imputed: Imputed) -> Participants:
-    """Decide which subgroups take part in a question about one metric.
+    """Subgroups that take part in a question about one metric of a tally or of its margins.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        One metric of a tally or of its margins: ``estimate``, ``reason`` and the labels along ``subgroup``.
-    answered : bool array (subgroup,)
-        True where there is a number to ask about. Of a tally without a model these are its estimates.
-    imputed : {"leave_out", "include"}
-        Whether a subgroup that is answered without an estimate of its own takes part.
-
-    Returns
-    -------
-    Participants
-
-    Raises
-    ------
-    InputError
-        If ``imputed`` is something else.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> tally = bg.tally_from_counts([1, 3, 0], [10, 9, 0], pd.DataFrame({"site": ["a", "b", "c"]})).isel(metric=0)
-    >>> everyone = np.ones(3, dtype=bool)
-    >>> participants(tally, everyone, "leave_out").names, participants(tally, everyone, "include").names
-    ('c (no rows)', '')
+    ``answered`` (subgroup,) is true where there is a number to ask about; of a tally without a model these are its estimates.
+    One that is answered without an estimate of its own takes part with ``imputed="include"`` only.
     """
     check_imputed(imputed)
     observed = np.isfinite(tally["estimate"].values)

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
-from bayesgroups.data.texts import as_json, level_text
+from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
-from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION, Description, assemble, describe
+from bayesgroups.tallies.assembly import Description, assemble, attributes, describe
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.notes import direction_settings
 from bayesgroups.tallies.subgroups import Subgroups, check_attributes, cross
@@ -80,10 +80,8 @@ def tally_from_counts(
         )
     weight, total = np.zeros((len(numerators), len(table.table))), np.zeros((len(numerators), len(table.table)))
     for i, name in enumerate(numerators):
-        k, n = (
-            _counts(numerators[name], name, "successes", subgroups),
-            _counts(denominators[name], name, "trials", subgroups),
-        )
+        k = _counts(numerators[name], name, "successes", subgroups)
+        n = _counts(denominators[name], name, "trials", subgroups)
         if (k > n).any():
             row = int(np.argmax(k > n))
             raise InputError(
@@ -178,12 +176,7 @@ def tally_from_estimates(
         "reason": (both, np.where(defined, "", "no estimate").astype("<U60")),
         **describe([Description(metric, "estimate", lower, upper, directions[0].larger_is_better, "no estimate")]),
     }
-    attrs = {
-        "schema": SCHEMA,
-        "schema_version": SCHEMA_VERSION,
-        "by": as_json({"by": list(table.by)}),
-        "settings": as_json({"source": "estimates", **direction_settings([metric], directions)}),
-    }
+    attrs = attributes(table, {"source": "estimates", **direction_settings([metric], directions)})
     return xr.Dataset(data, coords={"metric": np.array([metric], dtype=str), **table.coordinates()}, attrs=attrs)
 
 
@@ -199,12 +192,12 @@ def _subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]:
     if frame.isna().to_numpy().any():
         raise InputError("subgroups= has a missing attribute value; name it, or leave the row out")
     keys = [tuple(level_text(value) for value in key) for key in zip(*columns, strict=True)]
-    known = Counter(keys)
-    if len(known) < len(keys):
-        twice = next(key for key in keys if known[key] > 1)
+    occurrences = Counter(keys)
+    if len(occurrences) < len(keys):
+        twice = next(key for key in keys if occurrences[key] > 1)
         raise InputError(f"subgroups= has the subgroup {' | '.join(twice)!r} twice; add its rows up first")
     full = cross(by, dict(zip(by, columns, strict=True)), {}, sort=False)
-    ordered = (*keys, *(key for key in full.table if key not in known))
+    ordered = (*keys, *(key for key in full.table if key not in occurrences))
     return Subgroups(tuple(by), ordered), np.arange(len(keys), dtype=np.intp)
 
 

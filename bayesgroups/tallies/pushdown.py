@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from bayesgroups.data import expressions
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import no_weight
+from bayesgroups.data.columns import Roles, check_arguments, check_common, no_weight, positive_label
 from bayesgroups.data.frames import MISSING_LEVEL, Frame, Missing
 from bayesgroups.data.keyed_cells import Cells
-from bayesgroups.data.labels import check_common, positive_label
 from bayesgroups.data.metrics import Metric
-from bayesgroups.data.roles import Roles, check_arguments
-from bayesgroups.data.selection import threshold_of
 from bayesgroups.data.sources import Source, is_stream, open_source
 from bayesgroups.data.texts import level_text
+from bayesgroups.data.thresholds import threshold_of
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import auc
 from bayesgroups.tallies.aggregation import add_means, check_range, promises
@@ -42,23 +40,10 @@ Locate = Callable[[Cells], NDArray[np.intp]]
 class Pushed:
     """Sums over subgroups and what else is known of the rows, which are still where they were.
 
-    Attributes
-    ----------
-    subgroups, locate : Subgroups, callable
-        All combinations of levels, and the function that tells the subgroup of each cell.
-    sums : Sums
-        What was added up.
-    lowest, highest : lists of float
-        Extreme values of each metric.
-    label_cells : LabelCells
-        Rows by subgroup, outcome and decision.
-    frame : frame
-        The rows, with the attributes as ``__by_0__`` ... and every column that has a role under its common name; the last one
-        of an iterator.
-    classes : tuple of str
-        The labels of outcomes and decisions.
-    notes : dict
-        What was decided on the way (threshold, rows dropped ...).
+    ``locate`` tells the subgroup of each cell, ``lowest`` and ``highest`` are the extreme values of each metric, ``label_cells``
+    the rows by subgroup, outcome and decision. ``frame`` (the last one of an iterator) has the attributes as ``__by_0__`` ... and
+    every column that has a role under its common name. ``classes`` are the labels of outcomes and decisions, and ``notes`` what
+    was decided on the way (threshold, rows dropped ...).
     """
 
     subgroups: Subgroups
@@ -76,36 +61,10 @@ def push_down(
     frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, *, decides: bool = False,
     confusion: bool = False,
 ) -> Pushed:  # fmt: skip
-    """Take the sums of rows where they are.
+    """Sums of rows, taken where they are.
 
-    Parameters
-    ----------
-    frame : object
-        As in `bayesgroups.tally`.
-    roles : Roles
-        Which column plays which part.
-    metrics : sequence of Metric
-        None, where only subgroups and checked columns are wanted.
-    declared : mapping
-        The levels of attributes where they are known.
-    missing : {"error", "level", "drop"}
-        What to do with rows whose attribute is missing.
-    decides : bool
-        Whether a metric needs two classes (a positive one); without it, outcomes may have any number of classes.
-    confusion : bool
-        Whether scores are summed by outcome and decision.
-
-    Returns
-    -------
-    Pushed
-
-    Raises
-    ------
-    InputError
-        If a column is absent, has missing or infinite values, labels are not binary where they must be, a weight
-        is negative, or arguments contradict one another.
-    EngineError
-        If an engine gives up.
+    Without ``metrics`` only subgroups and checked columns are wanted. ``decides`` is true if a metric needs two classes (a positive
+    one); without it, outcomes may have any number of classes. ``confusion`` asks for sums of scores by outcome and decision.
     """
     check_arguments(roles)
     if is_stream(frame):
@@ -131,7 +90,7 @@ def _of_stream(
     parts: list[Reduced] = []
     request: Request | None = None
     notes: dict[str, Any] = {}
-    known = declared
+    levels = declared
     for number, chunk in enumerate(stream, start=1):
         opened = nw.from_native(chunk, pass_through=True)
         if not isinstance(opened, nw.DataFrame | nw.LazyFrame):
@@ -140,13 +99,13 @@ def _of_stream(
         try:
             request, notes = _request(source, roles, metrics, missing, decides)
             if number == 1:
-                known = _known_levels(source, declared)
+                levels = _known_levels(source, declared)
             parts.append(reduce_source(source, request))
         except InputError as problem:
             raise InputError(f"frame {number} of the iterator: {problem}") from problem
     if request is None:
         raise InputError("the iterator gave no frame; nothing can be tallied")
-    return _finish(parts, request, known, notes)
+    return _finish(parts, request, levels, notes)
 
 
 def _request(
@@ -155,16 +114,16 @@ def _request(
     threshold = roles.threshold
     notes: dict[str, Any] = {"missing": missing}
     if roles.selection_rate is not None:
-        found = threshold_of(source, roles, missing)
-        threshold, notes["selection_rate_attained"] = found.threshold, found.attained
+        selected = threshold_of(source, roles, missing)
+        threshold, notes["selection_rate_attained"] = selected.threshold, selected.attained
     if threshold is not None:
         notes["threshold"] = threshold
     request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold, confusion)
-    one = {"__truth__": [1], "__decision__": [1]}
-    labels = {key: one[key] for key in request.labels}
+    single = {"__truth__": [1], "__decision__": [1]}
+    labels = {key: single[key] for key in request.labels}
     table = _label_table(request, labels, 1 if request.decides else None, source.frame.implementation)
-    known = _of_labels(metrics, table)
-    rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in known)
+    of_labels = _of_labels(metrics, table)
+    rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in of_labels)
     return replace(request, of_rows=rest), notes
 
 
@@ -207,11 +166,11 @@ def _of_labels(
     try:
         return _evaluated(asked, table)
     except Exception:  # one of them needs a column that cells of labels do not have
-        found: dict[int, tuple[FloatArray, FloatArray]] = {}
+        evaluated: dict[int, tuple[FloatArray, FloatArray]] = {}
         for i, metric in asked.items():
             with suppress(Exception):  # each dataframe engine has its own exceptions
-                found |= _evaluated({i: metric}, table)
-        return found
+                evaluated |= _evaluated({i: metric}, table)
+        return evaluated
 
 
 def _evaluated(metrics: Mapping[int, Metric], table: nw.DataFrame[Any]) -> dict[int, tuple[FloatArray, FloatArray]]:
@@ -305,10 +264,12 @@ def _subgroups(parts: Sequence[Reduced], request: Request, declared: Declared) -
         return tuple(_text(value) if i in texted else value for i, value in enumerate(key))
 
     ordered = sorted(dict.fromkeys(map(plain, keys)), key=lambda key: tuple(str(value) for value in key))
-    known = {name: declared[name] for name in by}
+    declared_levels = {name: declared[name] for name in by}
     if level:
-        known = {name: None if levels is None else [*levels, MISSING_LEVEL] for name, levels in known.items()}
-    subgroups = cross(by, {name: [key[i] for key in ordered] for i, name in enumerate(by)}, known)
+        declared_levels = {
+            name: None if levels is None else [*levels, MISSING_LEVEL] for name, levels in declared_levels.items()
+        }
+    subgroups = cross(by, {name: [key[i] for key in ordered] for i, name in enumerate(by)}, declared_levels)
     place = {levels: i for i, levels in enumerate(subgroups.table)}
 
     def locate(cells: Cells) -> NDArray[np.intp]:
@@ -331,7 +292,7 @@ def _scores(parts: Sequence[Reduced], locate: Locate) -> auc.ScoreCells:
 
 
 def _clusters(parts: Sequence[Reduced], locate: Locate, metrics: Sequence[Metric], weighted: bool) -> Clusters:
-    found: Clusters | None = None
+    total: Clusters | None = None
     for part in [part.clusters for part in parts]:
         if part is None or not len(part.code):
             continue
@@ -349,6 +310,6 @@ def _clusters(parts: Sequence[Reduced], locate: Locate, metrics: Sequence[Metric
                 for name in ("w", "wv", squares)
             ),
         )
-        found = cells if found is None else add_clusters(found, cells)
-    assert found is not None, "there are rows, and every row has a cluster"
-    return found
+        total = cells if total is None else add_clusters(total, cells)
+    assert total is not None, "there are rows, and every row has a cluster"
+    return total

@@ -8,7 +8,8 @@ finite where a value is not. Only when a check fails is a second question asked,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,21 +18,19 @@ import numpy as np
 
 from bayesgroups.data import expressions, lazy_columns
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import absent_attribute
+from bayesgroups.data.columns import Roles, absent_attribute, positive_label
 from bayesgroups.data.frames import Frame, Missing
 from bayesgroups.data.keyed_cells import Cells, read_cells
-from bayesgroups.data.labels import positive_label
 from bayesgroups.data.lazy_columns import Number
 from bayesgroups.data.metrics import LOSS, Metric
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import BayesgroupsError, InputError
 
-MOST_CELLS = 2**21
+MAX_CELLS = 2**21
 """The largest answer of a group-by that is taken into memory."""
 CANCELLED = 1e-3
 """Share of the sum of squares below which a scatter taken from it has lost digits, and is summed again around a mean."""
-OWN_MIDDLES = 32
+MAX_CELL_MIDDLES = 32
 """Cells of lazy rows that are summed again around their own mean; further ones around the mean of all."""
 
 
@@ -64,6 +63,15 @@ class Request:
         decided = self.thresholded or self.roles.y_pred is not None
         return (*truth, "__decision__") if decided else truth
 
+    @property
+    def keys(self) -> list[str]:
+        """All keys of the first group-by."""
+        return [*self.roles.attributes, *self.labels]
+
+    def values_of(self, metrics: Iterable[int]) -> list[nw.Expr]:
+        """Membership and values of rows in some of the metrics, see `expressions.values`."""
+        return [column for i in metrics for column in expressions.values(self.metrics[i], i)]
+
 
 @dataclass(frozen=True)
 class Reduced:
@@ -81,15 +89,7 @@ class Reduced:
 
 
 def reduce_source(source: Source, request: Request) -> Reduced:
-    """Reduce the rows of one source.
-
-    Raises
-    ------
-    InputError
-        If a column cannot be used; the row is named where rows have numbers.
-    EngineError
-        If the engine gives up.
-    """
+    """Sums of the rows of one source; an error names the column that cannot be used, and the row where rows have numbers."""
     try:
         return _reduce(source, request)
     except BayesgroupsError:
@@ -105,7 +105,7 @@ def _reduce(source: Source, request: Request) -> Reduced:
     frame = _with_labels(frame, request, request.of_rows, lambda: _likely_positive(source, frame, request))
     cells, dropped = _attributes(_first_pass(source, frame, request, numbers), request)
     if request.missing == "drop":
-        frame = frame.filter(*[~lazy_columns.absent(frame, f"__by_{i}__") for i in range(len(roles.by))])
+        frame = lazy_columns.drop_missing(frame, roles)
     rows = cells.table["rows"]
     for number in numbers:
         lazy_columns.check(source, frame, number, cells.table, rows)
@@ -167,7 +167,7 @@ def _readable(frame: Frame, request: Request, metrics: Sequence[int]) -> bool:
     if isinstance(frame, nw.LazyFrame):
         return False
     try:
-        frame.head(0).select(*[column for i in metrics for column in expressions.values(request.metrics[i], i)])
+        frame.head(0).select(*request.values_of(metrics))
     except Exception:  # each dataframe engine has its own exceptions
         return False
     return True
@@ -202,8 +202,10 @@ def _first_pass(source: Source, frame: Frame, request: Request, numbers: Sequenc
         if lost.any() and np.isfinite(wv).all():
             keys, shift = cells.whole_keys(), start.get(i, 0.0)
             held = isinstance(frame, nw.DataFrame)
-            own = {keys[j]: float(mean[j]) + shift for j in np.flatnonzero(lost)[: None if held else OWN_MIDDLES]}
-            middles[i] = float(wv.sum() / w.sum()) + shift, own
+            by_cell = {
+                keys[j]: float(mean[j]) + shift for j in np.flatnonzero(lost)[: None if held else MAX_CELL_MIDDLES]
+            }
+            middles[i] = float(wv.sum() / w.sum()) + shift, by_cell
             if isinstance(frame, nw.DataFrame):
                 frame, shifts[i] = _with_middles(frame, request, i, *middles[i]), nw.col(f"__shift{i}__")
             else:
@@ -211,10 +213,10 @@ def _first_pass(source: Source, frame: Frame, request: Request, numbers: Sequenc
     if middles:
         cells = _sum(source, frame, request, numbers, shifts)
     for i in means:
-        everywhere, own = middles.get(i, (start.get(i, 0.0), {}))
+        everywhere, by_cell = middles.get(i, (start.get(i, 0.0), {}))
         cells.table[f"shift{i}"] = (
-            np.array([own.get(key, everywhere) for key in cells.whole_keys()])
-            if own
+            np.array([by_cell.get(key, everywhere) for key in cells.whole_keys()])
+            if by_cell
             else np.full(len(cells.code), everywhere)
         )
     return cells
@@ -224,94 +226,70 @@ def _overall_means(frame: Frame, request: Request, means: Sequence[int]) -> dict
     """The mean value of metrics over rows in memory, which are read twice at little cost; nothing for lazy rows."""
     if not isinstance(frame, nw.DataFrame) or not means:
         return {}
-    values = [column for i in means for column in expressions.values(request.metrics[i], i)]
-    try:
-        found = frame.select(*values).select(*[nw.col(f"__m{i}__").mean() for i in means])
-    except Exception as problem:
-        _blame_metric(frame, request, problem)
-        raise
-    overall = {i: found[f"__m{i}__"][0] for i in means}
+    with _metric_named(frame, request):
+        means_of_rows = frame.select(*request.values_of(means)).select(*[nw.col(f"__m{i}__").mean() for i in means])
+    overall = {i: means_of_rows[f"__m{i}__"][0] for i in means}
     return {i: float(mean) for i, mean in overall.items() if mean is not None and np.isfinite(mean)}
 
 
 def _with_middles(
-    frame: nw.DataFrame[Any], request: Request, i: int, everywhere: float, own: Mapping[tuple[Any, ...], float]
+    frame: nw.DataFrame[Any], request: Request, i: int, everywhere: float, by_cell: Mapping[tuple[Any, ...], float]
 ) -> nw.DataFrame[Any]:
     """Add the middle of the cell of each row, for one metric."""
-    names = [*(f"__by_{j}__" for j in range(len(request.roles.by))), *request.labels]
-    rows = read_cells(frame.select(*names), names, ())
-    middles = np.array([own.get(key, everywhere) for key in rows.keys])[rows.code]
+    rows = read_cells(frame.select(*request.keys), request.keys, ())
+    middles = np.array([by_cell.get(key, everywhere) for key in rows.keys])[rows.code]
     return frame.with_columns(nw.new_series(f"__shift{i}__", middles, nw.Float64, backend=frame.implementation))
 
 
-def _middle(frame: Frame, request: Request, everywhere: float, own: Mapping[tuple[Any, ...], float]) -> nw.Expr:
+def _middle(frame: Frame, request: Request, everywhere: float, by_cell: Mapping[tuple[Any, ...], float]) -> nw.Expr:
     """The middle of each cell: its own where there is one."""
-    columns = [*(f"__by_{i}__" for i in range(len(request.roles.by))), *request.labels]
-    found: nw.Expr = nw.lit(everywhere)
-    for key, middle in own.items():
+    middles: nw.Expr = nw.lit(everywhere)
+    for key, middle in by_cell.items():
         same = [
             lazy_columns.absent(frame, name) if value is None else nw.col(name) == value
-            for name, value in zip(columns, key, strict=True)
+            for name, value in zip(request.keys, key, strict=True)
         ]
-        found = nw.when(*same).then(nw.lit(middle)).otherwise(found)
-    return found
+        middles = nw.when(*same).then(nw.lit(middle)).otherwise(middles)
+    return middles
 
 
 def _sum(
-    source: Source,
-    frame: Frame,
-    request: Request,
-    numbers: Sequence[Number],
-    shifts: Sequence[float | nw.Expr],
+    source: Source, frame: Frame, request: Request, numbers: Sequence[Number], shifts: Sequence[float | nw.Expr]
 ) -> Cells:
-    keys = [*(f"__by_{i}__" for i in range(len(request.roles.by))), *request.labels]
-    metrics = [metric if i in request.of_rows else _NOTHING for i, metric in enumerate(request.metrics)]
-    given = [column for i in request.of_rows for column in expressions.values(request.metrics[i], i)]
-    columns = (
-        [lazy_columns.absent(frame, "__cluster__").cast(nw.Float64).alias("__gone__")] if request.roles.cluster else []
-    )
-    aggregates = [nw.len().alias("rows")]
+    parts = expressions.Parts(aggregates=[nw.len().alias("rows")])
     if request.roles.cluster is not None:
-        aggregates.append(nw.col("__gone__").sum().alias("cluster_absent"))
+        parts.add_sum("cluster_absent", lazy_columns.absent(frame, "__cluster__").cast(nw.Float64))
     summed = _summed_losses(request)
     whole = {number.column for number in numbers if number.complete}
     ranked = any(metric.kind == "auc" for metric in request.metrics)
     for number in numbers:
         if summed is None or number.column != "__loss__":
-            aggregates += lazy_columns.sums(number.column, complete=number.complete)
+            parts.aggregates.extend(lazy_columns.sums(number.column, complete=number.complete))
             if number.column == "__weight__" or (number.column == "__y_score__" and ranked):
-                aggregates += lazy_columns.extremes(number.column)
+                parts.aggregates.extend(lazy_columns.extremes(number.column))
     if request.roles.correct is not None:  # grade^2 (1 - grade)^2 adds up to 0 where all grades are 0 or 1
         beyond = nw.col("__correct__") * (1 - nw.col("__correct__"))
-        columns.append((beyond * beyond).alias("__graded__"))
-        aggregates.append(nw.col("__graded__").sum().alias("__correct__between"))
+        parts.add_sum("__correct__between", beyond * beyond)
     if request.weighted:
-        columns.append((nw.col("__weight__") * nw.col("__weight__")).alias("__squares__"))
-        aggregates.append(nw.col("__squares__").sum().alias("squares"))
+        parts.add_sum("squares", nw.col("__weight__") * nw.col("__weight__"))
     if request.confusion and request.roles.y_score is not None:
         scored = expressions.weight_of(request.weighted) * nw.col("__y_score__")
-        columns += [scored.alias("__ws__"), (scored * nw.col("__y_score__")).alias("__wss__")]
-        aggregates += [nw.col("__ws__").sum().alias("score"), nw.col("__wss__").sum().alias("score_squares")]
-    moments = expressions.moments(metrics, request.weighted, shifts)
-    features = expressions.features(len(request.roles.features), request.weighted)
-    checks = _checks(request, "__loss__" in whole)
-    aggregates += [*moments.aggregates, *features.aggregates, *checks.aggregates]
-    try:
-        valued = frame.with_columns(*given) if given else frame
-        columns += [*moments.columns, *features.columns, *checks.columns]
-        query = (valued.with_columns(*columns) if columns else valued).group_by(*keys).agg(*aggregates)
-        grouped = source.collect(query.head(MOST_CELLS + 1))
-    except InputError:
-        raise
-    except Exception as problem:
-        _blame_metric(frame, request, problem)
-        raise
-    if len(grouped) > MOST_CELLS:
+        parts.add_sum("score", scored)
+        parts.add_sum("score_squares", scored * nw.col("__y_score__"))
+    metrics = [metric if i in request.of_rows else _NOTHING for i, metric in enumerate(request.metrics)]
+    parts += expressions.moments(metrics, request.weighted, shifts)
+    parts += expressions.features(len(request.roles.features), request.weighted)
+    parts += _checks(request, "__loss__" in whole)
+    with _metric_named(frame, request):
+        valued = frame.with_columns(*request.values_of(request.of_rows)) if request.of_rows else frame
+        query = (valued.with_columns(*parts.columns) if parts.columns else valued).group_by(*request.keys)
+        grouped = source.collect(query.agg(*parts.aggregates).head(MAX_CELLS + 1))
+    if len(grouped) > MAX_CELLS:
         raise InputError(
-            f"attributes and labels have more than {MOST_CELLS} combinations; are by=, y_true= and y_pred= columns of "
+            f"attributes and labels have more than {MAX_CELLS} combinations; are by=, y_true= and y_pred= columns of "
             "levels and labels? For a score use y_score= with threshold="
         )
-    cells = read_cells(grouped, keys[: len(request.roles.by)], request.labels)
+    cells = read_cells(grouped, request.roles.attributes, request.labels)
     rows = cells.table["rows"]
     for i in request.of_rows:
         if request.metrics[i].where is None:
@@ -322,7 +300,7 @@ def _sum(
     cells.table.update({f"{column}count": rows for column in whole})
     if summed is not None:
         same = {"count": "there", "sum": "wv"}
-        cells.table.update({f"__loss__{name}": cells.table[f"{known}{summed}"] for name, known in same.items()})
+        cells.table.update({f"__loss__{name}": cells.table[f"{prefix}{summed}"] for name, prefix in same.items()})
     return cells
 
 
@@ -341,39 +319,43 @@ _NOTHING = Metric("nothing", value="", kind="auc")
 
 def _checks(request: Request, losses: bool) -> expressions.Parts:
     """Evidence that values of metrics of rows are present and in range; ``losses`` if they are known to be present."""
-    found = expressions.Parts([], [])
+    parts = expressions.Parts()
     for i in request.of_rows:
         counts, value, masked = nw.col(f"__c{i}__"), nw.col(f"__v{i}__"), nw.col(f"__m{i}__")
         if not (losses and request.metrics[i].value is LOSS):
-            found.aggregates.append(masked.count().alias(f"there{i}"))
+            parts.aggregates.append(masked.count().alias(f"there{i}"))
         if request.metrics[i].where is not None:
-            found.aggregates.append(counts.sum().alias(f"n{i}"))
+            parts.aggregates.append(counts.sum().alias(f"n{i}"))
         if request.metrics[i].kind != "mean":
-            found.columns.append((counts * value * (1 - value)).alias(f"__between{i}__"))
-            found.aggregates.extend(
-                [masked.min().alias(f"low{i}"), masked.max().alias(f"high{i}"),
-                 nw.col(f"__between{i}__").sum().alias(f"between{i}")]
-            )  # fmt: skip
-    return found
+            parts.add_sum(f"between{i}", counts * value * (1 - value))
+            parts.add_extremes(f"__m{i}__", f"low{i}", f"high{i}")
+    return parts
 
 
-def _blame_metric(frame: Frame, request: Request, problem: Exception) -> None:
-    """Find the metric that cannot be computed, if one cannot; by names and types alone, since reading may be what failed."""
-    for i in request.of_rows:
-        metric = request.metrics[i]
-        try:
-            frame.with_columns(*expressions.values(metric, i)).collect_schema()
-        except Exception as culprit:  # each dataframe engine has its own exceptions for a bad expression
-            raise InputError(f"metric {metric.name!r} cannot be computed on this frame: {culprit}") from problem
+@contextmanager
+def _metric_named(frame: Frame, request: Request) -> Iterator[None]:
+    """Name the metric that cannot be computed, if one cannot; by names and types alone, since reading may be what failed."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as problem:
+        for i in request.of_rows:
+            try:
+                frame.with_columns(*request.values_of([i])).collect_schema()
+            except Exception as reason:  # each dataframe engine has its own exceptions for a bad expression
+                name = request.metrics[i].name
+                raise InputError(f"metric {name!r} cannot be computed on this frame: {reason}") from problem
+        raise
 
 
 def _attributes(cells: Cells, request: Request) -> tuple[Cells, float]:
     """Refuse or drop cells without an attribute; the rows dropped."""
     rows, total = cells.table["rows"], float(cells.table["rows"].sum())
     for i, name in enumerate(request.roles.by):
-        gone = np.array([key[i] is None for key in cells.keys], dtype=bool)[cells.code]
-        if gone.any() and request.missing == "error":
-            raise absent_attribute(name, int(rows[gone].sum()), int(total))
+        missing = np.array([key[i] is None for key in cells.keys], dtype=bool)[cells.code]
+        if missing.any() and request.missing == "error":
+            raise absent_attribute(name, int(rows[missing].sum()), int(total))
     if request.missing != "drop":
         return cells, 0.0
     kept = np.array([None not in key for key in cells.keys], dtype=bool)[cells.code]
@@ -403,10 +385,10 @@ def _scores(source: Source, frame: Frame, request: Request, table: dict[str, Flo
     """Positives and negatives by score; lazy rows have scores rounded down to a grid where there are more than can be held."""
     parts = expressions.scores(request.weighted)
     held = isinstance(frame, nw.DataFrame)
-    found = _grouped(source, frame, request, "__key__", parts, 0 if held else MOST_CELLS + 1)
-    if held or len(found.code) <= MOST_CELLS:
-        return found, None
-    width = grid_width(table["__y_score__low"].min(), table["__y_score__high"].max(), MOST_CELLS // len(found.keys))
+    by_score = _grouped(source, frame, request, "__key__", parts, 0 if held else MAX_CELLS + 1)
+    if held or len(by_score.code) <= MAX_CELLS:
+        return by_score, None
+    width = grid_width(table["__y_score__low"].min(), table["__y_score__high"].max(), MAX_CELLS // len(by_score.keys))
     lower = ((nw.col("__y_score__") / width).floor() * width + 0.0).alias("__key__")
     gridded = expressions.Parts([*parts.columns[:-1], lower], parts.aggregates)
     return _grouped(source, frame, request, "__key__", gridded), width
@@ -415,8 +397,6 @@ def _scores(source: Source, frame: Frame, request: Request, table: dict[str, Flo
 def grid_width(low: float, high: float, most: int) -> float:
     """The smallest power of two that parts the range of scores in at most ``most`` steps.
 
-    Examples
-    --------
     >>> grid_width(0.0, 1.0, 1000)
     0.001953125
     """
@@ -426,7 +406,7 @@ def grid_width(low: float, high: float, most: int) -> float:
 def _grouped(
     source: Source, frame: Frame, request: Request, extra: str, parts: expressions.Parts, most: int = 0
 ) -> Cells:
-    keys = [f"__by_{i}__" for i in range(len(request.roles.by))]
+    keys = request.roles.attributes
     query = frame.with_columns(*parts.columns).group_by(*keys, extra).agg(*parts.aggregates)
     grouped = source.collect(query.head(most) if most else query)
     return read_cells(grouped, keys, () if extra == "__key__" else (extra,))

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.columns import Roles
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.metrics import LOSS, Metric, class_of, named
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import is_stream, open_source
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
@@ -49,10 +49,11 @@ def tally(
 
     Parameters
     ----------
-    frame : dataframe, str or Path
-        Rows: pandas, polars, pyarrow or any frame that narwhals knows, or the path of a CSV or Parquet file. Lazy frames
-        (DuckDB, polars, Dask, Spark), a directory or pattern of files such as ``"rows/*.parquet"`` (with DuckDB), and iterators
-        of frames are summed where they are: rows are never collected.
+    frame : dataframe, dict, str or Path
+        Rows: pandas, polars, pyarrow or any frame that narwhals knows, a dictionary of columns such as
+        ``{"race": [...], "y": [...]}``, or the path of a CSV or Parquet file. Lazy frames (DuckDB, polars, Dask, Spark),
+        a directory or pattern of files such as ``"rows/*.parquet"`` (with DuckDB), and iterators of frames are summed where
+        they are: rows are never collected.
     by : sequence of str, or mapping
         Columns whose combinations are the subgroups. A mapping declares levels, ``{"age": ["18-34", "35-64"]}``
         (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them.
@@ -79,8 +80,7 @@ def tally(
         means of cluster means, where every cluster counts once; or rows as if independent. See
         `bayesgroups.tallies.analyses`. An AUC is always analysed by rows.
     weights : str, optional
-        Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 /
-        sum w^2.
+        Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 / sum w^2.
     missing : {"error", "level", "drop"}
         What to do with rows whose attribute is missing: refuse, make a level of them, or drop and count them.
     pooled_variance : {"corrected", "published", "published_rows"}
@@ -154,12 +154,12 @@ def tally(
             "row_covariates= is about scores; put auc among the metrics and name the column of scores, y_score="
         )
     source = frame if is_stream(frame) else open_source(frame)
-    found = push_down(source, roles, wanted, declared, missing, decides=decides, confusion=confusion)
+    pushed = push_down(source, roles, wanted, declared, missing, decides=decides, confusion=confusion)
     for metric in wanted:
         label = class_of(metric)
-        if label is not None and label not in found.classes:
+        if label is not None and label not in pushed.classes:
             raise InputError(
-                f"metric {metric.name!r}: no row has the label {label!r}; the labels are {list(found.classes)}"
+                f"metric {metric.name!r}: no row has the label {label!r}; the labels are {list(pushed.classes)}"
             )
     settings = {
         "source": "rows",
@@ -172,16 +172,16 @@ def tally(
         "cluster": cluster,
         **({} if cluster is None else {"cluster_analysis": analysis}),
         "weights": weights,
-        **found.notes,
+        **pushed.notes,
         **direction_settings([metric.name for metric in wanted], directions),
-        **_binary_means(wanted, found, loss),
+        **_binary_means(wanted, pushed, loss),
     }
-    described = [_describe(*each) for each in zip(wanted, found.lowest, directions, strict=True)]
+    described = [_describe(*each) for each in zip(wanted, pushed.lowest, directions, strict=True)]
     whole = assemble(
-        found.subgroups, described, found.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
+        pushed.subgroups, described, pushed.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
     )
     if confusion:
-        whole = with_cells(whole, found.label_cells, wanted, found.classes, found.notes.get("positive"))
+        whole = with_cells(whole, pushed.label_cells, wanted, pushed.classes, pushed.notes.get("positive"))
     if not explained:
         return whole
     from bayesgroups.tallies.score_covariates import keep_covariates
@@ -189,34 +189,34 @@ def tally(
     return keep_covariates(whole, source, explained)
 
 
-def _binary_means(metrics: Sequence[Metric], found: Pushed, loss: str | None) -> dict[str, dict[str, str]]:
+def _binary_means(metrics: Sequence[Metric], pushed: Pushed, loss: str | None) -> dict[str, dict[str, str]]:
     """The setting that tells which means are of columns that hold only 0 and 1; nothing where none is."""
     columns: dict[str, str] = {}
     for i, metric in enumerate(metrics):
         column = loss if metric.value is LOSS else metric.value
-        binary = metric.kind == "mean" and is_binary(found.sums.moments, i, found.lowest[i], found.highest[i])
+        binary = metric.kind == "mean" and is_binary(pushed.sums.moments, i, pushed.lowest[i], pushed.highest[i])
         if binary and isinstance(column, str):
             columns[metric.name] = column
     return {BINARY: columns} if columns else {}
 
 
 def _names(names: Iterable[str], argument: str) -> tuple[str, ...]:
-    found = (names,) if isinstance(names, str) else tuple(names)
-    if len(set(found)) < len(found):
-        raise InputError(f"{argument}= names a column twice: {list(found)}")
-    return found
+    several = (names,) if isinstance(names, str) else tuple(names)
+    if len(set(several)) < len(several):
+        raise InputError(f"{argument}= names a column twice: {list(several)}")
+    return several
 
 
 def _resolve(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     several = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not several:
         raise InputError("metrics= is empty; name at least one, as metrics=['fnr']")
-    found = [named(metric) if isinstance(metric, str) else metric for metric in several]
-    names = [metric.name for metric in found]
+    resolved = [named(metric) if isinstance(metric, str) else metric for metric in several]
+    names = [metric.name for metric in resolved]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"metrics= has {twice[0]!r} twice")
-    return found
+    return resolved
 
 
 def _decides(metric: Metric) -> bool:

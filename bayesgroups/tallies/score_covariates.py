@@ -18,9 +18,9 @@ import xarray as xr
 
 from bayesgroups.data import lazy_columns
 from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.data.columns import Roles
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.keyed_cells import read_cells
-from bayesgroups.data.roles import Roles
 from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import as_json, level_text
 from bayesgroups.errors import InputError, near_misses
@@ -34,26 +34,13 @@ PACKETS = 64
 
 @dataclass(frozen=True)
 class Packets:
-    """Sums over the rows of each packet, sorted by subgroup and outcome.
+    """Sums over the rows of each packet, sorted by subgroup and outcome; arrays (packet,) first.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The covariates; in the sums they are standardised over all rows.
-    subgroup, outcome : int arrays (packet,)
-        Position of the subgroup; 0 or 1.
-    rows, score, squares : arrays (packet,)
-        Rows (effective ones, with weights), and sums over them of scores, less ``centre``, and of their squares.
-    covariate, cross : arrays (packet, covariate)
-        Sums of the covariates, and of their products with the score.
-    product : array (packet, covariate, covariate)
-        Sums of their products with each other.
-    centre : float
-        Mean score on the modelling scale.
-    members : int array (packet,)
-        Rows, whatever their weights; those without any are in no packet.
-    origin, unit : arrays (covariate,)
-        Mean and standard deviation of the covariates over all rows.
+    In the sums, the covariates ``names`` are standardised over all rows (mean ``origin`` and standard deviation ``unit``, arrays
+    (covariate,)), and scores, on the modelling scale, are taken less their mean ``centre``. ``rows`` are effective ones, with
+    weights, and ``members`` those counted whatever their weights; rows without any weight are in no packet. ``score`` and
+    ``squares`` sum scores and their squares, ``covariate`` and ``cross`` (packet, covariate) covariates and their products with
+    the score, and ``product`` (packet, covariate, covariate) their products with each other.
     """
 
     names: tuple[str, ...]
@@ -141,43 +128,34 @@ def keep_covariates(
     width = np.where(width > 0, width, 1.0)
     values = (values - middle) / width
     centre = float(np.average(score, weights=weight))
-    found = attach(source, _deal(names, cell, weight, score - centre, values, centre, middle, width))
-    return found.assign_attrs(settings=as_json(settings | {"row_covariates": list(names)}))
+    whole = attach(source, _deal(names, cell, weight, score - centre, values, centre, middle, width))
+    return whole.assign_attrs(settings=as_json(settings | {"row_covariates": list(names)}))
 
 
 def packets_of(tally: xr.Dataset, names: Sequence[str]) -> Packets:
     """Packets of some of the covariates that a tally keeps, for a regression of the score on them.
 
-    Raises
-    ------
-    InputError
-        If it does not keep one of them, or one is the same for all rows of each subgroup and outcome, or a linear function of
-        others.
+    An error where it does not keep one of them, or one is the same for all rows of each subgroup and outcome, or a linear
+    function of others.
     """
-    found = read(tally, names)
-    _check_spread(found)
-    return found
+    packets = read(tally, names)
+    _check_spread(packets)
+    return packets
 
 
 def read(tally: xr.Dataset, names: Sequence[str]) -> Packets:
-    """The same, whether or not they say anything.
-
-    Raises
-    ------
-    InputError
-        If the tally does not keep one of them, or not what they were divided by.
-    """
-    known = [str(name) for name in tally["score_covariate"].values] if "score_packet" in tally.dims else []
+    """Packets of some of the covariates that a tally keeps, whether or not they say anything."""
+    kept = [str(name) for name in tally["score_covariate"].values] if "score_packet" in tally.dims else []
     for name in names:
-        if name not in known:
-            hint = near_misses(name, known) if known else "it keeps none"
+        if name not in kept:
+            hint = near_misses(name, kept) if kept else "it keeps none"
             raise InputError(
                 f"row_covariates: the tally keeps no covariate {name!r} of rows; {hint}. Tally its rows with row_covariates=, or "
                 "give it theirs with bayesgroups.tallies.score_covariates.keep_covariates(tally, frame, [...])"
             )
     if "packet_unit" not in tally:
         raise InputError("the tally keeps covariates without their units; tally its rows again and keep them again")
-    at = [known.index(name) for name in names]
+    at = [kept.index(name) for name in names]
     singles = ("subgroup", "outcome", "rows", "score", "score_squares")
     subgroup, outcome, rows, score, squares = (tally[f"packet_{name}"].values for name in singles)
     covariate, cross = (tally[f"packet_{name}"].values[:, at] for name in ("covariate", "cross"))
@@ -197,10 +175,10 @@ def _columns(
     by = tuple(attributes_of(tally))
     needed = (*by, truth, str(settings["y_score"]), *([] if weights is None else [str(weights)]), *names)
     source = _in_memory(open_source(frame), needed)
-    known = source.frame.collect_schema().names()
+    present = source.frame.collect_schema().names()
     for name in names:
-        if name not in known:
-            raise InputError(f"column {name!r} (a covariate of rows) is not in the frame; {near_misses(name, known)}")
+        if name not in present:
+            raise InputError(f"column {name!r} (a covariate of rows) is not in the frame; {near_misses(name, present)}")
     roles = Roles(by, y_true=truth, y_score=str(settings["y_score"]), weights=None if weights is None else str(weights))
     missing: Missing = settings.get("missing", "error")  # type: ignore[assignment]
     pushed = push_down(source, roles, [], dict.fromkeys(by), missing)
@@ -235,11 +213,11 @@ def _in_memory(source: Source, needed: Sequence[str]) -> Source:
     """The same rows in memory; of lazy ones, the columns that are needed."""
     if source.memory is not None:
         return source
-    known = source.frame.collect_schema().names()
+    names = source.frame.collect_schema().names()
     # Where one of them is missing, all names are needed to say which is meant.
-    wanted = list(dict.fromkeys(needed)) if set(needed) <= set(known) else known
+    wanted = list(dict.fromkeys(needed)) if set(needed) <= set(names) else names
     query = source.frame.select(wanted)
-    return open_source(source.collect(query if set(needed) <= set(known) else query.head(1)))
+    return open_source(source.collect(query if set(needed) <= set(names) else query.head(1)))
 
 
 def _check_spread(packets: Packets) -> None:
@@ -268,8 +246,8 @@ def _deal(
     origin: FloatArray, unit: FloatArray,
 ) -> Packets:  # fmt: skip
     """Deal rows to the packets of their cell at random, but the same rows to the same packets in whatever order they come."""
-    known = np.lexsort((weight, *values.T, score, cell))
-    some = known[weight[known] > 0]
+    ranking = np.lexsort((weight, *values.T, score, cell))
+    some = ranking[weight[ranking] > 0]
     order = some[np.random.default_rng(0).permutation(len(some))]
     order = order[np.argsort(cell[order], kind="stable")]
     first = np.searchsorted(cell[order], cell[order], side="left")
@@ -287,9 +265,9 @@ def _deal(
     product = np.empty((len(start), size, size))
     for i in range(size):
         product[:, i] = total((w * c[:, i])[:, None] * c)
-    own = key[start] // PACKETS
+    cell_of_packet = key[start] // PACKETS
     return Packets(
-        names, own // 2, own % 2, total(w), total(w * u), total(w * u**2), total(w[:, None] * c),
+        names, cell_of_packet // 2, cell_of_packet % 2, total(w), total(w * u), total(w * u**2), total(w[:, None] * c),
         total((w * u)[:, None] * c), product, centre, np.diff(start, append=len(order)), origin, unit,
     )  # fmt: skip
 
@@ -297,7 +275,7 @@ def _deal(
 def attach(tally: xr.Dataset, packets: Packets) -> xr.Dataset:
     """A tally with these packets, and no others."""
     along, other = "score_packet", "score_covariate"
-    found = tally.drop_dims([dim for dim in (along, other) if dim in tally.dims]).assign(
+    kept = tally.drop_dims([dim for dim in (along, other) if dim in tally.dims]).assign(
         packet_subgroup=(along, packets.subgroup), packet_outcome=(along, packets.outcome),
         packet_rows=(along, packets.rows), packet_members=(along, packets.members), packet_score=(along, packets.score),
         packet_score_squares=(along, packets.squares), packet_covariate=((along, other), packets.covariate),
@@ -305,4 +283,4 @@ def attach(tally: xr.Dataset, packets: Packets) -> xr.Dataset:
         packet_product=((along, other, "score_covariate_other"), packets.product), packet_centre=((), packets.centre),
         packet_origin=(other, packets.origin), packet_unit=(other, packets.unit),
     )  # fmt: skip
-    return found.assign_coords(score_covariate=np.array(packets.names))
+    return kept.assign_coords(score_covariate=np.array(packets.names))

@@ -10,6 +10,7 @@ exactly. Pairs in one bin become ties, which count one half; each is wrong by on
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -19,18 +20,12 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.addition import add_tallies
-from bayesgroups.tallies.auc import ScoreCells, sort_cells, statistics
+from bayesgroups.tallies.auc import sort_cells, statistics
 from bayesgroups.tallies.auc_variances import score_cells
 
 
 def check_edges(edges: ArrayLike) -> FloatArray:
-    """Edges as an array.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two, or they are not finite and increasing.
-    """
+    """Edges as an array; at least two, finite and increasing."""
     values = np.asarray(edges, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all() or not (np.diff(values) > 0).all():
         raise InputError("edges= must be two or more finite, increasing numbers, such as np.linspace(0, 1, 1001)")
@@ -83,25 +78,11 @@ def bin_scores(tally: xr.Dataset, edges: ArrayLike) -> xr.Dataset:
         if str(kind) == "auc" and ties != 0.5:
             raise InputError(f"metric {str(metric)!r} counts ties as {ties}; bins need ties that count one half")
     bins = np.minimum(np.searchsorted(bounds, cells.score, side="right") - 1, len(bounds) - 2)
-    binned = sort_cells(
-        ScoreCells(
-            cells.subgroup, bounds[bins], cells.positives, cells.negatives, cells.positive_squares, cells.negative_squares
-        )
-    )  # fmt: skip
-    columns = {
-        "score_subgroup": binned.subgroup,
-        "score_value": binned.score,
-        "score_positives": binned.positives,
-        "score_negatives": binned.negatives,
-        "score_positive_squares": binned.positive_squares,
-        "score_negative_squares": binned.negative_squares,
-    }
-    replaced = tally.drop_dims("score_cell").assign(
-        {name: ("score_cell", values) for name, values in columns.items() if name in tally}
-    )
-    found = add_tallies([replaced])  # one part: whatever rests on the scores is made anew
-    found.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "score_edges": bounds.tolist()})
-    return found
+    binned = sort_cells(replace(cells, score=bounds[bins]))
+    replaced = tally.drop_dims("score_cell").assign(binned.variables(weighted="score_positive_squares" in tally))
+    total = add_tallies([replaced])  # one part: whatever rests on the scores is made anew
+    total.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "score_edges": bounds.tolist()})
+    return total
 
 
 def auc_error_bound(tally: xr.Dataset) -> xr.DataArray:

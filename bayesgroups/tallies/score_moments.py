@@ -30,7 +30,7 @@ Scale = Literal["logit", "identity"]
 EDGE = 1e-6
 """Scores nearer to 0 or 1 than this have the logit of it."""
 LOGIT_WIDTH = 2.0**-4
-LARGEST = 1e100
+MAX_SCORE = 1e100
 """Scores beyond this are refused."""
 FINENESS = 16
 """Bins per standard deviation of a score on its own scale, at least."""
@@ -40,20 +40,11 @@ OUTCOMES = ("0", "1")
 
 @dataclass(frozen=True)
 class ScoreBins:
-    """Scores of every subgroup and outcome in bins, sorted by subgroup, outcome and bin; arrays (score_bin,).
+    """Scores of every subgroup and outcome in bins of ``scale``, sorted by subgroup, outcome and bin; arrays (score_bin,).
 
-    Attributes
-    ----------
-    scale : {"logit", "identity"}
-        What the bins divide.
-    width : float
-        Of a bin, a power of 2.
-    subgroup, outcome, index : int arrays
-        Position of the subgroup, 0 or 1, and the bin: scores from ``index * width`` on and below the next.
-    weight, squares : arrays
-        Sums of the weights of the rows and of their squares.
-    total, total_squares : arrays
-        Weighted sums of what a row lies above the middle of its bin, and of its square.
+    Bin ``index`` holds scores from ``index * width`` on and below the next, with a power of 2 for ``width``; ``outcome`` is 0 or 1.
+    ``weight`` and ``squares`` sum the weights of the rows and their squares, ``total`` and ``total_squares`` (weighted) what a row
+    lies above the middle of its bin, and its square.
     """
 
     scale: Scale
@@ -93,9 +84,6 @@ class CellMoments:
 def to_scale(score: ArrayLike, scale: Scale) -> FloatArray:
     """Scores on the modelling scale.
 
-    Examples
-    --------
-    >>> from bayesgroups.tallies.score_moments import to_scale
     >>> to_scale([0.5, 0.0, 1.0], "logit").round(4).tolist()
     [0.0, -13.8155, 13.8155]
     """
@@ -110,31 +98,9 @@ def bin_rows(
     score: FloatArray, outcome: NDArray[np.int64], subgroup: NDArray[np.int64], weight: FloatArray, squares: FloatArray,
     scale: Scale,
 ) -> ScoreBins:  # fmt: skip
-    """Bin scores.
+    """Bins of scores as observed, not on the modelling scale; arrays (row,).
 
-    Parameters
-    ----------
-    score : array (row,)
-        As observed, not on the modelling scale.
-    outcome, subgroup : int arrays (row,)
-        0 or 1; position of the subgroup.
-    weight, squares : arrays (row,)
-        Weights and what they add to the sum of squared weights; a row may stand for several equal ones.
-    scale : {"logit", "identity"}
-        The modelling scale.
-
-    Returns
-    -------
-    ScoreBins
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.score_moments import bin_rows, cell_moments
-    >>> one, zero = np.ones(3), np.zeros(3, dtype=np.int64)
-    >>> found = cell_moments(bin_rows(np.array([1.0, 2.0, 6.0]), zero, zero, one, one, "identity"), 1)
-    >>> [float(part[0, 0].round(9)) for part in (found.count, found.mean, found.scatter)]
-    [3.0, 3.0, 14.0]
+    ``squares`` is what a row adds to the sum of squared weights; it may stand for several equal ones.
     """
     values = to_scale(score, scale)
     some = weight > 0
@@ -142,8 +108,10 @@ def bin_rows(
     outcome, subgroup = outcome[some], subgroup[some]
     width = LOGIT_WIDTH if scale == "logit" else _width(values, weight)
     index = np.floor(values / width).astype(np.int64)
-    away = values - (index + 0.5) * width
-    return _merge(ScoreBins(scale, width, subgroup, outcome, index, weight, squares, weight * away, weight * away**2))
+    offset = values - (index + 0.5) * width
+    return _merge(
+        ScoreBins(scale, width, subgroup, outcome, index, weight, squares, weight * offset, weight * offset**2)
+    )
 
 
 def of_score_cells(cells: ScoreCells, scale: Scale) -> ScoreBins:
@@ -185,70 +153,39 @@ def add(first: ScoreBins, second: ScoreBins) -> ScoreBins:
 
 
 def attach(tally: xr.Dataset, bins: ScoreBins) -> xr.Dataset:
-    """A tally with the scores in bins.
+    """A tally with the scores in bins, which are laid out over its subgroups.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally.
-    bins : ScoreBins
-        Laid out over its subgroups.
-
-    Returns
-    -------
-    xr.Dataset
-        With ``bin_subgroup``, ``bin_outcome``, ``bin_index``, ``bin_weight``, ``bin_weight_squares``, ``bin_total`` and
-        ``bin_total_squares`` along ``score_bin``, and ``score_count``, ``score_mean`` and ``score_variance`` (score_outcome,
-        subgroup) on the modelling scale, which the settings name.
+    Added are ``bin_subgroup``, ``bin_outcome``, ``bin_index``, ``bin_weight``, ``bin_weight_squares``, ``bin_total`` and
+    ``bin_total_squares`` along ``score_bin``, and ``score_count``, ``score_mean`` and ``score_variance`` (score_outcome, subgroup)
+    on the modelling scale, which the settings name.
     """
     cells = cell_moments(bins, tally.sizes["subgroup"])
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(cells.count > 1, cells.scatter / (cells.count - 1), np.nan)
     along, both = "score_bin", ("score_outcome", "subgroup")
-    found = tally.drop_dims("score_bin", errors="ignore").assign(
+    binned = tally.drop_dims("score_bin", errors="ignore").assign(
         bin_subgroup=(along, bins.subgroup), bin_outcome=(along, bins.outcome), bin_index=(along, bins.index),
         bin_weight=(along, bins.weight), bin_weight_squares=(along, bins.squares), bin_total=(along, bins.total),
         bin_total_squares=(along, bins.total_squares),
         score_count=(both, cells.count), score_mean=(both, cells.mean), score_variance=(both, variance),
     )  # fmt: skip
-    found = found.assign_coords(score_outcome=np.array(OUTCOMES))
+    binned = binned.assign_coords(score_outcome=np.array(OUTCOMES))
     settings = {**json.loads(tally.attrs["settings"]), "score_scale": bins.scale, "score_bin_width": bins.width}
-    found.attrs["settings"] = as_json(settings)
-    return found
+    binned.attrs["settings"] = as_json(settings)
+    return binned
 
 
 def keep_scores(tally: xr.Dataset, *, scale: Scale | None = None, cells: bool = True) -> xr.Dataset:
-    """Give a tally with an ``auc`` the moments and bins of its scores.
+    """A tally with an ``auc`` and with the moments and bins of its scores, which `bayesgroups.add_tallies` adds up.
 
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally with ``auc`` among its metrics, and so with a count per subgroup and distinct score.
-    scale : {"logit", "identity"}, optional
-        The modelling scale; by default that of logits where all scores lie in [0, 1]. Say it where parts of data are added.
-    cells : bool
-        Keep the counts per distinct score. Without them the metric ``auc`` goes as well, as nothing is left to compute it
-        from; what remains does not grow with rows.
+    The modelling scale is by default that of logits where all scores lie in [0, 1]; say it where parts of data are added. Without
+    the counts per distinct score (``cells=False``) the metric ``auc`` goes as well, as nothing is left to compute it from; what
+    remains does not grow with rows. Scores beyond 1e100, or outside [0, 1] for logits, are an error.
 
-    Returns
-    -------
-    xr.Dataset
-        As `attach` has it; `bayesgroups.add_tallies` adds it up.
-
-    Raises
-    ------
-    InputError
-        If the tally keeps no scores, one of them is no probability and logits are asked for, one is beyond 1e100, or ``auc`` is
-        the only metric and would have to go.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> import bayesgroups as bg
-    >>> from bayesgroups.tallies.score_moments import keep_scores
     >>> rows = pd.DataFrame({"s": ["a"] * 4, "y": [0, 0, 1, 1], "p": [0.5, 0.5, 0.2, 0.8]})
-    >>> one = bg.tally(rows, ["s"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5)
-    >>> half = keep_scores(one, cells=False)
+    >>> half = keep_scores(bg.tally(rows, ["s"], ["sel", "auc"], y_true="y", y_score="p", threshold=0.5), cells=False)
     >>> bg.add_tallies([half, half])["score_count"].values.ravel().tolist()
     [4.0, 4.0]
     """
@@ -261,22 +198,22 @@ def keep_scores(tally: xr.Dataset, *, scale: Scale | None = None, cells: bool = 
             f"subgroup {where!r} has the score {counts.score[worst]}, which is no probability and has no logit; "
             "say scale='identity'"
         )
-    if (np.abs(counts.score) > LARGEST).any():
+    if (np.abs(counts.score) > MAX_SCORE).any():
         worst = int(np.argmax(np.abs(counts.score)))
         where = str(tally["subgroup"].values[counts.subgroup[worst]])
         raise InputError(
             f"subgroup {where!r} has a score of {counts.score[worst]:g}, whose square is no number; divide all scores by it"
         )
     chosen: Scale = scale or ("identity" if outside.any() else "logit")
-    found = attach(tally, of_score_cells(counts, chosen))
+    whole = attach(tally, of_score_cells(counts, chosen))
     if cells:
-        return found
-    others = [
+        return whole
+    remaining = [
         str(name) for name, kind in zip(tally["metric"].values, tally["kind"].values, strict=True) if kind != "auc"
     ]
-    if not others:
+    if not remaining:
         raise InputError("auc is the only metric of the tally; tally another one, such as sel, or keep the cells")
-    return found.drop_dims("score_cell").sel(metric=others)
+    return whole.drop_dims("score_cell").sel(metric=remaining)
 
 
 def kept(tally: xr.Dataset) -> ScoreBins | None:
@@ -291,35 +228,20 @@ def kept(tally: xr.Dataset) -> ScoreBins | None:
 
 
 def carry(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
-    """Give the tally of the whole the bins of its parts, added up.
+    """The tally of the whole with the bins of its parts, added up; as it is where no part has bins.
 
-    Parameters
-    ----------
-    parts : sequence of xr.Dataset
-        Tallies.
-    whole : xr.Dataset
-        Their sum, without bins.
-
-    Returns
-    -------
-    xr.Dataset
-        ``whole`` where no part has bins.
-
-    Raises
-    ------
-    InputError
-        If some parts have bins and others not, or the modelling scales differ.
+    An error where some parts have bins and others not, or the modelling scales differ.
     """
     bins = [kept(part) for part in parts]
-    present = [one for one in bins if one is not None]
+    present = [entry for entry in bins if entry is not None]
     if not present:
         return whole
     if len(present) < len(bins):
         raise InputError("some of the tallies keep score moments and others do not; use keep_scores() on all of them")
-    if len({one.scale for one in present}) > 1:
+    if len({entry.scale for entry in present}) > 1:
         raise InputError("tallies keep score moments on different scales; use keep_scores() with the same scale=")
     position = [of_tally(whole).codes(of_tally(part).table) for part in parts]
-    placed = [replace(one, subgroup=where[one.subgroup]) for one, where in zip(present, position, strict=True)]
+    placed = [replace(entry, subgroup=where[entry.subgroup]) for entry, where in zip(present, position, strict=True)]
     return attach(whole, reduce(add, placed) if len(placed) > 1 else _merge(placed[0]))
 
 

@@ -51,25 +51,14 @@ class Subgroups:
 def label(levels: Iterable[str]) -> str:
     r"""Join level texts; a bar or backslash inside a level is escaped, so that labels stay unique.
 
-    Examples
-    --------
-    >>> from bayesgroups.tallies.subgroups import label
-    >>> label(["Asian", "female"])
-    'Asian | female'
-    >>> print(label(["a|b"]))
-    a\|b
+    >>> print(label(["Asian", "a|b"]))
+    Asian | a\|b
     """
     return SEPARATOR.join(level.replace("\\", "\\\\").replace("|", "\\|") for level in levels)
 
 
 def check_attributes(by: Sequence[str]) -> None:
-    """Refuse attribute names that a tally uses for something else.
-
-    Raises
-    ------
-    InputError
-        If an attribute is called like a dimension or variable of the tally.
-    """
+    """Refuse attribute names that a tally uses for a dimension or variable of its own."""
     for name in by:
         if name in RESERVED:
             raise InputError(
@@ -84,31 +73,11 @@ def cross(
     *,
     sort: bool = True,
 ) -> Subgroups:
-    """Every combination of the levels observed or declared.
+    """Every combination of the levels observed or declared of the attributes ``by``, the slowest-varying first.
 
-    Parameters
-    ----------
-    by : sequence of str
-        Attributes, the slowest-varying first.
-    observed : mapping
-        Levels in the data per attribute.
-    declared : mapping
-        Levels that exist whether observed or not; when given they set the order.
-    sort : bool
-        Sort undeclared levels (numbers, also as text, by value, everything else as text); otherwise keep the order given.
+    Declared levels exist whether observed or not, and set the order; observed ones must be among them. Others are sorted (numbers,
+    also as text, by value, everything else as text) or keep the order given. Two levels of one attribute may not print alike.
 
-    Returns
-    -------
-    Subgroups
-
-    Raises
-    ------
-    InputError
-        If two levels of one attribute print alike, or a level is observed that was not declared.
-
-    Examples
-    --------
-    >>> from bayesgroups.tallies.subgroups import cross
     >>> cross(["sex", "age"], {"sex": ["m", "f"], "age": [2, 10]}, {}).labels
     ['f | 2', 'f | 10', 'm | 2', 'm | 10']
     """
@@ -122,9 +91,9 @@ def cross(
             raise InputError(
                 f"attribute {name!r} has two levels that both print as {twice!r}; make the column one type"
             )
-        known = declared.get(name)
-        if known is not None:
-            order = list(dict.fromkeys(level_text(value) for value in known))
+        listed = declared.get(name)
+        if listed is not None:
+            order = list(dict.fromkeys(level_text(value) for value in listed))
             strange = [text for text in texts if text not in order]
             if strange:
                 raise InputError(

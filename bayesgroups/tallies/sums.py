@@ -54,19 +54,7 @@ class Sums:
 
 
 def add(first: Sums, second: Sums) -> Sums:
-    """Sums of two parts of the data together, laid out over the same subgroups and metrics.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.moments import Moments
-    >>> from bayesgroups.tallies.sums import Sums, add
-    >>> one = np.ones((1, 1))
-    >>> part = Sums(np.array([1.0]), Moments(one, one, 2 * one, 0 * one), weighted=False)
-    >>> whole = add(part, part)
-    >>> whole.rows.tolist(), whole.moments.mean.tolist()
-    ([2.0], [[2.0]])
-    """
+    """Sums of two parts of the data together, laid out over the same subgroups and metrics."""
     return Sums(
         rows=first.rows + second.rows,
         moments=moments.add(first.moments, second.moments),
@@ -102,8 +90,8 @@ def add_clusters(first: Clusters | None, second: Clusters | None) -> Clusters | 
     new[1:] = (subgroup[1:] != subgroup[:-1]) | (label[1:] != label[:-1])
     start = np.flatnonzero(new)
 
-    def total(one: FloatArray, other: FloatArray) -> FloatArray:
-        joined = np.concatenate([one, other], axis=-1)[..., order]
+    def total(mine: FloatArray, other: FloatArray) -> FloatArray:
+        joined = np.concatenate([mine, other], axis=-1)[..., order]
         return np.asarray(np.add.reduceat(joined, start, axis=-1), dtype=np.float64)
 
     return Clusters(

@@ -14,27 +14,11 @@ NULL_AUC_VARIANCE = 1 / 12
 
 
 def mean_inverse_count(rows: FloatArray, count: FloatArray) -> FloatArray:
-    """E[1/M given M > 0] for M ~ Binomial(rows, count / rows): what a bootstrap of the rows divides by.
+    """E[1/M given M > 0] for M ~ Binomial(rows, count / rows), count <= rows: what a bootstrap of the rows divides by.
 
-    A conditional rate (FNR among positives) has a random denominator when rows are resampled. With
-    ``count == rows`` the denominator is fixed and the value is 1 / rows.
-
-    Parameters
-    ----------
-    rows, count : arrays of one shape
-        Whole numbers, count <= rows; 0 gives NaN.
-
-    Returns
-    -------
-    array
-        Exact sums up to an expected denominator of 100; beyond that a series in its inverse with error below 1e-9.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.variances import mean_inverse_count
-    >>> mean_inverse_count(np.array([10.0]), np.array([4.0])).round(6).tolist()
-    [0.30327]
+    A conditional rate (FNR among positives) has a random denominator when rows are resampled. With ``count == rows`` the
+    denominator is fixed and the value is 1 / rows; a count of 0 gives NaN. Exact sums up to an expected denominator of 100;
+    beyond that a series in its inverse with error below 1e-9.
     """
     rows, count = np.broadcast_arrays(np.asarray(rows, dtype=np.float64), np.asarray(count, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,38 +57,13 @@ def pooled(
     *,
     pooling: Pooling = "corrected",
 ) -> float:
-    """One row variance for all subgroups of a metric.
+    """One row variance for all subgroups of a metric, sigma^2 in Var(estimate_a) = sigma^2 / count_a, from arrays (subgroup,).
 
-    Estimand: sigma^2 in Var(estimate_a) = sigma^2 / count_a.
-
-    Parameters
-    ----------
-    row_variance, count, bootstrap_variance, rows : arrays (subgroup,)
-        Variance of the row values with divisor count - 1, effective count, exact bootstrap variance, rows.
-    total_variance : float
-        Variance of all rows ignoring subgroups, taken when no subgroup has two rows or none has any spread.
-    pooling : {"corrected", "published", "published_rows"}
-        ``corrected``: the within-subgroup mean square, sum (d - 1) s^2 / sum (d - 1). ``published``:
-        sum d (d b) / sum d with b the bootstrap variance, low by about K/n; ``published_rows``: the same with rows for
-        denominators.
-
-    Returns
-    -------
-    float
-        NaN when no subgroup has a row that counts.
-
-    References
-    ----------
-    Herlihy, Truong, Chouldechova, Dudik (2024), Eq 6, with its bias corrected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesgroups.tallies.variances import pooled
-    >>> d = np.array([4.0, 2, 1])
-    >>> s2, b = np.array([0.25, 0.5, np.nan]), np.array([0.046875, 0.125, 0])
-    >>> round(pooled(s2, d, b, d, 0.2), 6), round(pooled(s2, d, b, d, 0.2, pooling="published"), 6)
-    (0.3125, 0.178571)
+    ``row_variance`` has divisor count - 1, ``count`` is effective, ``bootstrap_variance`` exact; ``total_variance``, of all rows
+    ignoring subgroups, is taken when no subgroup has two rows or none has any spread. NaN when no subgroup has a row that counts.
+    ``corrected`` is the within-subgroup mean square, sum (d - 1) s^2 / sum (d - 1); ``published`` sum d (d b) / sum d with b the
+    bootstrap variance, low by about K/n; ``published_rows`` the same with rows for denominators. Herlihy, Truong, Chouldechova,
+    Dudik (2024), Eq 6, with its bias corrected.
     """
     if not (count > 0).any():
         return float("nan")

@@ -17,7 +17,7 @@ from bayesgroups.cli.estimate import parsed
 from bayesgroups.estimators.named import estimator_named
 from bayesgroups.inference.collapsed import model_based_metrics
 from bayesgroups.tallies.score_covariates import packets_of
-from bayesgroups.views.html.sections.origin import origin
+from bayesgroups.views.html.sections.provenance import origin
 
 ROWS = [
     "--by",

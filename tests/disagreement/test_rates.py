@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Notion
-from bayesgroups.tallies.disagreement_rates import Bounds, bounds, others
+from bayesgroups.tallies.disagreement_rates import Bounds, bounds, sum_others
 
 SHARE, RATE = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.4, 0.5])
 AGREE, DISAGREE = ((1 - RATE) * SHARE)[:, None], (RATE * SHARE)[:, None]
@@ -203,4 +203,4 @@ def test_axes_before_the_label_pass_through_and_scale_does_not_matter() -> None:
 def test_small_parts() -> None:
     assert Bounds(np.array([0.2]), np.array([0.6])).midpoint.tolist() == [0.4]
     # A sum of zeros is 0, not what rounding leaves of a difference.
-    assert others(np.array([[0.1 + 0.2], [0.0], [0.0]]))[0, 0] == 0.0
+    assert sum_others(np.array([[0.1 + 0.2], [0.0], [0.0]]))[0, 0] == 0.0

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.views.html.sections import pictures
+from bayesgroups.views.html.sections import context
 
 MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]
@@ -182,7 +182,7 @@ def test_it_prints(page: Any, tmp_path: Path) -> None:
 def test_without_script_it_is_a_plain_table(
     browser: Any, tmp_path: Path, made: xr.DataTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pictures, "_drawing", lambda draw: "")
+    monkeypatch.setattr(context, "_drawing", lambda draw: "")
     text = bg.write_html(made, tmp_path / "report.html").read_text("utf-8")
     bare = tmp_path / "bare.html"
     bare.write_text(text.replace("script-src 'sha256-", "script-src 'sha256-0"), "utf-8")

@@ -141,6 +141,21 @@ def put(column: str, row: int, value: Any) -> pd.DataFrame:
         ({"frame": FRAME.assign(c=[1.0, None, 2, 2]), "cluster": "c"}, r"column 'c' \(cluster=\) has 1 missing value"),
         ({"frame": FRAME.iloc[:0]}, "the frame has no rows"),
         ({"frame": [1, 2]}, "frame must be a dataframe .* got list"),
+        (
+            {"frame": {"sex": ["f", "m"], "y": [0, 1, 1], "p": [0, 1, 1]}},
+            r"columns of frame= must be of one length; 'sex' has 2, 'y' has 3, 'p' has 3$",
+        ),
+        (
+            {"frame": {"sex": "fm", "y": [0, 1]}},
+            "column 'sex' of frame= must hold one value per row, as a list; got str",
+        ),
+        ({"frame": {"sex": ["f"], "y": 1}}, "column 'y' of frame= must hold one value per row, as a list; got int"),
+        (
+            {"frame": {"sex": ["f"], "y": np.ones((1, 2))}},
+            "column 'y' of frame= must hold one value per row, as a list; got ndarray",
+        ),
+        ({"frame": {"sex": ["f"], "y": {1}}}, "column 'y' of frame= must hold one value per row, as a list; got set"),
+        ({"frame": {}}, "frame= is a dictionary without columns; give at least one"),
         ({"frame": "nowhere.csv"}, "file 'nowhere.csv' does not exist"),
         ({"metrics": [Metric("m", value=nw.col("nope"))]}, "metric 'm' cannot be computed on this frame"),
         (

@@ -221,7 +221,7 @@ def test_frames_of_an_iterator_are_counted() -> None:
 
 
 def test_attributes_with_too_many_levels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesgroups.tallies.reduction.MOST_CELLS", 50)
+    monkeypatch.setattr("bayesgroups.tallies.reduction.MAX_CELLS", 50)
     frame = pl.LazyFrame({"g": list(range(60)), "loss": [0.5] * 60})
     with pytest.raises(
         InputError, match="attributes and labels have more than 50 combinations; are by=, y_true= and y_pred="

@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import bayesgroups as bg
-from bayesgroups.data import selection
+from bayesgroups.data import thresholds
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import reduction
 from tests.tallies.engines import DEAR, EVERY, MISS_COST, NAMED, assert_same, everything, need, some_rows
@@ -133,7 +133,7 @@ def test_values_far_from_zero_keep_their_digits(kind: str) -> None:
 def test_more_scores_than_fit_are_put_on_a_grid(rows: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = rows.assign(score=np.random.default_rng(2).beta(2, 5, len(rows)))
     exact = everything(frame, threshold=None, metrics=["auc"], by=["race"], cluster=None)
-    monkeypatch.setattr(reduction, "MOST_CELLS", 120)
+    monkeypatch.setattr(reduction, "MAX_CELLS", 120)
     held = everything(frame, threshold=None, metrics=["auc"], by=["race"], cluster=None)
     assert_same(held, exact)  # rows that pandas holds already are never rounded
     found = everything(pl.from_pandas(frame), threshold=None, metrics=["auc"], by=["race"], cluster=None)
@@ -153,8 +153,8 @@ def test_more_scores_than_fit_are_put_on_a_grid(rows: pd.DataFrame, monkeypatch:
 
 @pytest.mark.parametrize("kind", ["duckdb", "polars lazy"])
 def test_a_share_is_selected_without_all_scores(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "FEW", 5)
-    monkeypatch.setattr(selection, "BINS", 8)
+    monkeypatch.setattr(thresholds, "MAX_SCORES_IN_MEMORY", 5)
+    monkeypatch.setattr(thresholds, "BINS", 8)
     rng = np.random.default_rng(5)
     for score in (rng.normal(size=300).round(1) + 0.0, rng.normal(size=300), np.r_[rng.random(299), 1e300], np.zeros(300),
                   np.r_[-1.7e308, 1.7e308, rng.random(298)]):  # fmt: skip
@@ -196,7 +196,7 @@ def test_one_large_file_is_left_to_duckdb(rows: pd.DataFrame, tmp_path: Path, mo
     need("duckdb")
     rows.to_parquet(tmp_path / "rows.parquet")
     wanted = everything(tmp_path / "rows.parquet")
-    monkeypatch.setattr("bayesgroups.data.sources.LARGE", 1)
+    monkeypatch.setattr("bayesgroups.data.sources.LARGE_FILE_BYTES", 1)
     monkeypatch.setattr(pd, "read_parquet", lambda *_: pytest.fail("all rows were read"))
     assert_same(everything(tmp_path / "rows.parquet"), wanted)
 

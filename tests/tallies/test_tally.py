@@ -56,6 +56,23 @@ def test_files_give_the_same_tally(rows: pd.DataFrame, tmp_path: Path) -> None:
         xr.testing.assert_allclose(everything(rows), everything(tmp_path / name))
 
 
+def test_a_dictionary_of_columns_is_a_frame(rows: pd.DataFrame) -> None:
+    xr.testing.assert_identical(everything(rows), everything(rows.to_dict("list")))
+    arrays = {name: column.to_numpy() for name, column in rows.items()}
+    xr.testing.assert_identical(everything(rows), everything(arrays))
+
+
+def test_columns_of_a_dictionary_are_taken_by_position() -> None:
+    race, y = pd.Series(["a", "b"], index=[5, 6]), pd.Series([1, 0], index=[6, 5])
+    tally = bg.tally({"race": race, "y": y}, ["race"], "sel", y_pred="y")
+    assert tally["estimate"].values.tolist() == [[1.0, 0.0]]
+    levels = pd.Categorical(["a", "a"], categories=["b", "a"])
+    assert bg.tally({"race": levels, "y": (1, 0)}, ["race"], "sel", y_pred="y")["subgroup"].values.tolist() == [
+        "b",
+        "a",
+    ]
+
+
 def test_csv_levels_called_na_and_none_stay_levels(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("region,p\nNA,1\nNone,0\nEU,1\n")
     assert bg.tally(tmp_path / "rows.csv", ["region"], ["sel"], y_pred="p")["subgroup"].values.tolist() == [

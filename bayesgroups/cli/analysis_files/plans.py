@@ -91,9 +91,9 @@ class Plan:
     def outputs(self) -> tuple[Path, ...]:
         """Every file that running it writes."""
         fits = [path for fit in self.fits for path in fit.files.values()]
-        own = [self.folder / self.tally["output"]] if "output" in self.tally else []
+        tally_file = [self.folder / self.tally["output"]] if "output" in self.tally else []
         other = [self.comparison] if self.comparison else []
-        return (*own, *fits, *(asked.output for asked in self.questions), *other)
+        return (*tally_file, *fits, *(asked.output for asked in self.questions), *other)
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -189,9 +189,9 @@ def _fit(name: str, given: Mapping[str, Any], folder: Path, seed: int) -> Fit:
         hint = near_misses(close[0], (*estimator_settings(word), *FIT)) if close else ""
         raise InputError(f"[estimators.{name}] {f'unknown key {close[0]!r}; {hint}' if hint else problem}") from problem
     inference = _text(given, "inference", where) or "auto"
-    known = get_args(Inference)
-    if inference not in known:
-        raise InputError(f"{where}inference={inference!r} is not one of {', '.join(map(repr, known))}")
+    engines = get_args(Inference)
+    if inference not in engines:
+        raise InputError(f"{where}inference={inference!r} is not one of {', '.join(map(repr, engines))}")
     level = given.get("level", 0.95)
     if level not in LEVELS:
         raise InputError(f"{where}level = {level!r} is not in a report; choose one of {', '.join(map(str, LEVELS))}")
@@ -238,10 +238,10 @@ def _answer(given: Mapping[str, Any], folder: Path, where: str) -> Path:
 
 
 def _known(given: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
-    known = list(keys)
+    allowed = list(keys)
     for key in given:
-        if key not in known:
-            raise InputError(f"unknown key {where + key!r}; {near_misses(key, known)}")
+        if key not in allowed:
+            raise InputError(f"unknown key {where + key!r}; {near_misses(key, allowed)}")
 
 
 def _table(given: Mapping[str, Any], key: str, where: str = "") -> Mapping[str, Any]:
@@ -258,13 +258,13 @@ def _text(given: Mapping[str, Any], key: str, where: str) -> str | None:
     raise InputError(f"{where}{key} must be a text in quotes; got {value!r}")
 
 
-def _names(given: Mapping[str, Any], key: str, known: list[str], where: str) -> list[str]:
-    names = given.get(key, known)
+def _names(given: Mapping[str, Any], key: str, allowed: list[str], where: str) -> list[str]:
+    names = given.get(key, allowed)
     if not isinstance(names, list) or not names:
         raise InputError(f"{where}{key} must be a list of estimators, as ['a', 'b']; got {names!r}")
     for name in names:
-        if name not in known:
-            raise InputError(f"{where}{key} names {name!r}; {near_misses(str(name), known)}")
+        if name not in allowed:
+            raise InputError(f"{where}{key} names {name!r}; {near_misses(str(name), allowed)}")
     return names
 
 

@@ -46,30 +46,16 @@ _NOT_SETTINGS = frozenset({"truth", "by", "y_true", "y_score", "positive"})
 
 
 def question_named(name: str) -> Question:
-    """The public function of a name.
-
-    Raises
-    ------
-    InputError
-        If there is none; the message has the nearest.
-
-    Examples
-    --------
-    >>> question_named("disparty")
-    Traceback (most recent call last):
-    bayesgroups.errors.InputError: question 'disparty' does not exist; did you mean 'disparity'?
-    """
-    known = {question.__name__: question for question in QUESTIONS}
-    if name not in known:
-        raise InputError(f"question {name!r} does not exist; {near_misses(name, known)}")
-    return known[name]
+    """The public function of a name; an error has the nearest one."""
+    questions = {question.__name__: question for question in QUESTIONS}
+    if name not in questions:
+        raise InputError(f"question {name!r} does not exist; {near_misses(name, questions)}")
+    return questions[name]
 
 
 def kind_of(question: Question) -> Kind:
     """Input of a question: a tally, a report or either.
 
-    Examples
-    --------
     >>> kind_of(disparity), kind_of(goodness_of_fit), kind_of(variance_attribution)
     ('either', 'tally', 'report')
     """
@@ -83,8 +69,6 @@ def kind_of(question: Question) -> Kind:
 def settings_of(question: Question) -> list[str]:
     """Names of the settings of a question.
 
-    Examples
-    --------
     >>> settings_of(auc_intervals)
     ['interval', 'variance', 'level']
     """

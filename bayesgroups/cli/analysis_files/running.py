@@ -140,14 +140,7 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
 
 
 def stamp(report: xr.DataTree, made: str) -> xr.DataTree:
-    """The same report with another time of its making, in every group that carries one.
-
-    Examples
-    --------
-    >>> tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs={"created_at": "now"}), "posterior": xr.Dataset()})
-    >>> stamp(tree, "2026-01-01").attrs
-    {'created_at': '2026-01-01'}
-    """
+    """The same report with another time of its making, in every group that carries one."""
     stamped = report.copy()
     for node in stamped.subtree:
         if "created_at" in node.attrs:
@@ -178,10 +171,10 @@ def _tally(plan: Plan) -> xr.Dataset:
     if plan.rows is None:
         return open_tally(plan.path.parent / str(given["file"]))
     try:
-        found: xr.Dataset = tally(plan.path.parent / plan.rows, **given)
+        result: xr.Dataset = tally(plan.path.parent / plan.rows, **given)
     except InputError as problem:
         raise InputError(f"{plan.path.name}: [tally] {problem}") from problem
-    return found
+    return result
 
 
 def _write(report: xr.DataTree, fit: Fit) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import ANSWER, AnswerOptions
+from bayesgroups.cli.options import ANSWER, AnswerOptions, TallyFile
 from bayesgroups.cli.questions.exceptions import WITHOUT_OPTION
 from bayesgroups.cli.questions.question import Question, Table, as_it_is
 from bayesgroups.cli.signatures import REQUIRED, Argument, Function, function_of
@@ -23,42 +23,23 @@ if TYPE_CHECKING:
 SEED = 0
 """Where a function wants a seed, its command has one: the same line prints the same numbers."""
 LITERAL: Any = Literal
-Target = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file.")]
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a command.
-
-    Attributes
-    ----------
-    parameter : inspect.Parameter
-        As Cyclopts takes it.
-    read : callable
-        The argument of the function, from the value of the option.
-    """
+    """An option of a command, as Cyclopts takes it, and the function that makes the argument of its value."""
 
     parameter: inspect.Parameter
     read: Callable[[Any], Any] = as_it_is
 
 
 def command_of(question: Question) -> Callable[..., int]:
-    """The function behind a command, with a signature that Cyclopts reads.
-
-    Parameters
-    ----------
-    question : Question
-
-    Returns
-    -------
-    callable
-        Takes the options and returns the exit code.
-    """
+    """The function behind a command, which returns the exit code, with a signature that Cyclopts reads."""
     functions = [function_of(path) for path in (question.function, *question.steps)]
     options = options_of(question, functions)
     kind: Any
     default: Any
-    kind, default = (Target, inspect.Parameter.empty) if question.table is None else (AnswerOptions, ANSWER)
+    kind, default = (TallyFile, inspect.Parameter.empty) if question.table is None else (AnswerOptions, ANSWER)
     name = "output" if question.table is None else "answer"
     last = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
     parameters = [*(option.parameter for option in options.values()), last]
@@ -78,10 +59,7 @@ def command_of(question: Question) -> Callable[..., int]:
 def options_of(question: Question, functions: Iterable[Function]) -> dict[str, Option]:
     """The options of a command by the names of their parameters; those of a reader in place of what it reads.
 
-    Raises
-    ------
-    TypeError
-        If a parameter has neither a type that a shell can give, nor a reader, nor a reason to be without an option.
+    A TypeError if a parameter has neither a type that a shell can give, nor a reader, nor a reason to be without an option.
     """
     options: dict[str, Option] = {}
     asked = [(function, argument) for function in functions for argument in function.arguments]

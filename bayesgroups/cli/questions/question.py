@@ -33,20 +33,10 @@ def call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
 class Table:
     """The tables of an answer.
 
-    Attributes
-    ----------
-    along : str
-        Dims, separated by blanks: a table runs along the first that the answer has, and there is one per combination of others.
-    columns : mapping
-        Headings and variables, as in `bayesgroups.views.tables.answer_table`.
-    remark : str, optional
-        Variable with texts for footnotes.
-    prepare : callable
-        Makes a Dataset of the function's answer.
-    notes : callable
-        Lines below the tables.
-    question : callable, optional
-        Name of the question of an answer, where one command has several.
+    ``along`` has dims, separated by blanks: a table runs along the first that the answer has, and there is one per combination of
+    others. ``columns`` are headings and variables, as in `bayesgroups.views.tables.answer_table`, ``remark`` a variable with texts
+    for footnotes. ``prepare`` makes a Dataset of the function's answer, ``notes`` lines below the tables, and ``question`` is the
+    name of the question of an answer, where one command has several.
     """
 
     along: str
@@ -61,25 +51,13 @@ class Table:
 class Question:
     """A command that asks a public function.
 
-    Attributes
-    ----------
-    function : str
-        Module inside the package and name, as ``"questions.priors.predictive.prior_predictive"``.
-    example : str
-        Lines that one can type, without ``bayesgroups``.
-    reads : mapping
-        A reader for each parameter that a shell cannot give, or that an option of the rows gives; a reader of something
-        that is no parameter hands it to ``ask``.
-    table : Table, optional
-        How the answer is shown; left out where it is a tally, which is written.
-    spelled : mapping
-        Options with another name than their parameter, because another option has that name.
-    steps : tuple of str
-        Functions on the way to the arguments, whose options are options of the command.
-    ask : callable
-        Takes the function, its arguments by name and the steps, with their options filled in.
-    command : str
-        Name of the command in Python, where it is not that of the function.
+    ``function`` is its module inside the package and name, as ``"questions.priors.predictive.prior_predictive"``, ``example``
+    lines that one can type, without ``bayesgroups``. ``reads`` has a reader for each parameter that a shell cannot give, or that an
+    option of the rows gives; a reader of something that is no parameter hands it to ``ask``. ``table`` is left out where the answer
+    is a tally, which is written. ``spelled`` has options with another name than their parameter, because another option has that
+    name; ``steps`` functions on the way to the arguments, whose options are options of the command. ``ask`` takes the function, its
+    arguments by name and the steps, with their options filled in; ``command`` is the name in Python, where it is not that of the
+    function.
     """
 
     function: str

@@ -16,19 +16,12 @@ from bayesgroups.data.files import write_text
 from bayesgroups.report.schema import check
 from bayesgroups.report.view import left_out_sentence, percent
 from bayesgroups.tallies.participation import Imputed, check_imputed
+from bayesgroups.views.html.sections.checks import diagnostics, priors
 from bayesgroups.views.html.sections.context import Context, contexts
-from bayesgroups.views.html.sections.diagnostics import diagnostics
-from bayesgroups.views.html.sections.estimates import estimates
-from bayesgroups.views.html.sections.method import method
-from bayesgroups.views.html.sections.origin import origin
-from bayesgroups.views.html.sections.pooling import pooling
-from bayesgroups.views.html.sections.priors import priors
-from bayesgroups.views.html.sections.promise import promise
-from bayesgroups.views.html.sections.question import question
-from bayesgroups.views.html.sections.table import table
-from bayesgroups.views.html.sections.unequal import unequal
-from bayesgroups.views.html.sections.verdict import verdict
-from bayesgroups.views.html.sections.worst import worst
+from bayesgroups.views.html.sections.estimates import estimates, pooling, table
+from bayesgroups.views.html.sections.overview import question, verdict
+from bayesgroups.views.html.sections.provenance import method, origin
+from bayesgroups.views.html.sections.questions import promise, unequal, worst
 
 
 def write_html(
@@ -110,12 +103,12 @@ def render(
 
 
 def _metric(context: Context) -> dict[str, Any]:
-    said = context.said
-    heading = said.title if said.title == context.reading.metric else f"{said.title} ({context.reading.metric})"
+    words = context.words
+    heading = words.title if words.title == context.reading.metric else f"{words.title} ({context.reading.metric})"
     return {
         "heading": heading,
-        "title": said.title,
-        "words": said,
+        "title": words.title,
+        "words": words,
         "estimand": context.reading.headline(),
         "estimates": estimates(context, heading),
         "left_out": left_out_sentence(context.participants.names),

@@ -11,62 +11,28 @@ NAMED = 5
 
 
 def sentences(reading: Reading) -> list[str]:
-    """The range of the estimates, the subgroups that stand apart, the gaps, and the truth where it is known.
-
-    Parameters
-    ----------
-    reading : Reading
-        One metric of a report.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> from bayesgroups.report.view import read
-    >>> counts = bg.tally_from_counts([90, 30], [100, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> sentences(read(bg.estimate(counts, bg.NoPooling(), seed=1)))[1]
-    'Frequentist estimates run from 0.300 (b) to 0.900 (a).'
-    """
-    said = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
+    """The range of the estimates, the subgroups that stand apart, the gaps, and the truth where it is known."""
+    lines = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
     if np.isfinite(reading.overall):
-        said.append(_apart(reading))
+        lines.append(_apart(reading))
     gaps = [
         f"{side.approach.capitalize()}: {_count(side.status.count(status), 'subgroup')} {words}."
         for side in (reading.bayesian, reading.frequentist)
-        for status, words in (
-            ("undefined", "without an answer"),
-            ("imputed", "answered from the model alone"),
-        )
+        for status, words in (("undefined", "without an answer"), ("imputed", "answered from the model alone"))
         if status in side.status
     ]
-    said += gaps
+    lines += gaps
     if reading.truth is not None:
         for side in (reading.bayesian, reading.frequentist):
-            known = np.isfinite(reading.truth) & np.isfinite(side.lower)
-            held = int((reading.inside(side) & known).sum())
+            compared = np.isfinite(reading.truth) & np.isfinite(side.lower)
+            held = int((reading.inside(side) & compared).sum())
             kind = f"{side.interval_kind} intervals ({percent(reading.level)})"
-            said.append(f"The known truth lies in {held} of {int(known.sum())} {kind}.")
-    return said
+            lines.append(f"The known truth lies in {held} of {int(compared.sum())} {kind}.")
+    return lines
 
 
 def alternative(reading: Reading, drawn: int) -> str:
-    """The text in place of the forest plot.
-
-    Parameters
-    ----------
-    reading : Reading
-        One metric of a report.
-    drawn : int
-        How many subgroups the plot shows.
-
-    Returns
-    -------
-    str
-    """
+    """The text in place of a forest plot that shows ``drawn`` subgroups."""
     opening = (
         f"Forest plot of {reading.metric} in {_count(drawn, 'subgroup')}, largest first, "
         f"with {percent(reading.level)} intervals of both approaches."
@@ -81,8 +47,8 @@ def _range(reading: Reading, side: Side) -> str:
     observed = np.array([status != "imputed" for status in side.status]) & np.isfinite(side.estimate)
     if not observed.any():
         return f"{name} estimates: none from rows, the model alone answers."
-    known = np.where(observed, side.estimate, np.nan)
-    low, high = int(np.nanargmin(known)), int(np.nanargmax(known))
+    estimates = np.where(observed, side.estimate, np.nan)
+    low, high = int(np.nanargmin(estimates)), int(np.nanargmax(estimates))
     places = reading.decimals()
 
     def at(i: int) -> str:
@@ -98,10 +64,10 @@ def _apart(reading: Reading) -> str:
     observed = np.array([status != "imputed" for status in side.status])
     parts = []
     for where, apart in (("above", side.lower > reading.overall), ("below", side.upper < reading.overall)):
-        found = [reading.subgroups[i] for i in np.flatnonzero(apart & observed)]
-        if found:
-            more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-            parts.append(f"{_count(len(found), 'subgroup')} wholly {where} it ({'; '.join(found[:NAMED])}{more})")
+        labels = [reading.subgroups[i] for i in np.flatnonzero(apart & observed)]
+        if labels:
+            more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+            parts.append(f"{_count(len(labels), 'subgroup')} wholly {where} it ({'; '.join(labels[:NAMED])}{more})")
     name = reading.overall_is[0].upper() + reading.overall_is[1:]
     value = f"{name}: {number(reading.overall, reading.decimals())}"
     interval = f"{percent(reading.level)} {side.interval_kind} interval"

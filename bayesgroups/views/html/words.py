@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,6 @@ import xarray as xr
 
 from bayesgroups.report.view import plain
 from bayesgroups.tallies.notes import assumed_directions
-from bayesgroups.views.html.sections.attributes import json_of
 
 _METRICS = {
     "sel": ("Selection rate", "the share of all rows that are selected", "rows"),
@@ -22,11 +22,7 @@ _METRICS = {
     "tnr": ("True negative rate", "the share of negatives that are not selected", "negatives"),
     "ppv": ("Positive predictive value", "the share of positives among the selected", "selected rows"),
     "fdr": ("False discovery rate", "the share of negatives among the selected", "selected rows"),
-    "npv": (
-        "Negative predictive value",
-        "the share of negatives among those not selected",
-        "rows not selected",
-    ),
+    "npv": ("Negative predictive value", "the share of negatives among those not selected", "rows not selected"),
     "for": ("False omission rate", "the share of positives among those not selected", "rows not selected"),
     "f1": ("F1 score", "the harmonic mean of precision and recall", "rows that are positive or selected"),
     "auc": (
@@ -96,30 +92,10 @@ class MetricWords:
 
 
 def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
-    """Describe one metric of a tally.
-
-    Parameters
-    ----------
-    tally : xr.Dataset
-        A tally, or the ``constant_data`` of a report.
-    metric : str
-        One of its metrics.
-
-    Returns
-    -------
-    MetricWords
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1], [2], pd.DataFrame({"site": ["a"]}), metric="fnr")
-    >>> metric_words(counts, "fnr").definition
-    'the share of positives that are not selected'
-    """
-    one = tally.sel(metric=metric)
-    kind, larger = str(one["kind"].values), bool(int(one["larger_is_better"]))
-    settings = settings_of(tally)
+    """Description of one metric of a tally, or of the ``constant_data`` of a report."""
+    selected = tally.sel(metric=metric)
+    kind, larger = str(selected["kind"].values), bool(int(selected["larger_is_better"]))
+    settings = json_of(tally, "settings", {})
     per_class = _PER_CLASS.fullmatch(metric)
     if metric in _METRICS:
         title, definition, counted = _METRICS[metric]
@@ -136,17 +112,9 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
     elif kind == "rate":
         title, definition, counted = plain(metric), "successes out of trials", "trials"
     elif kind == "estimate":
-        title, definition, counted = (
-            plain(metric),
-            "estimates with their sampling variances, as published",
-            "",
-        )
+        title, definition, counted = (plain(metric), "estimates with their sampling variances, as published", "")
     else:
-        title, definition, counted = (
-            plain(metric),
-            "the mean of a value over the rows that count",
-            "rows that count",
-        )
+        title, definition, counted = (plain(metric), "the mean of a value over the rows that count", "rows that count")
     if settings.get("weights") and counted:
         counted += ", as the effective number under the weights"
     direction = "larger is better" if larger else "smaller is better"
@@ -158,13 +126,7 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
 
 
 def estimator_words(report: xr.DataTree) -> str:
-    """The description of its estimator that a report carries; its word where it carries none.
-
-    Examples
-    --------
-    >>> estimator_words(xr.DataTree(xr.Dataset(attrs={"estimator": "flat_beta"})))
-    'Estimator flat beta.'
-    """
+    """The description of its estimator that a report carries; its word where it carries none."""
     word = str(report.attrs["estimator"]).replace("_", " ")
     return plain(str(report.attrs.get("description") or f"Estimator {word}."))
 
@@ -172,48 +134,28 @@ def estimator_words(report: xr.DataTree) -> str:
 def interval_words(method: str) -> str:
     """Description of an interval; methods can carry a remark in brackets.
 
-    Examples
-    --------
     >>> interval_words("t (unshrunk: too few subgroups)")
     "Student's t interval with the row variance of each subgroup (unshrunk: too few subgroups)"
     """
     word, _, remark = method.partition(" (")
-    said = _INTERVALS.get(word, plain(word.replace("_", " ")))
-    return f"{said} ({plain(remark)}" if remark else said
+    description = _INTERVALS.get(word, plain(word.replace("_", " ")))
+    return f"{description} ({plain(remark)}" if remark else description
 
 
 def model_words(report: xr.DataTree) -> list[str]:
-    """Likelihood and priors of the Bayesian side that a report carries, one sentence for metrics that share it.
-
-    Parameters
-    ----------
-    report : xr.DataTree
-        A report.
-
-    Returns
-    -------
-    list of str
-        None where the report carries none.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> model_words(bg.estimate(counts, bg.NoPooling(), seed=1))
-    ['fnr: binomial likelihood; the prior of each subgroup is Beta(0.5, 0.5) (Jeffreys).']
-    """
-    priors, said = json_of(report, "prior_description", {}), dict[str, list[str]]()
+    """Likelihood and priors of the Bayesian side that a report carries, one sentence for metrics that share it."""
+    priors, metrics_by_prior = json_of(report, "prior_description", {}), dict[str, list[str]]()
     for metric in report["estimates"].to_dataset()["metric"].values:
         if priors.get(str(metric)):
-            said.setdefault(plain(str(priors[str(metric)])), []).append(plain(str(metric)))
-    return [f"{', '.join(metrics)}: {sentence}." for sentence, metrics in said.items()]
+            metrics_by_prior.setdefault(plain(str(priors[str(metric)])), []).append(plain(str(metric)))
+    return [f"{', '.join(metrics)}: {sentence}." for sentence, metrics in metrics_by_prior.items()]
 
 
-def settings_of(tally: xr.Dataset) -> dict[str, Any]:
-    """Settings by which a tally was made; empty where it does not say."""
+def json_of(data: xr.DataTree | xr.Dataset, attribute: str, otherwise: Any) -> Any:
+    """An attribute that holds JSON; ``otherwise`` where it is missing or holds something else."""
     try:
-        found = json.loads(str(tally.attrs.get("settings", "{}")))
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        value = json.loads(str(data.attrs[attribute]))
+    except (KeyError, ValueError):
+        return otherwise
+    wanted = Mapping if isinstance(otherwise, dict) else list
+    return value if isinstance(value, wanted) else otherwise

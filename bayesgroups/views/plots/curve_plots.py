@@ -15,7 +15,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import percent
 from bayesgroups.tallies.participation import Imputed, check_imputed
-from bayesgroups.views.plots.style import BLUE, GREY, VERMILION
+from bayesgroups.views.plots.style import BLUE, GREY, VERMILION, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -97,9 +97,6 @@ def curves(
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['a', 'b']
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     check_imputed(imputed)
     kind, chosen = _choose(found, metric)
     names = [str(name) for name in found["subgroup"].values]
@@ -111,8 +108,7 @@ def curves(
         raise InputError(f"at least one column and one subgroup can be drawn; got {columns} and {len(wanted)}")
     across = min(columns, len(wanted))
     down = math.ceil(len(wanted) / across)
-    figure = Figure(figsize=(_SIDE * across + 0.6, _SIDE * down + 1.0), layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = new_figure(_SIDE * across + 0.6, _SIDE * down + 1.0)
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     words = {"threshold": ("threshold", str(chosen.attrs.get("metric", ""))),
              "roc": ("false positive rate", "true positive rate"),

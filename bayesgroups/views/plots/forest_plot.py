@@ -12,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import Order, Reading, Side, check_order, percent, plain, read, whole
 from bayesgroups.tallies.subgroups import attributes_of
-from bayesgroups.views.plots.style import BAND, BLUE, GREY, VERMILION, short
+from bayesgroups.views.plots.style import BAND, BLUE, GREY, VERMILION, new_figure, short
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -39,10 +39,9 @@ def forest(
 ) -> Axes:
     """Draw the intervals of both approaches for every subgroup.
 
-    Per subgroup a circle with a solid line (Bayesian) above a diamond with a dashed line (frequentist); the
-    thick part of a line is the 50 % interval. Hollow markers: no row counts, so the model alone answers, as the legend says.
-    The denominator and what is special about a subgroup stand on the right; a dotted line marks the value for
-    everybody.
+    Per subgroup a circle with a solid line (Bayesian) above a diamond with a dashed line (frequentist); the thick part of a
+    line is the 50 % interval. Hollow markers: no row counts, so the model alone answers, as the legend says. The denominator
+    and what is special about a subgroup stand on the right; a dotted line marks the value for everybody.
 
     Parameters
     ----------
@@ -93,9 +92,6 @@ def forest(
     """
     import textwrap
 
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     check_order(order)
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, or None for all subgroups; got {limit}")
@@ -106,8 +102,7 @@ def forest(
     for place, _ in heads:  # a line of its own for the name of each level
         at[place:] += 0.9
     lines = float(at[-1]) + 1 if len(at) else 0.0
-    figure = Figure(figsize=(width, 1.5 + 0.27 * max(lines, 3)), layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = new_figure(width, 1.5 + 0.27 * max(lines, 3))
     axes = figure.add_subplot()
     _paint_rows(axes, reading, rows, at)
     for place, text in heads:

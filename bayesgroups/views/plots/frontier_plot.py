@@ -13,7 +13,7 @@ from bayesgroups.questions.tradeoffs.areas import Within, auc_pfc
 from bayesgroups.questions.tradeoffs.curves import curve
 from bayesgroups.questions.tradeoffs.points import goals, mean_points, pair, read_points, without_unknown
 from bayesgroups.questions.tradeoffs.uncertainty import frontier_band
-from bayesgroups.views.plots.style import SEQUENCE
+from bayesgroups.views.plots.style import SEQUENCE, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,9 +77,6 @@ def frontier(
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('performance', 'fairness')
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     if not 1 <= len(methods) <= len(SEQUENCE):
         raise InputError(f"a frontier plot has room for 1 to {len(SEQUENCE)} methods; got {len(methods)}")
     if shade is not None and shade not in methods:
@@ -88,8 +85,7 @@ def frontier(
         raise InputError("within= bounds a shaded area; give shade=, the method under whose curve it lies")
     start = pair(anchor, "anchor", fairness=1.0)
     tables = {name: without_unknown(read_points(points)) for name, points in methods.items()}
-    figure = Figure(figsize=(width, 0.75 * width), layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = new_figure(width, 0.75 * width)
     axes = figure.add_subplot()
     for (name, table), (colour, marker) in zip(tables.items(), SEQUENCE, strict=False):
         _paint(axes, name, table, start, colour, marker)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.container import Container
+    from matplotlib.figure import Figure
 
     from bayesgroups.report.view import Side
 
@@ -44,47 +45,26 @@ _LOOKS = {
 
 
 def look(size: Size) -> Look:
-    """Sizes of a picture for a page, for a column of a paper (3.4 inches) or for a slide (12 inches).
-
-    Raises
-    ------
-    InputError
-        If there is no such size.
-
-    Examples
-    --------
-    >>> look("paper").width
-    3.4
-    """
+    """Sizes of a picture for a page, for a column of a paper (3.4 inches) or for a slide (12 inches)."""
     if size not in _LOOKS:
         raise InputError(f"size {size!r} is not one of {', '.join(map(repr, _LOOKS))}")
     return _LOOKS[size]
 
 
+def new_figure(width: float, height: float) -> Figure:
+    """A figure, in inches, that pyplot does not know."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
 def begin(axes: Axes | None, shape: Look, height: float) -> Axes:
-    """The axes to draw on: those given, or those of a new figure that pyplot does not know.
-
-    Parameters
-    ----------
-    axes : Axes or None
-    shape : Look
-    height : float
-        As a share of the width.
-
-    Returns
-    -------
-    Axes
-    """
+    """The axes given, or those of a new figure that pyplot does not know, its height a share of the width."""
     if axes is None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(
-            figsize=(shape.width, height * shape.width * (1.3 if shape.width < 4 else 1.0)),
-            layout="constrained",
-            facecolor="white",
-        )
-        FigureCanvasAgg(figure)
+        figure = new_figure(shape.width, height * shape.width * (1.3 if shape.width < 4 else 1.0))
         axes = figure.add_subplot()
     axes.spines[["right", "top"]].set_visible(False)
     axes.tick_params(labelsize=shape.small)
@@ -95,8 +75,6 @@ def begin(axes: Axes | None, shape: Look, height: float) -> Axes:
 def short(label: str, length: int = 44) -> str:
     """A label that leaves room for the picture; the middle goes first, for both ends tell subgroups apart.
 
-    Examples
-    --------
     >>> short("a very long name of a subgroup", 13)
     'a very…bgroup'
     """

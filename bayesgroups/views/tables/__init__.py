@@ -9,6 +9,6 @@ from bayesgroups.views.tables.records import answer_document as answer_document
 from bayesgroups.views.tables.report_documents import answer_schema as answer_schema
 from bayesgroups.views.tables.report_documents import report_document as report_document
 from bayesgroups.views.tables.report_documents import report_schema as report_schema
-from bayesgroups.views.tables.reports import report_table as report_table
-from bayesgroups.views.tables.tallies import tally_table as tally_table
-from bayesgroups.views.tables.truths import truth_table as truth_table
+from bayesgroups.views.tables.terminal import report_table as report_table
+from bayesgroups.views.tables.terminal import tally_table as tally_table
+from bayesgroups.views.tables.terminal import truth_table as truth_table

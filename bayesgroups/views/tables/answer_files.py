@@ -55,18 +55,7 @@ def save_answer(answer: xr.Dataset, question: str, path: str | Path, *, usable: 
 
 
 def check_ending(path: Path) -> str:
-    """The ending of a file for an answer.
-
-    Raises
-    ------
-    InputError
-        If it is none that an answer can have.
-
-    Examples
-    --------
-    >>> check_ending(Path("gap.JSON"))
-    '.json'
-    """
+    """The ending of a file for an answer, in small letters; an error if it is none that an answer can have."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise InputError(

@@ -39,39 +39,11 @@ def answer_table(
     limit: int | None = None,
     decimals: int | None = None,
 ) -> Table:
-    """Lay out variables along one dim.
+    """A table of variables along one dim, or of one row where ``rows`` is ``None``.
 
-    Parameters
-    ----------
-    answer : xr.Dataset
-        Whatever else it varies along has been selected; columns have the dim ``rows`` alone, or none.
-    rows : str or None
-        The dim whose labels are rows; ``None`` for a table of one row.
-    columns : mapping
-        Headings, and the variable (or estimate, lower and upper limit) below each. Columns that are empty are left out.
-    title : str
-        Above the table.
-    remark : str, optional
-        A variable of texts that become footnotes.
-    limit : int, optional
-        Show at most so many rows.
-    decimals : int, optional
-        Decimals of all numbers; by default three figures of the largest of a column.
-
-    Returns
-    -------
-    rich.table.Table
-
-    Raises
-    ------
-    InputError
-        If a variable is not in the answer or the limit is negative.
-
-    Examples
-    --------
-    >>> found = xr.Dataset({"rank": ("subgroup", [2.0, 1.0])}, {"subgroup": ["a", "b"]})
-    >>> answer_table(found, "subgroup", {"rank": "rank"}).row_count
-    2
+    Whatever else the answer varies along has been selected. ``columns`` has headings, and the variable (or estimate, lower and
+    upper limit) below each; columns that are empty are left out. ``remark`` is a variable of texts that become footnotes, ``limit``
+    the number of rows at most, and ``decimals`` by default three figures of the largest of a column.
     """
     if limit is not None and limit < 0:
         raise InputError(f"limit must be 0 or larger, or None for all rows; got {limit}")
@@ -87,7 +59,7 @@ def answer_table(
             text = isinstance(column, str) and answer[column].dtype.kind not in "fiub"
             table.add_column(head, justify="left" if text else "right", overflow="fold")
     notes = Footnotes()
-    remarks = [""] * total if remark is None else _texts(answer, rows, remark)
+    remarks = [""] * total if remark is None else [str(value) for value in _values(answer, rows, remark)]
     if any(remarks):
         table.add_column("")
     for i in range(shown):
@@ -99,23 +71,7 @@ def answer_table(
 
 
 def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
-    """The estimand and the intervals of an answer, a sentence per metric; none where the answer does not name them.
-
-    Parameters
-    ----------
-    answer : xr.Dataset
-        The answer of a public function.
-    question : str
-        Name of the function.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> answer_headlines(bg.simultaneous_intervals(counts), "simultaneous_intervals")
-    ['fnr: superpopulation rate per subgroup; 95% simultaneous (Clopper-Pearson) intervals']
-    """
+    """The estimand and the intervals of an answer, a sentence per metric; none where the answer does not name them."""
     if question not in QUANTITIES or "metric" not in answer.dims:
         return []
     sentences = []
@@ -146,8 +102,6 @@ def _reference_words(reference: str | float) -> str:
 def places(values: Sequence[float] | np.ndarray) -> int:
     """Decimals that show three figures of the largest number, and of one below 1 three decimals.
 
-    Examples
-    --------
     >>> places([0.25, 0.5]), places([12.5]), places([2000.0]), places([0.0004])
     (3, 1, 0, 6)
     """
@@ -178,10 +132,6 @@ def _cells(answer: xr.Dataset, rows: str | None, column: Column, decimals: int |
 
 def _number(value: float, digits: int) -> str:
     return ("infinite" if value > 0 else "-infinite") if math.isinf(value) else number(value, digits)
-
-
-def _texts(answer: xr.Dataset, rows: str | None, name: str) -> list[str]:
-    return [str(value) for value in _values(answer, rows, name)]
 
 
 def _values(answer: xr.Dataset, rows: str | None, name: str) -> np.ndarray[Any, Any]:

@@ -29,40 +29,9 @@ def comparison_table(
 ) -> Table:
     """One metric of several reports for the terminal, one column per report.
 
-    A star stands behind answers for subgroups without rows, which come from the model alone.
-
-    Parameters
-    ----------
-    compared : xr.Dataset
-        From `bayesgroups.compare`.
-    metric : str
-        One of its metrics.
-    level : float
-        Level of the intervals.
-    using : {"auto", "posterior", "tally"}
-        Whose estimates: the Bayesian ones (``auto``, ``posterior``), or the frequentist ones, which are made from the tally.
-    decimals : int, optional
-        Decimals of all numbers; 3 when left out.
-    limit : int, optional
-        Show only so many subgroups when there are more: the largest, largest first.
-
-    Returns
-    -------
-    rich.table.Table
-
-    Raises
-    ------
-    InputError
-        If the comparison lacks the metric, the level, or ``using`` is something else.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> reports = {"alone": bg.estimate(counts, bg.NoPooling(), seed=1)}
-    >>> [str(column.header) for column in comparison_table(bg.compare(reports), "fnr").columns]
-    ['subgroup', 'n', 'alone']
+    A star stands behind answers for subgroups without rows, which come from the model alone. ``using`` chooses the Bayesian
+    estimates (``auto``, ``posterior``) or the frequentist ones, which are made from the tally; ``decimals`` are 3 when left out;
+    ``limit`` shows the largest subgroups only, largest first, when there are more.
     """
     names = [str(name) for name in compared["metric"].values]
     if metric not in names:
@@ -92,36 +61,11 @@ def comparison_table(
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
 def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, using: Using = "auto") -> Table:
-    """Tabulate the differences of reports from the first one, in one row per report and metric.
+    """Differences of reports from the first one, in one row per report and metric; ``using`` as in `comparison_table`.
 
-    Parameters
-    ----------
-    compared : xr.Dataset
-        From `bayesgroups.compare`.
-    level : float
-        Level of the intervals.
-    using : {"auto", "posterior", "tally"}
-        Whose estimates: the Bayesian ones (``auto``, ``posterior``), or the frequentist ones, which are made from the tally.
-
-    Returns
-    -------
-    rich.table.Table
-        Estimator and inference, mean width of the intervals, median ratio of the widths to those of the first
-        report, and mean absolute difference of the estimates from its, over the subgroups that `bayesgroups.compare`
-        included; those it left out stand below.
-
-    Raises
-    ------
-    InputError
-        If the comparison lacks the level, or ``using`` is something else.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import bayesgroups as bg
-    >>> counts = bg.tally_from_counts([1, 30], [2, 100], pd.DataFrame({"site": ["a", "b"]}), metric="fnr")
-    >>> comparison_summary(bg.compare({"alone": bg.estimate(counts, bg.NoPooling(), seed=1)})).row_count
-    1
+    Estimator and inference, mean width of the intervals, median ratio of the widths to those of the first report, and mean
+    absolute difference of the estimates from its, over the subgroups that `bayesgroups.compare` included; those it left out
+    stand below.
     """
     check_level(level)
     approach = approach_shown(using)

@@ -57,11 +57,7 @@ def report_frame(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArra
     attributes = {name: table[name].values.astype(str) for name in attributes_of(table)}
     blocks = []
     for name, reading in readings.items():
-        columns: dict[str, Any] = {
-            **attributes,
-            "metric": name,
-            "subgroup": table["subgroup"].values.astype(str),
-        }
+        columns: dict[str, Any] = {**attributes, "metric": name, "subgroup": table["subgroup"].values.astype(str)}
         columns |= {"level": level, "count": reading.count, "remark": reading.remarks()}
         for side in (reading.bayesian, reading.frequentist):
             columns |= {

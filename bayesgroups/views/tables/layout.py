@@ -17,8 +17,6 @@ from bayesgroups.report.view import number, plain
 def interval_text(estimate: float, lower: float, upper: float, decimals: int) -> str:
     """Estimate and interval; nothing where there is no estimate.
 
-    Examples
-    --------
     >>> interval_text(0.4123, 0.28, 0.5531, 3)
     '0.412 [0.280, 0.553]'
     """
@@ -49,13 +47,7 @@ class Footnotes:
 
 
 def largest(count: FloatArray, limit: int | None, order: IndexArray) -> IndexArray:
-    """Positions of the rows of a table: all in their order, or the largest where a limit is exceeded.
-
-    Raises
-    ------
-    InputError
-        If the limit is negative.
-    """
+    """Positions of the rows of a table: all in their order, or the largest where a limit, 0 or more, is exceeded."""
     if limit is not None and limit < 0:
         raise InputError(f"limit must be 0 or larger, or None for all subgroups; got {limit}")
     if limit is None or len(order) <= limit:

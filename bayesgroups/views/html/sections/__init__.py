@@ -1,1 +1,1 @@
-"""The parts of the page: each reads a report and gives plain data, which a template of the same name shows."""
+"""The parts of the page: each function reads a report and gives plain data, which a template of the same name shows."""

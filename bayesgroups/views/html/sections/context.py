@@ -1,8 +1,13 @@
-"""Context that every section of the page starts from."""
+"""Context that every section of the page starts from: one metric of a report, its attributes, and pictures."""
 
 from __future__ import annotations
 
+import base64
+import io
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -12,30 +17,50 @@ from bayesgroups.report.view import Reading, number, read
 from bayesgroups.tallies.participation import Imputed, Participants, participants
 from bayesgroups.views.html.words import MetricWords, metric_words
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Address of the data, the text in its place, and the caption below it."""
+
+    source: str
+    alternative: str
+    caption: str
+
+
+def picture(draw: Callable[[], Axes], alternative: str, caption: str) -> Picture:
+    """A drawing, as an address, in our own style, whatever the reader's; ``draw`` makes the axes on a figure of its own."""
+    return Picture(f"data:image/svg+xml;base64,{_drawing(draw)}", alternative, caption)
+
+
+def _drawing(draw: Callable[[], Axes]) -> str:
+    import matplotlib as mpl
+
+    buffer = io.BytesIO()
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()  # the reader's own styles would change the bytes
+        # Text stays text: browsers have fonts for scripts that matplotlib's own lacks (and warns about).
+        mpl.rcParams.update({"svg.hashsalt": "bayesgroups", "svg.fonttype": "none"})
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure = draw().get_figure(root=True)
+        assert figure is not None
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # the layout is found; to save it would be to look for it twice more
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
 DRAWN = 40
 """At most so many subgroups are drawn in a forest plot."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """One metric of a report.
+    """One metric of a report: its tally, its place and name (not escaped), what there is to say of it, and the truth if known.
 
-    Attributes
-    ----------
-    report : xr.DataTree
-    tally : xr.Dataset
-        Its tally.
-    place : int
-        Of the metric.
-    name : str
-        Its name, not escaped.
-    reading : Reading
-    said : MetricWords
-    level : float
-    truth : xr.DataArray or None
-    larger_is_better : bool
-    imputed : {"leave_out", "include"}
-        Whether subgroups without rows take part in the questions of the page.
+    ``imputed`` decides if subgroups without rows take part in the questions of the page.
     """
 
     report: xr.DataTree
@@ -43,7 +68,7 @@ class Context:
     place: int
     name: str
     reading: Reading
-    said: MetricWords
+    words: MetricWords
     level: float
     truth: xr.DataArray | None
     larger_is_better: bool
@@ -100,3 +125,14 @@ def contexts(
         )
         for place, name in enumerate(names)
     ]  # fmt: skip
+
+
+def only(context: Context) -> xr.DataTree:
+    """The report with the metric of the context alone."""
+    kept = {}
+    for name, group in context.report.children.items():
+        data = group.to_dataset()
+        kept[name] = data.isel(metric=[context.place]) if "metric" in data.dims else data
+    tree = xr.DataTree.from_dict(kept)
+    tree.attrs = dict(context.report.attrs)
+    return tree

@@ -1,15 +1,16 @@
-"""Estimates of both approaches: what they show, and the forest plot."""
+"""Estimates of one metric: sentences and forest plot, shrinkage, and the table of all subgroups."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bayesgroups.report.view import percent, plain
+import numpy as np
+
+from bayesgroups.report.view import number, percent, plain, whole
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.html import summary
-from bayesgroups.views.html.sections.context import Context
-from bayesgroups.views.html.sections.pictures import picture
-from bayesgroups.views.plots import forest
+from bayesgroups.views.html.sections.context import Context, picture
+from bayesgroups.views.plots import forest, shrinkage
 
 
 def estimates(context: Context, heading: str) -> dict[str, Any]:
@@ -39,3 +40,76 @@ def estimates(context: Context, heading: str) -> dict[str, Any]:
         caption,
     )  # fmt: skip
     return {"sentences": summary.sentences(reading), "picture": shown}
+
+
+def pooling(context: Context) -> dict[str, Any] | None:
+    """The shrinkage plot and the subgroup that moves farthest; nothing where no subgroup has both numbers."""
+    raw = np.asarray(context.tally["estimate"].sel(metric=context.name).values, dtype=np.float64)
+    estimate = context.reading.bayesian.estimate
+    moved = np.where(np.isfinite(raw) & np.isfinite(estimate), abs(estimate - raw), -1.0)
+    if not (moved >= 0).any():
+        return None
+    i = int(np.argmax(moved))
+    count = whole(float(context.reading.count[i]))
+    rows = f" (n {count})" if count else ""
+    sentence = (
+        f"{context.reading.subgroups[i]}{rows} moves farthest: its own rows say {context.text(raw[i])}, "
+        f"the Bayesian estimate is {context.text(estimate[i])}."
+    )
+    typical = float(np.median(moved[moved >= 0]))
+    caption = (
+        f"Raw estimates across, Bayesian estimates upwards, the area of a circle in proportion to n. Half of the subgroups move by "
+        f"at most {context.text(typical)}. Small subgroups move most, for they know least of themselves."
+    )
+    half = f"Half of the subgroups move by at most {context.text(typical)}."
+    alternative = f"Shrinkage plot of {context.reading.metric}. {sentence} {half}"
+    return {
+        "sentence": sentence,
+        "picture": picture(lambda: shrinkage(context.report, metric=context.name, named=3), alternative, caption),
+    }
+
+
+ROWS = 5000
+"""At most so many subgroups are listed, those with the largest n."""
+
+
+def table(context: Context) -> dict[str, Any]:
+    """Both approaches as text, with what sorts them, in the order of the tally."""
+    reading = context.reading
+    places = reading.decimals()
+    order = reading.order("size")[:ROWS]
+    rows = [_row(context, int(i), places) for i in np.sort(order)]
+    return {
+        "level": percent(context.level),
+        "sides": [
+            {"name": side.approach.capitalize(), "kind": plain(side.interval_kind), "method": plain(side.methods)}
+            for side in (reading.bayesian, reading.frequentist)
+        ],
+        "rows": rows,
+        "truth": reading.truth is not None,
+        "left": len(reading.subgroups) - len(rows),
+    }
+
+
+def _row(context: Context, i: int, places: int) -> dict[str, Any]:
+    reading = context.reading
+    cells = []
+    for side in (reading.bayesian, reading.frequentist):
+        compared = reading.truth is not None and np.isfinite(reading.truth[i]) and np.isfinite(side.lower[i])
+        bounds = number(side.lower[i], places), number(side.upper[i], places)
+        cells.append(
+            {
+                "estimate": number(side.estimate[i], places),
+                "interval": " to ".join(bounds) if all(bounds) else "",
+                "width": f"{side.upper[i] - side.lower[i]:.6g}" if all(bounds) else "",
+                "status": side.status[i],
+                "misses": bool(compared and not reading.inside(side)[i]),
+            }
+        )
+    return {
+        "label": reading.subgroups[i],
+        "n": whole(float(reading.count[i])),
+        "sides": cells,
+        "truth": "" if reading.truth is None else number(float(reading.truth[i]), places),
+        "reason": plain(reading.reason[i]),
+    }

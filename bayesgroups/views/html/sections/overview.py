@@ -1,4 +1,4 @@
-"""The question and the estimand, in words."""
+"""Verdict and question at the head of the page."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.report.view import plain, whole
+from bayesgroups.report.view import failures, plain, usable, whole
 from bayesgroups.tallies.subgroups import attributes_of
-from bayesgroups.views.html import words
 from bayesgroups.views.html.sections.context import Context
+from bayesgroups.views.html.words import json_of
+
+
+def verdict(report: xr.DataTree) -> dict[str, Any]:
+    """Verdict on the report: usable or not, the number of checks, and the sentences of those that failed."""
+    return {
+        "usable": usable(report),
+        "checks": int(report["diagnostics"].sizes.get("check", 0)),
+        "failures": failures(report),
+    }
+
 
 _SETTINGS = {
     "y_true": "Outcome", "y_pred": "Decision", "y_score": "Score", "threshold": "Threshold",
@@ -24,7 +34,7 @@ def question(report: xr.DataTree, metrics: list[Context]) -> dict[str, Any]:
     tally = report["constant_data"].to_dataset()
     by = [plain(name) for name in attributes_of(report["estimates"].to_dataset())]
     subgroups = tally.sizes["subgroup"]
-    titles = [metric.said.title for metric in metrics]
+    titles = [metric.words.title for metric in metrics]
     return {
         "title": _title(titles, by),
         "asked": _asked(titles, by, subgroups),
@@ -60,16 +70,14 @@ def _facts(report: xr.DataTree, tally: xr.Dataset) -> dict[str, str]:
         "Rows": whole(float(rows.sum())) or "not known",
         "Attributes": ", ".join(plain(name) for name in attributes_of(tally)),
     }
-    settings = words.settings_of(tally)
-    facts |= {said: plain(str(settings[key])) for key, said in _SETTINGS.items() if settings.get(key) is not None}
-    return {said: fact for said, fact in facts.items() if fact}
+    settings = json_of(tally, "settings", {})
+    facts |= {label: plain(str(settings[key])) for key, label in _SETTINGS.items() if settings.get(key) is not None}
+    return {label: fact for label, fact in facts.items() if fact}
 
 
 def listed(names: list[str]) -> str:
     """Names as a phrase.
 
-    Examples
-    --------
     >>> listed(["race", "age", "sex"])
     'race, age and sex'
     """
@@ -79,8 +87,6 @@ def listed(names: list[str]) -> str:
 def lower_first(title: str) -> str:
     """A title within a sentence; names of capitals stay as they are.
 
-    Examples
-    --------
     >>> lower_first("Selection rate"), lower_first("F1 score"), lower_first("WER")
     ('selection rate', 'F1 score', 'WER')
     """

@@ -1,0 +1,145 @@
+"""Method with references, and provenance: the lines of code, the seed, the versions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import xarray as xr
+
+from bayesgroups.report.view import percent, plain
+from bayesgroups.tallies.subgroups import attributes_of
+from bayesgroups.views.html import words
+from bayesgroups.views.html.words import json_of
+
+_ENGINES = {
+    "collapsed": "independent draws from the exact posterior",
+    "gibbs": "Gibbs sampling",
+    "nuts": "Hamiltonian Monte Carlo (NUTS)",
+    "nuts_jax": "Hamiltonian Monte Carlo (NUTS), compiled by JAX",
+}
+
+
+def method(report: xr.DataTree, level: float) -> dict[str, Any]:
+    """Sentences, references and the notes of the report."""
+    table = report["estimates"].to_dataset()
+    inference = str(report.attrs["inference"])
+    how = ", ".join(_ENGINES.get(engine, engine) for engine in inference.split(", "))
+    sentences = [words.estimator_words(report)]
+    sentences += [f"Bayesian model, {sentence}" for sentence in words.model_words(report)]
+    sentences.append(f"The posterior was computed by {plain(how)}; the Bayesian estimate is the posterior mean.")
+    for approach in ("bayesian", "frequentist"):
+        side = table.sel(approach=approach)
+        used = side["interval_method"].sel(level=level).transpose("metric", "subgroup").values
+        methods = dict.fromkeys(str(name) for name in used.ravel())
+        for interval in methods:
+            which = [str(name) for name in side["metric"].values[(used == interval).any(axis=1)]]
+            about = f" for {', '.join(plain(name) for name in which)}" if len(methods) > 1 else ""
+            sentences.append(f"{approach.capitalize()} intervals{about}: {words.interval_words(interval)}.")
+    sentences.append(
+        "Frequentist intervals are clipped to the range of the metric. Each holds for its own subgroup: among many, some "
+        f"{percent(level)} intervals miss by chance, and the most extreme one looks more extreme than it is."
+    )
+    intervals = {str(name).partition(" (")[0] for name in table["interval_method"].values.ravel()}
+    papers = [plain(str(paper)) for paper in json_of(report, "references", [])]
+    return {
+        "sentences": sentences,
+        "references": references(papers, intervals, inference),
+        "notes": [plain(str(note)) for note in json_of(report, "notes", [])],
+    }
+
+
+_INTERVALS = {
+    "wilson": "Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953",
+    "clopper_pearson": "Clopper, Pearson (1934), Confidence or fiducial limits, doi:10.1093/biomet/26.4.404",
+    "robust": "Armstrong, Kolesar, Plagborg-Moller (2022), Robust empirical Bayes intervals, doi:10.3982/ECTA18597",
+    "fab": "Yu, Hoff (2018), Adaptive multigroup confidence intervals, doi:10.1093/biomet/asy009",
+    "imbens_manski": "Imbens, Manski (2004), Partially identified parameters, doi:10.1111/j.1468-0262.2004.00555.x",
+}
+_PAGE = (
+    "Lum, Zhang, Bower (2022), De-biasing bias measurement, doi:10.1145/3531146.3533105 (disparity)",
+    "Himmelreich, Hsu, Lum, Veomett, The intersectionality problem, doi:10.48550/arXiv.2411.02569 (certification)",
+    "Mogstad, Romano, Shaikh, Wilhelm (2024), Inference for ranks, doi:10.1093/restud/rdad006 (ranks)",
+    "Kallioinen, Paananen, Burkner, Vehtari (2024), Power-scaling, doi:10.1007/s11222-023-10366-5 (sensitivity to the prior)",
+)
+_NUTS = "Hoffman, Gelman (2014), The No-U-Turn sampler, JMLR 15"
+
+
+def references(estimator: Collection[str], intervals: Collection[str], inference: str) -> list[str]:
+    """References of the estimator, of interval methods, of the engine and of the questions that the page answers.
+
+    >>> references(["Efron, Morris (1975)"], {"wilson"}, "collapsed")[:2]
+    ['Efron, Morris (1975)', 'Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953']
+    """
+    papers = [*estimator, *(paper for name, paper in _INTERVALS.items() if name in intervals)]
+    return [*papers, *([_NUTS] if "nuts" in inference else []), *_PAGE]
+
+
+_NAMED_ENGINES = ("nuts", "nuts_jax")
+"""Engines that are asked for by name; the exact ones are what comes when nothing is said."""
+_ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "correct", "features", "weights", "cluster",
+          "confusion", "row_covariates")  # fmt: skip
+
+
+def origin(report: xr.DataTree) -> dict[str, Any]:
+    """The code, and facts by name."""
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(json_of(report, "versions", {}).items()))
+    facts = {
+        "Made at": plain(str(report.attrs.get("created_at", ""))),
+        "Command": plain(str(report.attrs.get("command", ""))),
+        "Seed": str(report.attrs.get("seed", "")),
+        "Inference": plain(str(report.attrs.get("inference", ""))),
+        "Versions": plain(versions),
+        "Schema": f"{report.attrs['schema']} {report.attrs['schema_version']}",
+    }
+    return {"code": _code(report), "facts": {name: fact for name, fact in facts.items() if fact}}
+
+
+def _code(report: xr.DataTree) -> str:
+    """Python that asks the same of the same rows; what the report does not know is left to the reader."""
+    tally = report["constant_data"].to_dataset()
+    settings = json_of(tally, "settings", {})
+    given = {name: settings.get(name) for name in _ASKED}
+    if given["positive"] in (
+        "1",
+        "1.0",
+        "True",
+    ):  # what is taken for positive where nothing is said, and not always a text
+        given["positive"] = None
+    asked = [f"{name}={value!r}" for name, value in given.items() if value not in (None, [], False)]
+    if settings.get("larger_is_better") is not None:
+        asked.append(f"larger_is_better={settings['larger_is_better']!r}")
+    by, metrics = attributes_of(tally), [str(name) for name in tally["metric"].values]
+    lines = [
+        "import bayesgroups as bg",
+        _tally(settings.get("source") == "rows", by, metrics, asked),
+        *_estimate(report),
+        'bg.write_html(report, "report.html")',
+    ]
+    return "\n".join(plain(line) for line in lines)
+
+
+def _estimate(report: xr.DataTree) -> list[str]:
+    """The fit; where a report names no class, as of draws made elsewhere, its word and settings."""
+    given = ", ".join(f"{key}={_value(value)}" for key, value in json_of(report, "settings", {}).items())
+    seed, engine = report.attrs.get("seed", ""), str(report.attrs.get("inference", ""))
+    module, _, name = str(report.attrs.get("estimator_class", "")).partition(":")
+    if not name:
+        return [f"report = ...  # {report.attrs['estimator']}({given}), which is not part of bayesgroups; seed {seed}"]
+    asked = f", inference={engine!r}" if engine in _NAMED_ENGINES else ""
+    if module.partition(".")[0] == "bayesgroups":
+        return [f"report = bg.estimate(tally, bg.{name}({given}), seed={seed}{asked})"]
+    fit = f"report = bg.estimate(tally, {name}({given}), seed={seed}{asked})"
+    if module == "__main__" or "<locals>" in name:
+        return [f"{fit}  # a class of the script that made the report"]
+    return [f"from {module} import {name.partition('.')[0]}", fit]
+
+
+def _tally(rows: bool, by: list[str], metrics: list[str], asked: list[str]) -> str:
+    if rows:
+        return f"tally = bg.tally({', '.join(['rows', repr(by), repr(metrics), *asked])})"
+    return f"tally = ...  # the same counts or estimates of {', '.join(metrics)} by {', '.join(by)}"
+
+
+def _value(value: Any) -> str:
+    return repr(tuple(value)) if isinstance(value, list) else repr(value)
