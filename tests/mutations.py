@@ -177,8 +177,8 @@ MUTATIONS = (
     Mutation(
         "sharp bounds of predictive equality",
         f"{TALLIES}/disagreement_rates.py",
-        "lower = _ratio(disagree, disagree + others(agree + disagree))",
-        "lower = _ratio(disagree, disagree + others(agree))",
+        "lower = _ratio(disagree, disagree + sum_others(agree + disagree))",
+        "lower = _ratio(disagree, disagree + sum_others(agree))",
         "tests/disagreement",
     ),
     Mutation(

@@ -334,8 +334,8 @@ def test_the_same_seed_gives_the_same_bytes(fitted: xr.DataTree, estimator: type
         assert set(mine.variables) == set(theirs.variables)
         for name in mine.variables:
             assert mine[name].values.tobytes() == theirs[name].values.tobytes(), f"{group}/{name}"
-    other = bg.estimate(_tally(estimator.word), estimator(), seed=2)
-    assert not np.array_equal(_mu(other), _mu(fitted))
+    other = bg.estimate(_tally(estimator.word).sel(metric=["acc"]), estimator(), seed=2)
+    assert not np.array_equal(_mu(other)[:, :, 0], _mu(fitted)[:, :, METRICS.index("acc")])
 
 
 def test_a_metric_has_the_same_draws_whichever_others_are_asked(

@@ -140,7 +140,7 @@ def test_typical_noise_counts_every_cell_once() -> None:
     np.testing.assert_allclose(found[-1], (1 / u[u > 0]).prod() ** (1 / 7))
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.1])
+@pytest.mark.parametrize("spread", [pytest.param(0.0, marks=pytest.mark.slow), 0.1])
 def test_intervals_cover(spread: float) -> None:
     agreement = TWO.agreement()
     rng = np.random.default_rng(6)

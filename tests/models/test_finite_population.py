@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy.stats import kstest
 
 import bayesgroups as bg
 from bayesgroups.models.shared.finite_population import (
@@ -114,6 +115,21 @@ def test_a_census_leaves_no_doubt(rates: xr.Dataset, kind: str) -> None:
     assert values[:, -1].std() > 0.1  # nobody of them was evaluated
 
 
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
+def test_values_of_finite_populations_are_calibrated(fraction: float) -> None:
+    """Rates from the prior of the draws, populations from the rates: ranks of the truth are uniform."""
+    rng = np.random.default_rng(20_261_123)
+    rate, asked = rng.beta(2, 5, 1500), np.tile([2, 4, 6, 10, 20, 40], 250)
+    seen, others = rng.binomial(asked, rate), rng.negative_binomial(asked + 1, fraction)
+    truth = (seen + rng.binomial(others, rate)) / (asked + others)
+    of = FinitePopulation(asked.astype(float), seen / asked, np.zeros(1500), fraction)
+    mu = rng.beta(2 + seen, 5 + asked - seen, (1000, 1500))
+    values = finite_population_values(mu, of, rng, rates=True)
+    below, equal = (values < truth - 1e-9).mean(axis=0), (np.abs(values - truth) <= 1e-9).mean(axis=0)
+    assert kstest(below + rng.random(1500) * equal, "uniform").pvalue > 0.01
+
+
+@pytest.mark.slow
 def test_intervals_cover_the_rates_of_finite_populations() -> None:
     """Half of the people are asked, which the interval of an endless population does not know of."""
     rng = np.random.default_rng(20_261_122)

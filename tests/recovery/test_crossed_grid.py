@@ -26,16 +26,16 @@ def test_the_grid_is_whole(record: pd.DataFrame) -> None:
 
 
 @pytest.mark.xfail(
-    reason="counts whose components differ by six times the prior's scale pass the checks of neither engine"
+    reason="two tables of counts whose components differ by six times the prior's scale pass the checks of neither engine; "
+    "three have rows that all agree"
 )
 def test_every_data_set_has_a_usable_answer(record: pd.DataFrame) -> None:
     assert (record["usable"] == 1).all()
-    assert (record["inference"] == "collapsed").sum() >= 0.97 * len(record)
 
 
 def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
     exact = record[record["inference"] == "collapsed"]
-    assert len(exact) >= 0.96 * len(record), "NUTS had to answer too often"
+    assert len(exact) >= 0.97 * len(record), "NUTS had to answer too often"
     assert exact["k_hat"].max() <= K_HAT
     assert exact["ess"].min() >= IS_ESS
     # Where hardly any row is a success all values of rows agree, and their mean has no variance to learn from.
@@ -47,7 +47,7 @@ def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
     refused = record[(record["usable"] == 0) & ~constant]
     assert set(refused["spread"]) == {1.5}
     assert set(refused["likelihood"]) == {"binomial"}
-    assert len(refused) <= 7
+    assert len(refused) <= 2
 
 
 def test_a_line_can_be_made_again(record: pd.DataFrame) -> None:

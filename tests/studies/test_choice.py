@@ -35,7 +35,9 @@ def test_the_study_gives_a_line_per_setting_and_word(monkeypatch: pytest.MonkeyP
     assert all((line.error, line.error_se) == (1.0, 0.0) for line in alone)
     assert {line.pairs for line in lines} == {6, 12}
     assert all(line.error > 0 and 0 <= line.coverage <= 1 for line in lines)
-    assert study(seed=1) == lines
+    monkeypatch.setattr(choice, "SHAPES", ((2, 2),))
+    number = 1 + len(WORDS)  # lines of the first setting, which has the same seed in either study
+    assert study(seed=1)[:number] == lines[:number]
 
 
 def test_worlds_differ_in_what_attributes_explain() -> None:
@@ -106,7 +108,11 @@ def test_the_figure_is_that_of_the_record(record: Lines, tmp_path: Path) -> None
     assert {f"{one.error:.2f}" for world in choice_figure.TITLES for one in choices(record, world).values()} <= texts
 
 
-@pytest.mark.parametrize("setting", [Setting("apart", (2,), 3), Setting("apart", (2, 4, 4), 3)], ids=str)
+@pytest.mark.parametrize(
+    "setting",
+    [Setting("apart", (2,), 3), pytest.param(Setting("apart", (2, 4, 4), 3), marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_settings_of_the_record_can_be_made_again(setting: Setting) -> None:
     """All words, crossed effects among them where there are two attributes.
 

@@ -152,6 +152,7 @@ def test_a_checkpoint_becomes_a_candidate_with_draws(folder: Path) -> None:
     assert area.dims == ("chain", "draw")
 
 
+@pytest.mark.slow
 def test_the_command_makes_the_table_of_the_posterior() -> None:
     points = posterior_points(load_bios_confusion(public_data("bios_pfc") / "bios_pfc", "test"), seed=1)
     made = posterior_table(points, plug_in(load_bios_confusion(public_data("bios_pfc") / "bios_pfc", "test")))
