@@ -12,7 +12,7 @@ import bayesgroups as bg
 from bayesgroups.frequentist.bounds import confidence_sets
 from bayesgroups.frequentist.disagreement import estimate
 from bayesgroups.frequentist.intervals.proportions import wilson
-from tests.disagreement.judgements import crossed, tally_of
+from tests.frequentist.bounds.judgements import crossed, tally_of
 
 
 def test_rates_known_within_bounds_have_their_confidence_sets() -> None:

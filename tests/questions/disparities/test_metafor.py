@@ -12,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.disparities import heterogeneity, q_profile
 from bayesgroups.questions.disparities.population_variance import Estimate, of_population
 
-FOLDER = Path(__file__).parents[1] / "golden" / "metafor"
+FOLDER = Path(__file__).parents[2] / "golden" / "metafor"
 ESTIMATORS = ("HE", "DL", "PM", "SJ", "ML", "REML")
 
 

@@ -15,7 +15,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.questions.disparities import heterogeneity, q_profile, q_unified, tau_likelihood
 from bayesgroups.questions.disparities.population_variance import of_population
 
-FOLDER = Path(__file__).parents[1] / "golden" / "metafor"
+FOLDER = Path(__file__).parents[2] / "golden" / "metafor"
 GOLDEN = json.loads((FOLDER / "values.json").read_text(encoding="utf-8"))
 INTERVALS = json.loads((FOLDER / "tau_squared_intervals.json").read_text(encoding="utf-8"))
 DATA = ("V1", "V2", "Collins", "BCG", "EX-F")

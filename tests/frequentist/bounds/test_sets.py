@@ -15,7 +15,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.frequentist.bounds import confidence_sets
 from bayesgroups.frequentist.bounds.sets import critical_value, joined
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
-from tests.disagreement.judgements import crossed, tally_of
+from tests.frequentist.bounds.judgements import crossed, tally_of
 
 SHARE, RATE = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.4, 0.5])
 

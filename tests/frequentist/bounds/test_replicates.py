@@ -10,7 +10,7 @@ import pytest
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.bounds import replicates as module
 from bayesgroups.frequentist.bounds.replicates import replicates, units_of
-from tests.disagreement.judgements import crossed, tally_of
+from tests.frequentist.bounds.judgements import crossed, tally_of
 
 
 @pytest.mark.parametrize("unit", ["judgements", "critics", "items"])

@@ -1,6 +1,6 @@
 """ArviZ 0.2x, in an environment of its own, reads the NetCDF files of reports.
 
-    pytest -n 0 -m slow tests/neighbours/test_old_arviz.py
+    pytest -n 0 -m slow tests/interop/test_old_arviz.py
 
 The result of the last run is in docs/how-to/neighbours.md.
 """

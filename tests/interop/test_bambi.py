@@ -1,6 +1,6 @@
 """Bambi, in an environment of its own, beside ours in one table.
 
-    pytest -n 0 -m slow tests/neighbours/test_bambi.py
+    pytest -n 0 -m slow tests/interop/test_bambi.py
 
 ``BAYESGROUPS_BAMBI_PYTHON`` names an interpreter that has bayesgroups, bambi and nutpie; without it one is made.
 """

@@ -9,7 +9,7 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
-from tests.disagreement.judgements import crossed, tally_of
+from tests.frequentist.bounds.judgements import crossed, tally_of
 
 
 @pytest.mark.parametrize(
