@@ -30,17 +30,8 @@ def test_the_grid_is_whole(record: pd.DataFrame) -> None:
     assert record["rows"].tolist() == [each.rows for each in settings]
 
 
-@pytest.mark.xfail(reason="2,000 candidates are too few for 15 standard deviations at once")
 def test_usable_answers_are_within_four_errors_of_the_reference(record: pd.DataFrame) -> None:
     assert record.loc[record["usable"] == 1, "largest_z"].max() <= ERRORS
-
-
-def test_usable_answers_but_one_are_within_four_errors_of_the_reference(record: pd.DataFrame) -> None:
-    usable = record[record["usable"] == 1]
-    farther = usable[usable["largest_z"] > ERRORS]
-    # One line of 150: a spread of four attributes at a million rows, whose weights have a k-hat of .49.
-    assert farther[["shape", "spread", "rows"]].to_numpy().tolist() == [["2x2x2x3", 5.0, 1_000_000]]
-    assert usable["largest_z"].max() <= 5
     # Where nothing but a conflict of the prior with the data was said the draws are right too: there is no wall.
     conflict = record[record["failed"] == "prior-data conflict"]
     assert len(conflict) >= 10

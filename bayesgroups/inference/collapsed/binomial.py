@@ -1,7 +1,7 @@
 """Exact posterior of exchangeable rates.
 
     k_a ~ Binomial(n_a, expit(eta_a)),   eta_a = alpha + tau z_a,   z_a ~ Normal(0, 1)
-    alpha ~ Normal(0, overall_scale),    tau ~ HalfNormal(tau_scale)
+    alpha ~ Normal(0, overall_scale),    tau ~ HalfNormal(tau_scale), or half-t with 3 degrees of freedom and that scale
 
 The z are integrated out by quadrature, one integral per distinct (k, n); what is left lies on a grid of two dimensions;
 the eta are then drawn exactly.
@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import grid, logit_normal
+from bayesgroups.inference.collapsed.crossed.prior import DEGREES
 
 CHUNK = 32_000
 """Numbers handled at once: few enough for the cache, so that memory does not grow with subgroups times draws."""
@@ -38,7 +40,7 @@ class BinomialDraws:
 
 def sample(
     k: FloatArray, n: FloatArray, rng: np.random.Generator, *, draws: int = 4000, overall_scale: float = 1.5,
-    tau_scale: float = 0.5,
+    tau_scale: float = 0.5, family: Literal["half_normal", "half_t"] = "half_normal",
 ) -> BinomialDraws:  # fmt: skip
     """Independent draws from the posterior; prior scales are on the logit scale.
 
@@ -63,7 +65,11 @@ def sample(
 
     def log_posterior(t: FloatArray, w: FloatArray, quadrature: int) -> FloatArray:
         alpha, tau = place(t, w)
-        value = 2 * np.log(np.cosh(w)) - 0.5 * (alpha / overall_scale) ** 2 - 0.5 * (tau / tau_scale) ** 2
+        value = 2 * np.log(np.cosh(w)) - 0.5 * (alpha / overall_scale) ** 2
+        if family == "half_t":
+            value -= 0.5 * (DEGREES + 1) * np.log1p((tau / tau_scale) ** 2 / DEGREES)
+        else:
+            value += -0.5 * (tau / tau_scale) ** 2
         size = max(CHUNK // len(alpha), 1)
         for start in range(0, pairs.shape[1], size):
             block = slice(start, start + size)

@@ -9,9 +9,11 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed import binomial
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
+from bayesgroups.inference.collapsed.partial_pooling import grid_checks, quadrature_check
 from bayesgroups.models.shared.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
 from bayesgroups.models.shared.covariates import standardised
 from bayesgroups.models.shared.scales import natural_scale
@@ -68,9 +70,14 @@ def sample(
     known_variance = np.zeros(source.sizes["subgroup"])
     if own_effects == "floored" and len(components.names) > 1 and component_sd is None:
         known_variance += (OWN_EFFECT * scale) ** 2
+    exchangeable = len(components.names) == 1 and not covariates and component_sd is None
     if binomial_likelihood:
         count = np.asarray(source["count"].values[0], dtype=np.float64)
         successes = np.where(count > 0, source["successes"].values[0], 0.0)
+        if exchangeable and prior in ("half_normal", "half_t"):
+            posterior = _exchangeable(tally, successes, count, rng, draws, wide, scale, prior, components.names)
+            if all(check.passed for check in posterior.checks):
+                return posterior
         drawn = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=known_variance)
         for row in drawn.eta:  # in place: with many subgroups a copy is most of the memory
             row[:] = expit(row)
@@ -92,6 +99,35 @@ def sample(
         at_most("mass at a bound", names, drawn.at_bound, AT_BOUND, "the share of draws near a numerical bound"),
     )
     return Posterior(laid_out, checks, "collapsed")
+
+
+def _exchangeable(
+    tally: xr.Dataset,
+    k: FloatArray,
+    n: FloatArray,
+    rng: np.random.Generator,
+    draws: int,
+    overall_scale: float,
+    scale: float,
+    family: Literal["half_normal", "half_t"],
+    components: Sequence[str],
+) -> Posterior:
+    """One attribute's rates, whose two parameters lie on a grid: weights of a few rows each have too long a tail.
+
+    Where next to nothing is a success the tail of the half-t is too long for the grid, and weights take its place.
+    """
+    drawn = binomial.sample(k, n, rng, draws=draws, overall_scale=overall_scale, tau_scale=scale, family=family)
+    metrics = tally.sizes["metric"]
+    data = {
+        "mu": ("metric subgroup", drawn.mu.reshape(draws, metrics, -1)),
+        "overall": ("metric", np.repeat(drawn.overall[:, None], metrics, axis=1)),
+        "tau": ("metric", np.repeat(drawn.tau[:, None], metrics, axis=1)),
+        "component_sd": ("metric component", np.repeat(drawn.tau[:, None, None], metrics, axis=1)),
+    }
+    names = ", ".join(str(metric) for metric in tally["metric"].values)
+    checks = grid_checks(names, draws, drawn.surface.edge_mass, drawn.surface.interpolation_error)
+    checks += (quadrature_check(names, drawn.quadrature_error),)
+    return Posterior(with_chains(tally, data, component=list(components)), checks, "collapsed")
 
 
 def _lay_out(
