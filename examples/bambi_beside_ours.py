@@ -35,9 +35,9 @@ def main() -> pd.DataFrame:
         "bambi": bg.report_from_draws(tally, fitted, variable="p", dim="__obs__", estimator="bambi", seed=1),
         "ours": bg.estimate(tally, bg.CrossedEffects(), seed=1),
     }
-    one = bg.compare(reports).sel(metric="fnr", approach="bayesian", level=0.95)
+    estimates = bg.compare(reports).sel(metric="fnr", approach="bayesian", level=0.95)
     values = ["estimate", "lower", "upper"]
-    rows = one[values].to_dataframe().reset_index()
+    rows = estimates[values].to_dataframe().reset_index()
     shown = rows.pivot_table(index="subgroup", columns="estimator", values=values)
     print(shown.round(3).to_string())
     for name, report in reports.items():

@@ -51,12 +51,12 @@ def parser(
     >>> str(given.output), given.replications, given.seed, given.workers
     ('record.csv', 100, 7, 4)
     """
-    found = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
-    found.add_argument("--output", type=Path, required=True, help=output)
-    found.add_argument("--replications", type=int, default=replications)
-    found.add_argument("--seed", type=int, default=seed)
-    add_options(found)
-    return found
+    command = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
+    command.add_argument("--output", type=Path, required=True, help=output)
+    command.add_argument("--replications", type=int, default=replications)
+    command.add_argument("--seed", type=int, default=seed)
+    add_options(command)
+    return command
 
 
 def record(given: argparse.Namespace, study: Study) -> None:
@@ -96,12 +96,12 @@ def executor(given: argparse.Namespace) -> Iterator[Executor]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bars:
-        known: dict[str, TaskID] = {}
+        tasks: dict[str, TaskID] = {}
 
         def tell(name: str, done: int, total: int) -> None:
-            if name not in known:
-                known[name] = bars.add_task(name, total=total)
-            bars.update(known[name], completed=done, total=total)
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)
 
         if given.scheduler is None:
             yield Executor(given.workers, given.checkpoints, tell)

@@ -35,7 +35,7 @@ ESTIMATORS = {
     "complete_pooling": bg.CompletePooling(),
     "partial_pooling": bg.PartialPooling(),
 }
-SMALL = 25
+MAX_ROWS_OF_SMALL_SUBGROUP = 25
 """A subgroup is small if it has at most so many rows in the evaluation set."""
 
 
@@ -66,12 +66,12 @@ def tally_of(rows: pd.DataFrame, threshold: float) -> xr.Dataset:
 
 def answers_of(tally: xr.Dataset, seed: int) -> xr.Dataset:
     """Ask every estimator for both its answers to one evaluation set: dims word, approach, metric, subgroup."""
-    found: list[xr.Dataset] = []
+    by_word: list[xr.Dataset] = []
     for word, estimator in ESTIMATORS.items():
         report = bg.estimate(tally, estimator, seed=seed, strict=True)
         estimates = report.children["estimates"].to_dataset().sel(level=0.95, drop=True)
-        found.append(estimates[["estimate", "lower", "upper"]].expand_dims(word=[word]))
-    answers = xr.concat(found, "word")
+        by_word.append(estimates[["estimate", "lower", "upper"]].expand_dims(word=[word]))
+    answers = xr.concat(by_word, "word")
     return answers.assign(rows=tally["rows"])
 
 
@@ -80,7 +80,7 @@ def accuracy(answers: xr.Dataset, truth: xr.DataArray) -> pd.DataFrame:
     defined = answers["estimate"].notnull().all(["word", "approach"]) & truth.notnull()  # noqa: PD004 (xarray)
     error = abs(answers["estimate"] - truth)
     inside = (answers["lower"] <= truth) & (truth <= answers["upper"])
-    small = answers["rows"] <= SMALL
+    small = answers["rows"] <= MAX_ROWS_OF_SMALL_SUBGROUP
     columns = {}
     for size, chosen in {"all": defined, "small": defined & small, "large": defined & ~small}.items():
         per_draw = error.where(chosen).mean("subgroup")
@@ -97,8 +97,10 @@ def group_by_group(answers: xr.Dataset, whole: xr.Dataset, tally: xr.Dataset) ->
     table = xr.Dataset(population | drawn)
     for word in ("complete_pooling", "partial_pooling"):
         for approach in ("bayesian", "frequentist"):
-            said = answers.sel(word=word, approach=approach)
-            table = table.assign({f"{word}_{approach}_{name}": said[name] for name in ("estimate", "lower", "upper")})
+            estimates = answers.sel(word=word, approach=approach)
+            table = table.assign(
+                {f"{word}_{approach}_{name}": estimates[name] for name in ("estimate", "lower", "upper")}
+            )
     return table.reset_coords(drop=True).to_dataframe(dim_order=["metric", "subgroup"]).round(4)
 
 

@@ -32,14 +32,14 @@ def blocks(page: str) -> dict[str, str]:
     >>> blocks("Prose.\n\n<!-- numbers: errors -->\n\n| a |\n\n<!-- end -->\n")
     {'errors': '| a |'}
     """
-    begun = Counter(found["name"] for found in BEGIN.finditer(page))
-    ended = Counter(found["name"] for found in BLOCK.finditer(page))
+    begun = Counter(match["name"] for match in BEGIN.finditer(page))
+    ended = Counter(match["name"] for match in BLOCK.finditer(page))
     for name, number in begun.items():
         if number > 1:
             raise InputError(f"the block {name!r} comes {number} times; give each block of a page a name of its own")
         if name not in ended:
             raise InputError(f"the block {name!r} has no end; close it with a line <!-- end --> before the next begins")
-    return {found["name"]: found["text"].strip() for found in BLOCK.finditer(page)}
+    return {match["name"]: match["text"].strip() for match in BLOCK.finditer(page)}
 
 
 def filled(page: str, numbers: Mapping[str, str]) -> str:
@@ -69,7 +69,7 @@ def filled(page: str, numbers: Mapping[str, str]) -> str:
     for name in sorted(set(numbers) - names):
         raise InputError(f"the page has no block {name!r}; add a line <!-- numbers: {name} --> and a line <!-- end -->")
     return BLOCK.sub(
-        lambda found: f"<!-- numbers: {found['name']} -->\n\n{numbers[found['name']].strip()}\n\n<!-- end -->", page
+        lambda match: f"<!-- numbers: {match['name']} -->\n\n{numbers[match['name']].strip()}\n\n<!-- end -->", page
     )
 
 

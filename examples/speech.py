@@ -42,7 +42,7 @@ ANALYSES: dict[Analysis, str] = {
 FORMULAS = {"null": "1", "sex": "sex", "sex + age": "sex + age", "sex * age": "sex * age"}
 
 
-def known(everyone: pd.DataFrame) -> pd.DataFrame:
+def clips_with_sex_and_age(everyone: pd.DataFrame) -> pd.DataFrame:
     """The clips of everyone who gave sex and age."""
     clips = everyone.loc[(everyone["gender"] != "") & (everyone["age"] != "")]
     age = clips["age"].replace({"fourties": "forties", **dict.fromkeys(OLDER, "sixties and older")})
@@ -65,7 +65,7 @@ def tally_of(clips: pd.DataFrame, analysis: Analysis) -> xr.Dataset:
 
 def answers_of(tallies: dict[Analysis, xr.Dataset], seed: int) -> xr.Dataset:
     """Estimates and 95 % intervals of no and partial pooling of every analysis, frequentist side and both sides."""
-    found = []
+    parts = []
     for name, tally in tallies.items():
         asked: dict[str, bg.NoPooling | bg.PartialPooling] = {
             "no_pooling": bg.NoPooling(),
@@ -77,8 +77,8 @@ def answers_of(tallies: dict[Analysis, xr.Dataset], seed: int) -> xr.Dataset:
             report = bg.estimate(tally, estimator, seed=seed, strict=True)
             estimates = report.children["estimates"].to_dataset().sel(level=0.95, drop=True)
             where = {"analysis": [name], "word": [word]}
-            found.append(estimates[["estimate", "lower", "upper"]].expand_dims(where))
-    merged = xr.merge(found, join="outer", compat="no_conflicts", combine_attrs="drop")
+            parts.append(estimates[["estimate", "lower", "upper"]].expand_dims(where))
+    merged = xr.merge(parts, join="outer", compat="no_conflicts", combine_attrs="drop")
     assert isinstance(merged, xr.Dataset)
     return merged
 
@@ -86,11 +86,11 @@ def answers_of(tallies: dict[Analysis, xr.Dataset], seed: int) -> xr.Dataset:
 def design_effects(plain: xr.Dataset, robust: xr.Dataset) -> pd.DataFrame:
     """Rows per effective row in each subgroup, and the same from the subgroup's own speakers, one column per metric."""
     pooled = plain["count"] / robust["count"]
-    own = robust["cluster_robust_variance"] / (plain["row_variance"] / plain["count"])
+    unpooled = robust["cluster_robust_variance"] / (plain["row_variance"] / plain["count"])
     columns = {}
     for name in WER:
         columns[f"{name}_pooled"] = pooled.sel(metric=name, drop=True)
-        columns[f"{name}_own"] = own.sel(metric=name, drop=True)
+        columns[f"{name}_own"] = unpooled.sel(metric=name, drop=True)
     return xr.Dataset(columns).reset_coords(drop=True).to_dataframe()
 
 
@@ -98,9 +98,9 @@ def tests_of(tallies: dict[Analysis, xr.Dataset]) -> pd.DataFrame:
     """F-tests of nested models of sex and age against the noise of each analysis."""
     tables = []
     for name, tally in tallies.items():
-        found = bg.goodness_of_fit(tally, FORMULAS)
+        tests = bg.goodness_of_fit(tally, FORMULAS)
         names = ["pure_error_f", "pure_error_df1", "pure_error_df2", "pure_error_p_value", "f", "p_value"]
-        tables.append(found[names].expand_dims(analysis=[name]))
+        tables.append(tests[names].expand_dims(analysis=[name]))
     whole = xr.concat(tables, "analysis", join="outer")
     return whole.to_dataframe(dim_order=["metric", "comparison", "analysis"])
 
@@ -136,11 +136,15 @@ def numbers(
     for name in WER:
         rows = []
         for label in robust["subgroup"].values:
-            one = answers.sel(metric=name, subgroup=label)
-            alone = one.sel(word="no_pooling", approach="frequentist")
+            subgroup_answers = answers.sel(metric=name, subgroup=label)
+            alone = subgroup_answers.sel(word="no_pooling", approach="frequentist")
             cells = [_interval(alone.sel(analysis=analysis)) for analysis in ANALYSES]
-            cells.insert(2, _interval(one.sel(word="cluster_robust", approach="frequentist", analysis="robust")))
-            cells.append(_interval(one.sel(word="partial_pooling", approach="bayesian", analysis="robust")))
+            cells.insert(
+                2, _interval(subgroup_answers.sel(word="cluster_robust", approach="frequentist", analysis="robust"))
+            )
+            cells.append(
+                _interval(subgroup_answers.sel(word="partial_pooling", approach="bayesian", analysis="robust"))
+            )
             rows.append([_plain(label), *cells])
         made[name] = table(head, rows)
     rows = []
@@ -168,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("name the folder with clips.csv: --data FOLDER")
 
     everyone = pd.read_csv(find_data(Path(asked.data)), keep_default_na=False)
-    clips = known(everyone)
+    clips = clips_with_sex_and_age(everyone)
     tallies: dict[Analysis, xr.Dataset] = {analysis: tally_of(clips, analysis) for analysis in ANALYSES}
     answers = answers_of(tallies, asked.seed)
     effects = design_effects(tallies["ignore"], tallies["robust"])
@@ -197,8 +201,8 @@ def _plain(label: object) -> str:
     return str(label).replace(" | ", " / ")
 
 
-def _interval(one: xr.Dataset) -> str:
-    values = [float(one[name]) for name in ("estimate", "lower", "upper")]
+def _interval(answer: xr.Dataset) -> str:
+    values = [float(answer[name]) for name in ("estimate", "lower", "upper")]
     return "-" if np.isnan(values[0]) else "{:.2f} [{:.2f}, {:.2f}]".format(*values)
 
 

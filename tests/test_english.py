@@ -12,15 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 # Rooms that still have words of the table, each list to be shortened and never to grow. A folder stands for all below it.
-VARIABLES_LEFT = (
-    "examples",
-)  # fmt: skip
-CONSTANTS_LEFT = (
-    "examples",
-)  # fmt: skip
-TEXT_LEFT = (
-    "examples/comparisons", "examples/published", "CHANGELOG.md",
-)  # fmt: skip
+VARIABLES_LEFT: tuple[str, ...] = ()
+CONSTANTS_LEFT: tuple[str, ...] = ()
+TEXT_LEFT: tuple[str, ...] = ()
 
 PARAMETERS_KEPT = {
     ("bayesgroups/errors.py", "known"),
@@ -131,6 +125,11 @@ def words_of(text: str) -> list[str]:
     return [word for word in WORDS if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", plain)]
 
 
+def without_names(text: str) -> str:
+    """A page without what stands in backticks: the changelog quotes former public names."""
+    return re.sub(r"`[^`]+`", "", text)
+
+
 def texts_of(tree: ast.Module) -> str:
     """Docstrings and messages: every string of a module."""
     return "\n".join(
@@ -154,6 +153,8 @@ def _bad_constants(path: Path) -> list[str]:
 
 def _bad_text(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
+    if path.name == "CHANGELOG.md":
+        text = without_names(text)
     return words_of(texts_of(ast.parse(text)) if path.suffix == ".py" else text)
 
 
@@ -203,3 +204,4 @@ def test_the_checks_see_what_they_forbid() -> None:
     ]
     assert words_of(texts_of(tree)) == ["mend", "give or take"]
     assert words_of("recommended akin to leaves") == []
+    assert words_of(without_names("`f(sampled_share=...)` and a sampled share")) == ["sampled share"]

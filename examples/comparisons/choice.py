@@ -35,8 +35,8 @@ WORDS = ("complete_pooling", "partial_pooling", "crossed_effects")
 OVERALL, SPREAD = -1.0, 0.5
 """Centre and standard deviation of the logits."""
 PAIRS = 72
-"""Subgroups times replications of a setting, at least; there are never fewer than `FEWEST` replications."""
-FEWEST = 3
+"""Subgroups times replications of a setting, at least; there are never fewer than `MIN_REPLICATIONS` replications."""
+MIN_REPLICATIONS = 3
 REPLICATIONS = 1
 SEED = 20_261_130
 LEVEL = 0.95
@@ -89,7 +89,7 @@ def settings() -> list[Setting]:
     45
     """
     every = [Setting(*each) for each in itertools.product(WORLDS, SHAPES, ROWS)]
-    return [one for one in every if len(one.shape) > 1 or one.world == "apart"]
+    return [setting for setting in every if len(setting.shape) > 1 or setting.world == "apart"]
 
 
 def truth(setting: Setting, rng: np.random.Generator) -> tuple[pd.DataFrame, FloatArray]:
@@ -105,12 +105,12 @@ def truth(setting: Setting, rng: np.random.Generator) -> tuple[pd.DataFrame, Flo
     codes = np.array(list(itertools.product(*map(range, setting.shape))))
     names = list("abc")[: len(setting.shape)]
     logit = np.full(len(codes), OVERALL)
-    own = SPREAD
+    part_sd = SPREAD
     if setting.world == "shared":
-        own = SPREAD / np.sqrt(2)
+        part_sd = SPREAD / np.sqrt(2)
         for i, levels in enumerate(setting.shape):
-            logit += own / np.sqrt(len(setting.shape)) * rng.standard_normal(levels)[codes[:, i]]
-    logit += own * rng.standard_normal(len(codes))
+            logit += part_sd / np.sqrt(len(setting.shape)) * rng.standard_normal(levels)[codes[:, i]]
+    logit += part_sd * rng.standard_normal(len(codes))
     return pd.DataFrame({name: codes[:, i].astype(str) for i, name in enumerate(names)}), 1 / (1 + np.exp(-logit))
 
 
@@ -118,7 +118,7 @@ def of_one(seed: int, replications: int, position: int) -> list[list[float]]:
     """Of a setting, by its place: per replication and word the summed absolute error and the number of covered truths."""
     setting = settings()[position]
     size = int(np.prod(setting.shape))
-    times = replications * max(FEWEST, PAIRS // size)
+    times = replications * max(MIN_REPLICATIONS, PAIRS // size)
     return [_once(setting, np.random.default_rng([seed, position, i]), seed + i).ravel().tolist() for i in range(times)]
 
 
@@ -127,24 +127,24 @@ def _once(setting: Setting, rng: np.random.Generator, seed: int) -> FloatArray:
     table, rate = truth(setting, rng)
     rows = np.full(len(rate), setting.rows)
     tally = bg.tally_from_counts(rng.binomial(rows, rate), rows, table)
-    leaves: dict[str, Estimator] = {
+    estimators: dict[str, Estimator] = {
         "complete_pooling": bg.CompletePooling(), "partial_pooling": bg.PartialPooling(), "crossed_effects": bg.CrossedEffects(),
     }  # fmt: skip
     alone = _score(bg.estimate(tally, bg.NoPooling(), seed=seed), rate)
     alone[0] = np.abs(tally["estimate"].values[0] - rate).sum()
-    found = {"alone": alone}
+    scores = {"alone": alone}
     for word in WORDS:
         if word == "crossed_effects" and len(setting.shape) == 1:
-            found[word] = found["partial_pooling"]  # with one attribute they are the same family
+            scores[word] = scores["partial_pooling"]  # with one attribute they are the same family
         else:
-            found[word] = _score(bg.estimate(tally, leaves[word], seed=seed), rate)
-    return np.array(list(found.values()))
+            scores[word] = _score(bg.estimate(tally, estimators[word], seed=seed), rate)
+    return np.array(list(scores.values()))
 
 
 def _score(report: xr.DataTree, rate: FloatArray) -> FloatArray:
-    one = report["estimates"].to_dataset().sel(approach="bayesian", level=LEVEL).isel(metric=0)
-    covered = (one["lower"].values <= rate) & (rate <= one["upper"].values)
-    return np.array([np.abs(one["estimate"].values - rate).sum(), covered.sum()], dtype=np.float64)
+    estimates = report["estimates"].to_dataset().sel(approach="bayesian", level=LEVEL).isel(metric=0)
+    covered = (estimates["lower"].values <= rate) & (rate <= estimates["upper"].values)
+    return np.array([np.abs(estimates["estimate"].values - rate).sum(), covered.sum()], dtype=np.float64)
 
 
 def study(replications: int = REPLICATIONS, seed: int = SEED, *, executor: Executor = HERE) -> list[Line]:

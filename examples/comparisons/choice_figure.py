@@ -29,7 +29,7 @@ BLUE, GREEN, GREY, INK = "#0072B2", "#009E73", "#999999", "#1B1F24"
 
 COVERS = 0.90
 """Coverage of 95 % intervals that a word must have to be taken."""
-NEAR = 0.05
+ERROR_TOLERANCE = 0.05
 """Words whose error is larger by so much are as good, and the simplest of them is taken."""
 SIMPLEST_FIRST = {
     "alone": ("NoPooling", GREY),
@@ -56,8 +56,8 @@ def choices(lines: Sequence[Row], world: str) -> dict[tuple[int, int], Choice]:
     Examples
     --------
     >>> line = {"world": "apart", "subgroups": "8", "rows": "10", "coverage": "0.95", "pairs": "72"}
-    >>> found = choices([line | {"word": "alone", "error": "1"}, line | {"word": "partial_pooling", "error": "0.6"}], "apart")
-    >>> found[8, 10].word
+    >>> chosen = choices([line | {"word": "alone", "error": "1"}, line | {"word": "partial_pooling", "error": "0.6"}], "apart")
+    >>> chosen[8, 10].word
     'partial_pooling'
     """
     here = {(int(line["subgroups"]), int(line["rows"])) for line in lines if line["world"] == world}
@@ -77,7 +77,7 @@ def _covers(line: Row) -> bool:
 
 
 def _chosen(errors: Mapping[str, float]) -> Choice:
-    most = min(errors.values()) * (1 + NEAR)
+    most = min(errors.values()) * (1 + ERROR_TOLERANCE)
     word = next(word for word in SIMPLEST_FIRST if word in errors and errors[word] <= most)
     return Choice(word, errors[word])
 
@@ -99,9 +99,9 @@ def figure(lines: Sequence[Row]) -> Figure:
     drawn, axes = panels(1, 2, (8.4, 3.6))
     used: set[str] = set()
     for axis, (world, title) in zip(axes, TITLES.items(), strict=True):
-        found = choices(lines, world)
-        _map(axis, found)
-        used |= {choice.word for choice in found.values()}
+        chosen = choices(lines, world)
+        _map(axis, chosen)
+        used |= {choice.word for choice in chosen.values()}
         axis.set_title(title, loc="left", fontsize=10, fontweight="bold")
         axis.set_xlabel("rows per subgroup", fontsize=9)
     axes[0].set_ylabel("subgroups", fontsize=9)
@@ -110,13 +110,13 @@ def figure(lines: Sequence[Row]) -> Figure:
     return drawn
 
 
-def _map(axis: Axes, found: Mapping[tuple[int, int], Choice]) -> None:
+def _map(axis: Axes, chosen: Mapping[tuple[int, int], Choice]) -> None:
     """Tiles in the colours of words, the paler the less is gained, with the error in each."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import FancyBboxPatch
 
-    ups, across = sorted({cell[0] for cell in found}), sorted({cell[1] for cell in found})
-    for (subgroups, rows), choice in found.items():
+    ups, across = sorted({cell[0] for cell in chosen}), sorted({cell[1] for cell in chosen})
+    for (subgroups, rows), choice in chosen.items():
         x, y = across.index(rows), ups.index(subgroups)
         deep = min(1.0, max(0.28, 1.9 * (1 - choice.error))) if choice.word != "alone" else 0.28
         colour = tuple(1 - deep * (1 - part) for part in to_rgb(SIMPLEST_FIRST[choice.word][1]))

@@ -7,20 +7,20 @@ import xarray as xr
 from bayesgroups.estimators import ConfusionModel
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.studies.resampling import Entry
-from examples.comparisons.entrants import entrants as single_metric_entrants
+from examples.comparisons.entrants import competitors as single_metric_competitors
 from examples.comparisons.shared_cells import SEED
 
 
-def entrants() -> dict[str, Entry]:
+def competitors() -> dict[str, Entry]:
     """All that see one metric, the joint model with each ingredient switched off in turn, and with correlated effects.
 
     Examples
     --------
-    >>> list(entrants())[-1]
+    >>> list(competitors())[-1]
     'confusion_correlated'
     """
     return {
-        **single_metric_entrants(),
+        **single_metric_competitors(),
         "confusion": ConfusionModel(),
         "confusion_not_following": ConfusionModel(follow_selection=False),
         "confusion_scores": ConfusionModel(score_offsets=True),
@@ -32,6 +32,7 @@ def entrants() -> dict[str, Entry]:
     }
 
 
+# Checkpoints name this function by its module, which therefore keeps its name.
 def by_outcome(tally: xr.Dataset) -> xr.Dataset:
     """The joint model cut the other way, prevalence first and then the decision given the outcome, and nothing follows.
 

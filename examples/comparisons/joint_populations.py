@@ -20,7 +20,7 @@ from examples.comparisons.shared_cells import (
     COVERAGE_COUNT,
     COVERAGE_ROWS,
     DIABETES_ROWS,
-    FEWEST,
+    MIN_ROWS_WITH_TRUTH,
     SELECTED,
     TRAINING_SEED,
     share_of,
@@ -52,7 +52,7 @@ class JointPopulation(Population):
         )  # fmt: skip
 
 
-def joint_populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[JointPopulation]:
+def joint_populations(data_folder: str | Path, *, fewest: int = MIN_ROWS_WITH_TRUTH) -> list[JointPopulation]:
     """The eight populations of the joint study, five metrics each.
 
     Parameters
@@ -82,7 +82,7 @@ def joint_populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[
     admissions = score_held_back(load_diabetes(root / "diabetes"), TRAINING_SEED)
     cut = selection_threshold(admissions["score"].to_numpy(), SELECTED).threshold
     attributes = {name: tuple(sorted(set(admissions[name]))) for name in ("race", "gender", "age")}
-    found = [
+    populations = [
         JointPopulation(
             "diabetes", admissions, attributes, METRICS, rows=DIABETES_ROWS, design="stratified", fewest=1,
             coverage_rows=COVERAGE_ROWS, coverage_count=COVERAGE_COUNT,
@@ -90,13 +90,15 @@ def joint_populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[
         )
     ]  # fmt: skip
     adult = load_adult(root / "adult")
-    found += _shares("adult", adult, ADULT_SHARES, ("income", "predicted", 0.5), ("race", "sex", "age_band"), fewest)
+    populations += _shares(
+        "adult", adult, ADULT_SHARES, ("income", "predicted", 0.5), ("race", "sex", "age_band"), fewest
+    )
     scored = load_scored(root / "adult")
     truth = ("income", "score", SCORED_THRESHOLD)
-    found += _shares("scored", scored, SCORED_SHARES, truth, ("race", "sex", "age_band"), fewest)
+    populations += _shares("scored", scored, SCORED_SHARES, truth, ("race", "sex", "age_band"), fewest)
     defendants = load_defendants(root / "compas")
     truth = ("recidivism", "decile", DEFENDANT_THRESHOLD)
-    return found + _shares("compas", defendants, DEFENDANT_SHARES, truth, ("race", "sex", "age"), fewest)
+    return populations + _shares("compas", defendants, DEFENDANT_SHARES, truth, ("race", "sex", "age"), fewest)
 
 
 def load_scored(path: str | Path) -> pd.DataFrame:

@@ -26,9 +26,9 @@ from bayesgroups.studies.ratios import overall
 from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import SIZE_CLASSES, cell_sums
 from examples.commands import add_options, executor
-from examples.comparisons.joint_entrants import entrants
+from examples.comparisons.joint_entrants import competitors
 from examples.comparisons.joint_populations import joint_populations
-from examples.comparisons.shared_cells import FEWEST, SEED, draws_of
+from examples.comparisons.shared_cells import MIN_ROWS_WITH_TRUTH, SEED, draws_of
 from examples.records import as_csv, write
 
 PROGRAM = "python -m examples.comparisons.joint_study"
@@ -51,12 +51,12 @@ class Line:
     draws: int
 
 
-def summarise(found: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) -> list[Line]:
+def summarise(by_population: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) -> list[Line]:
     """Lines of the record from the answers of every population.
 
     Parameters
     ----------
-    found : mapping
+    by_population : mapping
         By population, from `bayesgroups.studies.resampling.study`.
     reference : str
         The estimator whose ratio is 1.
@@ -65,12 +65,12 @@ def summarise(found: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) ->
     -------
     list of Line
     """
-    sums = {name: cell_sums(one, reference=reference) for name, one in found.items()}
-    metrics = list(dict.fromkeys(str(metric) for one in sums.values() for metric in one["metric"].values))
-    parts = {"all": sums, **{name: {name: one} for name, one in sums.items()}}
+    sums = {name: cell_sums(answers, reference=reference) for name, answers in by_population.items()}
+    metrics = list(dict.fromkeys(str(metric) for cells in sums.values() for metric in cells["metric"].values))
+    parts = {"all": sums, **{name: {name: cells} for name, cells in sums.items()}}
     for metric in metrics:
-        has = {name: one for name, one in sums.items() if metric in one["metric"].values}
-        parts[f"all, {metric}"] = {name: one.sel(metric=[metric]) for name, one in has.items()}
+        has = {name: cells for name, cells in sums.items() if metric in cells["metric"].values}
+        parts[f"all, {metric}"] = {name: cells.sel(metric=[metric]) for name, cells in has.items()}
     lines = []
     for name, part in parts.items():
         table = overall(part, reference=reference)
@@ -78,10 +78,10 @@ def summarise(found: Mapping[str, xr.Dataset], *, reference: str = REFERENCE) ->
             for estimator in table.index:
                 row = table.loc[estimator]
                 pairs = sum(
-                    float(one["pairs"].sel(size_class=size, estimator=estimator).sum()) for one in part.values()
+                    float(cells["pairs"].sel(size_class=size, estimator=estimator).sum()) for cells in part.values()
                 )
                 mae, mae_se, score, coverage, coverage_se = (float(row[f"{key}_{size}{end}"]) for key, end in _COLUMNS)
-                draws = min(one.sizes["draw"] for one in part.values())
+                draws = min(cells.sizes["draw"] for cells in part.values())
                 lines.append(
                     Line(name, str(estimator), size, mae, mae_se, score, coverage, coverage_se, round(pairs), draws)
                 )
@@ -103,8 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--after", type=float, default=0.0, help="leave out of the record the draws that a run with this share has"
     )
-    parser.add_argument("--estimators", help=f"some of {', '.join(entrants())}, separated by commas")
-    parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
+    parser.add_argument("--estimators", help=f"some of {', '.join(competitors())}, separated by commas")
+    parser.add_argument(
+        "--fewest", type=int, default=MIN_ROWS_WITH_TRUTH, help="rows below which a subgroup has no truth"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
@@ -113,12 +115,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not 0 <= given.after < given.share:
         raise InputError(f"--after {given.after} must be 0 or larger, and less than --share, which is {given.share}")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    names = list(entrants()) if given.estimators is None else given.estimators.split(",")
-    unknown = [name for name in names if name not in entrants()]
+    names = list(competitors()) if given.estimators is None else given.estimators.split(",")
+    unknown = [name for name in names if name not in competitors()]
     if unknown:
-        raise InputError(f"estimator {unknown[0]!r} is not one of {', '.join(entrants())}")
-    chosen = {name: entry for name, entry in entrants().items() if name in {*names, "crossed_effects"}}
-    populations, found = joint_populations(given.data, fewest=given.fewest), {}
+        raise InputError(f"estimator {unknown[0]!r} is not one of {', '.join(competitors())}")
+    chosen = {name: entry for name, entry in competitors().items() if name in {*names, "crossed_effects"}}
+    populations, by_population = joint_populations(given.data, fewest=given.fewest), {}
     with executor(given) as run:
         for population in populations:
             first, last = (_draws(population, share) for share in (given.after, given.share))
@@ -130,8 +132,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 population, chosen, draws=last, seed=given.seed, workers=run.workers,
                 folder=given.output / population.name.replace(" ", "_"), progress=run.progress,
             )  # fmt: skip
-            found[population.name] = answers.isel(draw=slice(first if given.after else 0, None))
-    lines = summarise(found)
+            by_population[population.name] = answers.isel(draw=slice(first if given.after else 0, None))
+    lines = summarise(by_population)
     for line in lines:
         if line.population == "all":
             sys.stdout.write(f"{line.estimator:40s} {line.size_class:6s} {line.mae:.3f} {line.coverage:.3f}\n")

@@ -27,7 +27,7 @@ from bayesgroups.studies.populations import Population
 from bayesgroups.studies.resampling import Entry
 from examples.commands import add_options, executor
 from examples.comparisons.entrants import STANDARD, standard
-from examples.comparisons.shared_cells import FEWEST, SEED, populations
+from examples.comparisons.shared_cells import MIN_ROWS_WITH_TRUTH, SEED, populations
 from examples.comparisons.shared_study import run
 from examples.comparisons.shared_tables import tables, write_tables
 
@@ -67,15 +67,19 @@ class KnownComponents(CrossedEffects):
         """Exact draws of one metric."""
         from bayesgroups.inference.collapsed import crossed_effects
 
-        known = dict(self.component_sd)[str(tally["metric"].values[0])]
+        component_sd = dict(self.component_sd)[str(tally["metric"].values[0])]
         rates = is_binomial(tally, self.likelihood)
         attempts = (
-            crossed_effects.sample(tally, seed=seed + i, binomial_likelihood=rates, component_sd=known)
+            crossed_effects.sample(tally, seed=seed + i, binomial_likelihood=rates, component_sd=component_sd)
             for i in range(ATTEMPTS)
         )
-        found = next(attempts)
+        posterior = next(attempts)
         # Other draws pass where the weights of the first ones have too long a tail.
-        return found if usable(found.checks) else next((each for each in attempts if usable(each.checks)), found)
+        return (
+            posterior
+            if usable(posterior.checks)
+            else next((each for each in attempts if usable(each.checks)), posterior)
+        )
 
 
 def knowing(population: Population, *, seed: int) -> KnownComponents:
@@ -91,16 +95,16 @@ def knowing(population: Population, *, seed: int) -> KnownComponents:
     Returns
     -------
     KnownComponents
-        With posterior means from all rows, no part of the own effects known beforehand.
+        With posterior means from all rows, no part of the residual effects known beforehand.
     """
     whole = population.tally(population.frame)
     report = estimate(whole, CrossedEffects(own_effects="learned"), seed=seed)
     learned = report["posterior"].to_dataset()["component_sd"].mean(("chain", "draw")).transpose("metric", "component")
-    found = tuple(
+    component_sd = tuple(
         (str(metric), tuple(float(sd) for sd in row))
         for metric, row in zip(learned["metric"].values, np.asarray(learned.values), strict=True)
     )
-    return KnownComponents(component_sd=found)
+    return KnownComponents(component_sd=component_sd)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -110,12 +114,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the records and tables")
     parser.add_argument("--draws", type=int, help="draws of every population (20 of diabetes and 40 of the others)")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
+    parser.add_argument(
+        "--fewest", type=int, default=MIN_ROWS_WITH_TRUTH, help="rows below which a subgroup has no truth"
+    )
     add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    found: dict[str, xr.Dataset] = {}
+    by_population: dict[str, xr.Dataset] = {}
     with executor(given) as place:
         for population in populations(given.data, fewest=given.fewest):
             estimators: dict[str, Entry] = {
@@ -123,11 +129,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 "crossed_effects": CrossedEffects(),
                 "known_components": knowing(population, seed=given.seed),
             }
-            found |= run(
+            by_population |= run(
                 [population], estimators, draws=given.draws, seed=given.seed, workers=place.workers,
                 folder=given.output / "records", progress=place.progress,
             )  # fmt: skip
-    made = tables(found)
+    made = tables(by_population)
     write_tables(made, given.output)
     sys.stdout.write(made.markdown())
 

@@ -90,10 +90,10 @@ def study(*, executor: Executor = HERE, most: int = 10**8, axes: Sequence[str] =
     sizes = [(axis, size) for axis in SIZES if axis in axes for size in SIZES[axis] if axis != "rows" or size <= most]
     with tempfile.TemporaryDirectory() as folder:
         work = partial(_in_a_process, sizes, folder)
-        found = executor.run("scaling", work, len(sizes), settings={"sizes": sizes})
+        answers = executor.run("scaling", work, len(sizes), settings={"sizes": sizes})
     lines = []
     for axis in dict.fromkeys(axis for axis, _ in sizes):
-        each = [(size, *answer) for (name, size), answer in zip(sizes, found, strict=True) if name == axis]
+        each = [(size, *answer) for (name, size), answer in zip(sizes, answers, strict=True) if name == axis]
         power = exponent([size for size, *_ in each], [seconds for _, seconds, _ in each])
         lines += [Scaling(axis, size, seconds, megabytes, power) for size, seconds, megabytes in each]
     return lines
@@ -240,11 +240,11 @@ def _crossed(levels: Sequence[int], order: int | None = None) -> Callable[[], ob
     counts = _counts(levels)
 
     def run() -> object:
-        found = sample(counts, seed=1, order=order)
-        failed = [f"{check.name} is {check.value:.3g}" for check in found.checks if not check.passed]
+        posterior = sample(counts, seed=1, order=order)
+        failed = [f"{check.name} is {check.value:.3g}" for check in posterior.checks if not check.passed]
         if failed:
             raise EngineError(f"crossed effects of {levels} levels have no usable answer: {', '.join(failed)}")
-        return found
+        return posterior
 
     return run
 
@@ -283,11 +283,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.write(json.dumps(measure(axis, int(size), given.folder)) + "\n")
         return
     with executor(given) as run:
-        found = study(executor=run, most=given.most, axes=given.axes)
+        lines = study(executor=run, most=given.most, axes=given.axes)
     if given.output.is_file():
-        found += [line for line in read(given.output) if line.axis not in given.axes]
-    found.sort(key=lambda line: list(SIZES).index(line.axis))
-    write(given.output, as_csv(found))
+        lines += [line for line in read(given.output) if line.axis not in given.axes]
+    lines.sort(key=lambda line: list(SIZES).index(line.axis))
+    write(given.output, as_csv(lines))
 
 
 if __name__ == "__main__":

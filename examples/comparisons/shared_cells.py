@@ -28,7 +28,7 @@ DIABETES_ROWS = 5_000
 SELECTED = 0.2
 ADULT_SHARES = (0.01, 0.032, 0.1)
 SPEAKER_SHARES = (0.032, 0.1, 0.32)
-FEWEST = 40
+MIN_ROWS_WITH_TRUTH = 40
 """Rows of a subgroup below which its value in the population is no truth; diabetes has a truth for all subgroups."""
 COVERAGE_ROWS, COVERAGE_COUNT = 500, 300
 """Rows of a subgroup in the population, and of the metric's denominator, from which on coverage is scored: the population's rate
@@ -69,7 +69,7 @@ class Cell:
     scored: NDArray[np.bool_]
 
 
-def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Population]:
+def populations(data_folder: str | Path, *, fewest: int = MIN_ROWS_WITH_TRUTH) -> list[Population]:
     """The ten populations of the study.
 
     Parameters
@@ -102,7 +102,7 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
     root = Path(data_folder)
     admissions = score_held_back(load_diabetes(root / "diabetes"), TRAINING_SEED)
     cut = selection_threshold(admissions["score"].to_numpy(), SELECTED)
-    found = [
+    all_populations = [
         Population(
             "diabetes", admissions, {name: tuple(sorted(set(admissions[name]))) for name in ("race", "gender", "age")},
             DIABETES_METRICS, rows=DIABETES_ROWS, design="stratified", fewest=1,
@@ -115,7 +115,7 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
     error = Metric("error", value="error", kind="rate")
     for share in ADULT_SHARES:
         rows = share_of(len(people), share)
-        found.append(
+        all_populations.append(
             Population(
                 f"adult {share:.3g}",
                 people,
@@ -135,7 +135,7 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
         for share in SPEAKER_SHARES:
             rows, name = share_of(len(speakers), share), f"speech_{text} {share:.3g}"
             by = {"sex": SEXES, "age": SPEAKER_AGES}
-            found.append(
+            all_populations.append(
                 Population(
                     name,
                     speakers,
@@ -148,7 +148,7 @@ def populations(data_folder: str | Path, *, fewest: int = FEWEST) -> list[Popula
                     coverage_count=COVERAGE_COUNT,
                 )
             )
-    return found
+    return all_populations
 
 
 def draws_of(population: Population) -> int:

@@ -23,8 +23,8 @@ from bayesgroups.studies.execution import Progress
 from bayesgroups.studies.populations import Population
 from bayesgroups.studies.resampling import Entry, study
 from examples.commands import add_options, executor
-from examples.comparisons.entrants import BAYESIAN, REFERENCES, STANDARD, entrants
-from examples.comparisons.shared_cells import FEWEST, SEED, draws_of, populations
+from examples.comparisons.entrants import BAYESIAN, REFERENCES, STANDARD, competitors
+from examples.comparisons.shared_cells import MIN_ROWS_WITH_TRUTH, SEED, draws_of, populations
 from examples.comparisons.shared_tables import numbers, tables, write_tables
 from examples.pages import blocks, fill
 
@@ -84,14 +84,14 @@ def chosen_estimators(names: str | None) -> dict[str, Entry]:
     InputError
         If a name is unknown.
     """
-    known = entrants()
+    estimators = competitors()
     if names is None:
-        return known
+        return estimators
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
-        if name not in known:
-            raise InputError(f"estimator {name!r} is unknown; {near_misses(name, list(known))}")
-    return {name: entry for name, entry in known.items() if name == STANDARD or name in wanted}
+        if name not in estimators:
+            raise InputError(f"estimator {name!r} is unknown; {near_misses(name, list(estimators))}")
+    return {name: entry for name, entry in estimators.items() if name == STANDARD or name in wanted}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -103,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--estimators", help=f"some of {', '.join((*REFERENCES, *BAYESIAN))}, separated by commas")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--no-differences", action="store_true", help="also run the control, where no subgroup differs")
-    parser.add_argument("--fewest", type=int, default=FEWEST, help="rows below which a subgroup has no truth")
+    parser.add_argument(
+        "--fewest", type=int, default=MIN_ROWS_WITH_TRUTH, help="rows below which a subgroup has no truth"
+    )
     parser.add_argument("--page", type=Path, help="Markdown page whose numbers to fill in")
     add_options(parser, checkpoints=False)
     given = parser.parse_args(arguments)
@@ -115,13 +117,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         chosen += [population.without_differences() for population in chosen]
     estimators = chosen_estimators(given.estimators)
     with executor(given) as place:
-        found = run(
+        by_population = run(
             chosen, estimators, draws=given.draws, seed=given.seed, workers=place.workers,
             folder=given.output / "records", progress=place.progress,
         )  # fmt: skip
     names = [population.name for population in chosen if not population.no_differences]
-    made = tables({name: found[name] for name in names})
-    control = {name: one for name, one in found.items() if name not in names}
+    made = tables({name: by_population[name] for name in names})
+    control = {name: answers for name, answers in by_population.items() if name not in names}
     parts = {given.output: made} | ({given.output / "no_differences": tables(control)} if control else {})
     for folder, part in parts.items():
         write_tables(part, folder)

@@ -14,7 +14,7 @@ from bayesgroups.studies.ratios import RATIOS, overall
 from bayesgroups.studies.scores import cell_sums, measures, share_lost
 from examples.comparisons.cell_ratios import cell_ratios, worst_cells
 from examples.comparisons.entrants import REFERENCES, STANDARD
-from examples.comparisons.shared_cells import FEWEST
+from examples.comparisons.shared_cells import MIN_ROWS_WITH_TRUTH
 from examples.pages import table
 from examples.records import write
 
@@ -73,12 +73,12 @@ class Tables:
         return [*cells, "-" if at is None or np.isnan(at["worst"]) else f"{at['worst']:.2f} ({at['cell']})"]
 
 
-def tables(found: Mapping[str, xr.Dataset], *, level: float = 0.95) -> Tables:
+def tables(by_population: Mapping[str, xr.Dataset], *, level: float = 0.95) -> Tables:
     """Score studies of several populations, one cell per metric.
 
     Parameters
     ----------
-    found : mapping
+    by_population : mapping
         By population, from `bayesgroups.studies.resampling.study`; ``standard`` must be among the estimators.
     level : float
         Level of the intervals.
@@ -94,11 +94,11 @@ def tables(found: Mapping[str, xr.Dataset], *, level: float = 0.95) -> Tables:
     """
     import pandas as pd
 
-    sums = {name: cell_sums(one, reference=STANDARD, level=level) for name, one in found.items()}
-    heavy = {name: one for name, one in sums.items() if name.startswith(HEAVY_TAILS)}
-    others = {name: one for name, one in sums.items() if name not in heavy}
-    sets = {"all cells": sums, "heavy tails": heavy, "other cells": others}
-    if not (heavy and others):
+    sums = {name: cell_sums(answers, reference=STANDARD, level=level) for name, answers in by_population.items()}
+    heavy = {name: cells for name, cells in sums.items() if name.startswith(HEAVY_TAILS)}
+    other_cells = {name: cells for name, cells in sums.items() if name not in heavy}
+    sets = {"all cells": sums, "heavy tails": heavy, "other cells": other_cells}
+    if not (heavy and other_cells):
         sets = {"all cells": sums}
     by_part: dict[Hashable, pd.DataFrame] = {
         (measure, size_class): cell_ratios(sums, measure=measure, size_class=size_class, reference=STANDARD)
@@ -111,10 +111,11 @@ def tables(found: Mapping[str, xr.Dataset], *, level: float = 0.95) -> Tables:
         {title: overall(chosen, reference=STANDARD) for title, chosen in sets.items()},
         pd.concat(by_part, names=["measure", "size_class"]),
         pd.concat(
-            {name: measures(one, reference=STANDARD, level=level) for name, one in found.items()}, names=["population"]
+            {name: measures(answers, reference=STANDARD, level=level) for name, answers in by_population.items()},
+            names=["population"],
         ),
         worst_cells(mae, references),
-        pd.concat({name: share_lost(one) for name, one in found.items()}, names=["population"]),
+        pd.concat({name: share_lost(answers) for name, answers in by_population.items()}, names=["population"]),
     )
 
 
@@ -137,15 +138,15 @@ def numbers(parts: Sequence[Tables], fewest: int) -> dict[str, str]:
     made, *control = parts
     if control:
         return {"scores where no subgroup differs": control[0].markdown()}
-    if fewest != FEWEST:
+    if fewest != MIN_ROWS_WITH_TRUTH:
         return {f"scores of subgroups with {fewest} rows and more": made.markdown()}
-    found = {"scores": made.markdown()}
+    texts = {"scores": made.markdown()}
     for measure in ("mae", "interval_score"):
         ratios = made.ratios.xs((measure, "all"), level=("measure", "size_class"))
         rows = zip(ratios.index, ratios.to_numpy(dtype=np.float64), strict=True)
         lines = [[cell, *("-" if np.isnan(value) else f"{value:.2f}" for value in values)] for cell, values in rows]
-        found[f"{measure} by cell"] = table(["cell", *ratios.columns], lines)
-    return found
+        texts[f"{measure} by cell"] = table(["cell", *ratios.columns], lines)
+    return texts
 
 
 def _number(value: float, error: float, *, percent: bool) -> str:

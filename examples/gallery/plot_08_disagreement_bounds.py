@@ -18,5 +18,5 @@ rows = pd.DataFrame(
 chance = np.where(rows["sex"] == "f", 0.35, 0.22) + 0.1 * (rows["said"] == "review")
 rows["disagrees"] = (random.random(900) < chance).astype(int)
 tally = bg.disagreement_tally(rows, ["sex"], "said", "disagrees", labels=["deny", "review", "grant"])
-found = bg.disagreement_bounds(tally, "equal_opportunity")
-figure = bg.plots.disagreement_bounds(found).figure
+bounds = bg.disagreement_bounds(tally, "equal_opportunity")
+figure = bg.plots.disagreement_bounds(bounds).figure

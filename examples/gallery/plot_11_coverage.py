@@ -18,9 +18,9 @@ table = []
 for interval in ("wald", "wilson", "jeffreys"):
     who = pd.DataFrame({"site": [str(i) for i in range(400)]})
     tally = bg.tally_from_counts(hits[:, 0], np.full(400, 8), who)
-    found = bg.frequentist.no_pooling.estimate(tally, interval=interval).isel(metric=0)
-    for level in found["level"].values:
-        one = found.sel(level=level)
-        held = (one["lower"].values <= truth[:, 0]) & (truth[:, 0] <= one["upper"].values)
+    estimates = bg.frequentist.no_pooling.estimate(tally, interval=interval).isel(metric=0)
+    for level in estimates["level"].values:
+        limits = estimates.sel(level=level)
+        held = (limits["lower"].values <= truth[:, 0]) & (truth[:, 0] <= limits["upper"].values)
         table.append({"interval": interval, "level": level, "coverage": held.mean(), "mc_error": held.std() / 20})
 figure = bg.plots.coverage(pd.DataFrame(table)).figure

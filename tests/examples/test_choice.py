@@ -28,7 +28,7 @@ def test_the_study_gives_a_line_per_setting_and_word(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(choice, "SHAPES", ((2,), (2, 2)))
     monkeypatch.setattr(choice, "ROWS", (20,))
     monkeypatch.setattr(choice, "PAIRS", 1)
-    monkeypatch.setattr(choice, "FEWEST", 3)
+    monkeypatch.setattr(choice, "MIN_REPLICATIONS", 3)
     lines = study(seed=1)
     assert len(lines) == len(settings()) * (1 + len(WORDS)) == 12
     alone = [line for line in lines if line.word == "alone"]

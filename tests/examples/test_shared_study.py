@@ -13,7 +13,7 @@ import pytest
 from bayesgroups.errors import InputError
 from bayesgroups.studies.resampling import study
 from examples.comparisons import shared_study
-from examples.comparisons.entrants import BAYESIAN, REFERENCES, entrants
+from examples.comparisons.entrants import BAYESIAN, REFERENCES, competitors
 from examples.comparisons.shared_cells import cells, draws_of, populations, split
 from examples.comparisons.shared_tables import tables
 from examples.pages import PAGES, blocks
@@ -63,13 +63,13 @@ def test_a_draw_splits_into_its_metrics() -> None:
     assert parts[0].draw == 2
 
 
-def test_entrants_have_the_documented_names() -> None:
-    assert tuple(entrants()) == (*REFERENCES, *BAYESIAN)
+def test_competitors_have_the_documented_names() -> None:
+    assert tuple(competitors()) == (*REFERENCES, *BAYESIAN)
 
 
 def test_some_estimators_can_be_chosen() -> None:
     assert list(shared_study.chosen_estimators("eb_morris, js")) == ["standard", "js", "eb_morris"]
-    assert list(shared_study.chosen_estimators(None)) == list(entrants())
+    assert list(shared_study.chosen_estimators(None)) == list(competitors())
     with pytest.raises(InputError, match=r"estimator 'morris' is unknown; did you mean 'eb_morris'\?"):
         shared_study.chosen_estimators("morris")
 

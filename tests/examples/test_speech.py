@@ -52,7 +52,7 @@ def test_from_the_file_to_the_page(inside: str, tmp_path: Path, capsys: pytest.C
 
 
 def test_speakers_tell_less_than_clips() -> None:
-    clips = speech.known(made_up())
+    clips = speech.clips_with_sex_and_age(made_up())
     plain, robust = (speech.tally_of(clips, analysis) for analysis in ("ignore", "robust"))
     effects = speech.design_effects(plain, robust)
     assert float(robust["icc"][0]) > 0.2

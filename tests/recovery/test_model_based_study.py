@@ -19,7 +19,7 @@ import xarray as xr
 from bayesgroups.studies.resampling import study
 from examples.comparisons.shared_cells import DIABETES_DRAWS, SEED, populations
 from examples.published.structured_regression import model_based
-from examples.published.structured_regression.model_based import entrants, main, table
+from examples.published.structured_regression.model_based import competitors, main, table
 from tests.public_data import public_data
 from tests.recovery.remade import assert_remade
 
@@ -160,11 +160,11 @@ def test_the_command_writes_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(model_based, "populations", lambda folder: [None])
-    monkeypatch.setattr(model_based, "study", lambda population, entrants, **settings: _found())
+    monkeypatch.setattr(model_based, "study", lambda population, competitors, **settings: _found())
     main(["--data", str(tmp_path), "--output", str(tmp_path)])
     assert len(pd.read_csv(tmp_path / model_based.RECORD)) == 4
     assert "3 draws, 3 usable fits" in capsys.readouterr().out
-    assert list(entrants())[0] == "standard"  # noqa: RUF015
+    assert list(competitors())[0] == "standard"  # noqa: RUF015
 
 
 KEYS = ("estimator", "metric", "subgroups")
@@ -175,7 +175,7 @@ HALF_DIGIT = 1.01e-4
 def _remade(*names: str) -> list[dict[str, object]]:
     """Lines of some estimators, made again in all draws."""
     readmission = populations(public_data("diabetes", "adult", "asr_commonvoice"))[0]
-    chosen = {name: entrants()[name] for name in ("standard", *names)}
+    chosen = {name: competitors()[name] for name in ("standard", *names)}
     lines = table(study(readmission, chosen, draws=DIABETES_DRAWS, seed=SEED)).to_dict("records")
     return [{str(name): value for name, value in line.items()} for line in lines]
 

@@ -223,7 +223,7 @@ def joint(patch: pytest.MonkeyPatch) -> list[str]:
     chosen = [drawn("adult 0.01", 200, "independent", JointPopulation)]
     entries = {"standard": entrants.standard, "crossed_effects": bg.PartialPooling()}
     patch.setattr(joint_study, "joint_populations", lambda folder, fewest: chosen)
-    patch.setattr(joint_study, "entrants", lambda: entries)
+    patch.setattr(joint_study, "competitors", lambda: entries)
     return ["--share", "0.05"]
 
 

@@ -64,7 +64,7 @@ def load_adult(path: str | Path) -> pd.DataFrame:
             "age_band": bands,
             "income": income,
             "predicted": predicted,
-            "error": [int(said != so) for said, so in zip(predicted, income, strict=True)],
+            "error": [int(decision != outcome) for decision, outcome in zip(predicted, income, strict=True)],
         }
     )
 

@@ -69,8 +69,8 @@ def load_common_voice(path: str | Path, *, texts: Texts = "raw") -> pd.DataFrame
         raise InputError(f"texts={texts!r} is unknown; {near_misses(str(texts), get_args(Texts))}")
     errors, words = _COLUMNS[texts]
     raw = read_columns(path, FILE, ["speaker", "gender", "age", errors, words])
-    known = (raw["gender"] != "") & (raw["age"] != "")
-    raw = raw.loc[known.to_numpy()]
+    has_both = (raw["gender"] != "") & (raw["age"] != "")
+    raw = raw.loc[has_both.to_numpy()]
     if len(raw) == 0:
         raise InputError("no clip has both gender and age; nobody is left")
     clips = pd.DataFrame(
@@ -84,9 +84,9 @@ def load_common_voice(path: str | Path, *, texts: Texts = "raw") -> pd.DataFrame
     )
     by_speaker = clips.groupby("speaker", sort=True)
     people: list[int] = clips.drop_duplicates(["speaker", "sex", "age"])["speaker"].tolist()
-    culprit, times = Counter(people).most_common(1)[0]
+    speaker, times = Counter(people).most_common(1)[0]
     if times > 1:
-        raise InputError(f"speaker {culprit} has more than one sex or age; expected one of each")
+        raise InputError(f"speaker {speaker} has more than one sex or age; expected one of each")
     speakers = by_speaker.agg(
         sex=("sex", "first"),
         age=("age", "first"),
@@ -96,8 +96,8 @@ def load_common_voice(path: str | Path, *, texts: Texts = "raw") -> pd.DataFrame
     ).reset_index()
     silent = speakers["words"].to_numpy() == 0
     if silent.any():
-        culprit = speakers["speaker"].to_numpy()[int(silent.argmax())]
-        raise InputError(f"speaker {culprit} has no words of reference, so no error rate; drop the clips")
+        speaker = speakers["speaker"].to_numpy()[int(silent.argmax())]
+        raise InputError(f"speaker {speaker} has no words of reference, so no error rate; drop the clips")
     return speakers.assign(wer=speakers["errors"] / speakers["words"])
 
 

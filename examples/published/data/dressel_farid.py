@@ -76,7 +76,7 @@ def load_dressel_farid(path: str | Path, *, condition: Condition = "no_race") ->
     if len(raw) == 0:
         raise InputError(f"{RESPONSES} has no row of condition {condition!r}")
     people = read_columns(path, DEFENDANTS, ["id", "race", "sex", "age", "compas_decile_score", "two_year_recid"])
-    known = pd.DataFrame(
+    defendants = pd.DataFrame(
         {
             "race": _levels(people, "race", RACES, first=1),
             "sex": _levels(people, "sex", SEXES),
@@ -88,11 +88,11 @@ def load_dressel_farid(path: str | Path, *, condition: Condition = "no_race") ->
     )
     judges = read_columns(path, PARTICIPANTS, ["participant", "gender"])
     gender = dict(zip(judges["participant"].tolist(), judges["gender"].tolist(), strict=True))
-    _refuse_strangers(raw, "id", known.index.tolist(), DEFENDANTS)
+    _refuse_strangers(raw, "id", defendants.index.tolist(), DEFENDANTS)
     _refuse_strangers(raw, "participant", list(gender), PARTICIPANTS)
-    seen = known.loc[raw["id"].tolist()].reset_index(drop=True)
+    seen = defendants.loc[raw["id"].tolist()].reset_index(drop=True)
     judged = _levels(raw, "prediction", RISKS)
-    found = pd.DataFrame(
+    judgements = pd.DataFrame(
         {
             "participant": raw["participant"].tolist(),
             "participant_gender": [gender[name] for name in raw["participant"].tolist()],
@@ -102,7 +102,7 @@ def load_dressel_farid(path: str | Path, *, condition: Condition = "no_race") ->
         }
     )
     disagrees = np.array(judged) != seen["risk"].to_numpy()
-    return found.assign(disagrees=disagrees.astype(np.int64), reoffended=seen["reoffended"])
+    return judgements.assign(disagrees=disagrees.astype(np.int64), reoffended=seen["reoffended"])
 
 
 def _levels(raw: pd.DataFrame, column: str, levels: tuple[str, ...], *, first: int = 0) -> list[str]:
@@ -116,7 +116,7 @@ def _levels(raw: pd.DataFrame, column: str, levels: tuple[str, ...], *, first: i
 
 
 def _refuse_strangers(raw: pd.DataFrame, column: str, listed: list[str], file: str) -> None:
-    known = set(listed)
-    strange = next((value for value in raw[column].tolist() if value not in known), None)
+    allowed = set(listed)
+    strange = next((value for value in raw[column].tolist() if value not in allowed), None)
     if strange is not None:
         raise InputError(f"{RESPONSES}: {column} {strange!r} is not listed in {file}")

@@ -61,12 +61,12 @@ def read_columns(path: str | Path, file: str, columns: Sequence[str]) -> pd.Data
         pd.errors.EmptyDataError,
     ) as problem:
         raise InputError(f"{str(source)!r} cannot be read as CSV ({problem})") from problem
-    found = [str(name) for name in raw.columns]
-    absent = [name for name in columns if name not in found]
+    present = [str(name) for name in raw.columns]
+    absent = [name for name in columns if name not in present]
     if absent:
         word = "column" if len(absent) == 1 else "columns"
-        known = near_misses(absent[0], found)
-        raise InputError(f"{str(source)!r} has no {word} {', '.join(map(repr, absent))}; {known}")
+        suggestion = near_misses(absent[0], present)
+        raise InputError(f"{str(source)!r} has no {word} {', '.join(map(repr, absent))}; {suggestion}")
     if len(raw) == 0:
         raise InputError(f"{str(source)!r} has no rows")
     return raw.loc[:, list(columns)]

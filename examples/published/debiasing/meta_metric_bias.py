@@ -92,8 +92,8 @@ def study(
     Examples
     --------
     >>> from examples.published.debiasing.meta_metric_bias import study
-    >>> found = [line for line in study(50, 1, (20,)) if line.measure == "variance" and line.lowest == 0.9]
-    >>> [line.truth < 1e-12 and line.mean > 0 for line in found]
+    >>> lines = [line for line in study(50, 1, (20,)) if line.measure == "variance" and line.lowest == 0.9]
+    >>> [line.truth < 1e-12 and line.mean > 0 for line in lines]
     [True]
     """
     require(replications)
@@ -110,14 +110,14 @@ def _measure(replications: int, seed: int, numbers: Sequence[int], position: int
         rng = np.random.default_rng([seed, number, round(10 * lowest)])
         rate = np.linspace(lowest, HIGHEST, number)
         y = rng.binomial(n, rate, size=(replications, number)) / n
-        found: dict[str, tuple[float, FloatArray]] = {}
-        for known in MEASURES:
-            found[known] = float(measure_disparity(known, rate, SETTINGS)), measure_disparity(known, y, SETTINGS)
+        values: dict[str, tuple[float, FloatArray]] = {}
+        for measure in MEASURES:
+            values[measure] = float(measure_disparity(measure, rate, SETTINGS)), measure_disparity(measure, y, SETTINGS)
         noise = (y * (1 - y)).mean(axis=1)
-        truth, plain = found["variance"]
+        truth, plain = values["variance"]
         for name, divisor in zip(CORRECTED, (n, n - 1), strict=True):
-            found[name] = truth, plain - noise / divisor
-        for name, (truth, value) in found.items():
+            values[name] = truth, plain - noise / divisor
+        for name, (truth, value) in values.items():
             lines.append(Bias(name, number, lowest, truth, *mean_and_error(value), replications, seed))
     return lines
 

@@ -160,15 +160,18 @@ def _answers(
 ) -> Iterator[Answers]:
     n = design.size
     y = successes / n
-    own = y * (1 - y) / (n - 1)
+    own_variance = y * (1 - y) / (n - 1)
     pooled = (n * y * (1 - y)).sum(axis=1, keepdims=True) / (n - 1).sum() / n
     yield from bootstrapped(y, n, rng)
-    spread = finite_population.of_rates(successes, n, own, pooled)
+    spread = finite_population.of_rates(successes, n, own_variance, pooled)
     yield Answers("corrected, unified", spread.raw, finite_population.interval(spread, LEVEL))
     yield Answers("corrected, upper", spread.raw, finite_population.interval(spread, LEVEL, upper_only=True))
-    for which, v in (("own", np.where(own > 0, own, pooled)), ("pooled", np.broadcast_to(pooled, y.shape))):
+    for which, v in (
+        ("own", np.where(own_variance > 0, own_variance, pooled)),
+        ("pooled", np.broadcast_to(pooled, y.shape)),
+    ):
         yield from _classic(which, y, v)
-    v = np.where(own > 0, own, pooled)
+    v = np.where(own_variance > 0, own_variance, pooled)
     yield from _normal_posterior(y[:normal], v[:normal], rng)
     yield from _binomial_posterior(successes[:counts], n, rng)
 
@@ -216,14 +219,14 @@ def bootstrapped(y: FloatArray, n: FloatArray, rng: np.random.Generator, draws: 
         for name, factor in factors.items():
             values = variance - rows @ factor / len(n)
             limits[name][:, start : start + CHUNK] = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
-    found = []
+    answers = []
     for name, (low, high) in limits.items():
         raw = spread if name.startswith("uncorrected") else points["published" if "published" in name else "unbiased"]
-        found.append(Answers(name, raw, Interval(np.maximum(low, 0.0), np.maximum(high, 0.0))))
+        answers.append(Answers(name, raw, Interval(np.maximum(low, 0.0), np.maximum(high, 0.0))))
     low, high = limits["double_corrected, percentile"]
     point = points["unbiased"]
     basic = Interval(np.maximum(2 * point - high, 0.0), np.maximum(2 * point - low, 0.0))
-    return [*found, Answers("double_corrected, basic", point, basic)]
+    return [*answers, Answers("double_corrected, basic", point, basic)]
 
 
 def _classic(which: str, y: FloatArray, v: FloatArray) -> Iterator[Answers]:
@@ -251,20 +254,22 @@ def _summary(name: str, draws: FloatArray) -> Iterator[Answers]:
 def _normal_posterior(y: FloatArray, v: FloatArray, rng: np.random.Generator) -> Iterator[Answers]:
     """Half-normal tau of scale 0.25, overall ~ Normal(0.5, 0.5), sampling variances taken as known."""
     finite, population = [], []
-    for one, variance in zip(y, v, strict=True):
-        found = gaussian.sample(
-            one, variance, rng, centre=0.5, overall_scale=0.5, tau_scale=0.25, draws=1000, nodes=512
+    for rates, variance in zip(y, v, strict=True):
+        posterior = gaussian.sample(
+            rates, variance, rng, centre=0.5, overall_scale=0.5, tau_scale=0.25, draws=1000, nodes=512
         )
-        finite.append(found.mu.var(axis=1, ddof=1))
-        population.append(found.tau**2)
+        finite.append(posterior.mu.var(axis=1, ddof=1))
+        population.append(posterior.tau**2)
     yield from _summary("normal posterior of tau^2", np.array(population))
     yield from _summary("normal posterior of these", np.array(finite))
 
 
 def _binomial_posterior(successes: FloatArray, n: FloatArray, rng: np.random.Generator) -> Iterator[Answers]:
     """The default of partial pooling: normal logits, their scale HalfNormal(1)."""
-    found = [binomial.sample(one, n, rng, draws=1000, tau_scale=1.0).mu.var(axis=1, ddof=1) for one in successes]
-    yield from _summary("binomial posterior of these", np.array(found))
+    variances = [
+        binomial.sample(counts, n, rng, draws=1000, tau_scale=1.0).mu.var(axis=1, ddof=1) for counts in successes
+    ]
+    yield from _summary("binomial posterior of these", np.array(variances))
 
 
 def _line(design: VarianceDesign, answers: Answers, seed: int) -> Line:

@@ -53,9 +53,9 @@ def bias_figure(bias: Sequence[Row]) -> Figure:
     colour = mpl.colormaps["viridis"]
     for axis, name in zip(axes, MEASURES, strict=True):
         for i, low in enumerate(lowest):
-            own = [line for line in bias if line["measure"] == name and float(line["lowest"]) == low]
-            x = [int(line["subgroups"]) for line in own]
-            y = [float(line["mean"]) - float(line["truth"]) for line in own]
+            lines = [line for line in bias if line["measure"] == name and float(line["lowest"]) == low]
+            x = [int(line["subgroups"]) for line in lines]
+            y = [float(line["mean"]) - float(line["truth"]) for line in lines]
             axis.plot(x, y, color=colour(i / len(lowest)), lw=1.0, label=f"{low:.1f}")
         axis.axhline(0.0, color="black", lw=0.6)
         axis.set_title(name.replace("_", " "))
@@ -147,13 +147,13 @@ def income_interval(example: Example, form: str, draws: int) -> tuple[float, flo
     who = pd.DataFrame({example.attribute: LEVELS[example.attribute]})
     tally = tally_from_counts(example.successes, example.trials, who, metric=example.metric)
     if form == "unified":
-        found = between_group_variance(tally, "corrected", interval="unified")
+        variances = between_group_variance(tally, "corrected", interval="unified")
     elif form == "uncorrected":
-        found = between_group_variance(tally, "uncorrected", form="published", draws=draws)
+        variances = between_group_variance(tally, "uncorrected", form="published", draws=draws)
     else:
-        found = between_group_variance(tally, form="published", draws=draws)
-    one = found.isel(metric=0)
-    return float(one["truncated"]), float(one["lower"]), float(one["upper"])
+        variances = between_group_variance(tally, form="published", draws=draws)
+    variance = variances.isel(metric=0)
+    return float(variance["truncated"]), float(variance["lower"]), float(variance["upper"])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

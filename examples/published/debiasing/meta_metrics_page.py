@@ -156,12 +156,12 @@ def spread_table(bias: Sequence[Row]) -> str:
     """
     rows = []
     for name in dict.fromkeys(line["measure"] for line in bias):
-        found = {
+        biases = {
             line["lowest"]: float(line["mean"]) - float(line["truth"])
             for line in bias
             if line["measure"] == name and line["subgroups"] == "100"
         }
-        rows.append([name, *(f"{found[low]:.5f}" for low in LOWEST_SHOWN)])
+        rows.append([name, *(f"{biases[low]:.5f}" for low in LOWEST_SHOWN)])
     return table(["measure", *(f"rates from {low}" for low in LOWEST_SHOWN)], rows)
 
 
@@ -189,11 +189,11 @@ def shortest_table(shortest: Sequence[Row]) -> str:
 
 def posteriors(variances: Sequence[Row]) -> str:
     """The numbers of posteriors, as a line."""
-    found = {
+    replications = {
         kind: next(line["replications"] for line in variances if line["method"].startswith(f"{kind} posterior"))
         for kind in ("normal", "binomial")
     }
-    return ", ".join(f"{number} {kind}" for kind, number in found.items()) + "."
+    return ", ".join(f"{number} {kind}" for kind, number in replications.items()) + "."
 
 
 def incomes_table() -> str:

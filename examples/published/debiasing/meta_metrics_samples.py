@@ -36,8 +36,8 @@ def corrected(y: FloatArray, n: FloatArray) -> dict[str, FloatArray]:
     Examples
     --------
     >>> import numpy as np
-    >>> found = corrected(np.array([[0.9, 0.8, 0.7, 0.6]]), np.array([40.0, 20, 10, 5]))
-    >>> [round(float(value[0]), 6) for value in found.values()]
+    >>> estimates = corrected(np.array([[0.9, 0.8, 0.7, 0.6]]), np.array([40.0, 20, 10, 5]))
+    >>> [round(float(value[0]), 6) for value in estimates.values()]
     [0.016667, 0.0, 0.0]
     """
     spread, plain = y.var(axis=1, ddof=1), y * (1 - y)
@@ -50,24 +50,24 @@ def corrected(y: FloatArray, n: FloatArray) -> dict[str, FloatArray]:
 
 def estimates(replications: int = REPLICATIONS, seed: int = SEED) -> list[Sample]:
     """Estimates of many evaluation sets, of every design: figure 3."""
-    found = []
+    samples = []
     for position, design in enumerate(designs()):
         rng = np.random.default_rng([seed, position])
         drawn = rng.binomial(design.size.astype(np.int64), design.rate, size=(replications, len(design.rate)))
-        found.append(Sample(design, corrected(drawn / design.size, design.size)))
-    return found
+        samples.append(Sample(design, corrected(drawn / design.size, design.size)))
+    return samples
 
 
 def replicates(draws: int = BOOTSTRAP, seed: int = SEED) -> list[Sample]:
     """Bootstrap replicates of the first evaluation set, of every design: figures 4 and 5."""
-    found = []
+    samples = []
     for position, design in enumerate(designs()):
         rng = np.random.default_rng([seed, position])
         n = design.size.astype(np.int64)
         y = rng.binomial(n, design.rate) / n
         again = rng.binomial(n, y, size=(draws, len(n))) / design.size
-        found.append(Sample(design, corrected(again, design.size)))
-    return found
+        samples.append(Sample(design, corrected(again, design.size)))
+    return samples
 
 
 def sample_table(samples: Iterable[Sample], corrections: Sequence[str]) -> str:

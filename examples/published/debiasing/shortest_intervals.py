@@ -148,8 +148,8 @@ def _measure(replications: int, seed: int, position: int) -> list[Length]:
     y = successes / n
     pooled = (n * y * (1 - y)).sum(axis=1, keepdims=True) / (n - 1).sum() / n
     spread = finite_population.of_rates(successes, n, y * (1 - y) / (n - 1), pooled)
-    found = next(one.interval for one in bootstrapped(y, n, rng) if one.name == BOOTSTRAP)
-    lines = [_line(design, BOOTSTRAP, 0.95, found, seed)]
+    interval = next(answers.interval for answers in bootstrapped(y, n, rng) if answers.name == BOOTSTRAP)
+    lines = [_line(design, BOOTSTRAP, 0.95, interval, seed)]
     for level in LEVELS:
         unified = finite_population.interval(spread, level)
         lines.append(_line(design, "corrected, unified", level, unified, seed))
@@ -160,10 +160,10 @@ def _measure(replications: int, seed: int, position: int) -> list[Length]:
     return lines
 
 
-def _line(design: VarianceDesign, name: str, level: float, found: Interval, seed: int) -> Length:
-    share, error = share_and_error(covers(found.lower, found.upper, design.truth))
-    length = float((found.upper - found.lower).mean())
-    return Length(design.name, name, level, share, error, length, len(found.lower), seed)
+def _line(design: VarianceDesign, name: str, level: float, interval: Interval, seed: int) -> Length:
+    share, error = share_and_error(covers(interval.lower, interval.upper, design.truth))
+    length = float((interval.upper - interval.lower).mean())
+    return Length(design.name, name, level, share, error, length, len(interval.lower), seed)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

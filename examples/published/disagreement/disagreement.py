@@ -112,13 +112,13 @@ def known_rates(judgements: pd.DataFrame, attribute: str, critics: Sequence[str]
         [RISKS.index(level) for level in judgements["judged"]],
     )
     np.add.at(table, place, 1.0)
-    found = np.empty((len(critics), 2, len(levels)))
+    rates = np.empty((len(critics), 2, len(levels)))
     for k in range(2):
         meant = table[..., 1 - k] if notion == "predictive_equality" else table[..., k]
         hits = meant[..., 1 - k] if notion == "overall_misclassification" else meant[..., k]
         size = meant.sum(axis=-1)
-        found[:, k] = np.where(size > 0, hits / np.maximum(size, 1.0), np.nan)
-    return found
+        rates[:, k] = np.where(size > 0, hits / np.maximum(size, 1.0), np.nan)
+    return rates
 
 
 def study(judgements: pd.DataFrame, condition: str) -> list[Line]:
@@ -191,8 +191,8 @@ def compare(judgements: pd.DataFrame, attribute: str, notion: Notion, condition:
 
 
 def _of_critics(tally: xr.Dataset, notion: Notion, form: Form, whole: NDArray[np.bool_]) -> Bounds:
-    found = disagreement_bounds(tally, notion, form=form, critics="each")
-    return Bounds(found["lower"].values[whole], found["upper"].values[whole])
+    bounds = disagreement_bounds(tally, notion, form=form, critics="each")
+    return Bounds(bounds["lower"].values[whole], bounds["upper"].values[whole])
 
 
 def _outside(values: FloatArray, ends: Bounds) -> float:
@@ -201,20 +201,20 @@ def _outside(values: FloatArray, ends: Bounds) -> float:
 
 def panels(judgements: pd.DataFrame) -> list[Panel]:
     """The panels of the figure: the largest difference and its published bounds, for critics whose rates all exist."""
-    found = []
+    all_panels = []
     for attribute in LEVELS:
-        own = of_attribute(judgements, attribute)
-        tally = tally_of(own, attribute)
+        selected = of_attribute(judgements, attribute)
+        tally = tally_of(selected, attribute)
         for notion in INDEFINITE:
-            rates = known_rates(own, attribute, tally["critic"].values.tolist(), notion)
+            rates = known_rates(selected, attribute, tally["critic"].values.tolist(), notion)
             whole = np.isfinite(rates).all(axis=(1, 2))
             truth = over_labels(differences(Bounds(rates[whole], rates[whole]))).lower
             ends = over_labels(differences(_of_critics(tally, notion, "published", whole), "published"))
             order = np.argsort(truth, kind="stable")
-            found.append(
+            all_panels.append(
                 Panel(f"{NAMES[notion]}, {attribute}", truth[order], Bounds(ends.lower[order], ends.upper[order]))
             )
-    return found
+    return all_panels
 
 
 def all_critics(judgements: pd.DataFrame, attribute: str, *, seed: int) -> xr.Dataset:
@@ -226,9 +226,9 @@ def all_critics(judgements: pd.DataFrame, attribute: str, *, seed: int) -> xr.Da
         As `bayesgroups.frequentist.bounds.confidence_sets`, and ``naive``, the half-width as if judgements were independent.
     """
     tally = tally_of(of_attribute(judgements, attribute), attribute)
-    found = confidence_sets(tally, "equal_opportunity", seed=seed)
+    sets = confidence_sets(tally, "equal_opportunity", seed=seed)
     naive = confidence_sets(tally, "equal_opportunity", seed=seed, resample="judgements")
-    return found.assign(naive=(naive["confidence_upper"] - naive["confidence_lower"]) / 2)
+    return sets.assign(naive=(naive["confidence_upper"] - naive["confidence_lower"]) / 2)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -64,12 +64,12 @@ class Candidates:
 
 def candidates(runs: pd.DataFrame, *, draws: int = DRAWS, seed: int = SEED) -> dict[str, Candidates]:
     """Average the runs of each setting, per published method, with a bootstrap over seeds."""
-    found = {}
+    by_method = {}
     for i, (name, code) in enumerate(METHODS.items()):
-        own = runs.loc[runs["method"] == code]
-        parts = [_points(own, split, number, seed + i) for number in (0, draws) for split in ("dev", "test")]
-        found[name] = Candidates(*parts)
-    return found
+        runs_of_method = runs.loc[runs["method"] == code]
+        parts = [_points(runs_of_method, split, number, seed + i) for number in (0, draws) for split in ("dev", "test")]
+        by_method[name] = Candidates(*parts)
+    return by_method
 
 
 def _points(runs: pd.DataFrame, split: str, draws: int, seed: int) -> xr.Dataset:
@@ -79,46 +79,48 @@ def _points(runs: pd.DataFrame, split: str, draws: int, seed: int) -> xr.Dataset
 
 def plain_model(runs: pd.DataFrame) -> tuple[float, float]:
     """Performance and fairness of the model that was not debiased, on development data."""
-    own = runs.loc[runs["method"] == "Vanilla"]
-    performance, fairness = (float(np.mean(np.asarray(own[f"dev_{goal}"]))) for goal in ("performance", "fairness"))
+    vanilla_runs = runs.loc[runs["method"] == "Vanilla"]
+    performance, fairness = (
+        float(np.mean(np.asarray(vanilla_runs[f"dev_{goal}"]))) for goal in ("performance", "fairness")
+    )
     return performance, fairness
 
 
-def areas(found: Mapping[str, Candidates]) -> list[AreaLine]:
+def areas(by_method: Mapping[str, Candidates]) -> list[AreaLine]:
     """Compare the areas under the frontiers with the published column."""
-    compared = compare_auc_pfc({name: one.test_draws for name, one in found.items()}, anchor=ANCHOR)
+    compared = compare_auc_pfc({name: splits.test_draws for name, splits in by_method.items()}, anchor=ANCHOR)
     lines = []
-    for name, one in found.items():
-        area = auc_pfc(one.test, anchor=ANCHOR)
-        own = compared.sel(system=name)
+    for name, splits in by_method.items():
+        area = auc_pfc(splits.test, anchor=ANCHOR)
+        row = compared.sel(system=name)
         # The settings are chosen on development data, and the curve through them is drawn on test data.
-        honest = one.test.sel(candidate=pareto_frontier(one.dev)["candidate"].values)
+        honest = splits.test.sel(candidate=pareto_frontier(splits.dev)["candidate"].values)
         lines.append(
             AreaLine(
                 name, AUC[name], float(area), int(area["frontier_size"]), float(auc_pfc(honest, anchor=ANCHOR)),
-                float(own["lower"].sel(level=0.95)), float(own["upper"].sel(level=0.95)), float(own["probability_best"]),
+                float(row["lower"].sel(level=0.95)), float(row["upper"].sel(level=0.95)), float(row["probability_best"]),
             )
         )  # fmt: skip
     return lines
 
 
-def selections(found: Mapping[str, Candidates], plain: tuple[float, float]) -> list[SelectionLine]:
+def selections(by_method: Mapping[str, Candidates], plain: tuple[float, float]) -> list[SelectionLine]:
     """Select by every criterion, as published and on development data alone."""
     lines = []
     for criterion in CRITERIA:
-        for name, one in found.items():
-            front = pareto_frontier(one.test)["candidate"].values
+        for name, splits in by_method.items():
+            front = pareto_frontier(splits.test)["candidate"].values
             vanilla = plain if "@" in criterion else None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # nobody feasible: said in the table
                 published = select_model(
-                    one.dev.sel(candidate=front),
+                    splits.dev.sel(candidate=front),
                     criterion,
-                    test=one.test,
+                    test=splits.test,
                     threshold=THRESHOLDS.get(criterion),
                     fallback=True,
                 )
-                ours = select_model(one.dev_draws, criterion, test=one.test, vanilla=vanilla)
+                ours = select_model(splits.dev_draws, criterion, test=splits.test, vanilla=vanilla)
             assert published is not None
             best = BEST[criterion]
             lines.append(
@@ -169,7 +171,7 @@ def fairness_of_checkpoints(path: str | Path, split: Split) -> xr.DataArray:
 
 
 def draw(
-    runs: pd.DataFrame, found: Mapping[str, Candidates], counts: xr.DataArray, output: Path, *, seed: int
+    runs: pd.DataFrame, by_method: Mapping[str, Candidates], counts: xr.DataArray, output: Path, *, seed: int
 ) -> PictureTables:
     """Draw the figures beside the page and make the tables that go with them."""
     by_iteration = figures.iterations(runs)
@@ -178,14 +180,14 @@ def draw(
     with pictures.style():
         drawn = {
             "3": figures.iteration_figure(by_iteration),
-            "4": figures.methods_figure({name: one.test_draws for name, one in found.items()}, ANCHOR),
-            "5": figures.parts_figure(found["INLP"].test, ANCHOR),
+            "4": figures.methods_figure({name: splits.test_draws for name, splits in by_method.items()}, ANCHOR),
+            "5": figures.parts_figure(by_method["INLP"].test, ANCHOR),
             "posterior": figures.posterior_figure(points, plain),
         }
     pictures.save({f"model_selection_{name}.svg": figure for name, figure in drawn.items()}, output.parent)
     return PictureTables(
         figures.iteration_table(by_iteration),
-        figures.part_table({name: one.test for name, one in found.items()}, ANCHOR),
+        figures.part_table({name: splits.test for name, splits in by_method.items()}, ANCHOR),
         figures.posterior_table(points, plain),
     )
 
@@ -200,23 +202,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args(arguments)
     runs = load_bios_runs(given.data)
-    found = candidates(runs, draws=given.draws, seed=given.seed)
-    drawn = draw(runs, found, load_bios_confusion(given.data, "test"), given.output, seed=given.seed)
+    by_method = candidates(runs, draws=given.draws, seed=given.seed)
+    drawn = draw(runs, by_method, load_bios_confusion(given.data, "test"), given.output, seed=given.seed)
     made = numbers(
-        areas(found),
-        selections(found, plain_model(runs)),
+        areas(by_method),
+        selections(by_method, plain_model(runs)),
         aggregates(load_bios_confusion(given.data, "dev").sel(epoch=EPOCH, drop=True)),
         plain=plain_model(runs),
-        tried=settings_tried(found),
+        tried=settings_tried(by_method),
         pictures=drawn,
     )
     fill(given.output, made, prose=PAGE)
     print("\n\n".join(made.values()))
 
 
-def settings_tried(found: Mapping[str, Candidates]) -> dict[str, int]:
+def settings_tried(by_method: Mapping[str, Candidates]) -> dict[str, int]:
     """Number of settings that were tried per method."""
-    return {name: one.dev.sizes["candidate"] for name, one in found.items()}
+    return {name: splits.dev.sizes["candidate"] for name, splits in by_method.items()}
 
 
 if __name__ == "__main__":

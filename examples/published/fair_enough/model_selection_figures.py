@@ -63,28 +63,28 @@ def iterations(runs: pd.DataFrame, method: str = "INLP") -> Iterations:
     Examples
     --------
     >>> columns = {"method": "INLP", "config": ["x=;i=10", "x=;i=2"], "dev_performance": [0.5, 0.8], "dev_fairness": [1.0, 0.4]}
-    >>> found = iterations(pd.DataFrame(columns))
-    >>> found.number.tolist(), found.distance.round(3).tolist()
+    >>> series = iterations(pd.DataFrame(columns))
+    >>> series.number.tolist(), series.distance.round(3).tolist()
     ([2, 10], [0.632, 0.5])
     """
-    own = runs.loc[runs["method"] == method]
-    number = np.array([int(str(name).rpartition("=")[2]) for name in own["config"]], dtype=np.int64)
+    runs_of_method = runs.loc[runs["method"] == method]
+    number = np.array([int(str(name).rpartition("=")[2]) for name in runs_of_method["config"]], dtype=np.int64)
     order = np.argsort(number, kind="stable")
     performance, fairness = (
-        np.asarray(own[f"dev_{goal}"], dtype=np.float64)[order] for goal in ("performance", "fairness")
+        np.asarray(runs_of_method[f"dev_{goal}"], dtype=np.float64)[order] for goal in ("performance", "fairness")
     )
     return Iterations(number[order], performance, fairness)
 
 
-def iteration_table(found: Iterations) -> str:
+def iteration_table(series: Iterations) -> str:
     """A Markdown table: every 25th iteration and the one of the smallest distance, in bold."""
     rows = []
-    best = int(found.distance.argmin())
-    for i in range(len(found.number)):
-        if i == best or found.number[i] % SHOWN == 0:
+    best = int(series.distance.argmin())
+    for i in range(len(series.number)):
+        if i == best or series.number[i] % SHOWN == 0:
             mark = "**" if i == best else ""
-            cells = [f"{100 * value[i]:.2f}" for value in (found.performance, found.fairness, found.distance)]
-            rows.append([f"{mark}{found.number[i]}{mark}", *cells])
+            cells = [f"{100 * value[i]:.2f}" for value in (series.performance, series.fairness, series.distance)]
+            rows.append([f"{mark}{series.number[i]}{mark}", *cells])
     return table(["iteration", "performance", "fairness", "distance"], rows)
 
 
@@ -100,14 +100,14 @@ def part_table(methods: Mapping[str, xr.Dataset], anchor: float) -> str:
     return table(["method", *PARTS], rows)
 
 
-def iteration_figure(found: Iterations) -> Figure:
+def iteration_figure(series: Iterations) -> Figure:
     """Figure 3: performance, fairness and distance of INLP on development data, by iteration."""
     figure, (axes,) = panels(1, 1, (5.6, 3.2))
-    best = int(found.distance.argmin())
-    axes.plot(found.number, found.performance, color="#0072B2", label="performance")
-    axes.plot(found.number, found.fairness, color="#009E73", label="fairness")
-    axes.plot(found.number, found.distance, color="#D55E00", label="distance to (1, 1)")
-    axes.axvline(found.number[best], color="black", lw=0.8, ls="--", label=f"smallest distance: {found.number[best]}")
+    best = int(series.distance.argmin())
+    axes.plot(series.number, series.performance, color="#0072B2", label="performance")
+    axes.plot(series.number, series.fairness, color="#009E73", label="fairness")
+    axes.plot(series.number, series.distance, color="#D55E00", label="distance to (1, 1)")
+    axes.axvline(series.number[best], color="black", lw=0.8, ls="--", label=f"smallest distance: {series.number[best]}")
     axes.set_xlabel("iteration")
     axes.set_ylim(0, 1)
     axes.legend(frameon=False, loc="center right", bbox_to_anchor=(1.0, 0.52))
@@ -190,7 +190,9 @@ def tally_of_checkpoint(counts: xr.DataArray) -> xr.Dataset:
     hits = (scores.fillna(0.0) * scores["count"]).transpose("label", "subgroup")
     names = [f"tpr[{label}]" for label in counts["label"].values]
     who = pd.DataFrame({"who": counts["subgroup"].values})
-    successes, all_trials = ({name: np.rint(one.values[i]) for i, name in enumerate(names)} for one in (hits, trials))
+    successes, all_trials = (
+        {name: np.rint(array.values[i]) for i, name in enumerate(names)} for array in (hits, trials)
+    )
     return tally_from_counts(successes, all_trials, who)
 
 
@@ -222,20 +224,21 @@ def posterior_points(counts: xr.DataArray, *, seed: int = 1) -> xr.Dataset:
 def plug_in(counts: xr.DataArray) -> xr.Dataset:
     """Accuracy and fairness (candidate,) of the same checkpoints from the counts alone."""
     names = _checkpoints(counts)
-    found: dict[str, list[float]] = {"performance": [], "fairness": []}
+    by_goal: dict[str, list[float]] = {"performance": [], "fairness": []}
     for name in names:
         scores = confusion_scores(counts.sel(epoch=name, drop=True), "tpr")
         unfair = aggregate(scores, group_power="sum_gap", class_power="quadratic_mean", undefined="drop")
-        found["performance"].append(float((scores.fillna(0.0) * scores["count"]).sum() / scores["count"].sum()))
-        found["fairness"].append(1 - float(unfair))
+        by_goal["performance"].append(float((scores.fillna(0.0) * scores["count"]).sum() / scores["count"].sum()))
+        by_goal["fairness"].append(1 - float(unfair))
     return xr.Dataset(
-        {goal: ("candidate", values) for goal, values in found.items()}, {"candidate": [_label(name) for name in names]}
+        {goal: ("candidate", values) for goal, values in by_goal.items()},
+        {"candidate": [_label(name) for name in names]},
     )
 
 
 def _checkpoints(counts: xr.DataArray) -> list[str]:
-    there = [str(name) for name in counts["epoch"].values]
-    return [name for name in CHECKPOINTS if name in there] or there
+    epochs = [str(name) for name in counts["epoch"].values]
+    return [name for name in CHECKPOINTS if name in epochs] or epochs
 
 
 def _label(name: str) -> str:

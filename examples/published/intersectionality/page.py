@@ -31,7 +31,7 @@ COLOURS = {"worst": "0.45", "optimist": "tab:blue", "pessimist": "tab:orange"}
 HONEST = ("out_of_fold", "loss")
 """Accuracies that no model was trained on."""
 FIGURES = {"critical": "1", "whole": "3"}
-"""Of the paper, by study."""
+"""Numbers of figures of the paper, by study."""
 
 
 def published(line: Line) -> xr.Dataset:
@@ -88,16 +88,16 @@ def certified_rows(tables: dict[str, xr.Dataset]) -> list[str]:
         raw = bg.certify(tally, critical_value=CRITICAL_VALUE)
         exact, corrected, pooled = bg.certify(tally), bg.certify(tally, correction="bonferroni"), bg.certify(report)
         for metric in tally["metric"].values:
-            one = {"metric": metric}
-            chance = pooled["probability_worst"].sel(one)
+            chosen = {"metric": metric}
+            chance = pooled["probability_worst"].sel(chosen)
             likeliest = chance.fillna(0).argmax("subgroup")
             who = str(chance["subgroup"].values[int(likeliest)]).replace("|", "/")
             rows.append(
-                f"| {name} | {metric} | {int(exact['groups'].sel(one))} of {tally.sizes['subgroup']} "
-                f"| {float(raw['worst'].sel(one)):.3f} ({str(raw['worst_subgroup'].sel(one).values).replace('|', '/')}) "
-                f"| {float(raw['optimist'].sel(one)):.3f} | {float(corrected['optimist'].sel(one)):.3f} "
-                f"| {float(raw['pessimist'].sel(one)):.3f} | {float(exact['pessimist'].sel(one)):.3f} "
-                f"| {float(pooled['pessimist'].sel(one)):.3f} to {float(pooled['optimist'].sel(one)):.3f} "
+                f"| {name} | {metric} | {int(exact['groups'].sel(chosen))} of {tally.sizes['subgroup']} "
+                f"| {float(raw['worst'].sel(chosen)):.3f} ({str(raw['worst_subgroup'].sel(chosen).values).replace('|', '/')}) "
+                f"| {float(raw['optimist'].sel(chosen)):.3f} | {float(corrected['optimist'].sel(chosen)):.3f} "
+                f"| {float(raw['pessimist'].sel(chosen)):.3f} | {float(exact['pessimist'].sel(chosen)):.3f} "
+                f"| {float(pooled['pessimist'].sel(chosen)):.3f} to {float(pooled['optimist'].sel(chosen)):.3f} "
                 f"| {who} ({100 * float(chance[int(likeliest)]):.0f} %) |"
             )
     return rows
@@ -108,12 +108,12 @@ def requirement_rows(tally: xr.Dataset) -> list[str]:
     checks = ["minimal_justice", "consistent_conceptualisation", "data_not_punished", "errors_not_rewarded"]
     rows = [f"| definition | {' | '.join(check.replace('_', ' ') for check in checks)} |", "|---|---|---|---|---|"]
     for definition in definitions(0.05, standard=0.6):
-        found = desiderata(definition, tally).isel(metric=0)
-        many = int(np.isfinite(found["before"].values[0]).sum())
-        said = [int(found["fails"].sel(check=check).sum()) for check in checks]
+        checked = desiderata(definition, tally).isel(metric=0)
+        many = int(np.isfinite(checked["before"].values[0]).sum())
+        failures = [int(checked["fails"].sel(check=check).sum()) for check in checks]
         rows.append(
             f"| {definition.name.replace('_', ' ')} | "
-            + " | ".join(f"{one} of {many}" if one else "kept" for one in said)
+            + " | ".join(f"{failed} of {many}" if failed else "kept" for failed in failures)
             + " |"
         )
     return rows
@@ -141,13 +141,13 @@ def own_rows(record: Sequence[Point]) -> list[str]:
         cells = [table]
         for form in (("in_sample", "wald"), ("out_of_fold", "clopper_pearson")):
             for statistic in COLOURS:
-                found = next(
+                matching = next(
                     point
                     for point in whole
                     if (point.table, point.statistic) == (table, statistic)
                     and (point.accuracy, point.interval) in (form, ("loss", "pooled_t"))
                 )
-                cells.append(f"{found.value:.3f} ({found.rows})")
+                cells.append(f"{matching.value:.3f} ({matching.rows})")
         rows.append(f"| {' | '.join(cells)} |")
     return rows
 

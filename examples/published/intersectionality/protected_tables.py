@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-LEAST = 5
+MIN_PEOPLE = 5
 """People in a subgroup that takes part."""
 CENSUS = ("age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation", "relationship", "race",
           "sex", "capital_gain", "capital_loss", "hours_per_week", "native_country", "income")  # fmt: skip
@@ -67,7 +67,7 @@ def load_table(name: str, data: Path) -> Table:
 
 
 def table(name: str, rows: pd.DataFrame, by: list[str], value: str, *, hidden: list[str] | None) -> Table:
-    """Make a table of rows, leaving out subgroups of fewer than `LEAST` people.
+    """Make a table of rows, leaving out subgroups of fewer than `MIN_PEOPLE` people.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def table(name: str, rows: pd.DataFrame, by: list[str], value: str, *, hidden: l
     """
     keys = [" | ".join(levels) for levels in zip(*(rows[name].astype(str).tolist() for name in by), strict=True)]
     labels, codes, sizes = np.unique(np.array(keys), return_inverse=True, return_counts=True)
-    kept = sizes >= LEAST
+    kept = sizes >= MIN_PEOPLE
     use = kept[codes]
     features = None
     if hidden is not None:

@@ -105,10 +105,10 @@ def judge(table: Table, kept: IndexArray, seed: int) -> dict[str, FloatArray]:
 
     fold = np.random.default_rng(seed).permutation(len(kept)) % FOLDS
     everywhere, held_out = np.zeros(len(kept)), np.zeros(len(kept))
-    for one in range(FOLDS):
-        train = fold != one
+    for number in range(FOLDS):
+        train = fold != number
         if len(np.unique(value[train])) < 2:
-            said = np.full(len(kept), value[train][0])
+            predicted = np.full(len(kept), value[train][0])
         else:
             model = HistGradientBoostingClassifier(
                 max_iter=TREES,
@@ -116,8 +116,8 @@ def judge(table: Table, kept: IndexArray, seed: int) -> dict[str, FloatArray]:
                 early_stopping=False,  # pyright: ignore[reportArgumentType]  # its annotation knows "auto" only
                 random_state=seed,
             )
-            said = model.fit(features[train], value[train]).predict(features)
-        right = (said == value).astype(np.float64)
+            predicted = model.fit(features[train], value[train]).predict(features)
+        right = (predicted == value).astype(np.float64)
         everywhere += right / FOLDS
         held_out[~train] = right[~train]
     return {"in_sample": everywhere, "out_of_fold": held_out}
@@ -136,13 +136,13 @@ def describe(right: FloatArray, subgroup: IndexArray, groups: int) -> Sample:
 
 def statistics(sample: Sample, interval: str) -> dict[str, FloatArray]:
     """The value that each statistic takes the smallest of (subgroup,), clipped where the metric is a rate."""
-    found = limits(sample, interval, Z)
+    bounds = limits(sample, interval, Z)
     top = 1.0 if interval in ("wald", "clopper_pearson") else np.inf
     bottom = 0.0 if np.isfinite(top) else -np.inf
     return {
         "worst": sample.estimate,
-        "optimist": np.clip(found.upper, bottom, top),
-        "pessimist": np.clip(found.lower, bottom, top),
+        "optimist": np.clip(bounds.upper, bottom, top),
+        "pessimist": np.clip(bounds.lower, bottom, top),
     }
 
 

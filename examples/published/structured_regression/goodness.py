@@ -117,7 +117,9 @@ def study(admissions: pd.DataFrame, *, rows: int = ROWS, draws: int = DRAWS, see
     sets = [draw_evaluation(population, BY, rows, seed + i) for i in range(draws)]
     lines = []
     for table in ("real", "synthetic"):
-        tests = [xr.concat([_tests(one, table) for one in _tallies(drawn, table, cut)], "metric") for drawn in sets]
+        tests = [
+            xr.concat([_tests(tallied, table) for tallied in _tallies(drawn, table, cut)], "metric") for drawn in sets
+        ]
         lines += _lines(table, xr.concat(tests, "draw"))
     return lines
 
@@ -130,14 +132,14 @@ def _tallies(rows: pd.DataFrame, table: Table, threshold: float) -> Iterable[xr.
         )  # fmt: skip
         return
     for model in MODELS:
-        one = tally(rows, by=BY, metrics=["mean"], loss=f"synthetic {model}", features=FEATURES)
-        yield one.assign_coords(metric=[model])
+        tallied = tally(rows, by=BY, metrics=["mean"], loss=f"synthetic {model}", features=FEATURES)
+        yield tallied.assign_coords(metric=[model])
 
 
-def _tests(one: xr.Dataset, table: Table) -> xr.Dataset:
+def _tests(tallied: xr.Dataset, table: Table) -> xr.Dataset:
     """Both p-values of every comparison of a table: dims metric, comparison."""
-    found = [goodness_of_fit(one, chain)[["p_value", "pure_error_p_value"]] for chain in CHAINS[table]]
-    joined = xr.concat([one.drop_dims("model", errors="ignore") for one in found], "comparison")
+    tests = [goodness_of_fit(tallied, chain)[["p_value", "pure_error_p_value"]] for chain in CHAINS[table]]
+    joined = xr.concat([test.drop_dims("model", errors="ignore") for test in tests], "comparison")
     return joined.sel(comparison=list(ORDER[table]))
 
 
@@ -148,9 +150,9 @@ def _lines(table: Table, tests: xr.Dataset) -> list[Line]:
     adjusted = adjust(p[:, :, 0], "holm")
     lines = []
     for (i, metric), (j, comparison) in itertools.product(enumerate(PUBLISHED[table]), enumerate(ORDER[table])):
-        known = p[i, j][np.isfinite(p[i, j])]
-        low, median, high = np.quantile(known, [0.05, 0.5, 0.95]) if len(known) else [np.nan] * 3
-        rejected = float(np.mean(known < 0.05)) if len(known) else np.nan
+        finite = p[i, j][np.isfinite(p[i, j])]
+        low, median, high = np.quantile(finite, [0.05, 0.5, 0.95]) if len(finite) else [np.nan] * 3
+        rejected = float(np.mean(finite < 0.05)) if len(finite) else np.nan
         lines.append(
             Line(
                 table, metric, comparison, PUBLISHED[table][metric][j], float(p[i, j, 0]), float(adjusted[i, j]),

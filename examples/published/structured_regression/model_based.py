@@ -22,18 +22,18 @@ from bayesgroups.frequentist import model_based_metrics
 from bayesgroups.studies.populations import MAX_ROWS_OF_SMALL_SUBGROUP
 from bayesgroups.studies.resampling import Entry, study
 from examples.commands import add_options, executor
-from examples.comparisons.entrants import entrants as shared_entrants
+from examples.comparisons.entrants import competitors as shared_competitors
 from examples.comparisons.shared_cells import DIABETES_DRAWS, SEED, populations
 from examples.records import write
 
 LEVEL = 0.95
 REFERENCES = ("standard", "js", "eb_plug_in", "eb_morris", "sr", "suremap", "crossed_effects")
-"""Of the shared study; the standard estimate comes first, as everything is relative to it."""
+"""Estimators of the shared study; the standard estimate comes first, as everything is relative to it."""
 PROGRAM = "python -m examples.published.structured_regression.model_based"
 RECORD = "model_based_metrics.csv"
 
 
-def entrants() -> dict[str, Entry]:
+def competitors() -> dict[str, Entry]:
     """The estimators of the study.
 
     Returns
@@ -44,23 +44,23 @@ def entrants() -> dict[str, Entry]:
 
     Examples
     --------
-    >>> list(entrants())[-2:]
+    >>> list(competitors())[-2:]
     ['mbm_normal', 'mbm']
     """
-    known = shared_entrants()
+    shared = shared_competitors()
     return {
-        **{name: known[name] for name in REFERENCES},
+        **{name: shared[name] for name in REFERENCES},
         "mbm_normal": partial(model_based_metrics.estimate, residuals="normal"),
         "mbm": ModelBasedMetrics(),
     }
 
 
-def table(found: xr.Dataset) -> pd.DataFrame:
+def table(answers: xr.Dataset) -> pd.DataFrame:
     """Errors and intervals by estimator, metric and size of the subgroup.
 
     Parameters
     ----------
-    found : xr.Dataset
+    answers : xr.Dataset
         From `bayesgroups.studies.resampling.study`.
 
     Returns
@@ -70,22 +70,22 @@ def table(found: xr.Dataset) -> pd.DataFrame:
         ``ratio`` to the standard estimate, ``bias`` (mean error, weighted by rows), ``coverage`` and ``width`` of 95 %
         intervals clipped to the range, over pairs of draw and subgroup where truth, standard estimate and answer are defined.
     """
-    truth = found["truth"].transpose("metric", "subgroup").values
-    rows = found["rows"].transpose("draw", "subgroup").values
-    known = np.isfinite(truth) & np.isfinite(found["standard"].transpose("draw", "metric", "subgroup").values)
-    low, high = (found[f"range_{side}"].values[:, None] for side in ("lower", "upper"))
-    own = found.sel(level=LEVEL)
+    truth = answers["truth"].transpose("metric", "subgroup").values
+    rows = answers["rows"].transpose("draw", "subgroup").values
+    defined = np.isfinite(truth) & np.isfinite(answers["standard"].transpose("draw", "metric", "subgroup").values)
+    low, high = (answers[f"range_{side}"].values[:, None] for side in ("lower", "upper"))
+    at_level = answers.sel(level=LEVEL)
     lines = []
     errors: dict[tuple[str, str], float] = {}
-    for name in (str(one) for one in found["estimator"].values):
+    for name in (str(label) for label in answers["estimator"].values):
         estimate, lower, upper = (
-            own[part].sel(estimator=name).transpose("draw", "metric", "subgroup").values
+            at_level[part].sel(estimator=name).transpose("draw", "metric", "subgroup").values
             for part in ("estimate", "lower", "upper")
         )
         lower, upper = np.clip(lower, low, high), np.clip(upper, low, high)
-        for i, metric in enumerate(str(one) for one in found["metric"].values):
+        for i, metric in enumerate(str(label) for label in answers["metric"].values):
             for which, wanted in (("all", rows >= 0), ("small", rows <= MAX_ROWS_OF_SMALL_SUBGROUP)):
-                use = known[:, i] & wanted & np.isfinite(estimate[:, i])
+                use = defined[:, i] & wanted & np.isfinite(estimate[:, i])
                 gap = (estimate[:, i] - truth[i])[use]
                 inside = (lower[:, i] <= truth[i]) & (truth[i] <= upper[:, i])
                 mae = float(np.abs(gap).mean())
@@ -110,18 +110,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     population, folder = populations(given.data)[0], given.output / "records"
     with executor(given) as run:
-        found = study(
+        answers = study(
             population,
-            entrants(),
+            competitors(),
             draws=given.draws,
             seed=SEED,
             workers=run.workers,
             folder=folder,
             progress=run.progress,
         )
-    usable = found["usable"].sel(estimator="mbm (bayesian)").values
+    usable = answers["usable"].sel(estimator="mbm (bayesian)").values
     place = given.output / RECORD
-    write(place, table(found).to_csv(index=False, float_format="%.4f", lineterminator="\n"))
+    write(place, table(answers).to_csv(index=False, float_format="%.4f", lineterminator="\n"))
     print(f"{place}: {len(usable)} draws, {int(usable.sum())} usable fits")
 
 

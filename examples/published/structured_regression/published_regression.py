@@ -56,7 +56,7 @@ POINT = ("standard", "James-Stein", "empirical Bayes", "structured regression", 
 FRACTIONS = (1.0, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.001)
 """Penalties of the bias-variance curve, as shares of the smallest one that keeps the intercept alone."""
 SYNTHETIC: tuple[SyntheticModel, ...] = ("age", "expl", "age+rc", "age.rc")
-SMALL = 25
+MAX_ROWS_OF_SMALL_SUBGROUP = 25
 DRAWS = (20, 100)
 
 
@@ -65,18 +65,18 @@ def synthetic_populations(diabetes: Population, admissions: pd.DataFrame) -> lis
 
     ``admissions`` has the columns that the truths depend on.
     """
-    found = []
+    synthetic = []
     for model in SYNTHETIC:
         made = synthetic_metric(admissions, model, by=list(diabetes.by), seed=SEED)
         kind: Any = "mean" if model == "expl" else "rate"
         metric = Metric("value", value="value", kind=kind)
         frame = admissions[list(diabetes.by)].assign(value=made.values)
-        found.append(
+        synthetic.append(
             Population(
                 f"synthetic {model}", frame, diabetes.by, (metric,), rows=diabetes.rows, design="stratified", fewest=1
             )
         )
-    return found
+    return synthetic
 
 
 def penalty_curve(population: Population, draws: int, seed: int = SEED, *, executor: Executor = HERE) -> pd.DataFrame:
@@ -102,9 +102,9 @@ def penalty_curve(population: Population, draws: int, seed: int = SEED, *, execu
     work = partial(_errors, population, population.truth(), seed)
     settings = {"seed": seed, "population": population.fingerprint(), "fractions": list(FRACTIONS)}
     each = executor.run(f"penalty curve, {population.name}", work, draws, settings=settings)
-    rows, plain, errors = (np.array([one[part] for one in each]) for part in ("rows", "plain", "errors"))
-    small = rows.mean(axis=0) <= SMALL
-    found = []
+    rows, plain, errors = (np.array([answer[part] for answer in each]) for part in ("rows", "plain", "errors"))
+    small = rows.mean(axis=0) <= MAX_ROWS_OF_SMALL_SUBGROUP
+    lines = []
     for i, name in enumerate(population.metric_names):
         for size, members in (("small", small), ("large", ~small)):
             error = errors[:, i][..., members]
@@ -114,10 +114,10 @@ def penalty_curve(population: Population, draws: int, seed: int = SEED, *, execu
             bias = np.nanmean(np.nanmean(error, axis=0) ** 2, axis=-1)
             mse = np.nanmean(np.nanmean(error**2, axis=0), axis=-1)
             for j, fraction in enumerate(FRACTIONS):
-                found.append(
+                lines.append(
                     [name, size, fraction, bias[j] / reference, (mse[j] - bias[j]) / reference, mse[j] / reference]
                 )
-    return pd.DataFrame(found, columns=["metric", "size_class", "fraction", "squared_bias", "variance", "mse"])
+    return pd.DataFrame(lines, columns=["metric", "size_class", "fraction", "squared_bias", "variance", "mse"])
 
 
 def _errors(population: Population, truth: xr.DataArray, seed: int, draw: int) -> dict[str, list[Any]]:
@@ -125,13 +125,13 @@ def _errors(population: Population, truth: xr.DataArray, seed: int, draw: int) -
     tally = population.draw(draw, seed=seed, truth=truth).tally
     x = feature_matrix(tally, None).values
     plain, errors = [], []
-    for metric, known in zip(metrics_of(tally), truth.values, strict=True):
+    for metric, true_values in zip(metrics_of(tally), truth.values, strict=True):
         some = metric.w > 0
         largest = lasso.penalty_max(x[some], metric.z[some], metric.w[some])
         lines = lasso.path(x[some], metric.z[some], metric.w[some], largest * np.array(FRACTIONS))
         fitted = np.stack([line.at(x) for line in lines])
-        errors.append(np.where(some, fitted - known, np.nan).tolist())
-        plain.append(np.where(some, metric.z - known, np.nan).tolist())
+        errors.append(np.where(some, fitted - true_values, np.nan).tolist())
+        plain.append(np.where(some, metric.z - true_values, np.nan).tolist())
     return {"rows": tally["rows"].values.tolist(), "plain": plain, "errors": errors}
 
 
@@ -157,15 +157,15 @@ def run(data: Path, output: Path, draws: Sequence[int], *, executor: Executor = 
     from examples.comparisons.readmission import score_held_back
     from examples.comparisons.shared_cells import TRAINING_SEED
 
-    diabetes = next(one for one in populations(data) if one.name == "diabetes")
-    found = {}
+    diabetes = next(population for population in populations(data) if population.name == "diabetes")
+    tables = {}
     for number in draws:
         each = study(
             diabetes, COMPETITORS, draws=number, seed=SEED, workers=executor.workers, folder=output / "diabetes",
             progress=executor.progress,
         )  # fmt: skip
-        found[f"diabetes {number}"] = measures(each, reference="standard")
-    found["penalty"] = penalty_curve(diabetes, max(draws), executor=replace(executor, folder=output / "penalty"))
+        tables[f"diabetes {number}"] = measures(each, reference="standard")
+    tables["penalty"] = penalty_curve(diabetes, max(draws), executor=replace(executor, folder=output / "penalty"))
     admissions = score_held_back(load_diabetes(data / "diabetes"), TRAINING_SEED)
     for population in synthetic_populations(diabetes, admissions):
         name = population.name.removeprefix("synthetic ")
@@ -173,8 +173,8 @@ def run(data: Path, output: Path, draws: Sequence[int], *, executor: Executor = 
             population, COMPETITORS, draws=min(draws), seed=SEED, workers=executor.workers,
             folder=output / population.name.replace(" ", "_"), progress=executor.progress,
         )  # fmt: skip
-        found[name] = measures(each, reference="standard")
-    return found
+        tables[name] = measures(each, reference="standard")
+    return tables
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -191,10 +191,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     with command_line.executor(given) as place:
-        found = run(given.data, given.output, sorted(given.draws), executor=place)
-    for name, table in found.items():
+        tables = run(given.data, given.output, sorted(given.draws), executor=place)
+    for name, table in tables.items():
         write(given.output / f"{name.replace(' ', '_')}.csv", table.to_csv())
-    made = numbers(found, sorted(given.draws))
+    made = numbers(tables, sorted(given.draws))
     sys.stdout.write("\n\n".join(made.values()) + "\n")
     if given.page is not None:
         fill(given.page, made, prose=PAGE)

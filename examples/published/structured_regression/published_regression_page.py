@@ -14,11 +14,11 @@ BORROWING = ("James-Stein", "empirical Bayes", "structured regression")
 PAGE = PAGES / "regression_paper.md"
 
 
-def numbers(found: Mapping[str, pd.DataFrame], draws: Sequence[int]) -> dict[str, str]:
+def numbers(tables: Mapping[str, pd.DataFrame], draws: Sequence[int]) -> dict[str, str]:
     """Texts of the page by the name of their block, from the tables of all experiments."""
     made: dict[str, str] = {}
     for number in draws:
-        measured = found[f"diabetes {number}"]
+        measured = tables[f"diabetes {number}"]
         made |= {
             f"errors, all, {number} draws": _grid(measured, "mae", POINT, "all"),
             f"errors, small, {number} draws": _grid(measured, "mae", POINT, "small"),
@@ -28,10 +28,10 @@ def numbers(found: Mapping[str, pd.DataFrame], draws: Sequence[int]) -> dict[str
             f"mean coverage, {number} draws": _mean_coverage(measured),
         }
     return made | {
-        "penalty": _curve(found["penalty"]),
-        "least sums": _least_sums(found["penalty"]),
-        "synthetic errors": _synthetic(found),
-        "least synthetic errors": _least_synthetic(found),
+        "penalty": _curve(tables["penalty"]),
+        "least sums": _least_sums(tables["penalty"]),
+        "synthetic errors": _synthetic(tables),
+        "least synthetic errors": _least_synthetic(tables),
     }
 
 
@@ -108,7 +108,7 @@ def _over_metrics(measured: pd.DataFrame, column: str) -> dict[tuple[str, float]
     values: dict[tuple[str, float], list[float]] = {}
     for size, fraction, value in zip(measured["size_class"], measured["fraction"], measured[column], strict=True):
         values.setdefault((str(size), float(fraction)), []).append(float(value))
-    return {key: statistics.fmean(found) for key, found in values.items()}
+    return {key: statistics.fmean(per_metric) for key, per_metric in values.items()}
 
 
 def _curve(measured: pd.DataFrame) -> str:
@@ -126,12 +126,12 @@ def _least_sums(measured: pd.DataFrame) -> str:
     return f"{best['small']:g} for small subgroups, {best['large']:g} for large ones."
 
 
-def _synthetic(found: Mapping[str, pd.DataFrame]) -> str:
+def _synthetic(tables: Mapping[str, pd.DataFrame]) -> str:
     rows = [
         [
             model,
             *(
-                " / ".join(f"{_at(found[model], 'value', name, size, 'mae'):.4f}" for size in ("all", "small"))
+                " / ".join(f"{_at(tables[model], 'value', name, size, 'mae'):.4f}" for size in ("all", "small"))
                 for name in POINT
             ),
         ]
@@ -140,6 +140,6 @@ def _synthetic(found: Mapping[str, pd.DataFrame]) -> str:
     return table(["truth", *POINT], rows)
 
 
-def _least_synthetic(found: Mapping[str, pd.DataFrame]) -> str:
-    best = {model: min(POINT, key=lambda name: _at(found[model], "value", name, "all", "mae")) for model in SYNTHETIC}
+def _least_synthetic(tables: Mapping[str, pd.DataFrame]) -> str:
+    best = {model: min(POINT, key=lambda name: _at(tables[model], "value", name, "all", "mae")) for model in SYNTHETIC}
     return ", ".join(f"{model}: {name}" for model, name in best.items()) + "."
