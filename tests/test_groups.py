@@ -16,6 +16,7 @@ from scipy.stats import binom, norm
 import bayesgroups as bg
 from bayesgroups.estimators import ESTIMATORS, estimate, likelihood_groups
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.groups import Group
 from bayesgroups.inference import nuts
 from bayesgroups.inference.prior_draws import is_flat
 from bayesgroups.report.posterior import Posterior
@@ -32,7 +33,14 @@ COUNTS = bg.tally_from_counts(
 )
 MEANS = bg.tally_from_estimates([0.2, 0.4, 0.3, 0.35, np.nan], [0.01, 0.002, 0.004, 0.003, np.nan], SITES, metric="wer")
 FAST: dict[str, Any] = {"compile_kwargs": {"mode": "FAST_COMPILE"}}
-EVERY = ["observed_data", "log_likelihood", "posterior_predictive", "prior", "prior_predictive", "log_prior"]
+EVERY: list[Group] = [
+    "observed_data",
+    "log_likelihood",
+    "posterior_predictive",
+    "prior",
+    "prior_predictive",
+    "log_prior",
+]
 
 
 @pytest.fixture(scope="module")
