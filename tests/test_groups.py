@@ -62,9 +62,10 @@ def drawn(model: Any, draws: int = 40) -> xr.Dataset:
     names = [variable.name for variable in (*model.free_RVs, *model.deterministics)]
     rng = np.random.default_rng(1)
     if not is_flat(model):
-        return pm.sample_prior_predictive(draws, model=model, var_names=names, random_seed=1, **FAST)[
+        prior: xr.Dataset = pm.sample_prior_predictive(draws, model=model, var_names=names, random_seed=1, **FAST)[
             "prior"
         ].to_dataset()
+        return prior
     sizes = {name: [len(model.coords[dim]) for dim in model.named_vars_to_dims[name]] for name in names}
     free = {
         v.name: (
@@ -233,12 +234,12 @@ def test_every_group_is_there_or_says_why_not(estimator: type[Estimator]) -> Non
     if "prior" in report.children:
         prior = group(report, "prior")
         assert set(prior) == set(posterior)
-        for name in prior:
-            assert prior[name].dims == posterior[name].dims
-            assert prior[name].shape[2:] == posterior[name].shape[2:]
+        for label in prior:
+            assert prior[label].dims == posterior[label].dims
+            assert prior[label].shape[2:] == posterior[label].shape[2:]
     if "posterior_predictive" in report.children:
-        for name, values in group(report, "posterior_predictive").items():
-            assert values.dims[2:] == group(report, "observed_data")[name].dims
+        for label, values in group(report, "posterior_predictive").items():
+            assert values.dims[2:] == group(report, "observed_data")[label].dims
     for name, reason in reasons.items():
         with pytest.raises(
             bg.InputError, match=f"{name} cannot be added to this report of {estimator.word}: "
