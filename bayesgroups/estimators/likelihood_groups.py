@@ -72,7 +72,7 @@ def too_large(numbers: int) -> str:
 
 
 def parts_of(tally: xr.Dataset, estimator: Estimator) -> list[xr.Dataset]:
-    """What is fitted at once: every metric by itself, or all together."""
+    """Tallies that are fitted at once: every metric by itself, or all together."""
     return [tally] if estimator.joint else [tally.isel(metric=[i]) for i in range(tally.sizes["metric"])]
 
 
