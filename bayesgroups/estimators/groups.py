@@ -70,7 +70,7 @@ def add_groups(report: xr.DataTree, groups: Sequence[Group], *, tally: xr.Datase
     >>> report["posterior_predictive"]["successes"].dims
     ('chain', 'draw', 'binomial_cell')
     >>> report["observed_data"]["successes"].values.tolist()
-    [1.0, 30.0]
+    [1, 30]
     """
     check(report)
     wanted = check_groups(groups)
