@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bayesgroups.estimators import PartialPooling as PartialPooling
     from bayesgroups.estimators import StructuredRegression as StructuredRegression
     from bayesgroups.estimators.estimate import estimate as estimate
+    from bayesgroups.estimators.groups import add_groups as add_groups
     from bayesgroups.frequentist.bounds import disagreement_bounds as disagreement_bounds
     from bayesgroups.frequentist.bounds import disagreement_tally as disagreement_tally
     from bayesgroups.interop import report_from_draws as report_from_draws
@@ -87,6 +88,7 @@ _HOME = {
     "add_tallies": "tallies",
     "Metric": "data.metrics",
     "estimate": "estimators.estimate",
+    "add_groups": "estimators.groups",
     "NoPooling": "estimators",
     "CompletePooling": "estimators",
     "ConfusionModel": "estimators",
@@ -156,7 +158,8 @@ __all__ = [  # noqa: RUF022
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
     # Report
-    "compare", "save_report", "open_report", "report_from_draws", "write_html", "plots", "run_analysis", "interop",
+    "compare", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
+    "interop",
     # Questions
     "disparity", "between_group_variance", "variance_attribution", "goodness_of_fit", "aggregate", "reporting_checklist",
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",

@@ -38,7 +38,7 @@ TRIALS = {"fnr": [2, 100, 60, 0, 3, 1], "acc": [60, 90, 80, 9, 10, 1]}
 SUCCESSES = {"fnr": [1, 30, 9, 0, 3, 1], "acc": [50, 60, 70, 8, 9, 1]}
 
 CELL = ("metric", "subgroup")
-GROUPS = ["posterior", "estimates", "diagnostics", "constant_data"]
+GROUPS = ["posterior", "observed_data", "log_likelihood", "estimates", "diagnostics", "constant_data"]
 POSTERIOR = {
     "mu": ("chain", "draw", "metric", "subgroup"),
     "overall": ("chain", "draw", "metric"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
@@ -85,6 +86,26 @@ class Estimator(ABC):
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64] | None:
         """Log likelihood (draw, subgroup) at the same draws; ``None``, as by default, where it is not one of the values."""
         return None
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Observed nodes of `model` at draws, from which the report's data and log likelihood come; by default a reason.
+
+        Parameters
+        ----------
+        draws : xr.Dataset
+            The posterior of a report, chains and draws along ``sample``, of one metric or, where metrics are fitted together,
+            of all; with the latent parameters of the engine where it has some.
+        tally : xr.Dataset
+            A tally with these metrics.
+        """
+        from bayesgroups.inference.observed_nodes import ObservedNodes
+
+        return ObservedNodes((), f"{type(self).__name__} does not say what its observed nodes are")
+
+    @property
+    def hides_parameters(self) -> bool:
+        """True if the likelihood has parameters that a report does not keep."""
+        return False
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
         """True if the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""

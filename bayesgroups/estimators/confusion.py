@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
@@ -154,6 +155,12 @@ class ConfusionModel(Estimator):
         from bayesgroups.inference.prior_densities import LogPrior, factor_density
 
         return LogPrior(factor_density(draws, tally, tau_scale=self.tau_scale))
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Binomial, of the factors of the cells."""
+        from bayesgroups.inference.value_nodes import confusion_nodes
+
+        return confusion_nodes(draws, tally)
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Multinomial, of the cells."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
@@ -157,6 +158,16 @@ class CrossedEffects(Estimator):
         binomial = is_binomial(tally.sel(metric=[draws["metric"].item()]), self.likelihood)
         source = stack(tally) if self.tasks else tally
         return LogPrior(component_density(draws, source, binomial=binomial, prior=self.prior, tau_scale=self.tau_scale))
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Binomial, or normal with shrunk row variances; tasks are the subgroups of one metric."""
+        from bayesgroups.inference.value_nodes import value_nodes
+        from bayesgroups.models.shared.tasks import stack
+        from bayesgroups.models.shared.variances import with_shrunk_variances
+
+        source = with_shrunk_variances(stack(tally) if self.tasks else tally)
+        mu = draws["mu"].transpose("sample", "metric", "subgroup").values
+        return value_nodes(mu.reshape(len(mu), -1), source, binomial=is_binomial(source, self.likelihood))
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial, or normal with shrunk row variances."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
@@ -113,6 +114,20 @@ class DisagreementModel(Estimator):
             "the bounds say what any other prior could do"
         )
         return LogPrior(None, reason)
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Multinomial judgements and binomial disagreements; with critics the PyMC model's alone."""
+        from bayesgroups.inference.latent_nodes import HIDDEN, disagreement_nodes
+        from bayesgroups.inference.observed_nodes import ObservedNodes
+
+        if self.critics and "critic_agreements" in tally:
+            return ObservedNodes((), HIDDEN, hidden=True)
+        return disagreement_nodes(draws, tally)
+
+    @property
+    def hides_parameters(self) -> bool:
+        """Shares of labels and rates of disagreement."""
+        return True
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """Bounds and their confidence sets, see `bayesgroups.frequentist.disagreement`."""

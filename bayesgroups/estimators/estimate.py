@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import describe
+from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_groups
+from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
@@ -23,6 +25,8 @@ from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.notes import binary_notes
 
 if TYPE_CHECKING:
+    import pymc as pm
+
     from bayesgroups.inference.nuts import Backend
 
 Inference = Literal["auto", "collapsed", "nuts", "nuts_jax"]
@@ -40,6 +44,7 @@ def estimate(
     inference: Inference = "auto",
     strict: bool = False,
     progress: Progress | None = None,
+    groups: Sequence[Group] = (),
 ) -> xr.DataTree:
     """Estimate every metric in every subgroup, the Bayesian and the frequentist way.
 
@@ -59,11 +64,15 @@ def estimate(
         Raise instead of returning a report that is not usable.
     progress : callable, optional
         Called with (metric, position, number of metrics) before each metric is fitted.
+    groups : sequence of str
+        Groups to add to the report, as in `bayesgroups.add_groups`.
 
     Returns
     -------
     xr.DataTree
         The report, described in `bayesgroups.report.schema`. ``report.attrs["usable"]`` is 0 when a diagnostic failed.
+        ``/observed_data`` and, up to 4 million draws of ``mu``, ``/log_likelihood`` are always made; the attribute
+        ``without_groups`` says why a group is not there.
 
     Raises
     ------
@@ -86,11 +95,14 @@ def estimate(
     (1, 'collapsed')
     """
     _check_arguments(tally, estimator, seed, inference)
+    requested = check_groups(groups)
+    large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
+    wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     notes: list[str] = []
-    fits = []
+    fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
-    for i, part in enumerate([tally] if estimator.joint else [tally.isel(metric=[i]) for i in range(len(names))]):
+    for i, part in enumerate(parts_of(tally, estimator)):
         name = ", ".join(str(metric) for metric in part["metric"].values)
         if progress is not None:
             progress(name, i, 1 if estimator.joint else len(names))
@@ -106,7 +118,10 @@ def estimate(
             fit = _fit(part, estimator, seed, inference, notes)
             # A model that does not fit is no reason to sample it in another way.
             tested = (*fit.checks, *failed, *estimator.fit_checks(part, fit.draws))
-            fits.append(replace(fit, draws=_without_answers(fit.draws, constant), checks=tested))
+            fit = replace(fit, draws=_without_answers(fit.draws, constant), checks=tested)
+            made.append(likelihood_groups(fit, part, estimator, wanted, seed=seed))
+            # Only the groups were made from them.
+            fits.append(replace(fit, latent=None, observed={}))
     notes += without_limits(tally, reference, without_variance(tally))
     notes += [*_ignored_clusters(tally), *binary_notes(tally)]
     report = assemble(
@@ -114,6 +129,10 @@ def estimate(
         bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),
         description=description,
     )  # fmt: skip
+    posterior = report["posterior"].to_dataset()
+    every = all_groups(made, tally, posterior, estimator, wanted, seed=seed)
+    reasons = {"log_likelihood": large} if large else {}
+    report = with_groups(report, LikelihoodGroups(every.groups, {**every.reasons, **reasons}))
     if strict and not report.attrs["usable"]:
         checks = report["diagnostics"].to_dataset()
         sentences = [str(sentence) for sentence in checks["sentence"].values[checks["passed"].values == 0]]
@@ -200,15 +219,21 @@ def _nuts(
         raise InputError(str(problem)) from problem
     tree = nuts.sample(
         model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
-        backend=backend, thin=thin,
+        backend=backend, thin=thin, log_likelihood=estimator.hides_parameters and not too_large(_numbers(model)),
     )  # fmt: skip
     draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
     stats = tree["sample_stats"].to_dataset()
     shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
     stats = _of_kept_draws(stats[shared], thin).expand_dims(metric=tally["metric"].values, axis=-1)
+    observed = {name: tree[name].to_dataset() for name in ("observed_data", "log_likelihood") if name in tree.children}
     names = [str(metric) for metric in tally["metric"].values]
     checks = tuple(check for name in names for check in nuts_checks(tree, name))
-    return Posterior(draws, checks, "nuts_jax" if backend == "jax" else "nuts", stats)
+    return Posterior(draws, checks, "nuts_jax" if backend == "jax" else "nuts", stats, observed=observed)
+
+
+def _numbers(model: pm.Model) -> int:
+    """Size of the log likelihood of all draws."""
+    return CHAINS * DRAWS * sum(int(np.prod(model.rvs_to_values[node].shape.eval())) for node in model.observed_RVs)
 
 
 def _of_kept_draws(stats: xr.Dataset, thin: int) -> xr.Dataset:

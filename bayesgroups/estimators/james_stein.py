@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
@@ -114,6 +115,17 @@ class JamesStein(Estimator):
         from bayesgroups.inference.prior_densities import LogPrior
 
         return LogPrior(None, "its priors are flat, and a flat prior to any power is the same")
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Normal, at values before they are brought into the range of the metric."""
+        from bayesgroups.inference.value_nodes import latent_value_nodes
+
+        return latent_value_nodes(draws, tally)
+
+    @property
+    def hides_parameters(self) -> bool:
+        """Values beyond the range of the metric."""
+        return True
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Normal."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
@@ -165,6 +166,24 @@ class ModelBasedMetrics(Estimator):
 
         reason = "the report keeps the metrics and not the parameters of the scores, which the priors are of"
         return LogPrior(None, reason)
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Normal scores and binomial outcomes; no node where scores enter through another density."""
+        from bayesgroups.inference.latent_nodes import score_nodes
+        from bayesgroups.inference.observed_nodes import ObservedNodes
+        from bayesgroups.scores.inputs import is_skewed, with_scores
+
+        source = with_scores(tally)
+        if self.row_covariates or is_skewed(source, self._residuals()):
+            return ObservedNodes(
+                (), "warped scores, and scores with covariates of rows, are no observed node of the model"
+            )
+        return score_nodes(draws, source, finite=self.population == "finite")
+
+    @property
+    def hides_parameters(self) -> bool:
+        """The laws of the scores."""
+        return True
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Checks of the scores against the shape that the model assumes, and of the metrics against those observed."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
 
@@ -118,6 +119,12 @@ class NoPooling(Estimator):
 
         values = draws["mu"].transpose("sample", "subgroup").values
         return LogPrior(value_density(values, tally, binomial=is_binomial(tally, self.likelihood)))
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Binomial or normal, at the values."""
+        from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
+
+        return value_nodes(subgroup_values(draws), tally, binomial=is_binomial(tally, self.likelihood))
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial or normal."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
     from bayesgroups.report.posterior import Posterior
@@ -124,6 +125,20 @@ class PartialPooling(Estimator):
         binomial = is_binomial(tally, self.likelihood)
         scales = {"overall_scale": self.overall_scale, "tau_scale": self.tau_scale}
         return LogPrior(population_density(draws, tally, binomial=binomial, **scales))
+
+    def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
+        """Binomial or normal, at the values; with random effects clusters have a likelihood of their own."""
+        from bayesgroups.inference.observed_nodes import ObservedNodes
+        from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
+
+        if self.clusters == "random_effects":
+            return ObservedNodes((), "the likelihood of clusters is the PyMC model's alone", hidden=True)
+        return value_nodes(subgroup_values(draws), tally, binomial=is_binomial(tally, self.likelihood))
+
+    @property
+    def hides_parameters(self) -> bool:
+        """With random effects of clusters."""
+        return self.clusters == "random_effects"
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial or normal."""

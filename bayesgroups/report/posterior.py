@@ -23,12 +23,16 @@ class Posterior:
 
     ``draws`` has ``mu(chain, draw, metric, subgroup)`` and hyper-parameters along (chain, draw, metric); ``engine`` is
     its name, such as ``collapsed`` or ``nuts``; ``sample_stats`` are statistics of the sampler where there was one.
+    ``latent`` are parameters of the likelihood that a report does not keep, along (chain, draw); ``observed`` the groups
+    ``observed_data`` and ``log_likelihood`` of PyMC, where it sampled a model whose likelihood needs such parameters.
     """
 
     draws: xr.Dataset
     checks: tuple[Check, ...]
     engine: str
     sample_stats: xr.Dataset | None = field(default=None)
+    latent: xr.Dataset | None = field(default=None)
+    observed: Mapping[str, xr.Dataset] = field(default_factory=dict)
 
 
 def generator(seed: int, metric: str, purpose: str) -> np.random.Generator:

@@ -48,7 +48,9 @@ def sample(
     sent = destinations(size, subgroups, destination, generator(seed, "", "disagreement destinations"), draws)
     laid_out = with_chains(tally, {"mu": ("metric subgroup", metrics(tally, rate, shares, sent))})
     checks = [check for name in tally["metric"].values for check in _checks(str(name), draws, fits)]
-    return Posterior(laid_out, tuple(checks), "collapsed")
+    law = {"disagreement_rate": ("label subgroup", rate), "label_share": ("label subgroup", shares)}
+    latent = with_chains(tally, law, label=tally["label"].values)
+    return Posterior(laid_out, tuple(checks), "collapsed", latent=latent)
 
 
 def destinations(size: int, subgroups: int, concentration: float, rng: np.random.Generator, draws: int) -> FloatArray:

@@ -8,6 +8,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import gaussian
 from bayesgroups.inference.collapsed.partial_pooling import grid_checks
+from bayesgroups.inference.value_nodes import unclipped
 from bayesgroups.models.shared.cells import SMALLEST_STD_ERROR
 from bayesgroups.models.shared.scales import WEAK, natural_scale
 from bayesgroups.report.diagnostics import Check, independent_draws
@@ -43,7 +44,8 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, centre: float | N
         checks = grid_checks(metric, draws, drawn.edge_mass, drawn.grid_error)
     low, high = float(metric_tally["range_lower"]), float(metric_tally["range_upper"])
     scalars = {"overall": np.clip(drawn.overall, low, high), "tau": drawn.tau}
-    return Posterior(lay_out(tally, np.clip(drawn.mu, low, high), scalars), checks, "collapsed")
+    latent = unclipped(tally, drawn.mu)
+    return Posterior(lay_out(tally, np.clip(drawn.mu, low, high), scalars), checks, "collapsed", latent=latent)
 
 
 def _alone(

@@ -28,7 +28,7 @@ from bayesgroups.models.shared.score_cells import (
 )
 from bayesgroups.models.shared.score_covariates import CovariateCells, covariate_cells, slope_columns, slope_scales
 from bayesgroups.report.diagnostics import chain_checks, usable
-from bayesgroups.report.posterior import CHAINS, Posterior, generator, lay_out
+from bayesgroups.report.posterior import CHAINS, Posterior, generator, lay_out, with_chains
 from bayesgroups.scores.inputs import NO_WARP, with_scores
 from bayesgroups.scores.laws import ScoreLaw, metric_of
 from bayesgroups.scores.shapes import Residuals, binned, fit
@@ -89,7 +89,26 @@ def _posterior(tally: xr.Dataset, score_laws: ScoreLaws) -> Posterior:
         answered = np.isfinite(mu).all(axis=(0, 1))
         checks += chain_checks(laid_out.isel(subgroup=answered), name) if defined[i] else []
     joined = xr.concat(draws, dim="metric", join="exact", data_vars="all", coords="minimal", combine_attrs="drop")
-    return Posterior(joined.transpose("chain", "draw", "metric", ...), tuple(checks), "gibbs")
+    laid_out = joined.transpose("chain", "draw", "metric", ...)
+    return Posterior(laid_out, tuple(checks), "gibbs", latent=_latent(tally, score_laws.law))
+
+
+def _latent(tally: xr.Dataset, law: ScoreLaw) -> xr.Dataset:
+    """Parameters of the likelihood of normal scores and of outcomes."""
+    shape = (CHAINS * DRAWS, tally.sizes["subgroup"])
+    means, deviations = (
+        np.stack(pair, axis=-1)
+        for pair in (
+            (law.mean_negative, law.mean_positive),
+            (law.sd_negative, law.sd_positive),
+        )
+    )
+    data = {
+        "score_cell_mean": ("subgroup score_outcome", means.reshape(*shape, 2)),
+        "score_cell_sd": ("subgroup score_outcome", deviations.reshape(*shape, 2)),
+        "outcome_share": ("subgroup", np.broadcast_to(law.prevalence, (CHAINS, DRAWS, shape[1])).reshape(shape)),
+    }
+    return with_chains(tally, data, score_outcome=["0", "1"])
 
 
 @dataclass(frozen=True)

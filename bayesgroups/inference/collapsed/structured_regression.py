@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.inference import gibbs
 from bayesgroups.inference.gibbs import CoefficientPrior
+from bayesgroups.inference.value_nodes import unclipped
 from bayesgroups.models.shared.cells import normal_cells
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.sparsity import global_scale
@@ -64,7 +65,8 @@ def sample(
             x, z, std_error**2, coefficient_prior, rng, chains=CHAINS, draws=draws, tune=tune, thin=thin
         )
         intercept, beta = centre + scale * drawn.intercept, scale * drawn.beta
-        mu = np.clip(intercept[..., None] + beta @ x.T, low, high)
+        theta = intercept[..., None] + beta @ x.T
+        mu = np.clip(theta, low, high)
         overall = np.clip(intercept, low, high)
         laid_out = lay_out(
             tally, mu.reshape(-1, len(z)), {"overall": overall.ravel(), "tau": scale * drawn.tau.ravel()}
@@ -73,7 +75,8 @@ def sample(
             columns = np.array([str(name) for name in features["coefficient"].values])
             laid_out = laid_out.assign_coords(coefficient=columns)
             laid_out["beta"] = (("chain", "draw", "metric", "coefficient"), beta[:, :, None])
-        return Posterior(laid_out, tuple(chain_checks(laid_out, metric)), "gibbs")
+        latent = unclipped(tally, theta.reshape(-1, len(z)))
+        return Posterior(laid_out, tuple(chain_checks(laid_out, metric)), "gibbs", latent=latent)
 
     first = attempt(*FIRST)
     return first if usable(first.checks) else attempt(*LONGER)

@@ -8,6 +8,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.inference.prior_draws import is_flat, sample_prior
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.tallies.subgroups import attributes_of
 
@@ -57,32 +58,18 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
     >>> bool(wide["gap"].median() > 5 * narrow["gap"].median())
     True
     """
-    import logging
-
-    import pymc as pm
-
     check_tally(tally)
     if not isinstance(estimator, Estimator):
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
         raise InputError(f"draws must be a whole number, 1 or larger; got {draws!r}")
     model = estimator.model(tally)
-    if any(isinstance(v.owner.op, type(pm.Flat.rv_op) | type(pm.HalfFlat.rv_op)) for v in model.free_RVs):
+    if is_flat(model):
         raise InputError(
             f"the priors of {estimator.word} are flat, so nothing can be drawn from them; see bg.PartialPooling()"
         )
     wanted = [v.name for v in (*model.free_RVs, *model.deterministics) if _kept(v.name, model.named_vars_to_dims)]
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    logger.setLevel(logging.WARNING)  # it names every variable that it draws
-    try:
-        tree = pm.sample_prior_predictive(
-            draws, model=model, var_names=wanted, random_seed=seed, compile_kwargs={"mode": "FAST_COMPILE"}
-        )
-    finally:
-        logger.setLevel(level)
-    prior: xr.Dataset = tree["prior"].to_dataset().isel(chain=0, drop=True)
-    prior.attrs = {}  # they carry the time
+    prior = sample_prior(model, wanted, draws=int(draws), seed=seed)["prior"].isel(chain=0, drop=True)
     mu = np.asarray(prior["mu"].transpose("draw", "metric", "subgroup").values, dtype=np.float64)
     larger = tally["larger_is_better"].values.astype(bool)
     worst = np.where(larger, np.nanmin(mu, axis=2), np.nanmax(mu, axis=2))
