@@ -15,11 +15,12 @@ MAX_STANDARD_ERRORS = 4.5  # of a Monte Carlo mean or standard deviation; beyond
 
 
 def sample(
-    k: list[float] | FloatArray, n: list[float] | FloatArray, *, draws: int = DRAWS, seed: int = 1, **scales: float
-) -> binomial.BinomialDraws:
+    k: list[float] | FloatArray, n: list[float] | FloatArray, *, draws: int = DRAWS, seed: int = 1,
+    overall_scale: float = 1.5, tau_scale: float = 0.5,
+) -> binomial.BinomialDraws:  # fmt: skip
     return binomial.sample(
         np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64), np.random.default_rng(seed), draws=draws,
-        **scales,
+        overall_scale=overall_scale, tau_scale=tau_scale,
     )  # fmt: skip
 
 

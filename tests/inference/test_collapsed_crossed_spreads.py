@@ -16,6 +16,8 @@ from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+from bayesgroups.inference.prior_conflict import logit
+from bayesgroups.models.shared.component_scales import LOGIT_SCALE, OVERALL_LOGIT
 from tests.recovery.studies import quadrature
 
 SITES = pd.DataFrame({"site": [f"s{i:02d}" for i in range(12)]})
@@ -108,3 +110,14 @@ def test_no_space_of_subgroups_has_a_bound() -> None:
     )
     assert found.at_bound == 0
     assert np.median(found.tau[:, -1]) > 3e3
+
+
+@pytest.mark.parametrize("seed", [2, 14, 15])
+def test_a_few_rows_of_one_attribute_keep_the_tail_of_the_prior(seed: int) -> None:
+    """Weighted draws of these rates were up to nine errors off, with weights that seemed good."""
+    k, n = np.array([0, 2, 0, 1, 2, 0, 0, 1, 0, 4, 0, 1.0]), np.array([2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 3, 2.0])
+    report = bg.estimate(bg.tally_from_counts(k, n, SITES), bg.CrossedEffects(), seed=seed)
+    eta = logit(report["posterior"].to_dataset()["mu"].values.reshape(-1, 12))
+    expected = quadrature.rates(k, n, overall_scale=OVERALL_LOGIT, tau_scale=LOGIT_SCALE, family="half_t").eta
+    assert (np.abs(eta.mean(axis=0) - expected) / (eta.std(axis=0) / np.sqrt(len(eta)))).max() < 4.5
+    assert report.attrs["inference"] == "collapsed"
