@@ -15,6 +15,16 @@ Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
 Flag = Annotated[bool, Parameter(negative=())]
 Json = Annotated[bool, Parameter(negative=(), help="Print JSON instead of tables.")]
 Show = Annotated[int, Parameter(help="Print at most so many subgroups per metric, the largest; 0 prints none.")]
+Shown = Annotated[
+    Literal["auto", "posterior", "tally", "bayesian", "frequentist"],
+    Parameter(
+        alias="--approach",
+        show_choices=False,
+        help="Where the estimates come from: the posterior (auto), or the tally alone, by the frequentist reference. One of: "
+        "auto, posterior, tally.",
+    ),
+]
+"""Approach of a report that is shown, with the former words for it, which are understood and not offered."""
 Output = Annotated[Path, Parameter(alias="-o")]
 TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file.")]
 

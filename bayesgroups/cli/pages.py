@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bayesgroups.cli.options import Imputed, Json, Output, Show
+from bayesgroups.cli.options import Imputed, Json, Output, Show, Shown
 
 if TYPE_CHECKING:
     from bayesgroups.questions.values import Using
@@ -117,7 +117,7 @@ def export(report: Path, *, output: Output, level: float = 0.95) -> int:
 
 def compare(
     *reports: Path,
-    approach: Literal["bayesian", "frequentist"] = "bayesian",
+    using: Shown = "auto",
     level: float = 0.95,
     imputed: Imputed = "leave_out",
     json: Json = False,
@@ -128,7 +128,7 @@ def compare(
     The first one is what the others are compared with:
 
         bayesgroups compare alone.nc pooled.nc
-        bayesgroups compare alone.nc pooled.nc --approach frequentist --level 0.8
+        bayesgroups compare alone.nc pooled.nc --using tally --level 0.8
 
     The exit code is 1 when one of them is not usable.
 
@@ -136,8 +136,6 @@ def compare(
     ----------
     reports
         Reports as written by 'bayesgroups estimate --output'.
-    approach
-        Which of the two answers of each report.
     level
         Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
     imputed
@@ -164,14 +162,14 @@ def compare(
         print_json(table, "compare", usable=not broken)
         return 1 if broken else 0
     console = consoles.output()
-    using: Using = "auto" if approach == "bayesian" else "tally"
+    place: Using = "tally" if using in ("tally", "frequentist") else "auto"
     for metric in table["metric"].values if show else ():
         shown = comparison_table(
-            table, str(metric), level=level, using=using, decimals=consoles.decimals(console), limit=show
+            table, str(metric), level=level, using=place, decimals=consoles.decimals(console), limit=show
         )
         console.print(shown)
         console.print()
-    console.print(comparison_summary(table, level=level, using=using))
+    console.print(comparison_summary(table, level=level, using=place))
     if "note" in table.attrs:
         console.print(Text(f"Note: {table.attrs['note']}"))
     if broken:

@@ -189,6 +189,8 @@ def test_reports_are_compared(rows: Path, tmp_path: Path, capsys: Captured) -> N
     names = [str(tmp_path / f"{word}.nc") for word in ("no_pooling", "complete_pooling")]
     assert run(["compare", *names, "--approach", "frequentist"]) == 0
     text = capsys.readouterr().out
+    assert run(["compare", *names, "--using", "tally"]) == 0
+    assert capsys.readouterr().out == text
     for fragment in ("no_pooling", "complete_pooling", "95% confidence (Wilson)", "Frequentist", "width ratio"):
         assert fragment in text
 
