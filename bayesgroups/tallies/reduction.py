@@ -228,8 +228,9 @@ def _overall_means(frame: Frame, request: Request, means: Sequence[int]) -> dict
         return {}
     with _metric_named(frame, request):
         means_of_rows = frame.select(*request.values_of(means)).select(*[nw.col(f"__m{i}__").mean() for i in means])
-    overall = {i: means_of_rows[f"__m{i}__"][0] for i in means}
-    return {i: float(mean) for i, mean in overall.items() if mean is not None and np.isfinite(mean)}
+    # Where no row counts engines have None, NaN or a missing value of their own.
+    overall = {i: means_of_rows[f"__m{i}__"].drop_nulls().to_list() for i in means}
+    return {i: float(mean[0]) for i, mean in overall.items() if mean and np.isfinite(mean[0])}
 
 
 def _with_middles(

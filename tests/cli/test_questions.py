@@ -33,6 +33,7 @@ NOT_ASKED_FOR = {
     "tally_from_estimator": "takes a fitted model",
     "report_from_draws": "takes draws in memory",
     "run_analysis": "run",
+    "add_groups": "what ArviZ reads in memory, which the reports of every command hold enough for",
     "Population": "study",
     "calibrate": "takes a function that draws truths, data and posteriors",
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -259,3 +260,14 @@ def test_many_published_subgroups_are_named_once_each(monkeypatch: pytest.Monkey
     bg.tally_from_estimates(np.zeros(500), np.ones(500), who)
     bg.tally_from_counts(np.zeros(500), np.ones(500), who)
     assert len(named) == 1000
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_a_mean_without_any_row_that_counts_is_undefined_in_frames_with_missing_values_of_their_own(
+    backend: Literal["numpy_nullable", "pyarrow"],
+) -> None:
+    frame = pd.DataFrame({"site": ["a", "b"], "loss": [1.0, 2.0], "y": [0, 0]}).convert_dtypes(dtype_backend=backend)
+    cost = bg.Metric("cost", nw.col("loss"), where=nw.col("__y_true__") == 1, kind="mean", needs=frozenset({"y_true"}))
+    tally = bg.tally(frame, ["site"], [cost], y_true="y", loss="loss", positive=1)
+    assert np.isnan(tally["estimate"].values).all()
+    assert (tally["status"] == "undefined").all()

@@ -67,9 +67,9 @@ def sample(
         alpha, tau = place(t, w)
         value = 2 * np.log(np.cosh(w)) - 0.5 * (alpha / overall_scale) ** 2
         if family == "half_t":
-            value -= 0.5 * (DEGREES + 1) * np.log1p((tau / tau_scale) ** 2 / DEGREES)
+            value = value - 0.5 * (DEGREES + 1) * np.log1p((tau / tau_scale) ** 2 / DEGREES)
         else:
-            value += -0.5 * (tau / tau_scale) ** 2
+            value = value - 0.5 * (tau / tau_scale) ** 2
         size = max(CHUNK // len(alpha), 1)
         for start in range(0, pairs.shape[1], size):
             block = slice(start, start + size)
