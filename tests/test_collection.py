@@ -60,6 +60,7 @@ def collections(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], li
     )
 
 
+@pytest.mark.slow
 def test_workers_that_collect_at_different_times_collect_the_same_tests(
     collections: tuple[list[str], list[str]],
 ) -> None:
@@ -69,6 +70,7 @@ def test_workers_that_collect_at_different_times_collect_the_same_tests(
     assert by_file(first) == by_file(second)
 
 
+@pytest.mark.slow
 def test_no_id_is_there_twice_or_holds_an_address(collections: tuple[list[str], list[str]]) -> None:
     first, _ = collections
     assert [name for name, number in Counter(first).items() if number > 1] == []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import bayesgroups as bg
 
 
+@pytest.mark.slow
 def test_the_two_engines_agree_within_monte_carlo_error() -> None:
     import arviz as az
 

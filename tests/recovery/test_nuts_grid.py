@@ -43,6 +43,7 @@ def test_nuts_agrees_with_the_exact_engines(record: pd.DataFrame) -> None:
     assert record["distance"].max() <= DISTANCE
 
 
+@pytest.mark.slow
 def test_the_command_makes_a_line_again(
     record: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
