@@ -92,7 +92,8 @@ def sample(
         drawn = engine.gaussian(predictor, deviation, error, spread, rng, draws=draws, known=known_variance)
         drawn.eta[:] += centre
         mu, overall = drawn.eta, centre + drawn.overall
-    laid_out = _lay_out(tally, mu, overall, drawn, components.names[:-1] if fixed else components.names, covariates)
+    shown = components.names[:-1] if fixed else components.names
+    laid_out = _lay_out(tally, mu, overall, drawn.tau, shown, covariates, drawn.beta)
     checks = (
         at_most("Pareto k-hat", names, drawn.k_hat, K_HAT, "the largest k-hat of the importance weights"),
         at_least("importance ESS", names, drawn.ess, IS_ESS, "the smallest effective number of weighted draws"),
@@ -117,26 +118,20 @@ def _exchangeable(
     Where next to nothing is a success the tail of the half-t is too long for the grid, and weights take its place.
     """
     drawn = binomial.sample(k, n, rng, draws=draws, overall_scale=overall_scale, tau_scale=scale, family=family)
-    metrics = tally.sizes["metric"]
-    data = {
-        "mu": ("metric subgroup", drawn.mu.reshape(draws, metrics, -1)),
-        "overall": ("metric", np.repeat(drawn.overall[:, None], metrics, axis=1)),
-        "tau": ("metric", np.repeat(drawn.tau[:, None], metrics, axis=1)),
-        "component_sd": ("metric component", np.repeat(drawn.tau[:, None, None], metrics, axis=1)),
-    }
     names = ", ".join(str(metric) for metric in tally["metric"].values)
     checks = grid_checks(names, draws, drawn.surface.edge_mass, drawn.surface.interpolation_error)
     checks += (quadrature_check(names, drawn.quadrature_error),)
-    return Posterior(with_chains(tally, data, component=list(components)), checks, "collapsed")
+    return Posterior(_lay_out(tally, drawn.mu, drawn.overall, drawn.tau[:, None], components), checks, "collapsed")
 
 
 def _lay_out(
     tally: xr.Dataset,
     mu: FloatArray,
     overall: FloatArray,
-    drawn: engine.CrossedDraws,
+    tau: FloatArray,
     components: Sequence[str],
-    covariates: Sequence[str],
+    covariates: Sequence[str] = (),
+    beta: FloatArray | None = None,
 ) -> xr.Dataset:
     """Draws with chains, along the metrics of the tally; tasks share their hyper-parameters."""
     metrics = tally.sizes["metric"]
@@ -147,11 +142,11 @@ def _lay_out(
     data = {
         "mu": ("metric subgroup", mu.reshape(len(mu), metrics, -1)),
         "overall": ("metric", along(overall)),
-        "tau": ("metric", along(np.sqrt((drawn.tau**2).sum(axis=1)))),
-        "component_sd": ("metric component", along(drawn.tau[:, : len(components)])),
+        "tau": ("metric", along(np.sqrt((tau**2).sum(axis=1)))),
+        "component_sd": ("metric component", along(tau[:, : len(components)])),
     }
     coordinates = {"component": list(components)}
-    if covariates:
-        data["beta"] = ("metric covariate", along(drawn.beta))
+    if beta is not None and covariates:
+        data["beta"] = ("metric covariate", along(beta))
         coordinates["covariate"] = list(covariates)
     return with_chains(tally, data, **coordinates)

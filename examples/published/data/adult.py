@@ -47,7 +47,7 @@ def load_adult(path: str | Path) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from bayesgroups.datasets import load_adult
+    >>> from examples.published.data import load_adult
     >>> people = load_adult("data/adult")  # doctest: +SKIP
     """
     import pandas as pd

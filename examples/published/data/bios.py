@@ -51,7 +51,7 @@ def load_bios_runs(path: str | Path, groups: Groups = "both") -> pd.DataFrame:
 
     Examples
     --------
-    >>> from bayesgroups.datasets import load_bios_runs
+    >>> from examples.published.data import load_bios_runs
     >>> runs = load_bios_runs("data/bios")  # doctest: +SKIP
     """
     if groups not in get_args(Groups):
@@ -89,7 +89,7 @@ def load_bios_confusion(path: str | Path, split: Split = "test") -> xr.DataArray
 
     Examples
     --------
-    >>> from bayesgroups.datasets import load_bios_confusion
+    >>> from examples.published.data import load_bios_confusion
     >>> counts = load_bios_confusion("data/bios")  # doctest: +SKIP
     """
     if split not in get_args(Split):

@@ -60,7 +60,7 @@ def load_common_voice(path: str | Path, *, texts: Texts = "raw") -> pd.DataFrame
 
     Examples
     --------
-    >>> from bayesgroups.datasets import load_common_voice
+    >>> from examples.published.data import load_common_voice
     >>> speakers = load_common_voice("data/asr_commonvoice", texts="normalised")  # doctest: +SKIP
     """
     import pandas as pd

@@ -51,7 +51,7 @@ def load_compas(path: str | Path) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from bayesgroups.datasets import load_compas
+    >>> from examples.published.data import load_compas
     >>> defendants = load_compas("data/compas")  # doctest: +SKIP
     """
     import pandas as pd

@@ -64,7 +64,7 @@ def load_dressel_farid(path: str | Path, *, condition: Condition = "no_race") ->
 
     Examples
     --------
-    >>> from bayesgroups.datasets import load_dressel_farid
+    >>> from examples.published.data import load_dressel_farid
     >>> judgements = load_dressel_farid("data/dressel_farid", condition="race")  # doctest: +SKIP
     """
     import pandas as pd
