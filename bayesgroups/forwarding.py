@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 MOVED_MODULES = {
     "analyses": "cli.analysis_files",
@@ -47,8 +45,11 @@ MOVED_NAMES = {
 """Modules of functions that were names of the package."""
 
 
-class Forwarder(MetaPathFinder, Loader):
-    """Finder of modules under their former names; the module is the one that is found under the present name."""
+class Forwarder:
+    """Finder of modules under their former names; the module is the one that is found under the present name.
+
+    It has the methods of a finder and of a loader without their base classes, whose import would take most of ours.
+    """
 
     def __init__(self) -> None:
         self.specs: dict[str, ModuleSpec | None] = {}
@@ -60,7 +61,7 @@ class Forwarder(MetaPathFinder, Loader):
         parts = fullname.split(".")
         if parts[0] != "bayesgroups" or len(parts) < 2 or parts[1] not in MOVED_MODULES:
             return None
-        return ModuleSpec(fullname, self)
+        return ModuleSpec(fullname, cast("Any", self))
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Import the module under its present name, with a warning."""
@@ -100,8 +101,7 @@ def moved_name(name: str) -> object:
     return getattr(import_module(home), name)
 
 
-@dataclass(frozen=True)
-class RenamedKeyword:
+class RenamedKeyword(NamedTuple):
     """A keyword of a function by its former and its present name, and the values that have other names now."""
 
     former: str
