@@ -120,6 +120,7 @@ def test_the_figure_is_that_of_the_record(record: Lines, tmp_path: Path) -> None
     [Setting("apart", (2,), 3), pytest.param(Setting("apart", (2, 4, 4), 3), marks=pytest.mark.slow)],
     ids=str,
 )
+@pytest.mark.record
 def test_settings_of_the_record_can_be_made_again(setting: Setting) -> None:
     """All words, crossed effects among them where there are two attributes.
 

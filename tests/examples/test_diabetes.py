@@ -71,6 +71,7 @@ def test_the_command_of_the_page_makes_its_file_of_the_first_draw(population: pd
     pd.testing.assert_frame_equal(record, groups, check_exact=False, rtol=0, atol=1.5e-4, check_dtype=False)
 
 
+@pytest.mark.record
 def test_the_command_of_the_page_makes_the_rows_of_no_pooling(
     population: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

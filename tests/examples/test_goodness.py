@@ -111,6 +111,7 @@ def test_the_committed_page_says_what_its_sentences_say() -> None:
     assert share["expl+age+rc -> expl+age+rc+age.rc"] <= 15
 
 
+@pytest.mark.record
 def test_the_command_makes_the_columns_of_the_first_draw() -> None:
     """Three columns of p-values in all 52 lines; the quantiles are of 50 draws."""
 

@@ -92,6 +92,7 @@ def test_the_page_has_a_block_for_every_number() -> None:
     assert shown == by_draws | {"penalty", "least sums", "synthetic errors", "least synthetic errors"}
 
 
+@pytest.mark.record
 def test_the_command_makes_columns_of_the_page() -> None:
     """Errors of three estimators over 20 draws, with their Monte Carlo errors."""
     diabetes = populations(public_data("diabetes", "adult", "asr_commonvoice"))[0]

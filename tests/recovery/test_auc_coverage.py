@@ -101,6 +101,7 @@ KEYS = ("design", "interval", "size_class", "level")
 Answers = Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]
 
 
+@pytest.mark.record
 def test_lines_of_a_posterior_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """That of calibrated pairs of counts, where all AUCs are alike, in all of its replications."""
 

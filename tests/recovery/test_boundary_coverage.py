@@ -54,6 +54,7 @@ def test_the_rule_of_reports_covers_what_equal_tails_miss(record: pd.DataFrame) 
     assert (crossed.xs(0.95, level="level") >= 0.93).all()
 
 
+@pytest.mark.record
 def test_a_part_of_the_record_is_made_again(record: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """All lines of one superpopulation and one word, which take seconds."""
     first = worlds()[0]

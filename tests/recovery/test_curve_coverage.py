@@ -77,6 +77,7 @@ def test_the_truth_is_what_rows_say() -> None:
     assert truth.curve("calibration")[3, g] == pytest.approx(y[inside].mean(), abs=0.01)
 
 
+@pytest.mark.record
 def test_lines_of_the_record_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The calibration curve, both sides, in all replications; a quantile of draws may take another one where rounding differs."""
 

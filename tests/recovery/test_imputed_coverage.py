@@ -132,6 +132,7 @@ def test_the_truth_is_what_the_module_says() -> None:
     assert KINDS["rate"](0.0, np.random.default_rng(1))[1][0] == pytest.approx(1 / (1 + np.exp(-CENTRE)))
 
 
+@pytest.mark.record
 def test_a_small_study_goes_on_and_replaces_one_estimator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imputed_coverage, "SPREADS", (0.5,))
     found, again = resumed(lambda run: study(24, 1, estimators=["partial_pooling"], executor=run), tmp_path / "kept")

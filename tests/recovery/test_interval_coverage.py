@@ -173,6 +173,7 @@ def test_the_code_makes_the_record(tmp_path: Path) -> None:
 KEYS = ("design", "interval", "size_class", "level")
 
 
+@pytest.mark.record
 def test_lines_of_rates_can_be_made_again() -> None:
     """All frequentist lines of the design of rates, in all replications."""
     lines = [asdict(line) for line in coverage_study._measure(coverage_study.REPLICATIONS, coverage_study.SEED, 0)]

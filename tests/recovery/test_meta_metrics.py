@@ -230,6 +230,7 @@ def test_lines_of_the_record_of_biases_can_be_made_again() -> None:
         assert_remade(RECORDS / "meta_metric_bias.csv", list(map(asdict, lines)), ["measure", "subgroups", "lowest"])
 
 
+@pytest.mark.record
 def test_lines_of_the_record_of_lengths_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """All lines of a design but that of the bootstrap, which is drawn last and left out here."""
     nothing = np.zeros(shortest_intervals.REPLICATIONS)
@@ -241,6 +242,7 @@ def test_lines_of_the_record_of_lengths_can_be_made_again(monkeypatch: pytest.Mo
     assert_remade(RECORDS / "shortest_intervals.csv", kept, ["design", "interval", "level"])
 
 
+@pytest.mark.record
 def test_lines_of_the_record_of_variances_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fourteen methods of the last design that draw nothing themselves, in all replications."""
     monkeypatch.setattr(meta_metrics, "bootstrapped", lambda *_: [])

@@ -180,6 +180,7 @@ def _remade(*names: str) -> list[dict[str, object]]:
     return [{str(name): value for name, value in line.items()} for line in lines]
 
 
+@pytest.mark.record
 def test_lines_of_references_can_be_made_again() -> None:
     lines = _remade("js", "eb_plug_in", "eb_morris")
     assert len(lines) == 4 * 12
