@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -14,9 +13,11 @@ from bayesgroups.errors import InputError
 from bayesgroups.studies.resampling import study
 from examples.comparisons import shared_study
 from examples.comparisons.entrants import BAYESIAN, REFERENCES, competitors
-from examples.comparisons.shared_cells import cells, draws_of, populations, split
-from examples.comparisons.shared_tables import tables
+from examples.comparisons.shared_cells import MIN_ROWS_WITH_TRUTH, SEED, cells, draws_of, populations, split
+from examples.comparisons.shared_tables import numbers, tables
 from examples.pages import PAGES, blocks
+from tests.public_data import public_data
+from tests.recovery.remade import assert_same_page
 from tests.studies.small_population import halved, population, standard
 
 CELLS = [
@@ -29,11 +30,7 @@ CELLS = [
 @pytest.fixture(scope="module")
 def data() -> Path:
     """The folder of the public data, where it is at hand."""
-    root = Path(os.environ.get("BAYESGROUPS_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    for folder in ("diabetes", "adult", "asr_commonvoice"):
-        if not (root / folder).is_dir():
-            pytest.skip(f"the shared study needs {root / folder}; set BAYESGROUPS_DATA to the folder that holds it")
-    return root
+    return public_data("diabetes", "adult", "asr_commonvoice")
 
 
 @pytest.mark.slow
@@ -117,6 +114,38 @@ def test_the_command_writes_tables_and_resumes(
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "records").rglob("*.npz")} == records
     shared_study.main([*arguments, "--page", str(page)])
     assert "| people fnr | 1.00 |" in blocks(page.read_text("utf-8"))["mae by cell"]
+
+
+@pytest.mark.record
+def test_rows_and_columns_of_references_can_be_made_again(data: Path) -> None:
+    """Scores and both tables by cell of three estimators in all draws; the worst cell is among all of them."""
+    names = ["standard", "js", "eb_morris"]
+    chosen = shared_study.chosen_estimators(",".join(names[1:]))
+    answers = {whole.name: study(whole, chosen, draws=draws_of(whole), seed=SEED) for whole in populations(data)}
+    made, page = numbers([tables(answers)], MIN_ROWS_WITH_TRUTH), (PAGES / "shared_study.md").read_text("utf-8")
+    recorded = {name: block for name, block in blocks(page).items() if name in made}
+    assert sorted(recorded) == ["interval_score by cell", "mae by cell", "scores"]
+    for by_cell in ("mae by cell", "interval_score by cell"):
+        header, *_ = _rows(recorded[by_cell])
+        places = [0, *(header.index(name) for name in names)]
+        shown = [[line[place] for place in places] for line in _rows(recorded[by_cell])]
+        assert len(shown) == 1 + len(CELLS)
+        assert_same_page(_text(_rows(made[by_cell])), _text(shown))
+    lines, shown = (
+        [line[:-1] for line in _rows(text) if line[0] in names] for text in (made["scores"], recorded["scores"])
+    )
+    assert len(lines) == 3 * len(names)
+    assert_same_page(_text(lines), _text(shown))
+
+
+def _rows(text: str) -> list[list[str]]:
+    """Cells of the lines of Markdown tables, without the rules below their heads."""
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    return [line for line in lines if line[0] != "---"]
+
+
+def _text(lines: list[list[str]]) -> str:
+    return "\n".join(" | ".join(line) for line in lines)
 
 
 ROWS_OF_THE_CHOICE = {
