@@ -38,6 +38,24 @@ def protect_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def silence_output() -> None:
+    """Let what is still to be printed go nowhere, where the reader of a pipe has left: nothing fails when the process ends."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):  # no file of the system behind it, as in a notebook
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+class _Console(Console):
+    """A console that leaves a pipe without a reader to the command line, which knows the exit code."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError("nobody reads the output any more")
+
+
 @contextmanager
 def fitting() -> Iterator[Callable[[str, int, int], None]]:
     """Show which metric is fitted and how long the rest will take: a bar on stderr, nothing where that is no terminal."""
@@ -89,4 +107,4 @@ def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
 def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     unwrapped = not stream.isatty() and "COLUMNS" not in os.environ
-    return Console(file=stream, highlight=False, width=UNWRAPPED if unwrapped else None, soft_wrap=unwrapped)
+    return _Console(file=stream, highlight=False, width=UNWRAPPED if unwrapped else None, soft_wrap=unwrapped)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+
+
+class Role(Enum):
+    """Role of the path of an option, as metadata of its annotation; any other path is read."""
+
+    WRITTEN = "a file that the command writes"
+    KEPT = "a folder that the command keeps files in"
+
 
 Imputed = Literal["leave_out", "include"]
 """Whether subgroups without rows take part in a question."""
@@ -25,8 +34,10 @@ Shown = Annotated[
     ),
 ]
 """Approach of a report that is shown, with the former words for it, which are understood and not offered."""
-Output = Annotated[Path, Parameter(alias="-o")]
-TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file.")]
+Output = Annotated[Path, Parameter(alias="-o"), Role.WRITTEN]
+TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file."), Role.WRITTEN]
+Written = Annotated[Path, Role.WRITTEN]
+Folder = Annotated[Path, Role.KEPT]
 
 
 @Parameter(name="*", group="Rows")

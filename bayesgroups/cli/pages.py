@@ -80,8 +80,10 @@ def write_html(report: Path, *, output: Output, level: float = 0.95, imputed: Im
     from bayesgroups.cli.inputs import report_of
 
     opened = report_of(report)
+    written = save(opened, None, output, level=level, imputed=imputed)
     console = consoles.output()
-    save(console, opened, None, output, level=level, imputed=imputed)
+    for line in written:
+        console.print(Text(line))
     return verdict(console, opened)
 
 
@@ -106,8 +108,9 @@ def export(report: Path, *, output: Output, level: float = 0.95) -> int:
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import verdict
     from bayesgroups.cli.inputs import report_of
-    from bayesgroups.views.tables.exports import export_report
+    from bayesgroups.views.tables.exports import check_ending, export_report
 
+    check_ending(output)
     opened = report_of(report)
     export_report(opened, output, level=level)
     console = consoles.output()

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from bayesgroups.views.tables.answers import Column
 
 
+def check_form(wanted: AnswerOptions) -> None:
+    """Refuse a file whose ending no answer has, before anything is computed."""
+    if wanted.output is not None:
+        from bayesgroups.views.tables.answer_files import check_ending
+
+        check_ending(wanted.output)
+
+
 def publish(
     answer: xr.Dataset,
     question: str,

@@ -48,6 +48,7 @@ def tally(
     from bayesgroups.views.tables import tally_table
 
     result = tally_rows(data, rows)
+    written = "" if output is None else saved(result, output)
     console = consoles.output()
     if json:
         print_json(result, "tally", usable=None)
@@ -56,17 +57,25 @@ def tally(
         console.print()
     for note in () if json else binary_notes(result):
         console.print(Text(f"Note: {note}"))
-    return 0 if output is None else wrote(result, output, quiet=json)
+    if written and not json:
+        console.print(Text(written))
+    return 0
 
 
-def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:
-    """Write a tally and say what one can do with it; the exit code."""
-    from bayesgroups.cli import consoles
+def saved(tally: xr.Dataset, output: Path) -> str:
+    """Write a tally; the line that says where, and what one can do with it."""
     from bayesgroups.tallies.files import save_tally
 
     save_tally(tally, output)
-    if not quiet:
-        consoles.output().print(Text(f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"))
+    return f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"
+
+
+def wrote(tally: xr.Dataset, output: Path) -> int:
+    """Write a tally and say what one can do with it; the exit code."""
+    from bayesgroups.cli import consoles
+
+    line = saved(tally, output)
+    consoles.output().print(Text(line))
     return 0
 
 

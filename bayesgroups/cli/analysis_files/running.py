@@ -14,6 +14,7 @@ import xarray as xr
 from bayesgroups.cli.analysis_files.plans import Fit, Plan, read_plan
 from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.files import write_atomically, write_text
+from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.report.compare import compare
@@ -108,6 +109,7 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
     """
     plan = read_plan(path)
     _make_folders(plan)
+    _check_outputs(plan)
     steps = 1 + len(plan.fits) + len(plan.questions)
     tell = progress or (lambda name, done, total: None)
     tell("tally", 0, steps)
@@ -162,6 +164,15 @@ def _make_folders(plan: Plan) -> None:
             output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"folder {str(plan.folder)!r} cannot be made: {problem.strerror}") from problem
+
+
+def _check_outputs(plan: Plan) -> None:
+    """Refuse an output that cannot be written or would replace the analysis, its rows or its tally."""
+    sources = [plan.rows] if plan.rows is not None else [str(plan.tally["file"])]
+    try:
+        check_outputs(plan.outputs, [plan.path, *(plan.path.parent / source for source in sources)])
+    except InputError as problem:
+        raise InputError(f"{plan.path.name}: {problem}") from problem
 
 
 def _tally(plan: Plan) -> xr.Dataset:

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from bayesgroups.cli.options import ANSWER, AnswerOptions, TallyFile
 from bayesgroups.cli.questions.exceptions import WITHOUT_OPTION
 from bayesgroups.cli.questions.question import Question, Table, as_it_is
+from bayesgroups.cli.results import check_form
 from bayesgroups.cli.signatures import REQUIRED, Argument, Function, function_of
 from bayesgroups.cli.values import number_or_word, pairs, sequence
 
@@ -153,6 +154,8 @@ def _answered(
     question: Question, functions: list[Function], options: Mapping[str, Option], given: Mapping[str, Any]
 ) -> int:
     """Read what is to be read, ask the function, and show or write its answer."""
+    if question.table is not None:
+        check_form(given["answer"])
     read = {name: _read(reader, given) for name, reader in question.reads.items()}
     values = {name: option.read(given[name]) for name, option in options.items()} | read
     asked, *steps = (
