@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bayesgroups import __version__
 from bayesgroups.cli import analysis, demo, estimate, logs, pages, questions, study, tally
-from bayesgroups.cli.consoles import errors, protect_streams, silence_output
+from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
 from bayesgroups.cli.invocations import invocation
 from bayesgroups.cli.paths import check_paths
 from bayesgroups.errors import BayesgroupsError, NotUsableError
@@ -120,7 +120,7 @@ def main() -> None:
 
 def _call(words: list[str]) -> object:
     """Call the command that is typed, after a look at the files it names."""
-    command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False)
+    command, bound, _ = app.parse_args(words, console=pages_of_help(), exit_on_error=False, print_error=False)
     check_paths(command, bound)
     return command(*bound.args, **bound.kwargs)
 

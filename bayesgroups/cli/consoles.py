@@ -26,6 +26,11 @@ def errors() -> Console:
     return _console(stderr=True)
 
 
+def pages_of_help() -> Console:
+    """The console of the pages of help, which are folded everywhere."""
+    return _Console()
+
+
 def decimals(console: Console) -> int | None:
     """Decimals that leave room for both approaches side by side; ``None`` where any number has room."""
     return 2 if console.width < NARROW else None

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.estimators import Word, chosen
-from bayesgroups.cli.options import ROWS, Flag, Imputed, Output, RowOptions, Show, Written
+from bayesgroups.cli.options import ORDERS, ROWS, Flag, Imputed, Output, RowOptions, Show, Sort, SortTable, Written
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,6 +31,7 @@ def estimate(
     html: Written | None = None,
     json: Flag = False,
     show: Show = 50,
+    sort: SortTable = "label",
 ) -> int:
     r"""Estimate every metric in every subgroup, the Bayesian and the frequentist way.
 
@@ -79,7 +80,7 @@ def estimate(
     if json:
         return _as_json(report)
     console = consoles.output()
-    show_report(console, report, level=level, show=show)
+    show_report(console, report, level=level, show=show, sort=sort)
     for line in written:
         console.print(Text(line))
     return verdict(console, report)
@@ -110,7 +111,7 @@ def _as_json(report: xr.DataTree) -> int:
     return 0 if int(report.attrs["usable"]) else 1
 
 
-def show_report(console: Console, report: xr.DataTree, *, level: float, show: int) -> None:
+def show_report(console: Console, report: xr.DataTree, *, level: float, show: int, sort: Sort) -> None:
     """Print one table per metric and the notes."""
     import json
 
@@ -119,7 +120,8 @@ def show_report(console: Console, report: xr.DataTree, *, level: float, show: in
     from bayesgroups.views.tables import report_table
 
     for metric in metrics_of(report) if show else ():
-        console.print(report_table(report, metric, level=level, decimals=decimals(console), limit=show))
+        table = report_table(report, metric, level=level, order=ORDERS[sort], decimals=decimals(console), limit=show)
+        console.print(table)
         console.print()
     for note in json.loads(str(report.attrs.get("notes", "[]"))):
         console.print(Text(f"Note: {note}"))

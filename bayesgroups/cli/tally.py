@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bayesgroups.cli.options import ROWS, Json, Larger, Names, Output, RowOptions, Show, TallyFile
+from bayesgroups.cli.options import ORDERS, ROWS, Json, Larger, Names, Output, RowOptions, Show, SortTable, TallyFile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,6 +20,7 @@ def tally(
     output: TallyFile | None = None,
     json: Json = False,
     show: Show = 50,
+    sort: SortTable = "label",
 ) -> int:
     r"""Count rows per metric and subgroup, and print the standard estimates.
 
@@ -53,7 +54,7 @@ def tally(
     if json:
         print_json(result, "tally", usable=None)
     for metric in result["metric"].values if show and not json else ():
-        console.print(tally_table(result, str(metric), limit=show))
+        console.print(tally_table(result, str(metric), order=ORDERS[sort], limit=show))
         console.print()
     for note in () if json else binary_notes(result):
         console.print(Text(f"Note: {note}"))

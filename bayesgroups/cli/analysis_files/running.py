@@ -20,6 +20,7 @@ from bayesgroups.estimators.estimate import estimate
 from bayesgroups.report.compare import compare
 from bayesgroups.report.schema import save_report
 from bayesgroups.tallies.files import open_tally, save_tally
+from bayesgroups.tallies.labels import name_levels
 from bayesgroups.views.tables.answer_files import save_answer
 from bayesgroups.views.tables.frames import report_frame
 from bayesgroups.views.tables.records import as_text
@@ -178,11 +179,14 @@ def _check_outputs(plan: Plan) -> None:
 def _tally(plan: Plan) -> xr.Dataset:
     from bayesgroups.tallies import tally
 
-    given: dict[str, Any] = {name: value for name, value in plan.tally.items() if name != "output"}
-    if plan.rows is None:
-        return open_tally(plan.path.parent / str(given["file"]))
+    given: dict[str, Any] = {name: value for name, value in plan.tally.items() if name not in ("level_names", "output")}
     try:
-        result: xr.Dataset = tally(plan.path.parent / plan.rows, **given)
+        result: xr.Dataset = (
+            open_tally(plan.path.parent / str(given["file"]))
+            if plan.rows is None
+            else tally(plan.path.parent / plan.rows, **given)
+        )
+        result = name_levels(result, plan.level_names)
     except InputError as problem:
         raise InputError(f"{plan.path.name}: [tally] {problem}") from problem
     return result

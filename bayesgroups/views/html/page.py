@@ -111,7 +111,7 @@ def _metric(context: Context) -> dict[str, Any]:
         "words": words,
         "estimand": context.reading.headline(),
         "estimates": estimates(context, heading),
-        "left_out": left_out_sentence(context.participants.names),
+        "left_out": left_out_sentence(context.participants.names, context.shown),
         "pooling": pooling(context),
         "worst": worst(context),
         "unequal": unequal(context),
