@@ -19,6 +19,7 @@ from bayesgroups.cli import analysis, demo, estimate, logs, pages, questions, st
 from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
 from bayesgroups.cli.invocations import invocation
 from bayesgroups.cli.paths import check_paths
+from bayesgroups.cli.waiting import paused, waiting
 from bayesgroups.errors import BayesgroupsError, NotUsableError
 
 USABLE, NOT_USABLE, BAD_INPUT, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
@@ -99,11 +100,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), invocation(words):
             warnings.showwarning = _note
-            code = _call(words)
+            with waiting(" ".join(["bayesgroups", *words[:1]]), errors()):
+                code = _call(words)
             sys.stdout.flush()
     except NotUsableError as problem:
-        return _complain(problem, NOT_USABLE)
-    except (BayesgroupsError, CycloptsError) as problem:
+        return _complain(_spoken(problem, words), NOT_USABLE)
+    except BayesgroupsError as problem:
+        return _complain(_spoken(problem, words), BAD_INPUT)
+    except CycloptsError as problem:
         return _complain(problem, BAD_INPUT)
     except KeyboardInterrupt:
         return _complain("interrupted; files are as they were or whole", INTERRUPTED)
@@ -125,8 +129,18 @@ def _call(words: list[str]) -> object:
     return command(*bound.args, **bound.kwargs)
 
 
+def _spoken(problem: BayesgroupsError, words: list[str]) -> str:
+    """The message of an error with the options of the command that was typed in place of the arguments of Python."""
+    from bayesgroups.cli.messages import calls_of, options_of, spoken
+
+    command = app.parse_commands(words)[1][-1]
+    options = options_of(command)
+    return spoken(str(problem), options, calls_of(app)) if options else str(problem)
+
+
 def _note(message: Warning | str, *_: object, **__: object) -> None:
-    errors().print(Text(f"Note: {' '.join(str(message).split())}"))
+    with paused():
+        errors().print(Text(f"Note: {' '.join(str(message).split())}"))
 
 
 def _complain(problem: object, code: int) -> int:

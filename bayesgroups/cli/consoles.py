@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
+from bayesgroups.cli.waiting import paused, stopped
+
 UNWRAPPED = 500
 """Columns of an output that is no terminal: wide enough that a table is not folded for a file."""
 NARROW = 100
@@ -18,6 +20,7 @@ NARROW = 100
 
 def output() -> Console:
     """The console of stdout; plain and unfolded when that is no terminal."""
+    stopped()
     return _console(stderr=False)
 
 
@@ -100,7 +103,7 @@ def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with paused(), Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(first, total=1)
 
         def step(description: str, done: int, total: int) -> None:

@@ -80,6 +80,9 @@ def print_text(text: str) -> None:
     """Print text as it is, with no folding and no markup."""
     import sys
 
+    from bayesgroups.cli.waiting import stopped
+
+    stopped()
     sys.stdout.write(text + "\n")
 
 

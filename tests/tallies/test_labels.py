@@ -157,7 +157,7 @@ def test_the_command_line_names_levels(rows: Path, capsys: Captured) -> None:
         assert run(question.split()) == 0
         printed = capsys.readouterr().out
         assert "some college" in printed
-        assert "edu=1" in printed
+        assert ("edu=1" in printed) == (question != "certify t.nc")  # which names the worst alone
     assert run(["ranks", "t.nc", "--json"]) == 0
     records = next(t for t in json.loads(capsys.readouterr().out)["tables"] if "rank" in t["values"])["records"]
     assert [record["subgroup"] for record in records] == ["1", "2"]
