@@ -19,7 +19,7 @@ from bayesgroups.cli import analysis, demo, estimate, logs, pages, questions, st
 from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
 from bayesgroups.cli.invocations import invocation
 from bayesgroups.cli.paths import check_paths
-from bayesgroups.cli.waiting import paused, waiting
+from bayesgroups.cli.waiting import paused, sign_of_life
 from bayesgroups.errors import BayesgroupsError, NotUsableError
 
 USABLE, NOT_USABLE, BAD_INPUT, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
@@ -100,7 +100,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), invocation(words):
             warnings.showwarning = _note
-            with waiting(" ".join(["bayesgroups", *words[:1]]), errors()):
+            with sign_of_life(" ".join(["bayesgroups", *words[:1]]), errors()):
                 code = _call(words)
             sys.stdout.flush()
     except NotUsableError as problem:

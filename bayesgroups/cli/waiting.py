@@ -62,7 +62,7 @@ _CURRENT: list[Waiting] = []
 
 
 @contextmanager
-def waiting(name: str, console: Console) -> Iterator[None]:
+def sign_of_life(name: str, console: Console) -> Iterator[None]:
     """Show that a command is at work, on a console that is a terminal."""
     if not console.is_terminal:
         yield
