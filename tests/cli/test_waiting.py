@@ -25,7 +25,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 
 
 def test_silent_work_is_shown_after_a_while(terminal: io.StringIO) -> None:
-    with waiting.sign_of_life("bayesgroups tally", cli.errors()):
+    with waiting.sign_of_life("bayesgroups tally", consoles.errors()):
         assert terminal.getvalue() == ""
         time.sleep(0.3)
     assert "bayesgroups tally" in terminal.getvalue()
@@ -33,7 +33,7 @@ def test_silent_work_is_shown_after_a_while(terminal: io.StringIO) -> None:
 
 
 def test_short_work_and_files_get_nothing(terminal: io.StringIO) -> None:
-    with waiting.sign_of_life("bayesgroups tally", cli.errors()):
+    with waiting.sign_of_life("bayesgroups tally", consoles.errors()):
         pass
     with waiting.sign_of_life("bayesgroups tally", Console(file=terminal)):
         time.sleep(0.2)
@@ -42,7 +42,7 @@ def test_short_work_and_files_get_nothing(terminal: io.StringIO) -> None:
 
 
 def test_a_bar_takes_its_place_and_it_comes_back(terminal: io.StringIO) -> None:
-    with waiting.sign_of_life("silent part", cli.errors()):
+    with waiting.sign_of_life("silent part", consoles.errors()):
         with consoles.fitting() as progress:
             progress("fnr", 0, 2)
             time.sleep(0.2)
@@ -53,7 +53,7 @@ def test_a_bar_takes_its_place_and_it_comes_back(terminal: io.StringIO) -> None:
 
 
 def test_what_is_printed_ends_it(terminal: io.StringIO) -> None:
-    with waiting.sign_of_life("silent part", cli.errors()):
+    with waiting.sign_of_life("silent part", consoles.errors()):
         consoles.output()
         time.sleep(0.2)
     assert "silent part" not in terminal.getvalue()
