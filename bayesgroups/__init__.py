@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from bayesgroups.tallies import tally_from_estimates as tally_from_estimates
     from bayesgroups.tallies.files import open_tally as open_tally
     from bayesgroups.tallies.files import save_tally as save_tally
+    from bayesgroups.tallies.labels import name_levels as name_levels
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
 
@@ -131,6 +132,7 @@ _HOME = {
     "open_report": "report.schema",
     "save_tally": "tallies.files",
     "open_tally": "tallies.files",
+    "name_levels": "tallies.labels",
     "tally_from_estimator": "interop.scikit_learn",
     "report_from_draws": "interop.draws",
     "run_analysis": "cli.analysis_files",
@@ -153,7 +155,7 @@ _MODULES = {
 __all__ = [  # noqa: RUF022
     # Tally
     "tally", "tally_from_counts", "tally_from_estimates", "tally_from_estimator", "disagreement_tally", "add_tallies",
-    "save_tally", "open_tally", "Metric", "metrics",
+    "save_tally", "open_tally", "name_levels", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",

@@ -1,7 +1,8 @@
 """The command line: a command for every public question.
 
-Exit codes: 0 all is well; 1 a report is not usable; 2 the input cannot be used; 130 interrupted. An error in
-the input is one message on stderr; anything else is a bug and shows its traceback.
+Exit codes: 0 all is well; 1 a report is not usable; 2 the input cannot be used; 130 interrupted; 141 nobody reads what is
+printed any more, as behind ``| head -1`` (files are written before). An error in the input is one message on stderr;
+anything else is a bug and shows its traceback.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from rich.text import Text
 
 from bayesgroups import __version__
 from bayesgroups.cli import analysis, demo, estimate, logs, pages, questions, study, tally
-from bayesgroups.cli.consoles import errors, protect_streams
+from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
 from bayesgroups.cli.invocations import invocation
+from bayesgroups.cli.paths import check_paths
+from bayesgroups.cli.waiting import paused, sign_of_life
 from bayesgroups.errors import BayesgroupsError, NotUsableError
 
-USABLE, NOT_USABLE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+USABLE, NOT_USABLE, BAD_INPUT, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
 app = App(
     name="bayesgroups",
@@ -47,7 +50,7 @@ Then ask: how unequal, good enough for everyone, which model? Or keep a whole an
 
 Every question prints JSON with --json. Completion for your shell: bayesgroups --install-completion
 
-Exit codes: 0 fine, 1 a report is not usable, 2 the input cannot be used.
+Exit codes: 0 fine, 1 a report is not usable, 2 the input cannot be used, 141 nobody reads the output.
 """,
 )
 PIPELINE: dict[str, tuple[Callable[..., int], ...]] = {
@@ -97,13 +100,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), invocation(words):
             warnings.showwarning = _note
-            code = app(words, exit_on_error=False, print_error=False)
+            with sign_of_life(" ".join(["bayesgroups", *words[:1]]), errors()):
+                code = _call(words)
+            sys.stdout.flush()
     except NotUsableError as problem:
-        return _complain(problem, NOT_USABLE)
-    except (BayesgroupsError, CycloptsError) as problem:
+        return _complain(_spoken(problem, words), NOT_USABLE)
+    except BayesgroupsError as problem:
+        return _complain(_spoken(problem, words), BAD_INPUT)
+    except CycloptsError as problem:
         return _complain(problem, BAD_INPUT)
     except KeyboardInterrupt:
         return _complain("interrupted; files are as they were or whole", INTERRUPTED)
+    except BrokenPipeError:
+        silence_output()
+        return UNREAD
     return code if isinstance(code, int) else USABLE
 
 
@@ -112,8 +122,25 @@ def main() -> None:
     sys.exit(run())
 
 
+def _call(words: list[str]) -> object:
+    """Call the command that is typed, after a look at the files it names."""
+    command, bound, _ = app.parse_args(words, console=pages_of_help(), exit_on_error=False, print_error=False)
+    check_paths(command, bound)
+    return command(*bound.args, **bound.kwargs)
+
+
+def _spoken(problem: BayesgroupsError, words: list[str]) -> str:
+    """The message of an error with the options of the command that was typed in place of the arguments of Python."""
+    from bayesgroups.cli.messages import calls_of, options_of, spoken
+
+    command = app.parse_commands(words)[1][-1]
+    options = options_of(command)
+    return spoken(str(problem), options, calls_of(app)) if options else str(problem)
+
+
 def _note(message: Warning | str, *_: object, **__: object) -> None:
-    errors().print(Text(f"Note: {' '.join(str(message).split())}"))
+    with paused():
+        errors().print(Text(f"Note: {' '.join(str(message).split())}"))
 
 
 def _complain(problem: object, code: int) -> int:

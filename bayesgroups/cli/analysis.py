@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from bayesgroups.cli.options import Flag
+from bayesgroups.cli.options import Flag, Written
 
 
 def run(analysis: Path, *, json: Flag = False) -> int:
@@ -51,7 +51,7 @@ def run(analysis: Path, *, json: Flag = False) -> int:
     return 0
 
 
-def init(analysis: Path = Path("analysis.toml"), *, replace: Flag = False) -> int:
+def init(analysis: Written = Path("analysis.toml"), *, replace: Flag = False) -> int:
     """Write an analysis to start from, with comments.
 
     For example:

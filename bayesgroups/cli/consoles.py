@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
+from bayesgroups.cli.waiting import paused, stopped
+
 UNWRAPPED = 500
 """Columns of an output that is no terminal: wide enough that a table is not folded for a file."""
 NARROW = 100
@@ -18,12 +20,18 @@ NARROW = 100
 
 def output() -> Console:
     """The console of stdout; plain and unfolded when that is no terminal."""
+    stopped()
     return _console(stderr=False)
 
 
 def errors() -> Console:
     """The console of stderr."""
     return _console(stderr=True)
+
+
+def pages_of_help() -> Console:
+    """The console of the pages of help, which are folded everywhere."""
+    return _Console()
 
 
 def decimals(console: Console) -> int | None:
@@ -36,6 +44,24 @@ def protect_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def silence_output() -> None:
+    """Let what is still to be printed go nowhere, where the reader of a pipe has left: nothing fails when the process ends."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):  # no file of the system behind it, as in a notebook
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+class _Console(Console):
+    """A console that leaves a pipe without a reader to the command line, which knows the exit code."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError("nobody reads the output any more")
 
 
 @contextmanager
@@ -77,7 +103,7 @@ def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with paused(), Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(first, total=1)
 
         def step(description: str, done: int, total: int) -> None:
@@ -89,4 +115,4 @@ def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
 def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     unwrapped = not stream.isatty() and "COLUMNS" not in os.environ
-    return Console(file=stream, highlight=False, width=UNWRAPPED if unwrapped else None, soft_wrap=unwrapped)
+    return _Console(file=stream, highlight=False, width=UNWRAPPED if unwrapped else None, soft_wrap=unwrapped)

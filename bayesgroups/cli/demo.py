@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from bayesgroups.cli.options import Folder
+
 if TYPE_CHECKING:
     import xarray as xr
 
 METRICS = ("fnr", "sel", "acc")
 
 
-def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
+def demo(*, seed: int = 0, output_dir: Folder = Path()) -> int:
     """Show what the package does, on made-up rows whose truth is known.
 
     Estimates false negative rate, selection rate and accuracy of a risk model in 32 subgroups, alone and with
@@ -32,15 +34,15 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import save, verdict
     from bayesgroups.cli.invocations import signed
+    from bayesgroups.data.outputs import check_outputs
     from bayesgroups.datasets import demonstration
-    from bayesgroups.errors import InputError
     from bayesgroups.estimators import NoPooling, PartialPooling
     from bayesgroups.estimators.estimate import estimate
     from bayesgroups.tallies import tally
     from bayesgroups.views.tables import report_table, truth_table
 
-    if not output_dir.is_dir():
-        raise InputError(f"folder {str(output_dir)!r} does not exist; make it first")
+    page, file = output_dir / "report.html", output_dir / "report.nc"
+    check_outputs([file, page], [])
     shown = demonstration(seed)
     with consoles.fitting() as progress:
         result = tally(
@@ -48,6 +50,7 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
         )
         alone = estimate(result, NoPooling(), seed=seed, progress=progress)
         pooled = signed(estimate(result, PartialPooling(), seed=seed, progress=progress))
+    written = save(pooled, file, page, truth=shown.truth)
     console = consoles.output()
     console.print(Text(_opening(result)))
     console.print()
@@ -57,10 +60,10 @@ def demo(*, seed: int = 0, output_dir: Path = Path()) -> int:
     console.print()
     console.print(truth_table({"alone": alone, "pooled": pooled}, shown.truth))
     console.print()
-    save(console, pooled, output_dir / "report.nc", output_dir / "report.html", truth=shown.truth)
+    for line in written:
+        console.print(Text(line))
     code = verdict(console, pooled)
     console.print()
-    page = output_dir / "report.html"
     console.print(Text(f"Next: open {page} in a browser. For your own rows: bayesgroups estimate --help"))
     return code
 

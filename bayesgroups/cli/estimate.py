@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.estimators import Word, chosen
-from bayesgroups.cli.options import ROWS, Flag, Imputed, Output, RowOptions, Show
+from bayesgroups.cli.options import ORDERS, ROWS, Flag, Imputed, Output, RowOptions, Show, Sort, SortTable, Written
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,9 +28,10 @@ def estimate(
     inference: Literal["auto", "collapsed", "nuts", "nuts_jax"] = "auto",
     level: float = 0.95,
     output: Output | None = None,
-    html: Path | None = None,
+    html: Written | None = None,
     json: Flag = False,
     show: Show = 50,
+    sort: SortTable = "label",
 ) -> int:
     r"""Estimate every metric in every subgroup, the Bayesian and the frequentist way.
 
@@ -75,11 +76,13 @@ def estimate(
     leaf = chosen(estimator, settings)
     with consoles.fitting() as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
+    written = save(report, output, html, level=level)
     if json:
-        return _as_json(report, output, html, level)
+        return _as_json(report)
     console = consoles.output()
-    show_report(console, report, level=level, show=show)
-    save(console, report, output, html, level=level)
+    show_report(console, report, level=level, show=show, sort=sort)
+    for line in written:
+        console.print(Text(line))
     return verdict(console, report)
 
 
@@ -99,17 +102,16 @@ def _toml(text: str) -> object:
         return text
 
 
-def _as_json(report: xr.DataTree, output: Path | None, html: Path | None, level: float) -> int:
+def _as_json(report: xr.DataTree) -> int:
     from bayesgroups.cli.results import print_text
     from bayesgroups.views.tables.records import as_text
     from bayesgroups.views.tables.report_documents import report_document
 
     print_text(as_text(report_document(report)))
-    save(None, report, output, html, level=level)
     return 0 if int(report.attrs["usable"]) else 1
 
 
-def show_report(console: Console, report: xr.DataTree, *, level: float, show: int) -> None:
+def show_report(console: Console, report: xr.DataTree, *, level: float, show: int, sort: Sort) -> None:
     """Print one table per metric and the notes."""
     import json
 
@@ -118,14 +120,14 @@ def show_report(console: Console, report: xr.DataTree, *, level: float, show: in
     from bayesgroups.views.tables import report_table
 
     for metric in metrics_of(report) if show else ():
-        console.print(report_table(report, metric, level=level, decimals=decimals(console), limit=show))
+        table = report_table(report, metric, level=level, order=ORDERS[sort], decimals=decimals(console), limit=show)
+        console.print(table)
         console.print()
     for note in json.loads(str(report.attrs.get("notes", "[]"))):
         console.print(Text(f"Note: {note}"))
 
 
 def save(
-    console: Console | None,
     report: xr.DataTree,
     output: Path | None,
     html: Path | None,
@@ -133,8 +135,8 @@ def save(
     level: float = 0.95,
     truth: xr.DataArray | None = None,
     imputed: Imputed = "leave_out",
-) -> None:
-    """Write what was asked for and say where, unless there is no console to say it on."""
+) -> list[str]:
+    """Write what was asked for, before anything is printed, and give the lines that say where."""
     lines = []
     if output is not None:
         from bayesgroups.report.schema import save_report
@@ -144,9 +146,7 @@ def save(
         from bayesgroups.views.html import write_html
 
         lines.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
-    if console is not None:
-        for line in lines:
-            console.print(Text(line))
+    return lines
 
 
 def verdict(console: Console, report: xr.DataTree) -> int:

@@ -100,16 +100,32 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         raise InputError("name at least one metric, as --metric fnr")
     from bayesgroups.data.sources import open_source
     from bayesgroups.tallies import tally
+    from bayesgroups.tallies.labels import name_levels
 
     source = open_source(data)
     positive = _label(source, rows)
-    return tally(
+    names = _level_names(rows)
+    result = tally(
         source, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, correct=rows.correct, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
         weights=rows.weights, missing=rows.missing, confusion=rows.confusion, row_covariates=rows.row_covariate,
         larger_is_better=rows.larger_is_better,
     )  # fmt: skip
+    return name_levels(result, names) if names else result
+
+
+def _level_names(rows: RowOptions) -> dict[str, dict[str, str]]:
+    """Names of levels by attribute and level, each typed as attribute:level=name."""
+    from bayesgroups.cli.values import pairs
+
+    names: dict[str, dict[str, str]] = {}
+    for place, name in (pairs(rows.level_name, option="--level-name", kind=str) or {}).items():
+        attribute, colon, level = place.rpartition(":")
+        if not colon:
+            raise InputError(f"--level-name '{place}={name}' is not of the form attribute:level=name, as edu:2=college")
+        names.setdefault(attribute, {})[level] = str(name)
+    return names
 
 
 def _label(source: Source, rows: RowOptions) -> object:

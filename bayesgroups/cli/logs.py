@@ -30,6 +30,7 @@ def read_inspect(log: Path, *, output: Output) -> int:
     """
     from bayesgroups.interop import read_inspect as read
 
+    _check_ending(output)
     return _rows(read(log), output)
 
 
@@ -52,16 +53,21 @@ def read_lm_eval(samples: Path, *, output: Output, filter: str | None = None) ->
     """
     from bayesgroups.interop import read_lm_eval as read
 
+    _check_ending(output)
     return _rows(read(samples, filter=filter), output)
+
+
+def _check_ending(output: Path) -> None:
+    from bayesgroups.errors import InputError
+
+    if output.suffix.lower() != ".csv":
+        raise InputError(f"file {str(output)!r}: rows are written as .csv; give it this ending")
 
 
 def _rows(frame: pd.DataFrame, output: Path) -> int:
     from bayesgroups.cli import consoles
     from bayesgroups.data.files import write_atomically
-    from bayesgroups.errors import InputError
 
-    if output.suffix.lower() != ".csv":
-        raise InputError(f"file {str(output)!r}: rows are written as .csv; give it this ending")
     write_atomically(output, lambda place: frame.to_csv(place, index=False, lineterminator="\n"))
     consoles.output().print(Text(f"Wrote {len(frame)} rows to {output}: {', '.join(map(str, frame.columns))}"))
     return 0

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
+
+
+class Role(Enum):
+    """Role of the path of an option, as metadata of its annotation; any other path is read."""
+
+    WRITTEN = "a file that the command writes"
+    KEPT = "a folder that the command keeps files in"
+
 
 Imputed = Literal["leave_out", "include"]
 """Whether subgroups without rows take part in a question."""
@@ -15,6 +24,17 @@ Names = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
 Flag = Annotated[bool, Parameter(negative=())]
 Json = Annotated[bool, Parameter(negative=(), help="Print JSON instead of tables.")]
 Show = Annotated[int, Parameter(help="Print at most so many subgroups per metric, the largest; 0 prints none.")]
+Sort = Literal["answer", "label"]
+"""Order of the subgroups of a table."""
+SortTable = Annotated[
+    Sort,
+    Parameter(
+        help="Order of the subgroups: as labels have them (label), or by their estimates, largest first (answer)."
+    ),
+]
+"""Order of tables that answer no question of who."""
+ORDERS: dict[Sort, Literal["tally", "estimate"]] = {"label": "tally", "answer": "estimate"}
+"""Orders of tables of estimates by the words of the option."""
 Shown = Annotated[
     Literal["auto", "posterior", "tally", "bayesian", "frequentist"],
     Parameter(
@@ -25,8 +45,10 @@ Shown = Annotated[
     ),
 ]
 """Approach of a report that is shown, with the former words for it, which are understood and not offered."""
-Output = Annotated[Path, Parameter(alias="-o")]
-TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file.")]
+Output = Annotated[Path, Parameter(alias="-o"), Role.WRITTEN]
+TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file."), Role.WRITTEN]
+Written = Annotated[Path, Role.WRITTEN]
+Folder = Annotated[Path, Role.KEPT]
 
 
 @Parameter(name="*", group="Rows")
@@ -75,6 +97,8 @@ class RowOptions:
         --set row_covariates=age; repeat it for several.
     larger_is_better
         Direction of metrics whose name does not tell it, such as mean; smaller is taken to be better when left out.
+    level_name
+        Name of a level that people read, as attribute:level=name, such as --level-name edu:2=college; repeat it for several.
     """
 
     by: Names = ()
@@ -95,6 +119,7 @@ class RowOptions:
     confusion: Flag = False
     row_covariate: Names = ()
     larger_is_better: Larger = None
+    level_name: Names = ()
 
     def given(self) -> list[str]:
         """Names of the options that differ from their defaults."""
@@ -119,11 +144,15 @@ class AnswerOptions:
         Write the answer to this file: .nc for all of it, .json, or .csv for its largest table.
     show
         Print at most so many rows per table; 0 prints none.
+    sort
+        Order of the subgroups of a table: by what is asked (answer), or as labels have them (label). Files and JSON always have
+        the order of the labels, which is that of the levels of the attributes, the first attribute slowest.
     """
 
     json: Flag = False
     output: Output | None = None
     show: int = 50
+    sort: Sort = "answer"
 
 
 ANSWER = AnswerOptions()

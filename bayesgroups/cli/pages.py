@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bayesgroups.cli.options import Imputed, Json, Output, Show, Shown
+from bayesgroups.cli.options import ORDERS, Imputed, Json, Output, Show, Shown, SortTable
 
 if TYPE_CHECKING:
     from bayesgroups.questions.values import Using
 
 
-def show(data: Path, *, level: float = 0.95, json: Json = False, show: Show = 50) -> int:
+def show(data: Path, *, level: float = 0.95, json: Json = False, show: Show = 50, sort: SortTable = "label") -> int:
     """Print a report or a tally that was saved.
 
     For example:
@@ -45,12 +45,12 @@ def show(data: Path, *, level: float = 0.95, json: Json = False, show: Show = 50
         if json:
             print_text(as_text(report_document(source)))
             return 0 if int(source.attrs["usable"]) else 1
-        show_report(console, source, level=level, show=show)
+        show_report(console, source, level=level, show=show, sort=sort)
         return verdict(console, source)
     if json:
         print_json(source, "tally", usable=None)
     for metric in source["metric"].values if show and not json else ():
-        console.print(tally_table(source, str(metric), limit=show))
+        console.print(tally_table(source, str(metric), order=ORDERS[sort], limit=show))
         console.print()
     return 0
 
@@ -80,8 +80,10 @@ def write_html(report: Path, *, output: Output, level: float = 0.95, imputed: Im
     from bayesgroups.cli.inputs import report_of
 
     opened = report_of(report)
+    written = save(opened, None, output, level=level, imputed=imputed)
     console = consoles.output()
-    save(console, opened, None, output, level=level, imputed=imputed)
+    for line in written:
+        console.print(Text(line))
     return verdict(console, opened)
 
 
@@ -106,8 +108,9 @@ def export(report: Path, *, output: Output, level: float = 0.95) -> int:
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import verdict
     from bayesgroups.cli.inputs import report_of
-    from bayesgroups.views.tables.exports import export_report
+    from bayesgroups.views.tables.exports import check_ending, export_report
 
+    check_ending(output)
     opened = report_of(report)
     export_report(opened, output, level=level)
     console = consoles.output()
@@ -122,6 +125,7 @@ def compare(
     imputed: Imputed = "leave_out",
     json: Json = False,
     show: Show = 50,
+    sort: SortTable = "label",
 ) -> int:
     """Print several reports of the same metrics and subgroups side by side.
 
@@ -165,7 +169,13 @@ def compare(
     place: Using = "tally" if using in ("tally", "frequentist") else "auto"
     for metric in table["metric"].values if show else ():
         shown = comparison_table(
-            table, str(metric), level=level, using=place, decimals=consoles.decimals(console), limit=show
+            table,
+            str(metric),
+            level=level,
+            using=place,
+            order=ORDERS[sort],
+            decimals=consoles.decimals(console),
+            limit=show,
         )
         console.print(shown)
         console.print()

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from bayesgroups.views.tables.answers import Column
 
 
+def check_form(wanted: AnswerOptions) -> None:
+    """Refuse a file whose ending no answer has, before anything is computed."""
+    if wanted.output is not None:
+        from bayesgroups.views.tables.answer_files import check_ending
+
+        check_ending(wanted.output)
+
+
 def publish(
     answer: xr.Dataset,
     question: str,
@@ -24,13 +32,16 @@ def publish(
     columns: Mapping[str, Column],
     source: xr.Dataset | xr.DataTree | None = None,
     remark: str | None = None,
+    order: Sequence[str] = (),
+    shown: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> int:
     """Print an answer, as tables or as JSON, and write it where asked; the exit code is 1 if its report is not usable.
 
     ``question`` is the name of the function, ``source`` the tally or report that was asked, ``rows`` the dim along which a table
     runs (one table per combination of the other dims), ``columns`` headings and variables, as in
-    `bayesgroups.views.tables.answer_table`, ``remark`` a variable with texts for footnotes, and ``notes`` lines below the tables.
+    `bayesgroups.views.tables.answer_table`, ``remark`` a variable with texts for footnotes, ``order`` what sorts subgroups by the
+    answer, ``shown`` labels as people read them, and ``notes`` lines below the tables.
     """
     from bayesgroups.cli.consoles import output
 
@@ -47,11 +58,11 @@ def publish(
         console = output()
         for sentence in answer_headlines(answer, question) if wanted.show else []:
             console.print(Text(sentence, style="bold"))
-        for table in _tables(answer, rows, columns, wanted.show, remark):
+        for table in _tables(answer, rows, columns, wanted, remark, order, shown or {}):
             console.print(table)
             console.print()
         noted = [f"Note: {answer.attrs['note']}"] if "note" in answer.attrs else []
-        for line in (*notes, *_left_out(answer), *noted):
+        for line in (*notes, *_left_out(answer, shown or {}), *noted):
             console.print(Text(line))
     if wanted.output is not None and not wanted.json:
         output().print(Text(f"Wrote the answer to {wanted.output}"))
@@ -69,11 +80,20 @@ def print_text(text: str) -> None:
     """Print text as it is, with no folding and no markup."""
     import sys
 
+    from bayesgroups.cli.waiting import stopped
+
+    stopped()
     sys.stdout.write(text + "\n")
 
 
 def _tables(
-    answer: xr.Dataset, rows: str | None, columns: Mapping[str, Column], show: int, remark: str | None
+    answer: xr.Dataset,
+    rows: str | None,
+    columns: Mapping[str, Column],
+    wanted: AnswerOptions,
+    remark: str | None,
+    order: Sequence[str],
+    shown: Mapping[str, str],
 ) -> list[object]:
     """One table per combination of dims beside the one of the rows."""
     import itertools
@@ -81,22 +101,30 @@ def _tables(
     from bayesgroups.views.tables.answers import answer_table
 
     used = [name for column in columns.values() for name in ((column,) if isinstance(column, str) else column)]
-    used = [name for name in dict.fromkeys([*used, *([remark] if remark else [])]) if name in answer]
+    sorting = order if rows == "subgroup" and wanted.sort == "answer" else ()
+    keys = [name.removeprefix("-") for name in sorting]
+    used = [name for name in dict.fromkeys([*used, *keys, *([remark] if remark else [])]) if name in answer]
     held = {head: column for head, column in columns.items() if all(name in used for name in _names(column))}
     part = answer[used]
     dims = [str(dim) for dim in part.dims if dim != rows]
-    if not show:
+    if not wanted.show:
         return []
     tables: list[object] = []
     for labels in itertools.product(*(part[dim].values for dim in dims)):
         at = dict(zip(dims, labels, strict=True))
         footnotes = remark if remark in used else None
-        title = ", ".join(str(label) for label in labels)
-        tables.append(answer_table(part.sel(at), rows, held, title=title, remark=footnotes, limit=show))
+        title = ", ".join(
+            shown.get(str(label), str(label)) if dim == "subgroup" else str(label) for dim, label in at.items()
+        )
+        tables.append(
+            answer_table(
+                part.sel(at), rows, held, title=title, remark=footnotes, limit=wanted.show, order=sorting, shown=shown
+            )
+        )
     return tables
 
 
-def _left_out(answer: xr.Dataset) -> list[str]:
+def _left_out(answer: xr.Dataset, shown: Mapping[str, str]) -> list[str]:
     """A sentence per metric that leaves somebody out, or one for all where they leave out the same."""
     from bayesgroups.report.view import left_out_sentence, plain
 
@@ -104,7 +132,9 @@ def _left_out(answer: xr.Dataset) -> list[str]:
         return []
     names = answer["left_out"]
     along = [str(label) for dim in names.dims for label in answer[dim].values] if names.dims else [""]
-    sentences = dict(zip(along, map(left_out_sentence, names.values.astype(str).ravel()), strict=True))
+    sentences = dict(
+        zip(along, [left_out_sentence(text, shown) for text in names.values.astype(str).ravel()], strict=True)
+    )
     if len(set(sentences.values())) == 1:
         return [sentence for sentence in list(sentences.values())[:1] if sentence]
     return [f"{plain(name)}: {sentence}" for name, sentence in sentences.items() if sentence]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from bayesgroups.cli.estimators import Word, chosen
-from bayesgroups.cli.options import ANSWER, AnswerOptions, Names
+from bayesgroups.cli.options import ANSWER, AnswerOptions, Folder, Names
 
 Words = Annotated[tuple[Word, ...], Parameter(name="--estimator", negative=())]
 
@@ -28,7 +28,7 @@ def study(
     draws: int = 20,
     seed: int = 0,
     workers: int = 1,
-    folder: Path | None = None,
+    folder: Folder | None = None,
     level: float = 0.95,
     answer: AnswerOptions = ANSWER,
 ) -> int:
@@ -78,12 +78,13 @@ def study(
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import table_of
-    from bayesgroups.cli.results import publish
+    from bayesgroups.cli.results import check_form, publish
     from bayesgroups.errors import InputError
     from bayesgroups.studies.populations import Population
     from bayesgroups.studies.resampling import study as run
     from bayesgroups.studies.scores import measures
 
+    check_form(answer)
     columns = [name for name in (y_true, y_score) if name is not None]
     frame = table_of(population, (*by, *columns))
     for name in by:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bayesgroups.cli.options import ROWS, Json, Larger, Names, Output, RowOptions, Show, TallyFile
+from bayesgroups.cli.options import ORDERS, ROWS, Json, Larger, Names, Output, RowOptions, Show, SortTable, TallyFile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,6 +20,7 @@ def tally(
     output: TallyFile | None = None,
     json: Json = False,
     show: Show = 50,
+    sort: SortTable = "label",
 ) -> int:
     r"""Count rows per metric and subgroup, and print the standard estimates.
 
@@ -48,25 +49,34 @@ def tally(
     from bayesgroups.views.tables import tally_table
 
     result = tally_rows(data, rows)
+    written = "" if output is None else saved(result, output)
     console = consoles.output()
     if json:
         print_json(result, "tally", usable=None)
     for metric in result["metric"].values if show and not json else ():
-        console.print(tally_table(result, str(metric), limit=show))
+        console.print(tally_table(result, str(metric), order=ORDERS[sort], limit=show))
         console.print()
     for note in () if json else binary_notes(result):
         console.print(Text(f"Note: {note}"))
-    return 0 if output is None else wrote(result, output, quiet=json)
+    if written and not json:
+        console.print(Text(written))
+    return 0
 
 
-def wrote(tally: xr.Dataset, output: Path, *, quiet: bool = False) -> int:
-    """Write a tally and say what one can do with it; the exit code."""
-    from bayesgroups.cli import consoles
+def saved(tally: xr.Dataset, output: Path) -> str:
+    """Write a tally; the line that says where, and what one can do with it."""
     from bayesgroups.tallies.files import save_tally
 
     save_tally(tally, output)
-    if not quiet:
-        consoles.output().print(Text(f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"))
+    return f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"
+
+
+def wrote(tally: xr.Dataset, output: Path) -> int:
+    """Write a tally and say what one can do with it; the exit code."""
+    from bayesgroups.cli import consoles
+
+    line = saved(tally, output)
+    consoles.output().print(Text(line))
     return 0
 
 

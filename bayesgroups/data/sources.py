@@ -107,11 +107,8 @@ def open_source(source: object) -> Source:
         return source
     if isinstance(source, str | Path):
         text = str(source)
-        # Path.glob() takes no absolute patterns.
-        if glob.has_magic(text) and not Path(text).exists():
-            return _open_files(text, sorted(glob.glob(text, recursive=True)))  # noqa: PTH207
-        if Path(text).is_dir():
-            files = sorted(str(path) for path in Path(text).rglob("*") if _kind(path.name) and not _hidden(path, text))
+        files = files_named(source)
+        if files is not None:
             return _open_files(text, files)
         large = (
             text.lower().endswith(PARQUET) and Path(text).is_file() and Path(text).stat().st_size >= LARGE_FILE_BYTES
@@ -122,6 +119,16 @@ def open_source(source: object) -> Source:
     if isinstance(frame, nw.LazyFrame):
         return Source(frame)
     return Source(frame.lazy() if frame.implementation.is_polars() else frame, memory=frame)
+
+
+def files_named(path: str | Path) -> list[str] | None:
+    """The files of rows of a directory or a pattern such as ``"rows/*.parquet"``, in order; ``None`` for any other path."""
+    text = str(path)
+    if glob.has_magic(text) and not Path(text).exists():
+        return sorted(glob.glob(text, recursive=True))  # noqa: PTH207  (Path.glob() takes no absolute patterns)
+    if Path(text).is_dir():
+        return sorted(str(file) for file in Path(text).rglob("*") if _kind(file.name) and not _hidden(file, text))
+    return None
 
 
 def is_stream(source: object) -> TypeGuard[Iterator[object]]:

@@ -155,7 +155,7 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
         "level": np.array(LEVELS),
         "metric": tally["metric"].values,
         "subgroup": tally["subgroup"].values,
-        **{name: ("subgroup", tally[name].values) for name in attributes_of(tally)},
+        **{name: ("subgroup", tally[name].values, tally[name].attrs) for name in attributes_of(tally)},
     }
     return xr.Dataset(data, coords=coordinates)
 

@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,7 @@ from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.schema import check
+from bayesgroups.tallies.labels import shown_labels, shown_left_out
 
 Order = Literal["tally", "size", "estimate"]
 ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
@@ -136,11 +137,12 @@ def read(
     check_level(level)
     estimates, facts = table.sel(metric=name), tally.sel(metric=name)
     labels = [str(label) for label in table["subgroup"].values]
+    shown = shown_labels(tally)
     overall, overall_is = _overall(report, name, facts)
     return Reading(
         metric=plain(name),
         level=level,
-        subgroups=tuple(plain(label) for label in labels),
+        subgroups=tuple(plain(shown[label]) for label in labels),
         count=_floats(facts["count"]),
         reason=tuple(str(reason) for reason in facts["reason"].values),
         bayesian=_side(estimates, "bayesian", level),
@@ -270,13 +272,13 @@ def number(value: float, decimals: int = 3) -> str:
     return f"{value:.3g}" if tiny or abs(value) >= 1e12 else f"{value:z.{decimals}f}"
 
 
-def left_out_sentence(left_out: str) -> str:
-    """Sentence that names who takes no part in an answer; empty where everyone does.
+def left_out_sentence(left_out: str, shown: Mapping[str, str] | None = None) -> str:
+    """Sentence that names who takes no part in an answer, by the labels that people read; empty where everyone does.
 
     >>> left_out_sentence("a | f (no rows); b | f (no positives)"), left_out_sentence("")
     ('Left out, without rows: a | f (no rows); b | f (no positives).', '')
     """
-    labels = left_out.split("; ") if left_out else []
+    labels = shown_left_out(left_out, shown or {}).split("; ") if left_out else []
     more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
     return f"Left out, without rows: {plain('; '.join(labels[:NAMED]))}{more}." if labels else ""
 

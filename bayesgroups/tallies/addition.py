@@ -18,6 +18,7 @@ from bayesgroups.tallies.assembly import assemble, descriptions
 from bayesgroups.tallies.auc_variances import score_cells
 from bayesgroups.tallies.confusion import add_cells
 from bayesgroups.tallies.covariate_addition import carry_covariates
+from bayesgroups.tallies.labels import carry_names
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.notes import ASSUMED, BINARY, merge
 from bayesgroups.tallies.score_moments import carry
@@ -82,7 +83,9 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     notes = merge([json.loads(part.attrs["settings"]) for part in parts])
     settings = {name: value for name, value in settings.items() if name not in (ASSUMED, BINARY)} | notes
     settings["parts"] = len(parts)
-    total = assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
+    total = carry_names(
+        parts, assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
+    )
     return carry_covariates(parts, carry(parts, add_cells(total, parts, subgroups)))
 
 

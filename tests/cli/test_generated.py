@@ -24,7 +24,7 @@ from bayesgroups.cli.values import pairs
 from bayesgroups.errors import InputError
 
 Captured = pytest.CaptureFixture[str]
-SHARED = {"*", "--json", "--output", "-o", "--show"}
+SHARED = {"*", "--json", "--output", "-o", "--show", "--sort"}
 FUNCTIONS = sorted({path for question in QUESTIONS.values() for path in (question.function, *question.steps)})
 
 

@@ -21,7 +21,7 @@ TOP = ("title", "seed", "created_at", "folder", "rows", "tally", "estimators", "
 TALLY = (
     "file", "by", "metrics", "y_true", "y_pred", "y_score", "loss", "correct", "threshold", "selection_rate", "positive",
     "features", "cluster", "cluster_analysis", "weights", "missing", "pooled_variance", "confusion",
-    "row_covariates", "larger_is_better", "output",
+    "row_covariates", "larger_is_better", "level_names", "output",
 )  # fmt: skip
 FIT = ("word", "seed", "inference", "level", "output", "html", "json", "csv")
 QUESTION = ("ask", "of", "output")
@@ -88,6 +88,11 @@ class Plan:
     compared: tuple[str, ...]
 
     @property
+    def level_names(self) -> Mapping[str, Mapping[str, str]]:
+        """Names of levels that people read, by attribute and level."""
+        return _level_names(self.tally)
+
+    @property
     def outputs(self) -> tuple[Path, ...]:
         """Every file that running it writes."""
         fits = [path for fit in self.fits for path in fit.files.values()]
@@ -147,11 +152,12 @@ def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
             if name not in tally:
                 raise InputError(f"[tally] lacks {name!r}; name at least one, as {name} = ['...']")
     else:
-        extra = next((name for name in tally if name not in ("file", "output")), None)
+        extra = next((name for name in tally if name not in ("file", "level_names", "output")), None)
         if extra:
             raise InputError(
                 f"tally.{extra} says what is in rows, but tally.file is a tally and has that; leave it out"
             )
+    _level_names(tally)
     seed = _seed(given, "")
     folder = path.parent / (_text(given, "folder", "") or ".")
     fits = tuple(
@@ -174,6 +180,15 @@ def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
     if twice:
         raise InputError(f"two outputs are called {Path(twice).name!r}; give each a name of its own")
     return plan
+
+
+def _level_names(tally: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    names = _table(tally, "level_names", "tally.")
+    where = "tally.level_names."
+    return {
+        attribute: {level: _text(given, level, f"{where}{attribute}.") or "" for level in given}
+        for attribute, given in ((name, _table(names, name, where)) for name in names)
+    }
 
 
 def _fit(name: str, given: Mapping[str, Any], folder: Path, seed: int) -> Fit:

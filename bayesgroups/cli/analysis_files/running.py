@@ -14,11 +14,13 @@ import xarray as xr
 from bayesgroups.cli.analysis_files.plans import Fit, Plan, read_plan
 from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.files import write_atomically, write_text
+from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
 from bayesgroups.report.compare import compare
 from bayesgroups.report.schema import save_report
 from bayesgroups.tallies.files import open_tally, save_tally
+from bayesgroups.tallies.labels import name_levels
 from bayesgroups.views.tables.answer_files import save_answer
 from bayesgroups.views.tables.frames import report_frame
 from bayesgroups.views.tables.records import as_text
@@ -108,6 +110,7 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
     """
     plan = read_plan(path)
     _make_folders(plan)
+    _check_outputs(plan)
     steps = 1 + len(plan.fits) + len(plan.questions)
     tell = progress or (lambda name, done, total: None)
     tell("tally", 0, steps)
@@ -164,14 +167,26 @@ def _make_folders(plan: Plan) -> None:
         raise InputError(f"folder {str(plan.folder)!r} cannot be made: {problem.strerror}") from problem
 
 
+def _check_outputs(plan: Plan) -> None:
+    """Refuse an output that cannot be written or would replace the analysis, its rows or its tally."""
+    sources = [plan.rows] if plan.rows is not None else [str(plan.tally["file"])]
+    try:
+        check_outputs(plan.outputs, [plan.path, *(plan.path.parent / source for source in sources)])
+    except InputError as problem:
+        raise InputError(f"{plan.path.name}: {problem}") from problem
+
+
 def _tally(plan: Plan) -> xr.Dataset:
     from bayesgroups.tallies import tally
 
-    given: dict[str, Any] = {name: value for name, value in plan.tally.items() if name != "output"}
-    if plan.rows is None:
-        return open_tally(plan.path.parent / str(given["file"]))
+    given: dict[str, Any] = {name: value for name, value in plan.tally.items() if name not in ("level_names", "output")}
     try:
-        result: xr.Dataset = tally(plan.path.parent / plan.rows, **given)
+        result: xr.Dataset = (
+            open_tally(plan.path.parent / str(given["file"]))
+            if plan.rows is None
+            else tally(plan.path.parent / plan.rows, **given)
+        )
+        result = name_levels(result, plan.level_names)
     except InputError as problem:
         raise InputError(f"{plan.path.name}: [tally] {problem}") from problem
     return result

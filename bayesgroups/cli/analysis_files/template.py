@@ -20,6 +20,8 @@ y_true = "outcome"            # column of the outcome
 y_score = "risk"              # column of the score; or y_pred = "decision"
 threshold = 0.5               # selected are scores of at least this
 output = "rows.tally.nc"
+# [tally.level_names.sex]     # names that people read in tables, plots and pages
+# 2 = "women"
 
 [estimators.alone]
 word = "no_pooling"

@@ -33,7 +33,9 @@ def _totals(answer: xr.Dataset) -> list[str]:
     ]
 
 
-NEEDED = Table("subgroup", {"assumed": "assumed", "needed": "needed", "more": "more"}, notes=_totals)
+NEEDED = Table(
+    "subgroup", {"assumed": "assumed", "needed": "needed", "more": "more"}, notes=_totals, order=("-more", "-needed")
+)
 DEFINITIONS = (
     Question(
         "questions.certification.published.fairness_definitions", "fairness-definitions acc.nc --tolerance 0.1",
@@ -59,13 +61,14 @@ EVERYONE = (
     Question(
         "questions.certification.bands.simultaneous_intervals", "simultaneous-intervals fnr.nc --level 0.9",
         {"source": readers.source},
-        table=Table("subgroup", {"estimate": ("estimate", "lower", "upper")}),
+        table=Table("subgroup", {"estimate": ("estimate", "lower", "upper")}, order=("-estimate",)),
     ),
     Question(
         "questions.certification.rank_intervals.ranks", "ranks fnr.nc", DIRECTED,
         table=Table(
             "subgroup", {"rank": ("rank", "lower", "upper"), "expected": "expected_rank", "estimate": "estimate",
             "P(best)": "probability_best", "P(worst)": "probability_worst"},
+            order=("-rank", "-probability_worst"),
         ),
     ),
     Question(
@@ -73,6 +76,7 @@ EVERYONE = (
         table=Table(
             "subgroup", {"gap": "gap", "std. error": "std_error", "P(beyond)": "probability", "p": "p_value",
             "listed": "discovered"},
+            order=("-discovered", "-probability", "p_value"),
         ),
     ),
     Question(
@@ -97,7 +101,7 @@ SAMPLE_SIZES = (
     Question(
         "questions.certification.sample_sizes.minimum_detectable_gap", "minimum-detectable-gap acc.tally.nc",
         {"tally": readers.tally},
-        table=Table("subgroup", {"gap": "gap"}),
+        table=Table("subgroup", {"gap": "gap"}, order=("-gap",)),
     ),
     Question(
         "questions.certification.sample_sizes.probability_of_finding_worst",

@@ -40,6 +40,7 @@ CURVES = (
         "auc-intervals rows.csv --by sex --y-true sick --y-score risk --interval logit", {"tally": readers.auc_tally},
         table=Table(
             "subgroup", {"positives": "positives", "negatives": "negatives", "AUC": ("estimate", "lower", "upper")},
+            order=("estimate",),
         ),
     ),
     Question(
@@ -56,6 +57,6 @@ CURVES = (
     ),
     Question(
         "tallies.score_histograms.auc_error_bound", "auc-error-bound small.tally.nc", {"tally": readers.saved_tally},
-        table=Table("subgroup", {"bound": "bound"}, prepare=_bounds),
+        table=Table("subgroup", {"bound": "bound"}, prepare=_bounds, order=("-bound",)),
     ),
 )  # fmt: skip

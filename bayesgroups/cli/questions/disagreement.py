@@ -44,7 +44,10 @@ DISAGREEMENT = (
     Question(
         "frequentist.bounds.bounds.disagreement_bounds",
         "disagreement-bounds d.tally.nc --notion equal_opportunity --across subgroups", {"tally": readers.saved_tally},
-        table=Table("subgroup critic critic_group", {"lower": "lower", "upper": "upper", "midpoint": "midpoint"}),
+        table=Table(
+            "subgroup critic critic_group", {"lower": "lower", "upper": "upper", "midpoint": "midpoint"},
+            order=("-upper", "-lower"),
+        ),
     ),
     Question(
         "frequentist.bounds.sets.confidence_sets", "disagreement-sets d.tally.nc --notion calibration --kind credible",

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from bayesgroups.cli.options import ANSWER, AnswerOptions, TallyFile
 from bayesgroups.cli.questions.exceptions import WITHOUT_OPTION
 from bayesgroups.cli.questions.question import Question, Table, as_it_is
+from bayesgroups.cli.results import check_form
 from bayesgroups.cli.signatures import REQUIRED, Argument, Function, function_of
 from bayesgroups.cli.values import number_or_word, pairs, sequence
 
@@ -153,6 +154,8 @@ def _answered(
     question: Question, functions: list[Function], options: Mapping[str, Option], given: Mapping[str, Any]
 ) -> int:
     """Read what is to be read, ask the function, and show or write its answer."""
+    if question.table is not None:
+        check_form(given["answer"])
     read = {name: _read(reader, given) for name, reader in question.reads.items()}
     values = {name: option.read(given[name]) for name, option in options.items()} | read
     asked, *steps = (
@@ -166,7 +169,7 @@ def _answered(
         from bayesgroups.cli.tally import wrote
 
         return wrote(answer, given["output"])
-    return _shown(question.name, question.table, answer, given["answer"], _source(read.values()))
+    return _shown(question.name, question.table, answer, given["answer"], list(read.values()))
 
 
 def _read(reader: Callable[..., Any], given: Mapping[str, Any]) -> Any:
@@ -175,7 +178,7 @@ def _read(reader: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     return reader(*bound.args, **bound.kwargs)
 
 
-def _shown(name: str, table: Table, answer: Any, wanted: AnswerOptions, source: xr.DataTree | None) -> int:
+def _shown(name: str, table: Table, answer: Any, wanted: AnswerOptions, read: list[Any]) -> int:
     from bayesgroups.cli import results
 
     prepared = table.prepare(answer)
@@ -188,8 +191,21 @@ def _shown(name: str, table: Table, answer: Any, wanted: AnswerOptions, source: 
         )  # tables have one level, files have all
     return results.publish(
         prepared, table.question(prepared) if table.question else name, wanted, rows=along, columns=table.columns,
-        source=source, remark=table.remark, notes=table.notes(prepared),
+        source=_source(read), shown=_labels(read), remark=table.remark, order=table.order, notes=table.notes(prepared),
     )  # fmt: skip
+
+
+def _labels(read: Iterable[Any]) -> dict[str, str]:
+    """Labels of the tally or report that was asked, as people read them; answers can name subgroups without having them."""
+    import xarray as xr
+
+    from bayesgroups.tallies.labels import shown_labels
+
+    for value in read:
+        table = value["constant_data"].to_dataset() if isinstance(value, xr.DataTree) else value
+        if isinstance(table, xr.Dataset) and "subgroup" in table.dims:
+            return shown_labels(table)
+    return {}
 
 
 def _source(read: Iterable[Any]) -> xr.DataTree | None:

@@ -34,6 +34,6 @@ PRIORS = (
     ),
     Question(
         "questions.priors.sensitivity.prior_sensitivity", "prior-sensitivity fnr.nc", {"report": readers.report},
-        table=Table("subgroup", {"mean": "mean", "prior": "prior", "likelihood": "likelihood", "": "diagnosis"}),
+        table=Table("subgroup", {"mean": "mean", "prior": "prior", "likelihood": "likelihood", "": "diagnosis"}, order=("-prior",)),
     ),
 )  # fmt: skip

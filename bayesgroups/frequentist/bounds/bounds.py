@@ -94,7 +94,9 @@ def disagreement_bounds(
     labels = labels_of(notion, [str(label) for label in tally["label"].values])
     coordinates = {**leading, "label": np.array(labels, dtype=str)}
     if across is None:
-        along = {name: ("subgroup", tally[name].values) for name in ("subgroup", *attributes_of(tally))}
+        along = {
+            name: ("subgroup", tally[name].values, tally[name].attrs) for name in ("subgroup", *attributes_of(tally))
+        }
         return _labelled(rate, (*dims, "label", "subgroup"), coordinates | along, attrs)
     by_label = differences(rate, form)
     labelled = _labelled(over_labels(by_label), dims, coordinates, attrs | {"across": "subgroups"})

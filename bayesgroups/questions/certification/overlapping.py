@@ -210,7 +210,7 @@ def _part(tally: xr.Dataset, positions: NDArray[np.intp], attribute: str) -> xr.
     columns = {name: part[name].values.astype(str) for name in names}
     columns[attribute] = np.full(len(positions), ALL)
     labels = [label(levels) for levels in zip(*columns.values(), strict=True)]
-    along: dict[str, object] = {name: ("subgroup", levels) for name, levels in columns.items()}
+    along: dict[str, object] = {name: ("subgroup", levels, part[name].attrs) for name, levels in columns.items()}
     return part.assign_coords({"subgroup": labels, **along})
 
 

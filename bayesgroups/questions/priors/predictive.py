@@ -81,7 +81,7 @@ def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draw
         observed=(("metric", "subgroup"), observed),
         range_lower=("metric", tally["range_lower"].values),
         range_upper=("metric", tally["range_upper"].values),
-    ).assign_coords({n: ("subgroup", tally[n].values) for n in attributes_of(tally)}).assign_attrs(
+    ).assign_coords({n: ("subgroup", tally[n].values, tally[n].attrs) for n in attributes_of(tally)}).assign_attrs(
         {"estimator": estimator.word, "seed": seed}
     )  # fmt: skip
 

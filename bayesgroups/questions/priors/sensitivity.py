@@ -95,7 +95,7 @@ def prior_sensitivity(
     places = [names.index(name) for name in chosen]
     tables = [_metric(report, str(name), list(powers), places, imputed) for name in table["metric"].values]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", combine_attrs="drop")
-    attributes = {name: ("subgroup", table[name].values[places]) for name in attributes_of(table)}
+    attributes = {name: ("subgroup", table[name].values[places], table[name].attrs) for name in attributes_of(table)}
     return joined.assign_coords({"metric": table["metric"].values, "subgroup": chosen, **attributes})
 
 

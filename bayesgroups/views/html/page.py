@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from bayesgroups.data.files import write_text
 from bayesgroups.report.schema import check
-from bayesgroups.report.view import left_out_sentence, percent
+from bayesgroups.report.view import NAMED, left_out_sentence, percent, plain
+from bayesgroups.tallies.labels import shown_left_out
 from bayesgroups.tallies.participation import Imputed, check_imputed
 from bayesgroups.views.html.sections.checks import diagnostics, priors
 from bayesgroups.views.html.sections.context import Context, contexts
@@ -111,7 +112,7 @@ def _metric(context: Context) -> dict[str, Any]:
         "words": words,
         "estimand": context.reading.headline(),
         "estimates": estimates(context, heading),
-        "left_out": left_out_sentence(context.participants.names),
+        "left_out": _left_out(context),
         "pooling": pooling(context),
         "worst": worst(context),
         "unequal": unequal(context),
@@ -119,6 +120,16 @@ def _metric(context: Context) -> dict[str, Any]:
         "priors": priors(context),
         "table": table(context),
     }
+
+
+def _left_out(context: Context) -> dict[str, Any] | None:
+    """Who takes no part in the questions: a sentence, or a list to open where it would be long."""
+    left_out = context.participants.left_out
+    if not left_out:
+        return None
+    if len(left_out) <= NAMED:
+        return {"sentence": left_out_sentence(context.participants.names, context.shown), "labels": []}
+    return {"sentence": "", "labels": [plain(shown_left_out(label, context.shown)) for label in left_out]}
 
 
 def _file(name: str) -> str:

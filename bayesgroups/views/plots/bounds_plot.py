@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.errors import InputError
 from bayesgroups.report.view import plain
+from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.views.plots import style
 
 if TYPE_CHECKING:
@@ -82,8 +83,11 @@ def disagreement_bounds(found: xr.Dataset, *, size: style.Size = "page", axes: A
                 ends[defined], place[defined], ls="", marker=marker, color=colour, markersize=0.9 * shape.marker, label=caption
             )  # fmt: skip
         handles.append(handle)
+    shown = shown_labels(found)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), [style.short(plain(x)) for x in names], fontsize=shape.small, parse_math=False)
+    axes.set_yticks(
+        range(len(names)), [style.short(plain(shown[x])) for x in names], fontsize=shape.small, parse_math=False
+    )
     for i in range(0, len(names), 2):
         axes.axhspan(i - 0.5, i + 0.5, color=style.BAND, zorder=0, lw=0)
     axes.set_xlim(-0.02, 1.02)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.view import percent
+from bayesgroups.report.view import percent, plain
+from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.tallies.participation import Imputed, check_imputed
 from bayesgroups.views.plots.style import BLUE, GREY, VERMILION, new_figure
 
@@ -113,6 +114,7 @@ def curves(
     words = {"threshold": ("threshold", str(chosen.attrs.get("metric", ""))),
              "roc": ("false positive rate", "true positive rate"),
              "calibration": ("mean score", "share of positives")}[kind]  # fmt: skip
+    shown = shown_labels(chosen)
     handles: list[Artist] = []
     alone = _without_rows(chosen)
     taking_part = np.flatnonzero(~alone | (imputed == "include"))
@@ -124,7 +126,7 @@ def curves(
             continue
         subgroup = names.index(wanted[place])
         handles = _paint(axes, kind, chosen, subgroup, _Mode(band, bool(alone[subgroup]), mean))
-        axes.set_title(wanted[place], loc="left", fontsize=9, parse_math=False)
+        axes.set_title(plain(shown[wanted[place]]), loc="left", fontsize=9, parse_math=False)
         if place + across >= len(wanted):
             axes.tick_params(labelbottom=True)
             axes.set_xlabel(words[0], fontsize=8, parse_math=False)

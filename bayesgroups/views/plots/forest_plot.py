@@ -11,6 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import Order, Reading, Side, check_order, percent, plain, read, whole
+from bayesgroups.tallies.labels import shown_level
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.plots.style import BAND, BLUE, GREY, VERMILION, new_figure, short
 
@@ -163,11 +164,12 @@ def _grouped(report: xr.DataTree, rows: IndexArray, attribute: str | None) -> tu
     attributes = attributes_of(table)
     if attribute not in attributes:
         raise InputError(f"the report has no attribute {attribute!r}; {near_misses(attribute, attributes)}")
+    tally = report["constant_data"].to_dataset()
     level = [str(table[attribute].values[i]) for i in rows]
     ordered: list[int] = []
     heads: list[tuple[int, str]] = []
     for value in dict.fromkeys(level):
-        heads.append((len(ordered), short(f"{plain(attribute)}: {plain(value)}")))
+        heads.append((len(ordered), short(f"{plain(attribute)}: {plain(shown_level(tally, attribute, value))}")))
         ordered += [int(i) for i, row_level in zip(rows, level, strict=True) if row_level == value]
     return np.array(ordered, dtype=np.intp), heads
 

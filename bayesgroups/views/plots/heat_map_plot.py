@@ -13,6 +13,7 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.values import Using, approach_shown
 from bayesgroups.report.view import number, plain, read
+from bayesgroups.tallies.labels import shown_level
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.plots import style
 
@@ -85,6 +86,7 @@ def heat_map(
     approach = approach_shown(using)
     reading, shape, owns_figure = read(report, metric), style.look(size), axes is None
     table = report["estimates"].to_dataset()
+    tally = report["constant_data"].to_dataset()
     attributes = attributes_of(table)
     for attribute in (rows, columns):
         if attribute not in attributes:
@@ -136,9 +138,17 @@ def heat_map(
                 [j - 0.5, j + 0.5], i - 0.5, i + 0.5, facecolor="white", edgecolor="#B6BCC6", hatch="///", lw=0
             )
     axes.set_xticks(
-        range(len(across)), [style.short(plain(x), 20) for x in across], fontsize=shape.small, parse_math=False
+        range(len(across)),
+        [style.short(plain(shown_level(tally, columns, x)), 20) for x in across],
+        fontsize=shape.small,
+        parse_math=False,
     )
-    axes.set_yticks(range(len(down)), [style.short(plain(x), 28) for x in down], fontsize=shape.small, parse_math=False)
+    axes.set_yticks(
+        range(len(down)),
+        [style.short(plain(shown_level(tally, rows, x)), 28) for x in down],
+        fontsize=shape.small,
+        parse_math=False,
+    )
     axes.tick_params(length=0)
     style.name(
         axes,

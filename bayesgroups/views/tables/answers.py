@@ -13,6 +13,7 @@ from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import error_headline, headline, number, plain
+from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, interval_text
 
 Column = Sequence[str]
@@ -38,19 +39,24 @@ def answer_table(
     remark: str | None = None,
     limit: int | None = None,
     decimals: int | None = None,
+    order: Sequence[str] = (),
+    shown: Mapping[str, str] | None = None,
 ) -> Table:
     """A table of variables along one dim, or of one row where ``rows`` is ``None``.
 
     Whatever else the answer varies along has been selected. ``columns`` has headings, and the variable (or estimate, lower and
     upper limit) below each; columns that are empty are left out. ``remark`` is a variable of texts that become footnotes, ``limit``
-    the number of rows at most, and ``decimals`` by default three figures of the largest of a column.
+    the number of rows at most, and ``decimals`` by default three figures of the largest of a column. ``order`` names variables that
+    sort the rows, smallest first, or largest first behind a minus, the first before the next; rows without a value come last, and
+    variables that the answer lacks are passed over. ``shown`` has the labels of subgroups as people read them.
     """
     if limit is not None and limit < 0:
         raise InputError(f"limit must be 0 or larger, or None for all rows; got {limit}")
     table = empty_table(plain(title))
     total = 1 if rows is None else answer.sizes[rows]
-    shown = total if limit is None else min(limit, total)
-    cells = {head: _cells(answer, rows, column, decimals) for head, column in columns.items()}
+    places_shown = _sorted(answer, rows, total, order)[:limit]
+    read = {**(shown_labels(answer) if "subgroup" in answer.dims else {}), **(shown or {})}
+    cells = {head: _cells(answer, rows, column, decimals, read) for head, column in columns.items()}
     cells = {head: texts for head, texts in cells.items() if any(texts)}
     if rows is not None:
         table.add_column(rows.replace("_", " "), overflow="fold", min_width=min(12, 80 // (len(cells) + 1)))
@@ -62,11 +68,12 @@ def answer_table(
     remarks = [""] * total if remark is None else [str(value) for value in _values(answer, rows, remark)]
     if any(remarks):
         table.add_column("")
-    for i in range(shown):
-        label = [] if rows is None else [Text(plain(str(answer[rows].values[i])))]
+    for i in places_shown:
+        label = [] if rows is None else [Text(plain(_label(str(answer[rows].values[i]), rows, read)))]
         line = [*label, *(Text(texts[i]) for texts in cells.values())]
         table.add_row(*line, *([notes.mark(remarks[i])] if any(remarks) else []))
-    more = [f"{shown} of {total} rows are shown"] if shown < total else []
+    count = len(places_shown)
+    more = [f"{count} of {total} rows are shown"] if count < total else []
     return captioned(table, [*notes.lines(), *more], total, total)
 
 
@@ -112,11 +119,14 @@ def places(values: Sequence[float] | np.ndarray) -> int:
     return min(max(2 - math.floor(math.log10(largest)), 0), 12)
 
 
-def _cells(answer: xr.Dataset, rows: str | None, column: Column, decimals: int | None) -> list[str]:
+def _cells(
+    answer: xr.Dataset, rows: str | None, column: Column, decimals: int | None, shown: Mapping[str, str]
+) -> list[str]:
     if isinstance(column, str):
         values = _values(answer, rows, column)
         if values.dtype.kind not in "fiub":
-            return [plain(str(value)) for value in values]
+            named = shown if column.endswith("_subgroup") else {}
+            return [plain(named.get(str(value), str(value))) for value in values]
         digits = places(values.astype(float)) if values.dtype.kind in "iub" or decimals is None else decimals
         varying = decimals is None and rows in MIXED and values.dtype.kind == "f"
         return [_number(float(value), places([value]) if varying else digits) for value in values]
@@ -128,6 +138,20 @@ def _cells(answer: xr.Dataset, rows: str | None, column: Column, decimals: int |
         digits = places([estimate, lower, upper]) if varying else together
         texts.append(interval_text(float(estimate), float(lower), float(upper), digits))
     return texts
+
+
+def _label(label: str, rows: str, shown: Mapping[str, str]) -> str:
+    return shown.get(label, label) if rows == "subgroup" else label
+
+
+def _sorted(answer: xr.Dataset, rows: str | None, total: int, order: Sequence[str]) -> list[int]:
+    """Positions of the rows in order; as they are where nothing sorts them."""
+    names = [name for name in order if name.removeprefix("-") in answer] if rows is not None else []
+    keys = []
+    for name in names:
+        values = _values(answer, rows, name.removeprefix("-")).astype(float)
+        keys.append(np.nan_to_num(-values if name.startswith("-") else values, nan=np.inf))
+    return np.lexsort(keys[::-1]).tolist() if keys else list(range(total))
 
 
 def _number(value: float, digits: int) -> str:

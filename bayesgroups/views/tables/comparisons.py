@@ -10,7 +10,8 @@ from rich.text import Text
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.values import Using, approach_shown
-from bayesgroups.report.view import check_level, headline, left_out_sentence, number, plain, whole
+from bayesgroups.report.view import Order, check_level, check_order, headline, left_out_sentence, number, plain, whole
+from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.views.tables.layout import captioned, empty_table, interval_text, largest
 
 IMPUTED = "*"
@@ -24,6 +25,7 @@ def comparison_table(
     *,
     level: float = 0.95,
     using: Using = "auto",
+    order: Order = "tally",
     decimals: int | None = None,
     limit: int | None = None,
 ) -> Table:
@@ -31,8 +33,10 @@ def comparison_table(
 
     A star stands behind answers for subgroups without rows, which come from the model alone. ``using`` chooses the Bayesian
     estimates (``auto``, ``posterior``) or the frequentist ones, which are made from the tally; ``decimals`` are 3 when left out;
-    ``limit`` shows the largest subgroups only, largest first, when there are more.
+    ``order`` is that of the tally, of n (``size``) or of the first report's estimates, largest first. ``limit`` shows the largest
+    subgroups only, largest first, when there are more, and with ``order="estimate"`` those first in that order.
     """
+    check_order(order)
     names = [str(name) for name in compared["metric"].values]
     if metric not in names:
         raise InputError(f"the reports have no metric {metric!r}; {near_misses(metric, names)}")
@@ -48,15 +52,18 @@ def comparison_table(
     count = differences["count"].isel(estimator=0) if "estimator" in differences["count"].dims else differences["count"]
     places = 3 if decimals is None else decimals
     bounds = [differences[name].transpose("estimator", "subgroup").values for name in ("estimate", "lower", "upper")]
-    labels = compared["subgroup"].values
-    shown = largest(count.values, limit, np.arange(len(labels)))
+    labels = list(shown_labels(compared).values())
+    key = {"tally": np.zeros(len(labels)), "size": count.values, "estimate": bounds[0][0]}[order]
+    places_shown = np.argsort(-np.nan_to_num(key, nan=-np.inf), kind="stable")
+    shown = largest(count.values, limit, places_shown, answers=order == "estimate")
     for i in shown:
         answers = zip(*(values[:, i] for values in bounds), strict=True)
         cells = [interval_text(float(e), float(low), float(high), places) for e, low, high in answers]
         cells = [f"{cell} {IMPUTED}" if alone else cell for cell, alone in zip(cells, imputed[:, i], strict=True)]
-        table.add_row(Text(plain(str(labels[i]))), whole(float(count.values[i])), *map(Text, cells))
+        table.add_row(Text(plain(labels[i])), whole(float(count.values[i])), *map(Text, cells))
     lines = [f"{IMPUTED} no rows: the model alone answers"] if imputed[:, shown].any() else []
-    return captioned(table, lines, len(shown), len(labels))
+    which = "those with the largest estimates" if order == "estimate" else "those with the largest n"
+    return captioned(table, lines, len(shown), len(labels), which)
 
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
@@ -84,9 +91,10 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, using: Usin
             values = (cell["width"].mean(), cell["width_ratio"].median(), np.abs(cell["shift"]).mean())
             words = (metric, name, str(cell["word"].values).replace("_", " "), cell["inference"].values)
             table.add_row(*(Text(plain(str(word))) for word in words), *(number(float(value)) for value in values))
+    labels = shown_labels(compared)
     left_out = compared["left_out"].transpose("metric", "estimator")
     sentences = [
-        f"{plain(str(metric))}: {left_out_sentence(names)}"
+        f"{plain(str(metric))}: {left_out_sentence(names, labels)}"
         for metric, row in zip(left_out["metric"].values, left_out.values.astype(str), strict=True)
         for names in dict.fromkeys(row.tolist())
         if names

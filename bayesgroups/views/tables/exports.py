@@ -56,11 +56,7 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95)
     ['metric', 'subgroup', 'site']
     """
     target = Path(path)
-    ending = target.suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(
-            f"file {str(target)!r}: a table is written as {', '.join(ENDINGS)}; give it one of these endings"
-        )
+    ending = check_ending(target)
     if ending == ".json":
         return write_text(target, as_text(report_document(report)) + "\n")
     if ending in (".html", ".tex"):
@@ -76,6 +72,16 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95)
         raise MissingDependencyError(
             "Parquet needs pyarrow; install it: pip install 'bayesgroups[parquet]'"
         ) from problem
+
+
+def check_ending(path: Path) -> str:
+    """The ending of a file for a table, in small letters; an error if it is none that a table can have."""
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"file {str(path)!r}: a table is written as {', '.join(ENDINGS)}; give it one of these endings"
+        )
+    return ending
 
 
 def great_table(report: xr.DataTree, metric: str | None = None, *, level: float = 0.95) -> Any:

@@ -46,18 +46,25 @@ class Footnotes:
         return [f"{letter} {plain(remark)}" for remark, letter in self._letters.items()]
 
 
-def largest(count: FloatArray, limit: int | None, order: IndexArray) -> IndexArray:
-    """Positions of the rows of a table: all in their order, or the largest where a limit, 0 or more, is exceeded."""
+def largest(count: FloatArray, limit: int | None, order: IndexArray, *, answers: bool = False) -> IndexArray:
+    """Positions of the rows of a table: all in their order, or the largest where a limit, 0 or more, is exceeded.
+
+    Rows that are in the order of their ``answers`` stay in it, and the first are shown.
+    """
     if limit is not None and limit < 0:
         raise InputError(f"limit must be 0 or larger, or None for all subgroups; got {limit}")
     if limit is None or len(order) <= limit:
         return order
+    if answers:
+        return order[:limit]
     return np.argsort(-np.nan_to_num(count, nan=-np.inf), kind="stable")[:limit]
 
 
-def captioned(table: Table, lines: Sequence[str], shown: int, total: int) -> Table:
+def captioned(
+    table: Table, lines: Sequence[str], shown: int, total: int, which: str = "those with the largest n"
+) -> Table:
     """Footnotes below the table, and how much of it is not shown."""
-    more = [f"{shown} of {total} subgroups are shown, those with the largest n"] if shown < total else []
+    more = [f"{shown} of {total} subgroups are shown, {which}"] if shown < total else []
     caption = [*lines, *more]
     table.caption = Text("\n".join(caption), style="not italic dim") if caption else None
     return table

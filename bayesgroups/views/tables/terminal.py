@@ -11,15 +11,24 @@ from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import Order, Reading, Side, check_order, metrics_of, number, percent, plain, read, whole
+from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, interval_text, largest
 
+_WHICH: Mapping[Order, str] = {
+    "tally": "those with the largest n", "size": "those with the largest n", "estimate": "those with the largest estimates",
+}  # fmt: skip
+"""The subgroups of a table that does not show all, by its order."""
 
-def tally_table(tally: xr.Dataset, metric: str, *, decimals: int = 3, limit: int | None = None) -> Table:
+
+def tally_table(
+    tally: xr.Dataset, metric: str, *, order: Order = "tally", decimals: int = 3, limit: int | None = None
+) -> Table:
     """One metric of a tally for the terminal.
 
     Rows, effective denominator ``n``, estimate, standard error (from the pooled row variance) and remark per subgroup; ``limit``
-    shows the largest subgroups only, largest first, when there are more.
+    shows the largest subgroups only, largest first, when there are more, and with ``order="estimate"`` those first in that order.
     """
+    check_order(order)
     names = [str(name) for name in tally["metric"].values]
     if metric not in names:
         raise InputError(f"the tally has no metric {metric!r}; {near_misses(metric, names)}")
@@ -31,18 +40,24 @@ def tally_table(tally: xr.Dataset, metric: str, *, decimals: int = 3, limit: int
     table.add_column("")
     notes = Footnotes()
     spread = np.sqrt(metric_tally["sampling_variance"].values)
-    labels = tally["subgroup"].values
-    shown = largest(metric_tally["count"].values, limit, np.arange(len(labels)))
+    shown_as = list(shown_labels(tally).values())
+    key = {
+        "tally": np.zeros(len(shown_as)),
+        "size": metric_tally["count"].values,
+        "estimate": metric_tally["estimate"].values,
+    }
+    places = np.argsort(-np.nan_to_num(key[order], nan=-np.inf), kind="stable")
+    shown = largest(metric_tally["count"].values, limit, places, answers=order == "estimate")
     for i in shown:
         table.add_row(
-            Text(plain(str(labels[i]))),
+            Text(plain(shown_as[i])),
             whole(float(metric_tally["rows"].values[i])),
             whole(float(metric_tally["count"].values[i])),
             number(float(metric_tally["estimate"].values[i]), decimals),
             number(float(spread[i]), decimals),
             notes.mark(str(metric_tally["reason"].values[i])),
         )
-    return captioned(table, notes.lines(), len(shown), len(labels))
+    return captioned(table, notes.lines(), len(shown), len(shown_as), _WHICH[order])
 
 
 def report_table(
@@ -58,7 +73,8 @@ def report_table(
     """One metric of a report (the first by default) for the terminal, both approaches side by side.
 
     The truth adds a column, and a star to every interval that misses it; ``decimals`` are by default as the range of the metric
-    asks for; ``limit`` shows the largest subgroups only, largest first, when there are more.
+    asks for; ``limit`` shows the largest subgroups only, largest first, when there are more, and with ``order="estimate"`` those
+    with the largest Bayesian estimates.
     """
     check_order(order)
     reading = read(report, metric, level=level, truth=truth)
@@ -75,7 +91,7 @@ def report_table(
     table.add_column("")
     remarks = reading.remarks()
     notes = Footnotes()
-    shown = largest(reading.count, limit, reading.order(order))
+    shown = largest(reading.count, limit, reading.order(order), answers=order == "estimate")
     for i in map(int, shown):
         cells = [Text(reading.subgroups[i]), Text(whole(float(reading.count[i])))]
         cells += [_held(reading, side, i, places) for side in (reading.bayesian, reading.frequentist)]
@@ -83,7 +99,7 @@ def report_table(
             cells.append(Text(number(float(reading.truth[i]), places)))
         table.add_row(*cells, notes.mark(remarks[i]))  # Text, not str: a label is no markup
     lines = ["* misses the truth"] if reading.truth is not None else []
-    return captioned(table, [*lines, *notes.lines()], len(shown), len(reading.subgroups))
+    return captioned(table, [*lines, *notes.lines()], len(shown), len(reading.subgroups), _WHICH[order])
 
 
 def _held(reading: Reading, side: Side, i: int, decimals: int) -> Text:

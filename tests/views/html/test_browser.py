@@ -64,6 +64,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def page(browser: Any, tmp_path_factory: pytest.TempPathFactory, made: xr.DataTree) -> Any:
     path = bg.write_html(made, tmp_path_factory.mktemp("page") / "report.html")
     browser.get(path.as_uri())
+    browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     return browser
 
 
@@ -79,7 +80,8 @@ def made() -> xr.DataTree:
 
 
 def _column(page: Any, column: int) -> list[str]:
-    shown = "[...document.querySelectorAll('table.filterable tbody tr')].filter((row) => row.checkVisibility())"
+    """Texts of a column of the first of the two tables, which has the subgroups with rows, as far as they are shown."""
+    shown = "[...document.querySelector('table.filterable').tBodies[0].rows].filter((row) => row.checkVisibility())"
     found: list[str] = page.execute_script(f"return {shown}.map((row) => row.cells[{column}].innerText)")
     return found
 
@@ -113,15 +115,15 @@ def test_the_keyboard_sorts(page: Any) -> None:
     button.send_keys("\n")
     assert _head(page, 0).get_attribute("aria-sort") == "ascending"
     labels = _column(page, 0)
-    assert labels.index("a | m") < labels.index("b | f") < labels.index("c | f")
+    assert labels.index("a | m") < labels.index("b | f") < labels.index("d \\| e | m")
 
 
 def test_rows_are_filtered_and_counted(page: Any) -> None:
     box = page.find_element("css selector", ".filter input[type=search]")
     box.send_keys("Owned onerror")
-    assert [label.partition("|")[2].strip() for label in _column(page, 0)] == ["f", "m"]
-    total = len(page.find_elements("css selector", "table.filterable tbody tr"))
-    assert page.find_element("css selector", ".filter output").text == f"2 of {total} subgroups"
+    assert [label.partition("|")[2].strip() for label in _column(page, 0)] == ["f"]
+    total = page.execute_script("return document.querySelector('table.filterable').tBodies[0].rows.length")
+    assert page.find_element("css selector", ".filter output").text == f"1 of {total} subgroups"
     box.send_keys("\b" * len("Owned onerror"))
     assert len(_column(page, 0)) == total
     flag = page.find_element("css selector", ".filter input[type=checkbox]")
@@ -164,6 +166,31 @@ def test_a_phone_does_not_scroll_sideways(page: Any) -> None:
     assert width <= 390
 
 
+def test_a_phone_shows_what_is_certified(page: Any) -> None:
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    cells = "[...document.querySelectorAll('.stacked tbody th, .stacked tbody td')]"
+    edges = page.execute_script(f"return {cells}.map((cell) => cell.getBoundingClientRect().right)")
+    heads = page.execute_script(
+        "return [...document.querySelectorAll('.stacked tbody td')].map((cell) => getComputedStyle(cell, '::before').content)"
+    )
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert len(edges) == 4
+    assert max(edges) <= 390
+    assert heads[-1] == '"Every subgroup, with 95% probability"'
+
+
+def test_the_first_printed_page_is_full(page: Any) -> None:
+    across, down = 718, 1047  # an A4 page without its margins, in CSS pixels
+    size = {"width": across, "height": down, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    figure = page.execute_script("return document.querySelector('figure').getBoundingClientRect().top + window.scrollY")
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert figure > 0.75 * down  # text and tables that can be split come before the first picture, which cannot
+
+
 def test_every_control_has_a_name_and_parts_that_scroll_take_the_focus(page: Any) -> None:
     for control in page.find_elements("css selector", "button, input"):
         assert control.accessible_name.strip()
@@ -188,4 +215,17 @@ def test_without_script_it_is_a_plain_table(
     bare.write_text(text.replace("script-src 'sha256-", "script-src 'sha256-0"), "utf-8")
     browser.get(bare.as_uri())
     assert browser.find_elements("css selector", "button, .filter") == []
-    assert len(_column(browser, 0)) == len(made["estimates"].to_dataset()["subgroup"])
+    rows = browser.execute_script("return document.querySelectorAll('table.filterable tbody tr').length")
+    assert rows == len(made["estimates"].to_dataset()["subgroup"]) == len(_column(browser, 0)) + 6
+
+
+def test_subgroups_without_rows_are_behind_a_line_to_open(browser: Any, tmp_path: Path, made: xr.DataTree) -> None:
+    browser.get(bg.write_html(made, tmp_path / "report.html").as_uri())
+    closed = browser.find_element("css selector", "details.imputed")
+    summary = closed.find_element("css selector", "summary")
+    assert summary.text == "6 subgroups without rows, answered from the model alone"
+    first = closed.find_element("css selector", "tbody tr")
+    assert not first.is_displayed()
+    summary.click()
+    assert first.is_displayed()
+    assert "imputed" in first.text

@@ -63,3 +63,29 @@ def test_a_page_without_anybody_to_ask_about_says_so() -> None:
     page = render(report)
     assert "no subgroup remains to be asked about" in page
     assert "Bayesian estimates: none from rows, the model alone answers." in page
+
+
+def test_a_long_list_of_those_left_out_is_to_be_opened() -> None:
+    sites = pd.DataFrame({"site": list("abcdefghijkl")})
+    report = bg.estimate(
+        bg.tally_from_counts([3, 4, *[0] * 10], [9, 8, *[0] * 10], sites, metric="fnr"), bg.PartialPooling(), seed=1
+    )
+    page = render(report)
+    left_out = page.split('<div class="left-out">')[1].split("</div>")[0]
+    assert "<summary>Left out, without rows: 10 subgroups.</summary>" in left_out
+    assert [f"<li>{site} (no rows)</li>" in left_out for site in "cdefghijkl"] == [True] * 10
+    table = page.split('<details class="imputed">')[1].split("</details>")[0]
+    assert "<summary>10 subgroups without rows, answered from the model alone</summary>" in table
+    assert table.count('<th scope="row">') == 10
+
+
+def test_usable_is_about_the_computation_and_the_disparity_has_its_metric(report: xr.DataTree) -> None:
+    page = render(report)
+    assert (
+        "This is about the computation alone: it does not say that the model is right, nor that the system is good."
+        in page
+    )
+    heading = re.search(r'<h2 id="metric-1">(.*?)</h2>', page)
+    assert heading is not None
+    assert f"<caption>Disparity of {heading[1]}: posterior median" in page
+    assert f'aria-label="Table: disparity of {heading[1]}"' in page

@@ -210,7 +210,7 @@ def test_damaged_attributes_do_not_stop_the_page(report: xr.DataTree) -> None:
 def test_the_answer_comes_first_and_then_the_question(report: xr.DataTree) -> None:
     text = render(report)
     wanted = (
-        "<strong>Usable.</strong>", "What are the ", "At a glance", "<h3>Estimates of both", "<h3>What pooling does", "<h3>Worst",
+        "<strong>Usable.</strong>", "What are the ", "At a glance", "<h3>Worst", "<h3>Estimates of both", "<h3>What pooling does",
         "<h3>Disparity", "<h3>Certification", "<h3>Sensitivity to the prior", "<h3>All subgroups", 'id="diagnostics"',
         'id="method"', "<h3>References", 'id="origin"',
     )  # fmt: skip

@@ -14,6 +14,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import IndexArray
 from bayesgroups.report.view import Reading, number, read
+from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.tallies.participation import Imputed, Participants, participants
 from bayesgroups.views.html.words import MetricWords, metric_words
 
@@ -98,6 +99,11 @@ class Context:
     def labels(self) -> list[str]:
         """Labels of the subgroups as the report has them, for asking; ``reading.subgroups`` are for showing."""
         return [str(label) for label in self.report["estimates"].to_dataset()["subgroup"].values]
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """Labels as people read them, by the labels of the report."""
+        return shown_labels(self.tally)
 
     def drawn(self) -> IndexArray:
         """Positions of the subgroups to draw: all, or half the worst and half the largest of very many."""

@@ -74,20 +74,22 @@ ROWS = 5000
 
 
 def table(context: Context) -> dict[str, Any]:
-    """Both approaches as text, with what sorts them, in the order of the tally."""
+    """Both approaches as text, with what sorts them, in the order of the tally; subgroups without rows apart."""
     reading = context.reading
     places = reading.decimals()
     order = reading.order("size")[:ROWS]
-    rows = [_row(context, int(i), places) for i in np.sort(order)]
+    listed = [(reading.bayesian.status[i] == "imputed", _row(context, int(i), places)) for i in np.sort(order)]
     return {
         "level": percent(context.level),
         "sides": [
             {"name": side.approach.capitalize(), "kind": plain(side.interval_kind), "method": plain(side.methods)}
             for side in (reading.bayesian, reading.frequentist)
         ],
-        "rows": rows,
+        "rows": [row for alone, row in listed if not alone],
+        "imputed": [row for alone, row in listed if alone],
+        "listed": len(listed),
         "truth": reading.truth is not None,
-        "left": len(reading.subgroups) - len(rows),
+        "left": len(reading.subgroups) - len(listed),
     }
 
 

@@ -157,7 +157,8 @@ def promise(context: Context) -> dict[str, Any] | None:
     ]
     certified = context.text(float(certificate["pessimist"]))
     pessimist, optimist = (_clipped(context, float(alone[word])) for word in ("pessimist", "optimist"))
-    deciding = plain(str(alone["pessimist_subgroup"].values))
+    deciding = str(alone["pessimist_subgroup"].values)
+    deciding = plain(context.shown.get(deciding, deciding))
     sentences = [
         f"With a posterior probability of {percent(context.level)} every subgroup has {name} {sense} {certified}."
     ]

@@ -1,0 +1,123 @@
+"""Errors on the command line speak of options, whatever the arguments of Python are called."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import bayesgroups as bg
+from bayesgroups.cli import app, run
+from bayesgroups.cli.messages import SINGULAR, calls_of, options_of, spoken
+from bayesgroups.tallies.files import save_tally
+
+Captured = pytest.CaptureFixture[str]
+PACKAGE = Path(bg.__file__).parent
+COMMANDS = sorted(name for name in app if not name.startswith("-"))
+IN_FILES = {"run", "init"}
+"""Commands whose errors speak of keys of an analysis."""
+
+
+@cache
+def messages() -> tuple[str, ...]:
+    """Texts of all errors that the package raises, with a value in place of what they are filled with."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+                continue
+            for part in node.exc.args:
+                if isinstance(part, ast.JoinedStr):
+                    texts = [v.value if isinstance(v, ast.Constant) else "'value'" for v in part.values]
+                    found.append("".join(map(str, texts)))
+                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    found.append(part.value)
+    return tuple(text for text in found if re.search(r"\b[a-z_]+=", text))
+
+
+def test_the_sweep_has_messages() -> None:
+    assert len(messages()) > 150
+    assert any("y_true=" in message for message in messages())
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - IN_FILES))
+def test_no_message_names_an_argument_that_the_command_has_an_option_for(name: str) -> None:
+    options, calls = options_of(app[name]), calls_of(app)
+    assert options["y_true"] == "--y-true"
+    kept = [option for option in options if options[option] != f"--set {option}="]
+    kept += [plural for plural, singular in SINGULAR.items() if singular in options]
+    argument = re.compile(rf"(?<![\w.\-])(?:{'|'.join(map(re.escape, kept))})=(?!=)")
+    for message in messages():
+        text = spoken(message, options, calls)
+        assert argument.search(text) is None, text
+        assert "bg.tally(" not in text
+
+
+@pytest.mark.parametrize("name", sorted(IN_FILES))
+def test_an_analysis_has_its_keys(name: str) -> None:
+    assert options_of(app[name]) == {}
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("margins=True; normalise=False", "--margins; --no-normalise"),
+        ("use interval='none at all', or order=2", "use --interval 'none at all', or --order 2"),
+        ("tolerance={'gini': 0.1} and utopia=(1, 2)", "--tolerance gini=0.1 and --utopia 1 2"),
+        ("positive=nan is no class", "--positive nan is no class"),
+        ("x == 2 and 'successes=' and folds=3", "x == 2 and 'successes=' and folds=3"),
+        ("as bg.PartialPooling(tau_scale=1)", "as --estimator partial_pooling --set tau_scale=1"),
+        ("by=broken(", "--by broken("),
+        ("by=[unquoted]", "--by [unquoted]"),
+    ],
+)
+def test_values_are_typed_as_a_shell_takes_them(message: str, shown: str) -> None:
+    names = ("margins", "normalise", "interval", "order", "tolerance", "utopia", "positive", "by")
+    assert spoken(message, {name: f"--{name}" for name in names}, calls_of(app)) == shown
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.chdir(tmp_path)
+    save_tally(bg.tally_from_counts([3, 4], [10, 20], pd.DataFrame({"sex": ["f", "m"]}), metric="fnr"), "t.nc")
+    Path("rows.csv").write_text("sex,hired,fit\n" + "f,yes,1\nf,no,0\nm,yes,1\nm,no,0\n" * 5)
+    Path("models.csv").write_text("candidate,performance,fairness\na,0.5,0.6\nb,0.6,0.5\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "option", "argument"),
+    [
+        ("tally rows.csv --by sex --metric fnr --y-pred fit", "--y-true", "y_true"),
+        ("tally rows.csv --by sex --metric fnr --metric fnr --y-pred fit --y-true fit", "--metric", "metrics"),
+        ("tally rows.csv --by sex --metric sel --y-pred hired", "--positive yes", "positive="),
+        ("tally rows.csv --by sex --by sex --metric sel --y-pred fit", "--by", "by="),
+        ("estimate t.nc --estimator no_pooling --set interval=x", "--set interval=x", "interval='"),
+        (
+            "estimate t.nc --estimator no_pooling --set bootstrap=-1",
+            "--set bootstrap=-1",
+            " bootstrap=-1 must be 0 or larger, ",
+        ),
+        ("estimate t.nc --estimator confusion", "bayesgroups tally ... --confusion", "bg.tally"),
+        ("auc-intervals t.nc", "--metric auc --y-score score", "metrics="),
+        ("disparity t.nc --tolerance gini=0.1", "--tolerance", "tolerance="),
+        ("disparity t.nc --level 2", "--level 2.0", "level=2"),
+        ("certify t.nc --correction bonferroni --critical-value 2", "--critical-value", "critical_value="),
+        ("certify t.nc --order 1", "--margins", "margins=True"),
+        ("ranks t.nc --using posterior", "--using posterior", "using='"),
+        ("margins t.nc --order 0", "--order 0", "order=0"),
+        ("rows-to-narrow t.nc --factor 2", "--factor 2.0", "factor=2"),
+        ("auc-pfc models.csv --anchor 0 0 --reading area", "--reading", "reading='"),
+        ("select-model models.csv --criterion P@F", "--criterion", "vanilla="),
+    ],
+)
+def test_commands_speak_of_their_options(folder: Path, capsys: Captured, line: str, option: str, argument: str) -> None:
+    assert run(line.split()) == 2
+    message = capsys.readouterr().err
+    assert option in message
+    assert argument not in message.replace(option, "")

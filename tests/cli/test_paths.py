@@ -1,0 +1,154 @@
+"""Files of a command: outputs are looked at before anything is read, written before anything is printed, and never an input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import bayesgroups as bg
+from bayesgroups.cli import UNREAD, run
+from bayesgroups.cli.analysis_files import run_analysis
+from bayesgroups.data.outputs import check_outputs
+from bayesgroups.errors import InputError
+from bayesgroups.tallies.files import save_tally
+
+Captured = pytest.CaptureFixture[str]
+SEX = pd.DataFrame({"sex": ["f", "m"]})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a tally, a report, rows and a table of models."""
+    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.chdir(tmp_path)
+    tally = bg.tally_from_counts([3, 4], [10, 20], SEX, metric="fnr")
+    save_tally(tally, "t.nc")
+    bg.save_report(bg.estimate(tally, bg.NoPooling(), seed=1), "r.nc")
+    Path("rows.csv").write_text("sex,hired\n" + "f,1\nf,0\nm,1\nm,0\n" * 5)
+    Path("models.csv").write_text("candidate,performance,fairness\na,0.5,0.6\nb,0.6,0.5\n")
+    return tmp_path
+
+
+ROWS = "--by sex --metric sel --y-pred hired"
+
+
+@pytest.mark.parametrize(
+    ("line", "file"),
+    [
+        ("estimate t.nc --output t.nc", "t.nc"),
+        ("estimate t.nc --output ./t.nc", "t.nc"),
+        ("estimate t.nc --html t.nc", "t.nc"),
+        ("estimate t.nc -o link.nc", "t.nc"),
+        ("estimate t.nc -o hard.nc", "t.nc"),
+        (f"tally rows.csv {ROWS} --output rows.csv", "rows.csv"),
+        (f"tally r*.csv {ROWS} --output rows.csv", "rows.csv"),
+        (f"tally . {ROWS} --output rows.csv", "rows.csv"),
+        ("write-html r.nc --output r.nc", "r.nc"),
+        ("export r.nc --output r.nc", "r.nc"),
+        ("ranks r.nc --output r.nc", "r.nc"),
+        ("rows-to-certify t.nc --standard 0.5 --assume r.nc --output r.nc", "r.nc"),
+        ("pareto-frontier models.csv --output models.csv", "models.csv"),
+        ("add-tallies t.nc t.nc --output t.nc", "t.nc"),
+        ("bin-scores t.nc --output t.nc", "t.nc"),
+        ("tally-from-counts models.csv --by sex -o models.csv", "models.csv"),
+        ("tally-from-estimates models.csv --by sex --std-error s -o models.csv", "models.csv"),
+        ("read-lm-eval rows.csv --output rows.csv", "rows.csv"),
+        ("study rows.csv --by sex --metric sel --rows 9 -o rows.csv", "rows.csv"),
+    ],
+)
+def test_what_is_read_is_not_written_over(folder: Path, capsys: Captured, line: str, file: str) -> None:
+    Path("link.nc").symlink_to("t.nc")
+    os.link("t.nc", "hard.nc")
+    before = Path(file).read_bytes()
+    assert run(line.split()) == 2
+    assert "is an input" in capsys.readouterr().err
+    assert Path(file).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("estimate nowhere.nc -o away/r.nc", "folder 'away' does not exist; make it first"),
+        ("estimate nowhere.nc --html away/r.html", "folder 'away' does not exist"),
+        ("estimate nowhere.nc -o .", "'.' is a folder; name a file in it"),
+        ("estimate nowhere.nc -o a.nc --html ./a.nc", "two outputs are one file"),
+        ("ranks nowhere.nc -o away/r.json", "folder 'away' does not exist"),
+        ("ranks nowhere.nc -o r.txt", "an answer is written as .nc, .json, .csv"),
+        ("export nowhere.nc -o r.txt", "a table is written as .csv"),
+        ("read-inspect nowhere.eval -o r.txt", "rows are written as .csv"),
+        ("study nowhere.csv --by sex --metric sel --rows 9 -o r.txt", "an answer is written as"),
+        ("demo --output-dir away", "folder 'away' does not exist"),
+        ("init away/analysis.toml", "folder 'away' does not exist"),
+    ],
+)
+def test_outputs_are_looked_at_before_inputs(folder: Path, capsys: Captured, line: str, message: str) -> None:
+    assert run(line.split()) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_folder_that_refuses_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InputError, match=r"file 'a\.nc' cannot be written: no permission to write in its folder"):
+        check_outputs([Path("a.nc")], [])
+
+
+@pytest.mark.parametrize(
+    ("output", "clash"),
+    [("rows.csv", "'rows.csv' is an input"), ("analysis.toml", "an input"), ("./b/../a.json", "two outputs are")],
+)
+def test_an_analysis_keeps_its_rows(folder: Path, output: str, clash: str) -> None:
+    ending = Path(output).suffix[1:]
+    if ending == "toml":
+        target = '[tally]\nby = ["sex"]\nmetrics = ["sel"]\ny_pred = "hired"\noutput = "analysis.toml"\n'
+    else:
+        target = (
+            '[tally]\nby = ["sex"]\nmetrics = ["sel"]\ny_pred = "hired"\n[estimators.alone]\nword = "no_pooling"\n'
+            f'{ending} = "{output}"\n[questions.gap]\nask = "disparity"\nof = "alone"\noutput = "a.json"\n'
+        )
+    Path("analysis.toml").write_text(f'rows = "rows.csv"\n{target}')
+    before = Path("rows.csv").read_bytes(), Path("analysis.toml").read_bytes()
+    with pytest.raises(InputError, match=rf"^analysis\.toml: .*{clash}"):
+        run_analysis("analysis.toml")
+    assert (Path("rows.csv").read_bytes(), Path("analysis.toml").read_bytes()) == before
+
+
+def test_an_output_may_be_an_older_output_and_a_link_elsewhere(folder: Path) -> None:
+    Path("old.nc").write_bytes(b"old")
+    assert run(["tally", "rows.csv", *ROWS.split(), "-o", "old.nc", "--show", "0"]) == 0
+    assert run(["show", "old.nc", "--show", "0"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("estimate t.nc -o out.nc --html out.html --estimator no_pooling", ("out.nc", "out.html")),
+        ("estimate t.nc -o out.nc --estimator no_pooling --json", ("out.nc",)),
+        (f"tally rows.csv {ROWS} -o out.nc", ("out.nc",)),
+        ("ranks t.nc -o out.json", ("out.json",)),
+    ],
+)
+def test_a_pipe_without_a_reader_loses_no_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, files: tuple[str, ...]
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert run(line.split()) == UNREAD
+        stdout.write("what is printed later goes nowhere")
+    assert all(Path(name).stat().st_size > 100 for name in files)
+    assert not list(folder.glob(".*.part"))
+
+
+def test_a_process_behind_a_pipe_without_a_reader_ends_quietly() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-c", "from bayesgroups.cli import main; main()", "--help"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (UNREAD, "")
