@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from bayesgroups.questions.tradeoffs.frontier import pareto_frontier as pareto_frontier
     from bayesgroups.questions.tradeoffs.selection import select_model as select_model
     from bayesgroups.questions.tradeoffs.uncertainty import compare_auc_pfc as compare_auc_pfc
-    from bayesgroups.report.compare import compare as compare
+    from bayesgroups.questions.compare import compare as compare
     from bayesgroups.report.schema import open_report as open_report
     from bayesgroups.report.schema import save_report as save_report
     from bayesgroups.studies.calibrate import calibrate as calibrate
@@ -98,7 +98,7 @@ _HOME = {
     "ModelBasedMetrics": "estimators",
     "PartialPooling": "estimators",
     "StructuredRegression": "estimators",
-    "compare": "report.compare",
+    "compare": "questions.compare",
     "variance_attribution": "questions.explanation.attribution",
     "goodness_of_fit": "questions.explanation.nested_models",
     "disagreement_tally": "frequentist.bounds",

@@ -145,7 +145,7 @@ def compare(
     from bayesgroups.cli.inputs import report_of
     from bayesgroups.cli.results import print_json
     from bayesgroups.errors import InputError
-    from bayesgroups.report.compare import compare as lay_side_by_side
+    from bayesgroups.questions.compare import compare as lay_side_by_side
     from bayesgroups.views.tables import comparison_summary, comparison_table
 
     if not reports:

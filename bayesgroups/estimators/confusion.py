@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check

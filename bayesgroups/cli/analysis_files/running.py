@@ -16,7 +16,7 @@ from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.files import write_atomically, write_text
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
-from bayesgroups.report.compare import compare
+from bayesgroups.questions.compare import compare
 from bayesgroups.report.schema import save_report
 from bayesgroups.tallies.files import open_tally, save_tally
 from bayesgroups.views.tables.answer_files import save_answer

@@ -1,0 +1,57 @@
+"""Expected log predictive densities from densities at draws, by Pareto-smoothed importance sampling of ArviZ.
+
+References
+----------
+Vehtari, Simpson, Gelman, Yao and Gabry (2024), Pareto smoothed importance sampling, JMLR 25(72).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bayesgroups.data.arrays import FloatArray
+
+GOOD_K = 0.7
+"""k-hat above which importance weights are not relied on, with 2,200 draws or more."""
+EQUAL_WEIGHTS = 1e-12
+"""Range of log weights below which they are equal to rounding, and have no tail."""
+
+
+class Smoothed(NamedTuple):
+    """Of every cell: log density of its data without it (``elpd``) and with it (``lpd``), and k-hat of the weights."""
+
+    elpd: FloatArray
+    lpd: FloatArray
+    pareto_k: FloatArray
+
+
+def threshold(draws: int) -> float:
+    """Largest k-hat that is relied on, with so many draws, as in ArviZ.
+
+    >>> threshold(4000), round(threshold(400), 3)
+    (0.7, 0.616)
+    """
+    return min(1 - 1 / float(np.log10(draws)), GOOD_K) if draws > 1 else GOOD_K
+
+
+def smoothed(log_density: FloatArray) -> Smoothed:
+    """Densities (chain, draw, cell) averaged with and without importance weights, which are their inverses.
+
+    Equal weights need no smoothing; their k-hat is NaN.
+    """
+    from arviz_stats.base import array_stats
+
+    chains, draws, cells = log_density.shape
+    flat = log_density.reshape(chains * draws, cells)
+    lpd = np.asarray(logsumexp(flat, axis=0) - np.log(len(flat)))
+    elpd, pareto_k = lpd.copy(), np.full(cells, np.nan)
+    vary = np.flatnonzero(np.ptp(flat, axis=0) > EQUAL_WEIGHTS)
+    if len(vary):
+        effective = array_stats.ess(log_density[:, :, vary], chain_axis=0, draw_axis=1, method="mean")
+        share = float(np.nanmean(effective)) / len(flat)
+        log_weights, pareto_k[vary] = array_stats.psislw(flat[:, vary].T.copy(), r_eff=share)
+        elpd[vary] = logsumexp(log_weights + flat[:, vary].T, axis=1)
+    return Smoothed(elpd, lpd, pareto_k)
