@@ -81,7 +81,7 @@ def add_groups(report: xr.DataTree, groups: Sequence[Group], *, tally: xr.Datase
     if "mu" not in report["posterior"].data_vars:
         raise InputError("the group 'posterior' of the report has no draws 'mu'")
     estimator, seed = estimator_of(report), int(report.attrs["seed"])
-    source = report["constant_data"].to_dataset() if tally is None else checked_tally(tally, report)
+    source = report["constant_data"].to_dataset() if tally is None else _checked(tally, report)
     posterior = report["posterior"].to_dataset()
     try:
         fits = [_of_fit(part, posterior, estimator, wanted, seed) for part in parts_of(source, estimator)]
@@ -155,7 +155,7 @@ def _of_fit(
     return likelihood_groups(replace(fit, latent=again.latent), tally, estimator, names, seed=seed)
 
 
-def checked_tally(tally: xr.Dataset, report: xr.DataTree) -> xr.Dataset:
+def _checked(tally: xr.Dataset, report: xr.DataTree) -> xr.Dataset:
     """The tally, if it has the metrics and subgroups of the report and its estimates."""
     kept = report["constant_data"].to_dataset()
     for name in ("metric", "subgroup", "estimate"):

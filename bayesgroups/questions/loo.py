@@ -10,8 +10,8 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import estimator_of
-from bayesgroups.estimators.groups import checked_tally
 from bayesgroups.estimators.likelihood_groups import parts_of
 from bayesgroups.inference.left_out.answer import LeftOut, without_answer
 from bayesgroups.inference.left_out.smoothing import smoothed, threshold
@@ -37,7 +37,7 @@ class _Scores(NamedTuple):
     pareto_k: FloatArray
 
 
-def loo(report: xr.DataTree, *, tally: xr.Dataset | None = None) -> xr.Dataset:
+def loo(report: xr.DataTree) -> xr.Dataset:
     """Score a report by its prediction of every subgroup from the others (leave-one-subgroup-out cross-validation).
 
     Estimand: the expected log predictive density of the data of a subgroup of a metric given the data of all other
@@ -48,8 +48,6 @@ def loo(report: xr.DataTree, *, tally: xr.Dataset | None = None) -> xr.Dataset:
     ----------
     report : xr.DataTree
         A report with draws.
-    tally : xr.Dataset, optional
-        What the report was made from; needed only where the report was saved without parts of it.
 
     Returns
     -------
@@ -66,8 +64,7 @@ def loo(report: xr.DataTree, *, tally: xr.Dataset | None = None) -> xr.Dataset:
     Raises
     ------
     InputError
-        If the report has no draws, its estimator is not imported, or the tally is not that of the report or lacks what the
-        model needs.
+        If the report has no draws, its estimator is not imported, or its tally lacks what the model needs.
     SchemaError
         If it is not a report.
 
@@ -104,7 +101,7 @@ def loo(report: xr.DataTree, *, tally: xr.Dataset | None = None) -> xr.Dataset:
             "made; estimate again, or open the report that has them"
         )
     estimator = estimator_of(report)
-    source = report["constant_data"].to_dataset() if tally is None else checked_tally(tally, report)
+    source = report["constant_data"].to_dataset()
     posterior = report["posterior"].to_dataset()
     tables = []
     for part in parts_of(source, estimator):
@@ -112,18 +109,22 @@ def loo(report: xr.DataTree, *, tally: xr.Dataset | None = None) -> xr.Dataset:
         if not np.isfinite(draws["mu"].values).any():
             answer = without_answer("nothing was fitted")
         else:
-            try:
-                answer = estimator.left_out(draws.stack(sample=("chain", "draw"), create_index=False), part)
-            except (KeyError, ValueError) as problem:
-                if tally is not None:
-                    raise
-                raise InputError(
-                    f"the tally in the report does not suffice ({problem}); give the one it was made from, as tally="
-                ) from problem
+            answer = _answer(estimator, draws, part)
         tables.append(_table(answer, part, (draws.sizes["chain"], draws.sizes["draw"])))
-    joined = xr.concat(tables, dim="metric", data_vars="minimal", coords="minimal", join="exact", combine_attrs="override")
+    joined = xr.concat(
+        tables, dim="metric", data_vars="minimal", coords="minimal", join="exact", combine_attrs="override"
+    )
     attributes = {name: ("subgroup", source[name].values) for name in attributes_of(source)}
     return joined.assign_coords(attributes).assign_attrs(_noted(joined))
+
+
+def _answer(estimator: Estimator, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+    try:
+        return estimator.left_out(draws.stack(sample=("chain", "draw"), create_index=False), tally)
+    except (KeyError, ValueError) as problem:
+        raise InputError(
+            f"the report lacks what the likelihood of {estimator.word} needs ({problem}); estimate again and keep the report whole"
+        ) from problem
 
 
 def _thinned(posterior: xr.Dataset, cells: int) -> xr.Dataset:
@@ -193,7 +194,9 @@ def _reasons(
     for place in np.argwhere(~answered):
         at = tuple(place)
         reasons[at] = (
-            answer.reason or "its density is not finite" if estimated[at] else why[at] or "no rows that count for the metric"
+            answer.reason or "its density is not finite"
+            if estimated[at]
+            else why[at] or "no rows that count for the metric"
         )
     for place in np.argwhere(flagged):
         at = tuple(place)
@@ -205,9 +208,7 @@ def _reasons(
 
 def _noted(joined: xr.Dataset) -> dict[str, object]:
     """Attributes of the answer, with a note where there is something to say."""
-    attributes: dict[str, object] = {
-        name: joined.attrs[name] for name in ("estimand", "n_samples")
-    }
+    attributes: dict[str, object] = {name: joined.attrs[name] for name in ("estimand", "n_samples")}
     sentences = [TOGETHER] if joined.attrs["together"] else []
     for metric in joined["metric"].values:
         names = joined["subgroup"].values[joined["flagged"].sel(metric=metric).values == 1]

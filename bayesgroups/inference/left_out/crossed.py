@@ -95,7 +95,9 @@ def design(
 
 
 def conditional(y: FloatArray, noise: FloatArray, z: FloatArray, widths: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance (draw, cell) of every entry of ``y`` given the others, y being Normal(0, Z diag(widths^2) Z' + diag(noise)).
+    """Mean and variance (draw, cell) of every entry of ``y`` given the others.
+
+    ``y`` is Normal(0, Z diag(widths^2) Z' + diag(noise)).
 
     >>> mean, variance = conditional(np.array([[1.0, 3.0]]), np.ones((1, 2)), np.ones((2, 1)), np.array([[1.0]]))
     >>> mean.round(6).tolist(), variance.round(6).tolist()  # covariance 1, variances 2
@@ -105,15 +107,21 @@ def conditional(y: FloatArray, noise: FloatArray, z: FloatArray, widths: FloatAr
     rows = max(BLOCK // max(z.size, 1), 1)
     for start in range(0, len(y), rows):
         part = slice(start, start + rows)
-        w, precision = z * widths[part, None], 1 / noise[part]
-        weighted = w * precision[:, :, None]
-        middle = np.linalg.inv(np.swapaxes(w, 1, 2) @ weighted + np.eye(z.shape[1]))
-        projected = weighted @ middle
-        diagonal = precision - (projected * weighted).sum(axis=2)
-        score = precision * y[part]
-        score = score - (projected @ (np.swapaxes(w, 1, 2) @ score[:, :, None]))[:, :, 0]
+        weighted, projected, score = solved(y[part], noise[part], z * widths[part, None])
+        diagonal = 1 / noise[part] - (projected * weighted).sum(axis=2)
         mean[part], variance[part] = y[part] - score / diagonal, 1 / diagonal
     return mean, variance
+
+
+def solved(y: FloatArray, noise: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Parts of the inverse of W W' + D, which is D^-1 less the product of the first part with the second, and it times ``y``.
+
+    ``w`` (draw, cell, effect); the parts are B = D^-1 W, and B (W' B + I)^-1.
+    """
+    weighted = w / noise[:, :, None]
+    projected = weighted @ np.linalg.inv(np.swapaxes(w, 1, 2) @ weighted + np.eye(w.shape[2]))
+    score = y / noise
+    return weighted, projected, score - (projected @ (np.swapaxes(w, 1, 2) @ score[:, :, None]))[:, :, 0]
 
 
 def _array(values: xr.DataArray, *dims: str) -> FloatArray:

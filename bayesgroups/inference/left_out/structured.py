@@ -1,8 +1,9 @@
 """Densities of subgroups under a sparse regression, the coefficient of the subgroup's indicator integrated out.
 
-Given tau the coefficient of the indicator is a mixture of Normal(0, s) over the local scale, so that the estimate of the subgroup is
-a mixture of normal distributions around what the other coefficients say, integrated by the trapezoid rule in the logarithm of
-the local scale.
+Given tau the coefficient of the indicator is a mixture of Normal(0, s) over the local scale, so that the estimate of the subgroup
+is a mixture of normal distributions around what the other coefficients say, integrated by the trapezoid rule in the logarithm of
+the local scale. Where a subgroup has several indicators of its own, as with a single attribute, the last is integrated out and
+the others stay at their draws.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ def structured_regression(
     natural = natural_scale(tally)
     scale = float(natural["scale"][0])
     cells = normal_cells(tally, np.array([True]), natural["scale"].values)
-    one = draws.isel(metric=0)
-    tau = np.asarray(one["tau"].transpose("sample").values, dtype=np.float64)
-    beta = np.asarray(one["beta"].transpose("sample", "coefficient").values, dtype=np.float64)
+    drawn = draws.isel(metric=0)
+    tau = np.asarray(drawn["tau"].transpose("sample").values, dtype=np.float64)
+    beta = np.asarray(drawn["beta"].transpose("sample", "coefficient").values, dtype=np.float64)
     fitted = beta @ features.T
-    intercept = _intercept(one, fitted, tally)
+    intercept = _intercept(drawn, fitted, tally)
     if np.isnan(intercept).any():
-        return without_answer("in some draws all values lie beyond the range of the metric, and are not kept in the report")
+        return without_answer(
+            "in some draws all values lie beyond the range of the metric, and are not kept in the report"
+        )
     single = (np.count_nonzero(features, axis=0) == 1) & (features.sum(axis=0) == 1)
     column = np.array([np.flatnonzero(single & (features[g] == 1))[-1] for g in cells.subgroup], dtype=np.intp)
     residual = cells.estimate - (intercept[:, None] + fitted[:, cells.subgroup] - beta[:, column])
