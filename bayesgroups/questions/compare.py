@@ -95,7 +95,8 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
     joined = joined.assign_attrs(_noted(joined["estimand"]))
     width = joined["upper"] - joined["lower"]
     base = width.isel(estimator=0, drop=True)
-    scores = predictive_scores(reports) if loo else xr.Dataset()
+    if loo:
+        joined = joined.assign(dict(predictive_scores(reports).data_vars))
     return joined.assign(
         width=width,
         width_ratio=width / base.where(base > 0),
@@ -103,7 +104,6 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
         word=("estimator", np.array([str(report.attrs["estimator"]) for report in reports.values()])),
         inference=("estimator", np.array([str(report.attrs["inference"]) for report in reports.values()])),
         usable=("estimator", np.array([int(report.attrs["usable"]) for report in reports.values()], dtype=np.int8)),
-        **scores.data_vars,
     )
 
 

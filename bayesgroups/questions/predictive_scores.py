@@ -66,18 +66,19 @@ def differences(pointwise: FloatArray, comparable: BoolArray) -> tuple[FloatArra
 
 def check_same_tally(reports: Mapping[str, xr.DataTree]) -> None:
     """Refuse reports whose tallies differ, for predictive densities of different data say nothing of models."""
-    first_name, first = next(iter(reports.items()))
-    for name, report in reports.items():
+    tallies = {name: report["constant_data"].to_dataset() for name, report in reports.items()}
+    first_name, first = next(iter(tallies.items()))
+    for name, tally in tallies.items():
         for variable in SUMS:
-            values, expected = (tree["constant_data"][variable] for tree in (report, first))
-            differs = ~((values == expected) | (values.isnull() & expected.isnull())).values
-            if differs.any():
-                i, j = np.argwhere(differs)[0]
+            values, expected = (np.asarray(side[variable].values, dtype=np.float64) for side in (tally, first))
+            differs = np.argwhere((values != expected) & ~(np.isnan(values) & np.isnan(expected)))
+            if len(differs):
+                i, j = differs[0]
+                metric, subgroup = first["metric"].values[i], first["subgroup"].values[j]
                 raise InputError(
-                    f"reports {first_name!r} and {name!r} are not of the same tally: the {variable} of metric "
-                    f"{str(first['constant_data']['metric'].values[i])!r} in subgroup "
-                    f"{str(first['constant_data']['subgroup'].values[j])!r} is {expected.values[i, j]:g} and "
-                    f"{values.values[i, j]:g}; with loo=True estimate all of them from one tally"
+                    f"reports {first_name!r} and {name!r} are not of the same tally: the {variable} of metric {str(metric)!r} in "
+                    f"subgroup {str(subgroup)!r} is {expected[i, j]:g} and {values[i, j]:g}; with loo=True estimate all of them "
+                    "from one tally"
                 )
 
 

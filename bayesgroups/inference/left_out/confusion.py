@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import gammaln, logsumexp
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.inference.collapsed.logit_normal import moments
 from bayesgroups.inference.left_out.answer import LeftOut
 from bayesgroups.inference.left_out.conjugate import normal_density
@@ -38,7 +38,7 @@ class _Factor(NamedTuple):
     ``noise`` (draw,) is the variance of residual effects, ``z`` (cell, effect) and ``widths`` (draw, effect) as in `design`.
     """
 
-    subgroup: FloatArray
+    subgroup: IndexArray
     k: FloatArray
     n: FloatArray
     eta: FloatArray

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import betaln, gammaln
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.left_out.answer import ESTIMATES, SUCCESSES, LeftOut, spread_out
 from bayesgroups.inference.observed_nodes import HALF_LOG_TWO_PI
 from bayesgroups.models.shared.cells import binomial_cells, normal_cells
@@ -87,6 +87,6 @@ def _answer(tally: xr.Dataset, *, binomial: bool, shared: bool) -> LeftOut:
     return _exact(ESTIMATES, elpd, lpd, cells.subgroup, shape)
 
 
-def _exact(observed: str, elpd: FloatArray, lpd: FloatArray, subgroup: FloatArray, shape: tuple[int, int]) -> LeftOut:
-    tables = (spread_out(values, subgroup, shape) for values in (elpd, lpd))
-    return LeftOut("exact", observed, None, *tables)
+def _exact(observed: str, elpd: FloatArray, lpd: FloatArray, subgroup: IntArray, shape: tuple[int, int]) -> LeftOut:
+    tables = [spread_out(values, subgroup, shape) for values in (elpd, lpd)]
+    return LeftOut("exact", observed, elpd=tables[0], lpd=tables[1])
