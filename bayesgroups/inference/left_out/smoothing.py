@@ -37,10 +37,10 @@ def threshold(draws: int) -> float:
     return min(1 - 1 / float(np.log10(draws)), GOOD_K) if draws > 1 else GOOD_K
 
 
-def smoothed(log_density: FloatArray) -> Smoothed:
+def smoothed(log_density: FloatArray, *, efficiency: float | None = None) -> Smoothed:
     """Densities (chain, draw, cell) averaged with and without importance weights, which are their inverses.
 
-    Equal weights need no smoothing; their k-hat is NaN.
+    Equal weights need no smoothing; their k-hat is NaN. ``efficiency`` is by default `relative_efficiency`.
     """
     from arviz_stats.base import array_stats
 
@@ -50,8 +50,15 @@ def smoothed(log_density: FloatArray) -> Smoothed:
     elpd, pareto_k = lpd.copy(), np.full(cells, np.nan)
     vary = np.flatnonzero(np.ptp(flat, axis=0) > EQUAL_WEIGHTS)
     if len(vary):
-        effective = array_stats.ess(log_density[:, :, vary], chain_axis=0, draw_axis=1, method="mean")
-        share = float(np.nanmean(effective)) / len(flat)
+        share = relative_efficiency(log_density[:, :, vary]) if efficiency is None else efficiency
         log_weights, pareto_k[vary] = array_stats.psislw(flat[:, vary].T.copy(), r_eff=share)
         elpd[vary] = logsumexp(log_weights + flat[:, vary].T, axis=1)
     return Smoothed(elpd, lpd, pareto_k)
+
+
+def relative_efficiency(log_density: FloatArray) -> float:
+    """Effective number of draws (chain, draw, cell) as a share of their number, mean over cells; near 1 for exact draws."""
+    from arviz_stats.base import array_stats
+
+    effective = array_stats.ess(log_density, chain_axis=0, draw_axis=1, method="mean")
+    return float(np.nanmean(effective)) / (log_density.shape[0] * log_density.shape[1])
