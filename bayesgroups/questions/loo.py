@@ -145,7 +145,9 @@ def _scores(answer: LeftOut, draws: tuple[int, int], shape: tuple[int, int]) -> 
     cells = np.flatnonzero(np.isfinite(flat).all(axis=(0, 1)))
     columns = np.full((3, flat.shape[2]), np.nan)
     if len(cells):
-        columns[:, cells] = smoothed(flat[:, :, cells])
+        weight, density = answer.moved or (-answer.log_density, answer.log_density)
+        moved = (weight.reshape(flat.shape)[:, :, cells], density.reshape(flat.shape)[:, :, cells])
+        columns[:, cells] = smoothed(flat[:, :, cells], moved)
     return _Scores(*(np.broadcast_to(column.reshape(-1, shape[1]), shape) for column in columns))
 
 

@@ -15,6 +15,7 @@ from scipy.stats import binom, multivariate_normal, norm
 
 import bayesgroups as bg
 from bayesgroups.cli import run
+from bayesgroups.inference.left_out.smoothing import smoothed
 from bayesgroups.questions import loo as module
 from bayesgroups.tallies.folds import deal
 from bayesgroups.views.tables import comparison_summary, predictive_table
@@ -66,7 +67,7 @@ def test_plain_draws_fail_where_the_effect_is_not_integrated_out(reports: dict[s
     assert plain.method == "psis"
     assert plain.log_density is not None
     columns = np.flatnonzero(TRIALS > 0)
-    k_plain = module.smoothed(plain.log_density[:, 0, columns].reshape(4, -1, 11)).pareto_k
+    k_plain = smoothed(plain.log_density[:, 0, columns].reshape(4, -1, 11)).pareto_k
     k_integrated = bg.loo(reports["shared"])["pareto_k"].values[0, columns]
     assert (k_plain > 0.7).any()
     assert np.nanmax(k_integrated) < 0.7
@@ -94,7 +95,7 @@ def test_flat_priors_against_integrals_over_the_spread(centre: float | None) -> 
         if centre is not None:
             return tau * float(np.exp(-0.5 * ((y - centre) ** 2 / v + np.log(2 * np.pi * v)).sum()))
         wide = 100.0
-        return tau * wide * multivariate_normal(np.full(len(y), 0.4), wide**2 + np.diag(v)).pdf(y)
+        return tau * wide * float(multivariate_normal(np.full(len(y), 0.4), wide**2 + np.diag(v)).pdf(y))
 
     every = np.arange(len(MEANS))
     both = [np.log(quad(marginal, 0, 40, args=(keep,), limit=400, points=[0.05, 0.2, 1.0])[0])
@@ -102,6 +103,11 @@ def test_flat_priors_against_integrals_over_the_spread(centre: float | None) -> 
     expected = both[0] - np.array(both[1:])
     np.testing.assert_allclose(answer["elpd_i"].values, expected, atol=0.03)
     assert int(answer["n_flagged"]) == 0
+
+
+def drawn(report: xr.DataTree, name: str) -> np.ndarray:
+    """Draws of a report."""
+    return report["posterior"].to_dataset()[name].values
 
 
 def _without(tally: xr.Dataset, g: int) -> xr.Dataset:
@@ -119,7 +125,7 @@ def refitted(tally: xr.Dataset, estimator: Any, subgroups: list[int], metric: in
     """Log predictive probability of the counts of subgroups, each from a fit without its rows."""
     answers = []
     for g in subgroups:
-        mu = bg.estimate(_without(tally, g), estimator, seed=2)["posterior"]["mu"].values[:, :, metric, g].ravel()
+        mu = drawn(bg.estimate(_without(tally, g), estimator, seed=2), "mu")[:, :, metric, g].ravel()
         k, n = (float(tally[name].values[metric, g]) for name in ("successes", "count"))
         answers.append(np.log(binom.pmf(k, n, mu).mean()))
     return np.array(answers)
@@ -143,12 +149,11 @@ SLOW = pytest.mark.slow
 )
 def test_rates_against_fits_without_the_subgroup(estimator: Any) -> None:
     answer = bg.loo(bg.estimate(TALLY, estimator, seed=1)).isel(metric=0)
-    reliable = np.flatnonzero((answer["flagged"].values == 0) & (TRIALS > 0))
-    assert len(reliable) >= 7
-    subgroups = reliable[:3].tolist()
+    assert not answer["flagged"].values.any()
+    subgroups = [0, 4, 6]
     expected = refitted(TALLY, estimator, subgroups)
-    np.testing.assert_allclose(answer["elpd_i"].values[subgroups], expected, atol=0.1)
-    assert abs(answer["elpd_i"].values[subgroups] - expected).mean() < 0.05
+    np.testing.assert_allclose(answer["elpd_i"].values[subgroups], expected, atol=0.08)
+    assert abs(answer["elpd_i"].values[subgroups] - expected).mean() < 0.04
 
 
 @pytest.mark.parametrize(
@@ -164,7 +169,7 @@ def test_estimates_against_fits_without_the_subgroup(estimator: Any) -> None:
     answer = bg.loo(bg.estimate(TALLY, estimator, seed=1)).isel(metric=0)
     assert set(answer["method"].values) == {"integrated", ""}
     for g in (0, 4):
-        mu = bg.estimate(_without(TALLY, g), estimator, seed=2)["posterior"]["mu"].values[:, :, 0, g].ravel()
+        mu = drawn(bg.estimate(_without(TALLY, g), estimator, seed=2), "mu")[:, :, 0, g].ravel()
         sd = np.sqrt(TALLY["sampling_variance"].values[0, g])
         density = norm.pdf(TALLY["estimate"].values[0, g], mu, sd)
         assert float(answer["elpd_i"][g]) == pytest.approx(np.log(density.mean()), abs=0.06)
@@ -186,7 +191,7 @@ def test_cells_against_fits_without_the_subgroup(cells: xr.Dataset, follow: bool
     np.testing.assert_array_equal(answer["elpd_i"].values[0], answer["elpd_i"].values[1])
     assert "every metric has the same numbers" in answer.attrs["note"]
     for g in (1, 4):
-        share = bg.estimate(_without(cells, g), estimator, seed=2)["posterior"]["cell_share"].values[:, :, g]
+        share = drawn(bg.estimate(_without(cells, g), estimator, seed=2), "cell_share")[:, :, g]
         count = cells["cell_count"].transpose("subgroup", "outcome", "decision").values[g]
         table = count.sum(axis=0)  # decisions, then outcomes given them
         choose = gammaln(table.sum() + 1) - gammaln(table + 1).sum()
@@ -326,10 +331,10 @@ def test_folds_of_rows_order_models_alike(reports: dict[str, xr.DataTree]) -> No
     sums = dict.fromkeys(words, 0.0)
     for fold in deal(TALLY, folds=3, seed=1):
         for name, word in words.items():
-            k, n = (np.nan_to_num(fold.training[each].values[0]) for each in ("successes", "count"))
-            training = bg.tally_from_counts(np.rint(k), n, WHO, metric="fnr")
-            mu = bg.estimate(training, word, seed=1)["posterior"]["mu"].values[:, :, 0].reshape(-1, len(TRIALS))
-            n, k = (np.nan_to_num(fold.validation[each].values[0]) for each in ("count", "successes"))
+            k, n = (np.rint(np.nan_to_num(fold.training[each].values[0])) for each in ("successes", "count"))
+            training = bg.tally_from_counts(k, n, WHO, metric="fnr")
+            mu = drawn(bg.estimate(training, word, seed=1), "mu")[:, :, 0].reshape(-1, len(TRIALS))
+            n, k = (np.rint(np.nan_to_num(fold.validation[each].values[0])) for each in ("count", "successes"))
             sums[name] += float(np.log(binom.pmf(k, n, mu).mean(axis=0)).sum())
     table = bg.compare(reports, loo=True).sel(metric="fnr")
     for name in ("alone", "same"):

@@ -21,6 +21,7 @@ class LeftOut:
     """Log densities of the data of every subgroup; NaN where a subgroup has none.
 
     ``log_density`` (draw, metric, subgroup) is at every draw, and the inverse of the density is its importance weight.
+    ``moved`` has weights of their own, as logarithms, and densities at draws that were moved, both (draw, metric, subgroup).
     Where the answer is exact there are ``elpd`` and ``lpd`` (metric, subgroup) in its place, without the subgroup and
     with it. ``observed`` names the data. With ``together`` the data are those of all metrics at once, and the metrics have
     one entry. ``reason`` says why there is nothing, empty where there is something.
@@ -29,6 +30,7 @@ class LeftOut:
     method: Method
     observed: str
     log_density: FloatArray | None = None
+    moved: tuple[FloatArray, FloatArray] | None = None
     elpd: FloatArray | None = None
     lpd: FloatArray | None = None
     together: bool = False

@@ -15,9 +15,11 @@ from scipy.special import gammaln, logsumexp
 
 from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.inference.collapsed.logit_normal import moments
-from bayesgroups.inference.left_out.answer import LeftOut
+from bayesgroups.inference.left_out.answer import LeftOut, Method
 from bayesgroups.inference.left_out.conjugate import normal_density
-from bayesgroups.inference.left_out.crossed import BLOCK, RESOLVED_SHARE, conditional, design, solved
+from bayesgroups.inference.left_out.crossed import RESOLVED_SHARE
+from bayesgroups.inference.left_out.crossed_normal import BLOCK, design, solved
+from bayesgroups.inference.left_out.moved import count_densities
 from bayesgroups.inference.left_out.population import NODES, binomial_density
 from bayesgroups.inference.prior_conflict import logit
 from bayesgroups.inference.value_nodes import confusion_nodes, factor_rates
@@ -72,17 +74,19 @@ def confusion_cells(
         noise = np.maximum(residual, RESOLVED_SHARE * scales[i]) ** 2
         k, n = factors.successes[i, some], factors.count[i, some]
         laws.append(_Factor(some, k, n, logit(rates[:, i, some]), noise, z[some], widths))
-    density = np.zeros((len(sds), tally.sizes["subgroup"]))
+    shape = (len(sds), tally.sizes["subgroup"])
+    plain, weight, density = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     if followed is not None:
         leading = factors.names.index("sel")
         slope = np.asarray(draws["selection_slope"].transpose("sample", "follower").values[:, 0], dtype=np.float64)
-        density += _following(laws[leading], laws[followed], slope, tally.sizes["subgroup"])
+        plain += _following(laws[leading], laws[followed], slope, tally.sizes["subgroup"])
+        weight, density = weight - plain, density + plain
     for i, law in enumerate(laws):
         if followed is None or i not in (factors.names.index("sel"), followed):
-            noise = np.broadcast_to(law.noise[:, None], law.eta.shape)
-            mean, variance = conditional(law.eta, noise, law.z, law.widths)
-            density[:, law.subgroup] += binomial_density(law.k, law.n, mean, np.sqrt(variance))
-    return _answer("integrated", density, factors)
+            parts = count_densities(law.eta, law.k, law.n, law.noise, law.z, law.widths)
+            for total, part in zip((plain, weight, density), parts, strict=True):
+                total[:, law.subgroup] += part
+    return _answer("integrated", plain, factors, (weight, density))
 
 
 def at_shares(draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
@@ -97,10 +101,13 @@ def at_shares(draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
     return _answer("psis", density, factors)
 
 
-def _answer(method: str, density: FloatArray, factors: Tree) -> LeftOut:
+def _answer(
+    method: Method, density: FloatArray, factors: Tree, moved: tuple[FloatArray, FloatArray] | None = None
+) -> LeftOut:
     rows = (factors.count > 0).any(axis=0)
-    log_density = np.where(rows, density, np.nan)[:, None]
-    return LeftOut("integrated" if method == "integrated" else "psis", CELLS, log_density, together=True)
+    empty = np.where(rows, 0.0, np.nan)
+    both = None if moved is None else ((moved[0] + empty)[:, None], (moved[1] + empty)[:, None])
+    return LeftOut(method, CELLS, (density + empty)[:, None], moved=both, together=True)
 
 
 def _following(first: _Factor, second: _Factor, slope: FloatArray, subgroups: int) -> FloatArray:

@@ -10,9 +10,9 @@ subgroup, and the diagonal D the variance of its residual effect. With :math:`P 
 .. math:: \eta_g \mid \eta_{-g} \sim N\bigl(\eta_g - (P (\eta - c))_g / P_{gg},\; 1 / P_{gg}\bigr),
 
 which does not depend on :math:`\eta_g`. Rates: the likelihood of g is integrated over that distribution at every draw of the
-others. Estimates: D has their sampling variances besides, the same formula holds of them, and nothing but the standard
-deviations is left of a draw. Centre and coefficients are integrated out with the effects; subgroups without data, of which
-draws say nothing, are left out of both.
+others, which are moved to where they would be without g (``moved``). Estimates: D has their sampling variances besides, the same
+formula holds of them, and nothing but the standard deviations is left of a draw. Centre and coefficients are integrated out with
+the effects; subgroups without data, of which draws say nothing, are left out of both.
 
 References
 ----------
@@ -31,19 +31,18 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.left_out.answer import ESTIMATES, SUCCESSES, LeftOut, spread_out
 from bayesgroups.inference.left_out.conjugate import normal_density
-from bayesgroups.inference.left_out.population import binomial_density
+from bayesgroups.inference.left_out.crossed_normal import conditional, design
+from bayesgroups.inference.left_out.moved import count_densities
 from bayesgroups.inference.prior_conflict import logit
 from bayesgroups.models.shared.cells import binomial_cells, normal_cells
 from bayesgroups.models.shared.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
 from bayesgroups.models.shared.covariates import standardised
 from bayesgroups.models.shared.scales import natural_scale
-from bayesgroups.models.shared.subsets import Subsets, subsets
+from bayesgroups.models.shared.subsets import subsets
 
 RESOLVED_SHARE = 1e-5
 """Standard deviation of residual effects, as a share of the scale of their prior, that smaller ones are raised to: the inverse
 of the covariance keeps its digits, and a density changes by less than draws can tell."""
-BLOCK = 2_000_000
-"""Numbers of W held at once."""
 
 
 def crossed_effects(
@@ -67,10 +66,11 @@ def crossed_effects(
     if binomial:
         counts = binomial_cells(source, np.array([True]))
         mu = _array(draws["mu"], "sample", "metric", "subgroup").reshape(len(sds), -1)[:, counts.subgroup]
-        noise = np.broadcast_to(residual_variance[:, None], mu.shape)
-        mean, variance = conditional(logit(mu), noise, z[counts.subgroup], widths)
-        density = binomial_density(counts.successes, counts.count, mean, np.sqrt(variance))
-        return LeftOut("integrated", SUCCESSES, spread_out(density, counts.subgroup, shape))
+        parts = count_densities(
+            logit(mu), counts.successes, counts.count, residual_variance, z[counts.subgroup], widths
+        )
+        plain, weight, density = (spread_out(values, counts.subgroup, shape) for values in parts)
+        return LeftOut("integrated", SUCCESSES, plain, moved=(weight, density))
     cells = normal_cells(source, np.array([True]), natural["scale"].values)
     noise = residual_variance[:, None] + cells.std_error**2
     deviation = np.broadcast_to(cells.estimate - float(natural["centre"][0]), noise.shape)
@@ -78,50 +78,6 @@ def crossed_effects(
     return LeftOut(
         "integrated", ESTIMATES, spread_out(normal_density(deviation, mean, variance), cells.subgroup, shape)
     )
-
-
-def design(
-    components: Subsets, x: FloatArray, sds: FloatArray, wide: float, coefficient: float
-) -> tuple[FloatArray, FloatArray]:
-    """Columns (subgroup, effect) of all that subgroups share, and standard deviations (draw, effect) of their effects.
-
-    The centre, the coefficients of ``x``, and the cells of every component but the last, whose ``sds`` are (draw, component).
-    """
-    sizes = components.sizes[:-1]
-    indicators = [cell[:, None] == np.arange(size) for cell, size in zip(components.cells, sizes, strict=False)]
-    z = np.concatenate([np.ones((len(x), 1)), x, *indicators], axis=1).astype(np.float64)
-    constant = np.tile([wide] + [coefficient] * x.shape[1], (len(sds), 1))
-    return z, np.concatenate([constant, np.repeat(sds, sizes, axis=1)], axis=1)
-
-
-def conditional(y: FloatArray, noise: FloatArray, z: FloatArray, widths: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance (draw, cell) of every entry of ``y`` given the others.
-
-    ``y`` is Normal(0, Z diag(widths^2) Z' + diag(noise)).
-
-    >>> mean, variance = conditional(np.array([[1.0, 3.0]]), np.ones((1, 2)), np.ones((2, 1)), np.array([[1.0]]))
-    >>> mean.round(6).tolist(), variance.round(6).tolist()  # covariance 1, variances 2
-    ([[1.5, 0.5]], [[1.5, 1.5]])
-    """
-    mean, variance = np.empty(y.shape), np.empty(y.shape)
-    rows = max(BLOCK // max(z.size, 1), 1)
-    for start in range(0, len(y), rows):
-        part = slice(start, start + rows)
-        weighted, projected, score = solved(y[part], noise[part], z * widths[part, None])
-        diagonal = 1 / noise[part] - (projected * weighted).sum(axis=2)
-        mean[part], variance[part] = y[part] - score / diagonal, 1 / diagonal
-    return mean, variance
-
-
-def solved(y: FloatArray, noise: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Parts of the inverse of W W' + D, which is D^-1 less the product of the first part with the second, and it times ``y``.
-
-    ``w`` (draw, cell, effect); the parts are B = D^-1 W, and B (W' B + I)^-1.
-    """
-    weighted = w / noise[:, :, None]
-    projected = weighted @ np.linalg.inv(np.swapaxes(w, 1, 2) @ weighted + np.eye(w.shape[2]))
-    score = y / noise
-    return weighted, projected, score - (projected @ (np.swapaxes(w, 1, 2) @ score[:, :, None]))[:, :, 0]
 
 
 def _array(values: xr.DataArray, *dims: str) -> FloatArray:

@@ -37,28 +37,36 @@ def threshold(draws: int) -> float:
     return min(1 - 1 / float(np.log10(draws)), GOOD_K) if draws > 1 else GOOD_K
 
 
-def smoothed(log_density: FloatArray, *, efficiency: float | None = None) -> Smoothed:
+def smoothed(
+    log_density: FloatArray,
+    moved: tuple[FloatArray, FloatArray] | None = None,
+    *,
+    efficiency: float | None = None,
+) -> Smoothed:
     """Densities (chain, draw, cell) averaged with and without importance weights, which are their inverses.
 
-    Equal weights need no smoothing; their k-hat is NaN. ``efficiency`` is by default `relative_efficiency`.
+    ``moved`` has the logarithms of other weights, and densities at moved draws, of the same dims. Equal weights need no
+    smoothing; their k-hat is NaN. ``efficiency`` is by default `relative_efficiency`.
     """
     from arviz_stats.base import array_stats
 
     chains, draws, cells = log_density.shape
     flat = log_density.reshape(chains * draws, cells)
     lpd = np.asarray(logsumexp(flat, axis=0) - np.log(len(flat)))
-    elpd, pareto_k = lpd.copy(), np.full(cells, np.nan)
-    vary = np.flatnonzero(np.ptp(flat, axis=0) > EQUAL_WEIGHTS)
+    log_weight, density = (-log_density, log_density) if moved is None else moved
+    weights, densities = (values.reshape(chains * draws, cells) for values in (log_weight, density))
+    elpd, pareto_k = np.asarray(logsumexp(densities, axis=0) - np.log(len(flat))), np.full(cells, np.nan)
+    vary = np.flatnonzero(np.ptp(weights, axis=0) > EQUAL_WEIGHTS)
     if len(vary):
-        share = relative_efficiency(log_density[:, :, vary]) if efficiency is None else efficiency
-        log_weights, pareto_k[vary] = array_stats.psislw(flat[:, vary].T.copy(), r_eff=share)
-        elpd[vary] = logsumexp(log_weights + flat[:, vary].T, axis=1)
+        share = relative_efficiency(log_weight[:, :, vary]) if efficiency is None else efficiency
+        normalised, pareto_k[vary] = array_stats.psislw(-weights[:, vary].T, r_eff=share)
+        elpd[vary] = logsumexp(normalised + densities[:, vary].T, axis=1)
     return Smoothed(elpd, lpd, pareto_k)
 
 
-def relative_efficiency(log_density: FloatArray) -> float:
+def relative_efficiency(log_weight: FloatArray) -> float:
     """Effective number of draws (chain, draw, cell) as a share of their number, mean over cells; near 1 for exact draws."""
     from arviz_stats.base import array_stats
 
-    effective = array_stats.ess(log_density, chain_axis=0, draw_axis=1, method="mean")
-    return float(np.nanmean(effective)) / (log_density.shape[0] * log_density.shape[1])
+    effective = array_stats.ess(log_weight, chain_axis=0, draw_axis=1, method="mean")
+    return float(np.nanmean(effective) / (log_weight.shape[0] * log_weight.shape[1]))
