@@ -25,7 +25,7 @@ ESTIMAND = (
 TOGETHER = "the data of a subgroup are those of all metrics at once, so that every metric has the same numbers"
 MAX_DENSITIES = 1_000_000
 """Densities of one fit above which draws are thinned."""
-FEWEST_DRAWS = 1_000
+DRAWS_LEFT = 1_000
 """Draws that thinning leaves."""
 
 
@@ -89,7 +89,7 @@ def loo(report: xr.DataTree) -> xr.Dataset:
     >>> counts = bg.tally_from_counts([4, 30, 9, 11, 20, 2], [20, 100, 60, 50, 80, 9], sites, metric="fnr")
     >>> pooled = bg.loo(bg.estimate(counts, bg.PartialPooling(), seed=1))
     >>> alone = bg.loo(bg.estimate(counts, bg.NoPooling(), seed=1))
-    >>> pooled["method"].values[0, 0].item(), alone["method"].values[0, 0].item()
+    >>> pooled["method"].values[0, 0], alone["method"].values[0, 0]
     ('integrated', 'exact')
     >>> bool((pooled["elpd"] > alone["elpd"]).all()), int(pooled["n_flagged"].sum())
     (True, 0)
@@ -128,9 +128,9 @@ def _answer(estimator: Estimator, draws: xr.Dataset, tally: xr.Dataset) -> LeftO
 
 
 def _thinned(posterior: xr.Dataset, cells: int) -> xr.Dataset:
-    """Every so many draws of each chain, so that densities are no more than `MAX_DENSITIES`, or draws than `FEWEST_DRAWS`."""
+    """Every so many draws of each chain, so that densities are no more than `MAX_DENSITIES`, or draws than `DRAWS_LEFT`."""
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-    step = min(math.ceil(draws * cells / MAX_DENSITIES), max(draws // FEWEST_DRAWS, 1))
+    step = min(math.ceil(draws * cells / MAX_DENSITIES), max(draws // DRAWS_LEFT, 1))
     return posterior.isel(draw=slice(None, None, step))
 
 

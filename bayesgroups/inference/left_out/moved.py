@@ -84,8 +84,8 @@ def moved(
         step = pull / (1 + root) * deviation + pull * (posterior_mean - estimate)
         slope = r - (u @ (precision * r)[:, :, None])[:, :, 0] - residual_share * score / diagonal
         curvature = q - (u**2 @ precision) - residual_share**2 / diagonal
-        others = _others(r, step, u, k, n)
-        weight[part] = np.log(root) - step * slope - 0.5 * step**2 * curvature + others - plain[part]
+        change = _others(r, step, u, k, n)
+        weight[part] = np.log(root) - step * slope - 0.5 * step**2 * curvature + change - plain[part]
         density[part] = binomial_density(k, n, mean + step * (q - residual_share / diagonal), 1 / np.sqrt(diagonal))
     return plain, weight, density
 
