@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from bayesgroups.questions.certification import margins as margins
     from bayesgroups.questions.certification import ranks as ranks
     from bayesgroups.questions.certification import simultaneous_intervals as simultaneous_intervals
+    from bayesgroups.questions.compare import compare as compare
     from bayesgroups.questions.curves import auc_intervals as auc_intervals
     from bayesgroups.questions.curves import calibration_curve as calibration_curve
     from bayesgroups.questions.curves import roc_curve as roc_curve
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from bayesgroups.questions.disparities.reporting import reporting_checklist as reporting_checklist
     from bayesgroups.questions.explanation.attribution import variance_attribution as variance_attribution
     from bayesgroups.questions.explanation.nested_models import goodness_of_fit as goodness_of_fit
+    from bayesgroups.questions.loo import loo as loo
     from bayesgroups.questions.priors import prior_predictive as prior_predictive
     from bayesgroups.questions.priors import prior_sensitivity as prior_sensitivity
     from bayesgroups.questions.tradeoffs.areas import auc_pfc as auc_pfc
@@ -64,7 +66,6 @@ if TYPE_CHECKING:
     from bayesgroups.questions.tradeoffs.frontier import pareto_frontier as pareto_frontier
     from bayesgroups.questions.tradeoffs.selection import select_model as select_model
     from bayesgroups.questions.tradeoffs.uncertainty import compare_auc_pfc as compare_auc_pfc
-    from bayesgroups.report.compare import compare as compare
     from bayesgroups.report.schema import open_report as open_report
     from bayesgroups.report.schema import save_report as save_report
     from bayesgroups.studies.calibrate import calibrate as calibrate
@@ -99,7 +100,8 @@ _HOME = {
     "ModelBasedMetrics": "estimators",
     "PartialPooling": "estimators",
     "StructuredRegression": "estimators",
-    "compare": "report.compare",
+    "compare": "questions.compare",
+    "loo": "questions.loo",
     "variance_attribution": "questions.explanation.attribution",
     "goodness_of_fit": "questions.explanation.nested_models",
     "disagreement_tally": "frequentist.bounds",
@@ -160,7 +162,7 @@ __all__ = [  # noqa: RUF022
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
     # Report
-    "compare", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
+    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
     "interop",
     # Questions
     "disparity", "between_group_variance", "variance_attribution", "goodness_of_fit", "aggregate", "reporting_checklist",

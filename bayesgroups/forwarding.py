@@ -15,7 +15,7 @@ MOVED_MODULES = {
     "analyses": "cli.analysis_files",
     "attribution": "questions.explanation.attribution",
     "certification": "questions.certification",
-    "comparison": "report.compare",
+    "comparison": "questions.compare",
     "curves": "questions.curves",
     "disagreement": "frequentist.bounds",
     "disparities": "questions.disparities",

@@ -123,6 +123,7 @@ def compare(
     using: Shown = "auto",
     level: float = 0.95,
     imputed: Imputed = "leave_out",
+    loo: bool = False,
     json: Json = False,
     show: Show = 50,
     sort: SortTable = "label",
@@ -133,6 +134,7 @@ def compare(
 
         bayesgroups compare alone.nc pooled.nc
         bayesgroups compare alone.nc pooled.nc --using tally --level 0.8
+        bayesgroups compare alone.nc pooled.nc --loo
 
     The exit code is 1 when one of them is not usable.
 
@@ -144,13 +146,15 @@ def compare(
         Level of the intervals: 0.5, 0.8, 0.9 or 0.95.
     imputed
         Whether means over subgroups take those without rows.
+    loo
+        Whether to add how well each report predicts a subgroup from the others.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import report_of
     from bayesgroups.cli.results import print_json
     from bayesgroups.errors import InputError
-    from bayesgroups.report.compare import compare as lay_side_by_side
-    from bayesgroups.views.tables import comparison_summary, comparison_table
+    from bayesgroups.questions.compare import compare as lay_side_by_side
+    from bayesgroups.views.tables import comparison_summary, comparison_table, predictive_table
 
     if not reports:
         raise InputError("name the reports to compare, as bayesgroups compare alone.nc pooled.nc")
@@ -159,7 +163,7 @@ def compare(
     if len(set(names)) < len(names):
         raise InputError(f"report {next(name for name in names if names.count(name) > 1)!r} is named twice")
     table = lay_side_by_side(
-        {name: report_of(path) for name, path in zip(names, reports, strict=True)}, imputed=imputed
+        {name: report_of(path) for name, path in zip(names, reports, strict=True)}, imputed=imputed, loo=loo
     )
     broken = [str(name) for name in table["estimator"].values if not int(table["usable"].sel(estimator=name))]
     if json:
@@ -180,6 +184,9 @@ def compare(
         console.print(shown)
         console.print()
     console.print(comparison_summary(table, level=level, using=place))
+    if loo:
+        console.print()
+        console.print(predictive_table(table))
     if "note" in table.attrs:
         console.print(Text(f"Note: {table.attrs['note']}"))
     if broken:

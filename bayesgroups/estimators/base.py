@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
@@ -101,6 +102,16 @@ class Estimator(ABC):
         from bayesgroups.inference.observed_nodes import ObservedNodes
 
         return ObservedNodes((), f"{type(self).__name__} does not say what its observed nodes are")
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """Densities of the data of every subgroup for `bayesgroups.loo`; by default those of `observed_nodes`, at plain draws.
+
+        An estimator class whose subgroups have effects of their own integrates these out here, for draws with the data of a
+        subgroup do not reach those without. Parameters are those of `observed_nodes`.
+        """
+        from bayesgroups.inference.left_out.values import at_draws
+
+        return at_draws(self.observed_nodes(draws, tally), tally)
 
     @property
     def hides_parameters(self) -> bool:

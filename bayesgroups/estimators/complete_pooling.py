@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
@@ -93,6 +94,12 @@ class CompletePooling(Estimator):
         from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
 
         return value_nodes(subgroup_values(draws), tally, binomial=is_binomial(tally, self.likelihood))
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """Given the totals of the others, in closed form."""
+        from bayesgroups.inference.left_out.conjugate import in_common
+
+        return in_common(tally, binomial=is_binomial(tally, self.likelihood))
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial or normal."""

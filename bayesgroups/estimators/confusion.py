@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
@@ -161,6 +162,22 @@ class ConfusionModel(Estimator):
         from bayesgroups.inference.value_nodes import confusion_nodes
 
         return confusion_nodes(draws, tally)
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """Cells of a subgroup, with its effects on all factors integrated out; at plain draws where factors are correlated."""
+        from bayesgroups.inference.left_out import confusion
+
+        if self.correlated:
+            return confusion.at_shares(draws, tally)
+        return confusion.confusion_cells(
+            draws,
+            tally,
+            order=self.order,
+            tau_scale=self.tau_scale,
+            fixed=self.own_effects == "fixed",
+            follow_selection=self.follow_selection,
+            score_offsets=self.score_offsets,
+        )
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Multinomial, of the cells."""

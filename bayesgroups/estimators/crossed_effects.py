@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
@@ -168,6 +169,24 @@ class CrossedEffects(Estimator):
         source = with_shrunk_variances(stack(tally) if self.tasks else tally)
         mu = draws["mu"].transpose("sample", "metric", "subgroup").values
         return value_nodes(mu.reshape(len(mu), -1), source, binomial=is_binomial(source, self.likelihood))
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """Effects of the subgroup integrated out, given the other subgroups; tasks are left out one at a time too."""
+        from bayesgroups.inference.left_out.crossed import crossed_effects
+        from bayesgroups.models.shared.tasks import stack
+        from bayesgroups.models.shared.variances import with_shrunk_variances
+
+        source = with_shrunk_variances(stack(tally) if self.tasks else tally)
+        return crossed_effects(
+            draws,
+            tally,
+            source,
+            binomial=is_binomial(source, self.likelihood),
+            order=self.order,
+            covariates=self.covariates,
+            tau_scale=self.tau_scale,
+            residual=self.own_effects,
+        )
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial, or normal with shrunk row variances."""

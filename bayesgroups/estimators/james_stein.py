@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
@@ -121,6 +122,13 @@ class JamesStein(Estimator):
         from bayesgroups.inference.value_nodes import latent_value_nodes
 
         return latent_value_nodes(draws, tally)
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """Values of subgroups and the centre integrated out, given tau."""
+        from bayesgroups.inference.left_out.population import population_estimates
+
+        centres = known_centres("JamesStein", self.centre, tally)
+        return population_estimates(draws, tally, flat=True, centre=None if centres is None else float(centres[0]))
 
     @property
     def hides_parameters(self) -> bool:

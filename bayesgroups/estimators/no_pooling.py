@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
@@ -125,6 +126,12 @@ class NoPooling(Estimator):
         from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
 
         return value_nodes(subgroup_values(draws), tally, binomial=is_binomial(tally, self.likelihood))
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """Prior predictive, in closed form."""
+        from bayesgroups.inference.left_out.conjugate import alone
+
+        return alone(tally, binomial=is_binomial(tally, self.likelihood))
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial or normal."""

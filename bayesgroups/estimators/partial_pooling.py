@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.diagnostics import Check
@@ -134,6 +135,16 @@ class PartialPooling(Estimator):
         if self.clusters == "random_effects":
             return ObservedNodes((), "the likelihood of clusters is the PyMC model's alone", hidden=True)
         return value_nodes(subgroup_values(draws), tally, binomial=is_binomial(tally, self.likelihood))
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """Effects of subgroups integrated out; with random effects of clusters there is no answer."""
+        from bayesgroups.inference.left_out.population import population_estimates, population_rates
+
+        if self.clusters == "random_effects":
+            return super().left_out(draws, tally)
+        if is_binomial(tally, self.likelihood):
+            return population_rates(draws, tally)
+        return population_estimates(draws, tally, overall_scale=self.overall_scale)
 
     @property
     def hides_parameters(self) -> bool:

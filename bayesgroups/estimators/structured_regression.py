@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
     from bayesgroups.report.posterior import Posterior
@@ -152,6 +153,21 @@ class StructuredRegression(Estimator):
         from bayesgroups.inference.value_nodes import latent_value_nodes
 
         return latent_value_nodes(draws, tally)
+
+    def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
+        """The coefficient of the indicator of the subgroup integrated out."""
+        from bayesgroups.inference.left_out.structured import structured_regression
+
+        if tally.sizes["subgroup"] == 1:  # no indicator
+            return super().left_out(draws, tally)
+        return structured_regression(
+            draws,
+            tally,
+            self._features(tally).values,
+            prior=self.prior,
+            slab_scale=self.slab_scale,
+            local_df=self.local_df,
+        )
 
     @property
     def hides_parameters(self) -> bool:

@@ -8,7 +8,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.observed_nodes import BinomialNode, Node, NormalNode, ObservedNodes
 from bayesgroups.models.shared.cells import BinomialCells, NormalCells, binomial_cells, normal_cells
-from bayesgroups.models.shared.confusion_tree import Path, tree
+from bayesgroups.models.shared.confusion_tree import Path, Tree, tree
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.report.posterior import with_chains
 
@@ -54,13 +54,18 @@ def unclipped(tally: xr.Dataset, theta: FloatArray) -> xr.Dataset | None:
 def confusion_nodes(draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
     """Node ``successes`` of the factors of confusion cells, at draws of ``cell_share``."""
     factors = tree(tally)
-    share = np.asarray(draws["cell_share"].transpose("sample", "subgroup", "outcome", "decision").values)
-    p = np.stack([_factor(share, factors.paths, i) for i in range(len(factors.names))], axis=1)
+    p = factor_rates(draws, factors)
     factor, subgroup = np.nonzero(factors.count > 0)
     labels = [f"{factors.names[f]} | {tally['subgroup'].values[g]}" for f, g in zip(factor, subgroup, strict=True)]
     observed = factors.count > 0
     cells = BinomialCells(factor, subgroup, labels, factors.successes[observed], factors.count[observed])
     return ObservedNodes(_some(successes_node(cells, p)))
+
+
+def factor_rates(draws: xr.Dataset, factors: Tree) -> FloatArray:
+    """Rates (draw, factor, subgroup) of the factors of confusion cells, at draws of ``cell_share``."""
+    share = np.asarray(draws["cell_share"].transpose("sample", "subgroup", "outcome", "decision").values)
+    return np.stack([_factor(share, factors.paths, i) for i in range(len(factors.names))], axis=1)
 
 
 def subgroup_values(draws: xr.Dataset, name: str = "mu") -> FloatArray:

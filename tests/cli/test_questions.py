@@ -94,6 +94,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 QUESTIONS = [
+    "loo r.nc",
     "disparity r.nc --measure gini",
     "disparity t.nc --measure variance --corrected",
     "between-group-variance t.nc --method reml",

@@ -17,7 +17,7 @@ from bayesgroups.data.files import write_atomically, write_text
 from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
-from bayesgroups.report.compare import compare
+from bayesgroups.questions.compare import compare
 from bayesgroups.report.schema import save_report
 from bayesgroups.tallies.files import open_tally, save_tally
 from bayesgroups.tallies.labels import name_levels

@@ -11,6 +11,7 @@ from bayesgroups.cli.questions.certification import DEFINITIONS, EVERYONE, SAMPL
 from bayesgroups.cli.questions.curves import CURVES
 from bayesgroups.cli.questions.disagreement import DISAGREEMENT
 from bayesgroups.cli.questions.disparities import CLASSES, INEQUALITY
+from bayesgroups.cli.questions.prediction import PREDICTION
 from bayesgroups.cli.questions.priors import PRIORS
 from bayesgroups.cli.questions.question import Question
 from bayesgroups.cli.questions.tradeoffs import MODELS
@@ -21,7 +22,7 @@ GROUPS: dict[str, tuple[Question, ...]] = {
     "Good enough for everyone?": EVERYONE,
     "How many rows?": SAMPLE_SIZES,
     "Thresholds and scores": CURVES,
-    "Which model?": CLASSES + MODELS,
+    "Which model?": PREDICTION + CLASSES + MODELS,
     "Disagreement": DISAGREEMENT,
 }
 QUESTIONS = {question.name: question for questions in GROUPS.values() for question in questions}

@@ -102,6 +102,32 @@ def comparison_summary(compared: xr.Dataset, *, level: float = 0.95, using: Usin
     return captioned(table, sentences, 0, 0)
 
 
+def predictive_table(compared: xr.Dataset) -> Table:
+    """Leave-one-subgroup-out scores of several reports for the terminal, of a comparison made with ``loo=True``.
+
+    Per report and metric elpd, its difference to the best with the standard error of the difference, effective number of
+    parameters and subgroups whose number is not to be relied on; reasons where there is no difference stand below.
+    """
+    if "elpd" not in compared:
+        raise InputError(
+            "the comparison has no leave-one-subgroup-out scores; make it with bg.compare(reports, loo=True)"
+        )
+    table = empty_table("Expected log predictive density of a subgroup left out (elpd), summed over subgroups")
+    for heading in ("metric", "report"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("elpd", "difference", "std. error", "p", "not reliable"):
+        table.add_column(heading, justify="right")
+    lines = []
+    for metric in compared["metric"].values:
+        for name in compared["estimator"].values:
+            scores = compared.sel(metric=metric, estimator=name)
+            numbers = [number(float(scores[variable])) for variable in ("elpd", "elpd_diff", "dse", "p")]
+            table.add_row(*(Text(plain(str(word))) for word in (metric, name)), *numbers, str(int(scores["n_flagged"])))
+            if scores["loo_reason"].item():
+                lines.append(plain(f"{metric}, {name}: {scores['loo_reason'].item()}"))
+    return captioned(table, lines, 0, 0)
+
+
 def _headline(differences: xr.Dataset, metric: str, level: float) -> str:
     """The estimands and intervals of all reports about a metric, in a sentence."""
     methods = differences["interval_method"].transpose("estimator", "subgroup").values.astype(str)

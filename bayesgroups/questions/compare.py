@@ -8,11 +8,12 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
+from bayesgroups.questions.predictive_scores import predictive_scores
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 
-def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out") -> xr.Dataset:
+def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out", loo: bool = False) -> xr.Dataset:
     """Lay reports side by side.
 
     Parameters
@@ -21,6 +22,9 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
         Reports by the name they go under; at least one. They must be about the same metrics and subgroups.
     imputed : {"leave_out", "include"}
         Whether means over subgroups should take those without rows that count for the metric; all are in the table.
+    loo : bool
+        Whether to add how well each report predicts a subgroup from the others, see `bayesgroups.loo`; the reports must then be
+        of one tally.
 
     Returns
     -------
@@ -35,12 +39,17 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
         - ``included(estimator, approach, metric, subgroup)``: true for those that means over subgroups should take, so that
           ``table["width"].where(table["included"]).mean("subgroup")`` is about subgroups with rows, and
           ``left_out(estimator, metric)``: labels and reasons of those that the Bayesian side leaves out,
-        - ``word(estimator)``, ``inference(estimator)``, ``usable(estimator)``: what each report is.
+        - ``word(estimator)``, ``inference(estimator)``, ``usable(estimator)``: what each report is,
+        - with ``loo``, along (estimator, metric): ``elpd``, ``se``, ``p``, ``n_flagged`` and ``observed`` as in
+          `bayesgroups.loo`; ``elpd_diff``, the difference to the largest ``elpd`` among the reports that compare with the
+          first (0 or less), over the ``n_common`` subgroups that all of these have a number for; ``dse``, its standard error
+          over these subgroups; and ``loo_reason``, why a report has no difference.
 
     Raises
     ------
     InputError
-        If there is no report, metrics or subgroups differ, or ``imputed`` is something else.
+        If there is no report, metrics or subgroups differ, or ``imputed`` is something else; with ``loo``, if the reports are
+        not of the same tally, or one has no draws.
     SchemaError
         If a value is not a report.
 
@@ -86,6 +95,8 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
     joined = joined.assign_attrs(_noted(joined["estimand"]))
     width = joined["upper"] - joined["lower"]
     base = width.isel(estimator=0, drop=True)
+    if loo:
+        joined = joined.assign(dict(predictive_scores(reports).data_vars))
     return joined.assign(
         width=width,
         width_ratio=width / base.where(base > 0),
