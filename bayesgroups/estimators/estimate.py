@@ -17,6 +17,7 @@ from bayesgroups.estimators.descriptions import describe
 from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_groups
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.inference.degenerate import variance_check, without_limits
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.report.schema import assemble
@@ -36,6 +37,7 @@ DRAWS = 1000
 """Draws per chain."""
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset,
     estimator: Estimator,

@@ -15,6 +15,7 @@ from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, joined, likelihood_groups, parts_of
 from bayesgroups.estimators.prior_groups import log_prior_group, prior_groups
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import check
 
@@ -23,6 +24,7 @@ WITHOUT = "without_groups"
 """Root attribute of a report: why it lacks groups, by their names, as JSON."""
 
 
+@checked_keywords
 def add_groups(report: xr.DataTree, groups: Sequence[Group], *, tally: xr.Dataset | None = None) -> xr.DataTree:
     """Add groups of the schema of ArviZ to a report: data, likelihood, priors and predictive distributions.
 

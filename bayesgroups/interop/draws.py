@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.report.diagnostics import Check, chain_checks, nuts_checks
 from bayesgroups.report.posterior import Posterior
@@ -18,6 +19,7 @@ from bayesgroups.report.schema import assemble
 SAMPLES = ("chain", "draw")
 
 
+@checked_keywords
 def report_from_draws(
     tally: xr.Dataset,
     draws: xr.DataArray | xr.Dataset | xr.DataTree,

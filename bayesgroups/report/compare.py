@@ -8,10 +8,12 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 
+@checked_keywords
 def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out") -> xr.Dataset:
     """Lay reports side by side.
 

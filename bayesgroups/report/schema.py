@@ -16,6 +16,7 @@ import xarray as xr
 from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
 from bayesgroups.report.diagnostics import checks_dataset, usable
 from bayesgroups.report.levels import LEVELS
@@ -191,6 +192,7 @@ def _saturated(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     return with_rows & (successes == 0), with_rows & (successes == count)
 
 
+@checked_keywords
 def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str] | None = None) -> Path:
     """Save a report as NetCDF4, whole or not at all.
 
@@ -232,6 +234,7 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     return write_atomically(path, lambda place: tree.to_netcdf(place, engine="h5netcdf"))
 
 
+@checked_keywords
 def open_report(path: str | Path) -> xr.DataTree:
     """Open a report saved by `save_report`, into memory.
 

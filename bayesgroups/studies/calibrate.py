@@ -17,6 +17,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.errors import InputError
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.studies.execution import Executor, Progress, check_sendable
 from bayesgroups.studies.resampling import describe
 from bayesgroups.studies.uniformity import BINS, uniformity
@@ -36,6 +37,7 @@ class Ranked(TypedDict):
     fit: dict[str, float]
 
 
+@checked_keywords
 def calibrate(
     replication: Replication,
     quantities: Sequence[str] | None = None,

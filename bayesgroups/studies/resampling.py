@@ -16,6 +16,7 @@ from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import estimate
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.answers import Answer, Answers, Identity, place_of, read_answers, write_answers
 from bayesgroups.studies.execution import Executor, Progress, check_sendable
@@ -30,6 +31,7 @@ Entry = Estimator | Reference
 SIDES = ("bayesian", "frequentist")
 
 
+@checked_keywords
 def study(
     population: Population,
     estimators: Mapping[str, Entry],

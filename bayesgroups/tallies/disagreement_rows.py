@@ -17,6 +17,7 @@ from bayesgroups.data.keyed_cells import read_cells
 from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.disagreement_counts import JudgedItems, Judgements, assemble
 from bayesgroups.tallies.pushdown import Pushed, push_down
 from bayesgroups.tallies.subgroups import check_attributes, cross
@@ -25,6 +26,7 @@ OWN = frozenset({"label", "critic", "critic_group", "notion", "metric_label", "a
 """Names that this tally uses itself, besides those of every tally."""
 
 
+@checked_keywords
 def disagreement_tally(
     frame: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None],

@@ -13,6 +13,7 @@ from bayesgroups.data.frames import Missing
 from bayesgroups.data.metrics import LOSS, Metric, class_of, named
 from bayesgroups.data.sources import is_stream, open_source
 from bayesgroups.errors import InputError
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.confusion import check_cells, with_cells
@@ -22,6 +23,7 @@ from bayesgroups.tallies.subgroups import check_attributes
 from bayesgroups.tallies.variances import Pooling
 
 
+@checked_keywords
 def tally(
     frame: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None],

@@ -16,6 +16,7 @@ from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.files import write_atomically, write_text
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.compare import compare
 from bayesgroups.report.schema import save_report
 from bayesgroups.tallies.files import open_tally, save_tally
@@ -55,6 +56,7 @@ class Finished:
         return [name for name, report in self.reports.items() if not int(report.attrs["usable"])]
 
 
+@checked_keywords
 def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finished:
     r"""Run the analysis of a TOML file and write its outputs.
 

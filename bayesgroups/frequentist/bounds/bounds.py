@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.disagreement_notions import DEFINITE, ERRATA, METRIC, Form, Notion, check_notion, labels_of
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
 from bayesgroups.tallies.subgroups import attributes_of
@@ -19,6 +20,7 @@ Across = Literal["subgroups"]
 Critics = Literal["pooled", "each", "groups"]
 
 
+@checked_keywords
 def disagreement_bounds(
     tally: xr.Dataset,
     notion: Notion,

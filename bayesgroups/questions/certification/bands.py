@@ -8,6 +8,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.bounds import Choice
 from bayesgroups.questions.certification.one_sided import method
@@ -19,6 +20,7 @@ from bayesgroups.tallies.participation import Imputed
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def simultaneous_intervals(
     source: xr.Dataset | xr.DataTree,
     *,

@@ -12,6 +12,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification import multiplicity, worst
 from bayesgroups.questions.certification.bounds import Choice
 from bayesgroups.questions.certification.multiplicity import CORRECTIONS, Correction
@@ -27,6 +28,7 @@ PROBABILITIES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def certify(
     source: xr.Dataset | xr.DataTree,
     *,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.tallies import add_tallies
@@ -35,6 +36,7 @@ BY_SUBGROUP = (
 )  # fmt: skip
 
 
+@checked_keywords
 def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
     """Tally every margin beside the intersections: women, Asian people and Asian women.
 

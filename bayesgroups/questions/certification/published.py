@@ -12,6 +12,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification.overlapping import open_table
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
@@ -59,6 +60,7 @@ def share_beyond(values: FloatArray, share: FloatArray, overall: FloatArray | fl
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def fairness_definitions(
     source: xr.Dataset | xr.DataTree,
     *,

@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import areas
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.auc import statistics
 from bayesgroups.tallies.auc_variances import (
     AucVariance,
@@ -22,6 +23,7 @@ from bayesgroups.tallies.auc_variances import (
 OfAreas = Literal["newcombe", "logit", "wald"]
 
 
+@checked_keywords
 def auc_intervals(
     tally: xr.Dataset, *, interval: OfAreas = "newcombe", variance: AucVariance | None = None, level: float = 0.95
 ) -> xr.Dataset:

@@ -14,6 +14,7 @@ from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import proportions
 from bayesgroups.frequentist.intervals.interval import Interval, tail
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.curves import bands, recalibration
 from bayesgroups.questions.curves.histograms import ranked
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
@@ -25,6 +26,7 @@ Shape = Literal["free", "isotonic"]
 OfBins = Literal["wilson", "jeffreys"]
 
 
+@checked_keywords
 def calibration_curve(
     source: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None] | None = None,

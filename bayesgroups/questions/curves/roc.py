@@ -14,6 +14,7 @@ from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import areas
 from bayesgroups.frequentist.intervals.interval import Interval, tail
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.curves import bands, trees
 from bayesgroups.questions.curves.bands import CurveLimits
 from bayesgroups.questions.curves.histograms import Histogram, Replicates, at_least, histogram, ranked, resample
@@ -28,6 +29,7 @@ GRID = 101
 """False positive rates when none are given."""
 
 
+@checked_keywords
 def roc_curve(
     source: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None] | None = None,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.curves import bands, hierarchy, rates, trees
 from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram, resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
@@ -22,6 +23,7 @@ LIMITS = ("estimate", "lower", "upper", "band_lower", "band_upper")
 DIMS = ("approach", "metric", "threshold", "subgroup")
 
 
+@checked_keywords
 def threshold_curve(
     source: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None] | None = None,

@@ -14,6 +14,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.disparities import sampling_bias
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
 from bayesgroups.questions.sampling_variances import read_estimates
@@ -40,6 +41,7 @@ _SAID = {
 
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="bootstrap")
+@checked_keywords
 def disparity(
     source: xr.Dataset | xr.DataTree, measures: Sequence[MeasureName] | MeasureName | None = None, *, level: float = 0.95,
     weights: Weights = "group", using: Using = "auto", corrected: bool = False, alpha: float = 2.0,

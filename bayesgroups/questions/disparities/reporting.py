@@ -8,12 +8,14 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.disparities.class_scores import check_confusion
 
 NOT_STATED = "not stated"
 _UNITS = {"score": "score", "gap": "absolute gap to the reference value", "ratio": "ratio to the reference value"}
 
 
+@checked_keywords
 def reporting_checklist(
     confusion: xr.DataArray,
     aggregated: xr.DataArray,

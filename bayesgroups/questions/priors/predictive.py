@@ -9,10 +9,12 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.inference.prior_draws import is_flat, sample_prior
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.tallies.subgroups import attributes_of
 
 
+@checked_keywords
 def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draws: int = 1000) -> xr.Dataset:
     """Draw what the priors of an estimator imply for the subgroups of a tally.
 

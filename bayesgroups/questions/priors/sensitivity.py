@@ -11,6 +11,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.inference.prior_densities import LogPrior
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.priors.power_scaling import sensitivity, weights
 from bayesgroups.report.diagnostics import K_HAT
 from bayesgroups.report.schema import check
@@ -24,6 +25,7 @@ MATTERS = 0.05
 QUANTITIES = ("overall", "tau", "worst", "gap")
 
 
+@checked_keywords
 def prior_sensitivity(
     report: xr.DataTree, *, powers: Sequence[float] = POWERS, subgroups: Sequence[str] | None = None,
     imputed: Imputed = "leave_out",

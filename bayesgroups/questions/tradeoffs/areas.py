@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.curves import (
     Curve,
     Part,
@@ -36,6 +37,7 @@ class Within(TypedDict, total=False):
     dto: float
 
 
+@checked_keywords
 def auc_pfc(
     points: pd.DataFrame | xr.Dataset,
     *,

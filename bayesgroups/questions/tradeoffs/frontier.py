@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import xarray as xr
 
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.curves import efficient
 from bayesgroups.questions.tradeoffs.points import goals, mean_points, read_points, without_unknown
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @overload
+@checked_keywords
 def pareto_frontier(points: xr.Dataset) -> xr.Dataset: ...
 @overload
 def pareto_frontier(points: pd.DataFrame) -> pd.DataFrame: ...

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.criteria import Rule, choose, parse
 from bayesgroups.questions.tradeoffs.distances import check_dominates, distance
 from bayesgroups.questions.tradeoffs.points import goals, mean_points, pair, read_points, without_unknown
@@ -53,6 +54,7 @@ class Selection:
     regret: float = np.nan
 
 
+@checked_keywords
 def select_model(
     points: pd.DataFrame | xr.Dataset,
     criterion: str = "DTO",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.areas import Reading, Within, auc_pfc
 from bayesgroups.questions.tradeoffs.curves import curve
 from bayesgroups.questions.tradeoffs.points import goals, mean_points, pair, read_points, without_unknown
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@checked_keywords
 def compare_auc_pfc(
     methods: Mapping[str, xr.Dataset],
     *,

@@ -13,6 +13,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayesgroups.data.files import write_text
+from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.schema import check
 from bayesgroups.report.view import left_out_sentence, percent
 from bayesgroups.tallies.participation import Imputed, check_imputed
@@ -24,6 +25,7 @@ from bayesgroups.views.html.sections.provenance import method, origin
 from bayesgroups.views.html.sections.questions import promise, unequal, worst
 
 
+@checked_keywords
 def write_html(
     report: xr.DataTree, path: str | Path, *, level: float = 0.95, truth: xr.DataArray | None = None,
     imputed: Imputed = "leave_out",
