@@ -10,12 +10,12 @@ from typing import Literal, get_args
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, joined, likelihood_groups, parts_of
 from bayesgroups.estimators.prior_groups import log_prior_group, prior_groups
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import check
 

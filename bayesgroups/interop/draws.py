@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.report.diagnostics import Check, chain_checks, nuts_checks
 from bayesgroups.report.posterior import Posterior

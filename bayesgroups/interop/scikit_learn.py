@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.directions import LargerIsBetter
 from bayesgroups.data.frames import Missing
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies import tally
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
 from bayesgroups.report.diagnostics import checks_dataset, usable
 from bayesgroups.report.levels import LEVELS

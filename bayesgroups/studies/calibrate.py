@@ -16,8 +16,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.studies.execution import Executor, Progress, check_sendable
 from bayesgroups.studies.resampling import describe
 from bayesgroups.studies.uniformity import BINS, uniformity

@@ -12,11 +12,11 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import estimate
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.answers import Answer, Answers, Identity, place_of, read_answers, write_answers
 from bayesgroups.studies.execution import Executor, Progress, check_sendable

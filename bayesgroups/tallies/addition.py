@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies import sums
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.assembly import assemble, descriptions

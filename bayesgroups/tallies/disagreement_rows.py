@@ -14,10 +14,10 @@ from bayesgroups.data.arrays import IndexArray
 from bayesgroups.data.columns import Roles
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.keyed_cells import read_cells
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.disagreement_counts import JudgedItems, Judgements, assemble
 from bayesgroups.tallies.pushdown import Pushed, push_down
 from bayesgroups.tallies.subgroups import check_attributes, cross

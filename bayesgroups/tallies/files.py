@@ -7,8 +7,8 @@ from pathlib import Path
 import xarray as xr
 
 from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import SchemaError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
 
 

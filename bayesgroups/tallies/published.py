@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.assembly import Description, assemble, attributes, describe
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.notes import direction_settings

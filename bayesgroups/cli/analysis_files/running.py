@@ -14,9 +14,9 @@ import xarray as xr
 from bayesgroups.cli.analysis_files.plans import Fit, Plan, read_plan
 from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.files import write_atomically, write_text
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.compare import compare
 from bayesgroups.report.schema import save_report
 from bayesgroups.tallies.files import open_tally, save_tally

@@ -9,9 +9,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.disagreement_notions import DEFINITE, ERRATA, METRIC, Form, Notion, check_notion, labels_of
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
 from bayesgroups.tallies.subgroups import attributes_of

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.bounds import Choice
 from bayesgroups.questions.certification.one_sided import method

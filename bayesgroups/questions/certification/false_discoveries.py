@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification.overlapping import open_table, shared_errors
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using

@@ -11,8 +11,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.tallies import add_tallies

@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification.overlapping import open_table
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification import multiplicity
 from bayesgroups.questions.certification.overlapping import open_table, shared_errors
 from bayesgroups.questions.certification.rank_shares import SUMMARIES, rank, rank_probabilities, rank_summaries

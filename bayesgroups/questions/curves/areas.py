@@ -7,9 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import areas
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.tallies.auc import statistics
 from bayesgroups.tallies.auc_variances import (
     AucVariance,

@@ -10,11 +10,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import proportions
 from bayesgroups.frequentist.intervals.interval import Interval, tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.curves import bands, recalibration
 from bayesgroups.questions.curves.histograms import ranked
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of

@@ -10,11 +10,11 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import areas
 from bayesgroups.frequentist.intervals.interval import Interval, tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.curves import bands, trees
 from bayesgroups.questions.curves.bands import CurveLimits
 from bayesgroups.questions.curves.histograms import Histogram, Replicates, at_least, histogram, ranked, resample

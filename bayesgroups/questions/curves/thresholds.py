@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.frequentist.intervals.interval import tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.curves import bands, hierarchy, rates, trees
 from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram, resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of

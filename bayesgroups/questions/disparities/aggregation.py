@@ -10,8 +10,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.disparities.aggregation_steps import (
     POWERS,
     ROWS,

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.disparities import bootstrap_variance, finite_population, heterogeneity
 from bayesgroups.questions.disparities.bootstrap_variance import Form
 from bayesgroups.questions.disparities.population_variance import Estimate, of_population

@@ -11,10 +11,10 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.disparities import sampling_bias
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
 from bayesgroups.questions.sampling_variances import read_estimates

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.disparities.class_scores import check_confusion
 
 NOT_STATED = "not stated"

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.subgroups import attributes_of

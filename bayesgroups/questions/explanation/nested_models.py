@@ -13,8 +13,8 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.certification.multiplicity import adjust
 from bayesgroups.questions.sampling_variances import check_tally
 

@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.inference.prior_draws import is_flat, sample_prior
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.tallies.subgroups import attributes_of
 

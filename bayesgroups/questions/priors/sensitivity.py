@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.inference.prior_densities import LogPrior
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.priors.power_scaling import sensitivity, weights
 from bayesgroups.report.diagnostics import K_HAT
 from bayesgroups.report.schema import check

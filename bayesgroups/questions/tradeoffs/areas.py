@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.curves import (
     Curve,
     Part,

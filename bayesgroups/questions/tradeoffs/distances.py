@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.points import goals, pair, read_points
 
 if TYPE_CHECKING:

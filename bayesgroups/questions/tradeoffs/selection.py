@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.criteria import Rule, choose, parse
 from bayesgroups.questions.tradeoffs.distances import check_dominates, distance
 from bayesgroups.questions.tradeoffs.points import goals, mean_points, pair, read_points, without_unknown

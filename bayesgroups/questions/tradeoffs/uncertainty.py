@@ -10,8 +10,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
-from bayesgroups.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.areas import Reading, Within, auc_pfc
 from bayesgroups.questions.tradeoffs.curves import curve
 from bayesgroups.questions.tradeoffs.points import goals, mean_points, pair, read_points, without_unknown

@@ -13,7 +13,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayesgroups.data.files import write_text
-from bayesgroups.keywords import checked_keywords
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.report.schema import check
 from bayesgroups.report.view import left_out_sentence, percent
 from bayesgroups.tallies.participation import Imputed, check_imputed
