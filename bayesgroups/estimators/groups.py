@@ -18,6 +18,7 @@ from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, joined, l
 from bayesgroups.estimators.prior_groups import log_prior_group, prior_groups
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import check
+from bayesgroups.report.tree import report_of
 
 Group = Literal["observed_data", "log_likelihood", "posterior_predictive", "prior", "prior_predictive", "log_prior"]
 WITHOUT = "without_groups"
@@ -133,13 +134,12 @@ def with_groups(report: xr.DataTree, made: LikelihoodGroups) -> xr.DataTree:
     for name, group in made.groups.items():
         sampled = {} if name == "observed_data" else {"sample_dims": ["chain", "draw"]}
         datasets[name] = group.drop_attrs().assign_attrs({**attributes, **sampled})
-    tree = xr.DataTree.from_dict(datasets)
     reasons = {**json.loads(str(report.attrs.get(WITHOUT, "{}"))), **made.reasons}
     reasons = {name: reason for name, reason in reasons.items() if name not in datasets}
-    tree.attrs = {name: value for name, value in report.attrs.items() if name != WITHOUT}
+    attrs = {name: value for name, value in report.attrs.items() if name != WITHOUT}
     if reasons:
-        tree.attrs[WITHOUT] = json.dumps(reasons, ensure_ascii=False)
-    return tree
+        attrs[WITHOUT] = json.dumps(reasons, ensure_ascii=False)
+    return report_of(datasets, attrs)
 
 
 def _of_fit(

@@ -21,6 +21,7 @@ from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits,
 from bayesgroups.report.diagnostics import checks_dataset, usable
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.posterior import Posterior
+from bayesgroups.report.tree import as_report, report_of
 from bayesgroups.tallies.estimands import superpopulation_values
 from bayesgroups.tallies.subgroups import attributes_of
 
@@ -75,8 +76,7 @@ def assemble(
     )
     groups["diagnostics"] = checks_dataset(posterior.checks)
     groups["constant_data"] = tally
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {
+    attrs = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "estimator": estimator,
@@ -89,7 +89,7 @@ def assemble(
         "created_at": created,
         **(description or {}),
     }
-    return tree
+    return report_of(groups, attrs)
 
 
 def made_at() -> str:
@@ -264,7 +264,7 @@ def open_report(path: str | Path) -> xr.DataTree:
     ...     bg.open_report(path).attrs["estimator"]
     'no_pooling'
     """
-    report: xr.DataTree = read_netcdf(path, xr.open_datatree).map_over_datasets(with_texts)
+    report = as_report(read_netcdf(path, xr.open_datatree).map_over_datasets(with_texts))
     check(report)
     return report
 
