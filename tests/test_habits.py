@@ -177,9 +177,9 @@ def test_names_of_metrics_in_other_packages(name: str, fix: str) -> None:
         (lambda: tallied(y_prob="score"), "it is y_score= here"),
         (lambda: tallied(pos_label=1), "it is positive= here"),
         (lambda: tallied(y_ture="y"), "did you mean 'y_true'"),
-        (lambda: bg.certify(tallied(), alpha=0.05), "it is level= here, which is 1 - alpha"),
-        (lambda: bg.certify(tallied(), standard=0.5), "it is standards= here"),
-        (lambda: bg.ranks(tallied(), hdi_prob=0.9), "it is level= here"),
+        (lambda: bg.certify(tallied(), alpha=0.05), "it is level= here, which is 1 - alpha"),  # type: ignore[call-arg]
+        (lambda: bg.certify(tallied(), standard=0.5), "it is standards= here"),  # type: ignore[call-arg]
+        (lambda: bg.ranks(tallied(), hdi_prob=0.9), "it is level= here"),  # type: ignore[call-arg]
         (lambda: bg.estimate(tallied(), bg.NoPooling(), random_state=1), "it is seed= here"),  # type: ignore[call-arg]
         (lambda: bg.estimate(tallied(), bg.NoPooling(), seed=1, colour=1), "known: 'estimator', 'groups'"),  # type: ignore[call-arg]
     ],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 import xarray as xr
 
 
-class Report(xr.DataTree):
+class Report(xr.DataTree):  # type: ignore[no-untyped-call]
     """A report: an `xarray.DataTree` with nothing added but what a notebook shows of it.
 
     Copies, selections and pickles are reports; what computes with all groups, as ``report.map_over_datasets`` does, gives plain
@@ -20,7 +20,7 @@ class Report(xr.DataTree):
     def _repr_html_(self) -> str:
         from bayesgroups.report.notebook import is_whole, page
 
-        tree: str = super()._repr_html_()
+        tree: str = super()._repr_html_()  # type: ignore[no-untyped-call]
         return page(self, tree) if is_whole(self) else tree
 
 
@@ -29,7 +29,7 @@ def as_report(tree: xr.DataTree) -> Report:
     return report_of({str(name): group.to_dataset() for name, group in tree.children.items()}, tree.attrs)
 
 
-def report_of(groups: Mapping[str, xr.Dataset], attrs: Mapping[str, object]) -> Report:
+def report_of(groups: Mapping[str, xr.Dataset], attrs: Mapping[Hashable, object] | Mapping[str, object]) -> Report:
     """A report of groups and attributes."""
     report = Report.from_dict(dict(groups))
     report.attrs = dict(attrs)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import arviz as az
 import pandas as pd
@@ -39,9 +40,14 @@ class Balance(HTMLParser):
             assert self.opened.pop() == tag
 
 
+def html_of(tree: Any) -> str:
+    """HTML that a notebook asks an object for."""
+    return str(tree._repr_html_())
+
+
 def shown(report: xr.DataTree) -> str:
     """The part of the HTML that is not folded."""
-    html = report._repr_html_()
+    html = html_of(report)
     return html[: html.index("<details>")]
 
 
@@ -49,7 +55,8 @@ def test_the_last_line_of_a_cell_in_ipython() -> None:
     from IPython.core.formatters import DisplayFormatter  # in the group dev: it is there or the test fails
 
     report = bg.estimate(make_tally(), bg.NoPooling(), seed=1)
-    data, _ = DisplayFormatter().format(report)
+    formatter: Any = DisplayFormatter()
+    data, _ = formatter.format(report)
     assert data["text/html"].startswith(shown(report))  # the folded tree has random identifiers
     assert "Usable." in data["text/html"]
 
@@ -79,14 +86,14 @@ def test_a_report_that_is_not_usable() -> None:
 def test_labels_are_text() -> None:
     attributes = {"<b>sex": ["<script>alert(1)</script>", 'a"&b']}
     report = make_report(make_tally(attributes, metrics=["fnr"]), notes=["<img src=x onerror=alert(1)>"])
-    html = report._repr_html_()
+    html = html_of(report)
     assert "<script>alert" not in html
     assert "<img" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown(report)
 
 
 def test_the_page_is_whole_html_with_the_tree_folded(report: xr.DataTree) -> None:
-    html = report._repr_html_()
+    html = html_of(report)
     parser = Balance()
     parser.feed(html)
     assert parser.opened == []
@@ -127,10 +134,10 @@ def test_what_is_made_of_a_report_is_one(change: Callable[[xr.DataTree], xr.Data
 def test_parts_are_shown_as_xarray_shows_them(report: xr.DataTree) -> None:
     plain = xr.DataTree.from_dict({name: report[name].to_dataset() for name in report.children})
     for part in (report["estimates"], report.sel(level=[0.5]), report.isel(metric=0), as_report(plain)):
-        assert "bg-report" not in part._repr_html_()
-        assert "xr-wrap" in part._repr_html_()
+        assert "bg-report" not in html_of(part)
+        assert "xr-wrap" in html_of(part)
     assert type(plain) is xr.DataTree
-    assert "bg-report" not in plain._repr_html_()  # trees of other programs are not touched
+    assert "bg-report" not in html_of(plain)  # trees of other programs are not touched
 
 
 def test_estimates_files_and_added_groups_are_reports(tmp_path: Path) -> None:
@@ -142,7 +149,7 @@ def test_estimates_files_and_added_groups_are_reports(tmp_path: Path) -> None:
     for each in (report, opened, added, drawn):
         assert isinstance(each, Report)
         assert "Usable." in shown(each)
-    assert opened._repr_html_().count("<table>") == report._repr_html_().count("<table>")
+    assert html_of(opened).count("<table>") == html_of(report).count("<table>")
     assert az.summary(report, var_names=["overall"]).index.tolist() == ["overall[fnr]"]
     assert (
         "posterior" in az.extract(report).coords.to_dataset().attrs or az.extract(report)["mu"].sizes["sample"] == 4000
