@@ -14,6 +14,10 @@ class InputError(BayesgroupsError, ValueError):
     """The data or the settings cannot be used; the message names the offending input and the fix."""
 
 
+class KeywordError(InputError, TypeError):
+    """A function has no such keyword; the message names the one to give, as Python's own ``TypeError`` cannot."""
+
+
 class SchemaError(BayesgroupsError, ValueError):
     """A file or a tree is not the tally or report it was taken for."""
 

@@ -11,11 +11,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import describe
 from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_groups
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
+from bayesgroups.estimators.named import class_to_write
 from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
@@ -36,6 +38,7 @@ DRAWS = 1000
 """Draws per chain."""
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset,
     estimator: Estimator,
@@ -142,15 +145,34 @@ def estimate(
 
 def _check_arguments(tally: object, estimator: object, seed: object, inference: str) -> None:
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
-        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
+        raise SchemaError(_no_tally(tally))
     if isinstance(estimator, type) and issubclass(estimator, Estimator):
         raise InputError(f"estimator must be an instance: write {estimator.__name__}() with brackets")
+    if isinstance(estimator, str):
+        raise InputError(f"estimator must be an instance, not a text: {class_to_write(estimator)}")
     if not isinstance(estimator, Estimator):
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
     if inference not in get_args(Inference):
         raise InputError(f"inference={inference!r} is not one of {', '.join(map(repr, get_args(Inference)))}")
+
+
+def _no_tally(source: object) -> str:
+    """The message of what is no tally."""
+    if isinstance(source, xr.Dataset) and "members" in source and "attributes_crossed" in source:
+        return (
+            "tally must not come from bg.margins(): its subgroups overlap, so every row would count several times. Estimate the "
+            "tally that the margins were taken of, and ask the report, as bg.certify(report, margins=True)"
+        )
+    if isinstance(source, xr.DataTree):
+        return "tally must come from bg.tally() or a related function; got a report, whose tally is report['constant_data']"
+    hint = (
+        "; reduce rows first, as bg.tally(frame, by=['sex'], metrics=['fnr'], ...)"
+        if hasattr(source, "columns")
+        else ""
+    )
+    return f"tally must come from bg.tally() or a related function; got {type(source).__name__}{hint}"
 
 
 def _ignored_clusters(tally: xr.Dataset) -> list[str]:

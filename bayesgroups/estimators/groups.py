@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import estimator_of
@@ -17,12 +18,14 @@ from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, joined, l
 from bayesgroups.estimators.prior_groups import log_prior_group, prior_groups
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import check
+from bayesgroups.report.tree import report_of
 
 Group = Literal["observed_data", "log_likelihood", "posterior_predictive", "prior", "prior_predictive", "log_prior"]
 WITHOUT = "without_groups"
 """Root attribute of a report: why it lacks groups, by their names, as JSON."""
 
 
+@checked_keywords
 def add_groups(report: xr.DataTree, groups: Sequence[Group], *, tally: xr.Dataset | None = None) -> xr.DataTree:
     """Add groups of the schema of ArviZ to a report: data, likelihood, priors and predictive distributions.
 
@@ -131,13 +134,12 @@ def with_groups(report: xr.DataTree, made: LikelihoodGroups) -> xr.DataTree:
     for name, group in made.groups.items():
         sampled = {} if name == "observed_data" else {"sample_dims": ["chain", "draw"]}
         datasets[name] = group.drop_attrs().assign_attrs({**attributes, **sampled})
-    tree = xr.DataTree.from_dict(datasets)
     reasons = {**json.loads(str(report.attrs.get(WITHOUT, "{}"))), **made.reasons}
     reasons = {name: reason for name, reason in reasons.items() if name not in datasets}
-    tree.attrs = {name: value for name, value in report.attrs.items() if name != WITHOUT}
+    attrs = {name: value for name, value in report.attrs.items() if name != WITHOUT}
     if reasons:
-        tree.attrs[WITHOUT] = json.dumps(reasons, ensure_ascii=False)
-    return tree
+        attrs[WITHOUT] = json.dumps(reasons, ensure_ascii=False)
+    return report_of(datasets, attrs)
 
 
 def _of_fit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 import typing
 from collections.abc import Mapping
@@ -49,6 +50,31 @@ def estimator_class(name: str) -> type[Estimator]:
             f"estimator {name!r}: {module!r} has no class {path!r} derived from bayesgroups.estimators.Estimator"
         )
     return value
+
+
+def class_to_write(name: str) -> str:
+    """Advice on the class to write for an estimator that was given as text.
+
+    >>> class_to_write("partial pooling"), class_to_write("NoPooling")
+    ('write bg.PartialPooling()', 'write bg.NoPooling()')
+    >>> class_to_write("no_poolin"), class_to_write("lasso")
+    ("did you mean 'NoPooling'?", "'lasso' is not one; write one such as bg.PartialPooling()")
+    """
+    from bayesgroups.estimators import ESTIMATORS
+
+    classes = {_letters(each.word): each.__name__ for each in ESTIMATORS}
+    classes |= {_letters(each.__name__): each.__name__ for each in ESTIMATORS}
+    if _letters(name) in classes:
+        return f"write bg.{classes[_letters(name)]}()"
+    advice = near_misses(_letters(name), classes)
+    if not advice.startswith("did"):
+        return f"{name!r} is not one; write one such as bg.PartialPooling()"
+    return next(f"did you mean {classes[word]!r}?" for word in classes if repr(word) in advice)
+
+
+def _letters(name: str) -> str:
+    """A name without case, brackets and what separates its words."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> Estimator:

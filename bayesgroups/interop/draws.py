@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.questions.sampling_variances import check_tally
@@ -18,6 +19,7 @@ from bayesgroups.report.schema import assemble
 SAMPLES = ("chain", "draw")
 
 
+@checked_keywords
 def report_from_draws(
     tally: xr.Dataset,
     draws: xr.DataArray | xr.Dataset | xr.DataTree,

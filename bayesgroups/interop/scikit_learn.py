@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.directions import LargerIsBetter
 from bayesgroups.data.frames import Missing
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies import tally
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Loss = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
 
 
+@checked_keywords
 def tally_from_estimator(
     model: Any,
     X: Any,

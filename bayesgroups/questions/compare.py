@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
 
-from bayesgroups.errors import InputError
+from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.predictive_scores import predictive_scores
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 
-def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out", loo: bool = False) -> xr.Dataset:
+@checked_keywords
+def compare(
+    reports: Mapping[str, xr.DataTree] | Sequence[xr.DataTree],
+    *,
+    metrics: Sequence[str] | None = None,
+    imputed: Imputed = "leave_out",
+    loo: bool = False,
+) -> xr.Dataset:
     """Lay reports side by side.
 
     Parameters
     ----------
-    reports : mapping
-        Reports by the name they go under; at least one. They must be about the same metrics and subgroups.
+    reports : mapping, or sequence of xr.DataTree
+        Reports by the name they go under; at least one. Those of a sequence go under the words of their estimators, which must
+        differ. They must be about the same metrics and subgroups.
+    metrics : sequence of str, optional
+        Metrics to compare, for reports that have only some in common; all when left out.
     imputed : {"leave_out", "include"}
         Whether means over subgroups should take those without rows that count for the metric; all are in the table.
     loo : bool
@@ -48,8 +59,9 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
     Raises
     ------
     InputError
-        If there is no report, metrics or subgroups differ, or ``imputed`` is something else; with ``loo``, if the reports are
-        not of the same tally, or one has no draws.
+        If there is no report, two of a sequence have one estimator, metrics or subgroups differ, a metric of ``metrics`` is
+        not in a report, or ``imputed`` is something else; with ``loo``, if the reports are not of the same tally, or one has no
+        draws.
     SchemaError
         If a value is not a report.
 
@@ -63,25 +75,20 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
     >>> bool((table["width_ratio"].sel(estimator="shared", approach="bayesian", subgroup="a") < 1).all())
     True
     """
-    if not reports:
-        raise InputError("compare() got no report; give at least one, as compare({'name': report})")
+    reports = _named(reports)
     check_imputed(imputed)
     tables = []
     first_name, first = next(iter(reports.items()))
     check(first)
-    first_table = first["estimates"].to_dataset()
+    first_table = _of_metrics(first["estimates"].to_dataset(), metrics, first_name)
     for name, report in reports.items():
         check(report)
-        table = report["estimates"].to_dataset()
-        for dim in ("metric", "subgroup"):
-            mine, other_values = first_table[dim].values.tolist(), table[dim].values.tolist()
-            if mine != other_values:
-                raise InputError(
-                    f"reports {first_name!r} and {name!r} are not about the same {dim}s: {mine[:3]} and {other_values[:3]} ..."
-                )
+        table = _of_metrics(report["estimates"].to_dataset(), metrics, name)
+        _check_alike(first_table, table, first_name, name)
         if "estimand" not in table:  # reports of old do not say
             table = table.assign(estimand=xr.full_like(table["interval_kind"], ""))
-        tables.append(_with_participants(table, report["constant_data"].to_dataset(), imputed))
+        tally = _of_metrics(report["constant_data"].to_dataset(), metrics, name)
+        tables.append(_with_participants(table, tally, imputed))
     joined = xr.concat(
         tables,
         dim="estimator",
@@ -96,7 +103,7 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
     width = joined["upper"] - joined["lower"]
     base = width.isel(estimator=0, drop=True)
     if loo:
-        joined = joined.assign(dict(predictive_scores(reports).data_vars))
+        joined = joined.assign(dict(predictive_scores(reports).sel(metric=joined["metric"]).data_vars))
     return joined.assign(
         width=width,
         width_ratio=width / base.where(base > 0),
@@ -105,6 +112,58 @@ def compare(reports: Mapping[str, xr.DataTree], *, imputed: Imputed = "leave_out
         inference=("estimator", np.array([str(report.attrs["inference"]) for report in reports.values()])),
         usable=("estimator", np.array([int(report.attrs["usable"]) for report in reports.values()], dtype=np.int8)),
     )
+
+
+def _named(reports: Mapping[str, xr.DataTree] | Sequence[xr.DataTree]) -> Mapping[str, xr.DataTree]:
+    """Reports by their names; those of a sequence by the words of their estimators."""
+    if isinstance(reports, xr.DataTree):
+        raise InputError(
+            "compare() takes several reports and got one alone; put them in a list, as compare([report, second])"
+        )
+    if not isinstance(reports, Mapping | Iterable) or isinstance(reports, str):
+        raise InputError(f"reports must be given by name, as compare({{'name': report}}); got {type(reports).__name__}")
+    if not isinstance(reports, Mapping):
+        several = list(reports)
+        for report in several:
+            check(report)
+        words = [str(report.attrs["estimator"]) for report in several]
+        twice = next((word for word in words if words.count(word) > 1), None)
+        if twice is not None:
+            names = ", ".join(f"{chr(ord('a') + i)!r}: ..." for i in range(min(len(words), 3)))
+            raise InputError(
+                f"{words.count(twice)} of the reports are of the estimator {twice!r}; give them names, as compare({{{names}}})"
+            )
+        reports = dict(zip(words, several, strict=True))
+    if not reports:
+        raise InputError("compare() got no report; give at least one, as compare({'name': report})")
+    return reports
+
+
+def _of_metrics(table: xr.Dataset, metrics: Sequence[str] | None, name: str) -> xr.Dataset:
+    """The part of a table of a report about some metrics."""
+    if metrics is None:
+        return table
+    asked = [metrics] if isinstance(metrics, str) else list(metrics)
+    names = [str(metric) for metric in table["metric"].values]
+    if not asked or len(set(asked)) < len(asked):
+        raise InputError(f"metrics= must name at least one metric, and each once; got {asked}")
+    for metric in asked:
+        if metric not in names:
+            raise InputError(f"report {name!r} has no metric {metric!r} of metrics=; {near_misses(metric, names)}")
+    return table.sel(metric=asked)
+
+
+def _check_alike(first: xr.Dataset, second: xr.Dataset, first_name: str, second_name: str) -> None:
+    for dim in ("metric", "subgroup"):
+        values, second_values = first[dim].values.tolist(), second[dim].values.tolist()
+        if values == second_values:
+            continue
+        shared = [str(value) for value in values if value in second_values]
+        fix = f"; they share {shared}, so give metrics={shared}" if shared and dim == "metric" else ""
+        raise InputError(
+            f"reports {first_name!r} and {second_name!r} are not about the same {dim}s: {values[:3]} and "
+            f"{second_values[:3]} ...{fix}"
+        )
 
 
 def _noted(estimands: xr.DataArray) -> dict[str, str]:

@@ -14,12 +14,14 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
 from bayesgroups.report.diagnostics import checks_dataset, usable
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.posterior import Posterior
+from bayesgroups.report.tree import as_report, report_of
 from bayesgroups.tallies.estimands import superpopulation_values
 from bayesgroups.tallies.subgroups import attributes_of
 
@@ -74,8 +76,7 @@ def assemble(
     )
     groups["diagnostics"] = checks_dataset(posterior.checks)
     groups["constant_data"] = tally
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {
+    attrs = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "estimator": estimator,
@@ -88,7 +89,7 @@ def assemble(
         "created_at": created,
         **(description or {}),
     }
-    return tree
+    return report_of(groups, attrs)
 
 
 def made_at() -> str:
@@ -191,6 +192,7 @@ def _saturated(tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     return with_rows & (successes == 0), with_rows & (successes == count)
 
 
+@checked_keywords
 def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str] | None = None) -> Path:
     """Save a report as NetCDF4, whole or not at all.
 
@@ -232,6 +234,7 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     return write_atomically(path, lambda place: tree.to_netcdf(place, engine="h5netcdf"))
 
 
+@checked_keywords
 def open_report(path: str | Path) -> xr.DataTree:
     """Open a report saved by `save_report`, into memory.
 
@@ -261,7 +264,7 @@ def open_report(path: str | Path) -> xr.DataTree:
     ...     bg.open_report(path).attrs["estimator"]
     'no_pooling'
     """
-    report: xr.DataTree = read_netcdf(path, xr.open_datatree).map_over_datasets(with_texts)
+    report = as_report(read_netcdf(path, xr.open_datatree).map_over_datasets(with_texts))
     check(report)
     return report
 

@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.studies.execution import Executor, Progress, check_sendable
 from bayesgroups.studies.resampling import describe
@@ -36,6 +37,7 @@ class Ranked(TypedDict):
     fit: dict[str, float]
 
 
+@checked_keywords
 def calibrate(
     replication: Replication,
     quantities: Sequence[str] | None = None,

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
@@ -30,6 +31,7 @@ Entry = Estimator | Reference
 SIDES = ("bayesian", "frequentist")
 
 
+@checked_keywords
 def study(
     population: Population,
     estimators: Mapping[str, Entry],

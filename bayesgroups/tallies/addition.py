@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import sums
 from bayesgroups.tallies.analyses import ClusterAnalysis
@@ -26,6 +27,7 @@ from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_ta
 from bayesgroups.tallies.sums import Clusters, Features, Sums
 
 
+@checked_keywords
 def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     """Add tallies of disjoint parts of the data (chunks of a file, sites, days).
 

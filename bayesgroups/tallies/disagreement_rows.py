@@ -14,6 +14,7 @@ from bayesgroups.data.arrays import IndexArray
 from bayesgroups.data.columns import Roles
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.keyed_cells import read_cells
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.sources import Source, open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
@@ -25,6 +26,7 @@ OWN = frozenset({"label", "critic", "critic_group", "notion", "metric_label", "a
 """Names that this tally uses itself, besides those of every tally."""
 
 
+@checked_keywords
 def disagreement_tally(
     frame: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None],

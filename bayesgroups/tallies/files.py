@@ -7,10 +7,12 @@ from pathlib import Path
 import xarray as xr
 
 from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import SchemaError
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
 
 
+@checked_keywords
 def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
     """Save a tally as NetCDF4, whole or not at all.
 
@@ -44,6 +46,7 @@ def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
     return write_atomically(Path(path), lambda place: tally.to_netcdf(place, engine="h5netcdf"))
 
 
+@checked_keywords
 def open_tally(path: str | Path) -> xr.Dataset:
     """Open a tally saved by `save_tally`, into memory.
 

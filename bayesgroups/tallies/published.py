@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.assembly import Description, assemble, attributes, describe
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@checked_keywords
 def tally_from_counts(
     successes: ArrayLike | Mapping[str, ArrayLike],
     trials: ArrayLike | Mapping[str, ArrayLike],
@@ -100,6 +102,7 @@ def tally_from_counts(
     return assemble(table, described, sums, pooling=pooled_variance, settings=settings)
 
 
+@checked_keywords
 def tally_from_estimates(
     estimate: ArrayLike,
     sampling_variance: ArrayLike,

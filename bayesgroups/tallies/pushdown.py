@@ -26,6 +26,7 @@ from bayesgroups.tallies.aggregation import add_means, check_range, promises
 from bayesgroups.tallies.confusion import SCORE_SUMS, LabelCells
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.reduction import Reduced, Request, distinct, reduce_source
+from bayesgroups.tallies.subgroup_numbers import check_levels
 from bayesgroups.tallies.subgroups import Subgroups, cross
 from bayesgroups.tallies.sums import Clusters, Features, Sums, add_clusters
 
@@ -203,6 +204,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
         check_common(roles.y_true, set(labels["__truth__"]), roles.y_pred, set(labels["__decision__"]))
     if positive is not None:
         notes["positive"] = level_text(positive)
+    check_levels(_levels_observed(parts, roles.by), declared, int(rows.sum()))
     subgroups, locate = _subgroups(parts, request, declared)
     place = np.concatenate([locate(part.cells) for part in parts])
     size = len(subgroups.table)
@@ -251,6 +253,12 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     cell_sums = {"weight": weight, "squares": squares, **{name: table[name] for name in SCORE_SUMS if name in table}}
     cells = LabelCells(place, outcomes, cell_sums)
     return Pushed(subgroups, locate, sums, lowest, highest, cells, parts[-1].frame, classes, notes)
+
+
+def _levels_observed(parts: Sequence[Reduced], by: Sequence[str]) -> dict[str, set[Any]]:
+    """Levels of every attribute in the rows."""
+    keys = [part.cells.keys[code] for part in parts for code in np.unique(part.cells.code)]
+    return {name: {key[i] for key in keys} for i, name in enumerate(by)}
 
 
 def _subgroups(parts: Sequence[Reduced], request: Request, declared: Declared) -> tuple[Subgroups, Locate]:

@@ -10,7 +10,10 @@ import xarray as xr
 from bayesgroups.data.columns import Roles
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.frames import Missing
-from bayesgroups.data.metrics import LOSS, Metric, class_of, named
+from bayesgroups.data.given_columns import Column, with_given_columns
+from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.metric_words import resolve_metrics
+from bayesgroups.data.metrics import LOSS, Metric, class_of
 from bayesgroups.data.sources import is_stream, open_source
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
@@ -22,23 +25,24 @@ from bayesgroups.tallies.subgroups import check_attributes
 from bayesgroups.tallies.variances import Pooling
 
 
+@checked_keywords
 def tally(
     frame: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None],
     metrics: Sequence[str | Metric] | str | Metric,
     *,
-    y_true: str | None = None,
-    y_pred: str | None = None,
-    y_score: str | None = None,
-    loss: str | None = None,
-    correct: str | None = None,
+    y_true: Column | None = None,
+    y_pred: Column | None = None,
+    y_score: Column | None = None,
+    loss: Column | None = None,
+    correct: Column | None = None,
     threshold: float | None = None,
     selection_rate: float | None = None,
     positive: object = None,
     features: Sequence[str] = (),
-    cluster: str | None = None,
+    cluster: Column | None = None,
     cluster_analysis: ClusterAnalysis | None = None,
-    weights: str | None = None,
+    weights: Column | None = None,
     missing: Missing = "error",
     pooled_variance: Pooling = "corrected",
     confusion: bool = False,
@@ -56,13 +60,15 @@ def tally(
         they are: rows are never collected.
     by : sequence of str, or mapping
         Columns whose combinations are the subgroups. A mapping declares levels, ``{"age": ["18-34", "35-64"]}``
-        (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them.
+        (``None`` declares nothing); so does a categorical column. Declared levels are kept when no row has them. A series, a
+        list of them or a frame of attributes is taken by the names of its columns, and its values with them.
     metrics : sequence of str or Metric
         Names of `bayesgroups.data.metrics.NAMES` (``sel acc tpr fnr fpr tnr ppv npv fdr for f1 correct auc mean``), rates of one
-        class such as ``tpr[cat]``, or `bayesgroups.Metric`.
-    y_true, y_pred, y_score, loss : str, optional
-        Columns of outcome, decision, score and loss (or any other number per row, for ``mean``).
-    correct : str, optional
+        class such as ``tpr[cat]``, or `bayesgroups.Metric`. Case does not matter.
+    y_true, y_pred, y_score, loss : str or array, optional
+        Columns of outcome, decision, score and loss (or any other number per row, for ``mean``): the name of each, or, beside a
+        frame in memory, its values, one per row.
+    correct : str or array, optional
         Column of answers graded 1 (correct) or 0, or booleans, for the metric ``correct``.
     threshold : float, optional
         Turns the score into the decision ``score >= threshold``.
@@ -72,14 +78,14 @@ def tally(
         The label that counts as positive; needed unless labels are 0/1 or boolean.
     features : sequence of str
         Numeric columns whose subgroup means are kept.
-    cluster : str, optional
+    cluster : str or array, optional
         Column of clusters of rows that are not independent (patients, speakers); sums per cluster are kept. A cluster
         with rows in several subgroups counts as one cluster in each.
     cluster_analysis : {"robust", "mean", "ignore"}, optional
         With ``cluster``: the estimates of rows with widths that count what rows of a cluster have in common (the default);
         means of cluster means, where every cluster counts once; or rows as if independent. See
         `bayesgroups.tallies.analyses`. An AUC is always analysed by rows.
-    weights : str, optional
+    weights : str or array, optional
         Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 / sum w^2.
     missing : {"error", "level", "drop"}
         What to do with rows whose attribute is missing: refuse, make a level of them, or drop and count them.
@@ -120,12 +126,17 @@ def tally(
     >>> found["estimate"].sel(metric="fnr").values.tolist()
     [0.0, 0.5]
     """
-    wanted = _resolve(metrics)
+    wanted = resolve_metrics(metrics)
+    frame, by, columns = with_given_columns(
+        frame, by,
+        {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, "loss": loss, "correct": correct, "cluster": cluster,
+         "weights": weights},
+    )  # fmt: skip
     names = _names(by, "by")
     declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
     roles = Roles(
-        names, y_true, y_pred, y_score, loss, correct, threshold, selection_rate, positive,
-        _names(features, "features"), cluster, weights,
+        names, columns["y_true"], columns["y_pred"], columns["y_score"], columns["loss"], columns["correct"], threshold,
+        selection_rate, positive, _names(features, "features"), columns["cluster"], columns["weights"],
     )  # fmt: skip
     check_attributes(roles.by)
     directions = choose_directions(
@@ -134,7 +145,7 @@ def tally(
         {metric.name: metric.larger_is_better for metric in wanted},
     )
     _check_needs(wanted, roles)
-    analysis = choose(cluster_analysis, cluster, pooled_variance)
+    analysis = choose(cluster_analysis, roles.cluster, pooled_variance)
     if confusion:
         check_cells(roles, analysis)
     if confusion and is_stream(frame):
@@ -163,18 +174,18 @@ def tally(
             )
     settings = {
         "source": "rows",
-        "y_true": y_true,
-        "y_pred": y_pred,
-        "y_score": y_score,
-        "loss": loss,
-        **({} if correct is None else {"correct": correct}),
+        "y_true": roles.y_true,
+        "y_pred": roles.y_pred,
+        "y_score": roles.y_score,
+        "loss": roles.loss,
+        **({} if correct is None else {"correct": roles.correct}),
         **({} if larger_is_better is None else {"larger_is_better": larger_is_better}),
-        "cluster": cluster,
+        "cluster": roles.cluster,
         **({} if cluster is None else {"cluster_analysis": analysis}),
-        "weights": weights,
+        "weights": roles.weights,
         **pushed.notes,
         **direction_settings([metric.name for metric in wanted], directions),
-        **_binary_means(wanted, pushed, loss),
+        **_binary_means(wanted, pushed, roles.loss),
     }
     described = [_describe(*each) for each in zip(wanted, pushed.lowest, directions, strict=True)]
     whole = assemble(
@@ -205,18 +216,6 @@ def _names(names: Iterable[str], argument: str) -> tuple[str, ...]:
     if len(set(several)) < len(several):
         raise InputError(f"{argument}= names a column twice: {list(several)}")
     return several
-
-
-def _resolve(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
-    several = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
-    if not several:
-        raise InputError("metrics= is empty; name at least one, as metrics=['fnr']")
-    resolved = [named(metric) if isinstance(metric, str) else metric for metric in several]
-    names = [metric.name for metric in resolved]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"metrics= has {twice[0]!r} twice")
-    return resolved
 
 
 def _decides(metric: Metric) -> bool:

@@ -13,6 +13,7 @@ import xarray as xr
 
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
+from bayesgroups.tallies.subgroup_numbers import check_number
 
 SEPARATOR = " | "
 RESERVED = frozenset({"subgroup", "metric", "feature", "task", "level", "approach", "chain", "draw", "check",
@@ -102,6 +103,7 @@ def cross(
         else:
             order = [level_text(value) for value in (sorted(seen, key=_order) if sort else seen)]
         levels.append(tuple(order))
+    check_number(dict(zip(by, levels, strict=True)))
     return Subgroups(tuple(by), tuple(itertools.product(*levels)))
 
 

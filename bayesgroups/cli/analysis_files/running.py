@@ -14,6 +14,7 @@ import xarray as xr
 from bayesgroups.cli.analysis_files.plans import Fit, Plan, read_plan
 from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.files import write_atomically, write_text
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
@@ -57,6 +58,7 @@ class Finished:
         return [name for name, report in self.reports.items() if not int(report.attrs["usable"])]
 
 
+@checked_keywords
 def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finished:
     r"""Run the analysis of a TOML file and write its outputs.
 

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
 from bayesgroups.tallies.disagreement_notions import DEFINITE, ERRATA, METRIC, Form, Notion, check_notion, labels_of
@@ -19,6 +20,7 @@ Across = Literal["subgroups"]
 Critics = Literal["pooled", "each", "groups"]
 
 
+@checked_keywords
 def disagreement_bounds(
     tally: xr.Dataset,
     notion: Notion,

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification import bounds, multiplicity
@@ -19,6 +20,7 @@ from bayesgroups.tallies.participation import Imputed
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def simultaneous_intervals(
     source: xr.Dataset | xr.DataTree,
     *,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.certification.overlapping import open_table, shared_errors
@@ -20,6 +21,7 @@ Reference = Literal["overall", "rest"] | float
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def discoveries(
     source: xr.Dataset | xr.DataTree,
     tolerance: float = 0.0,

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
@@ -17,6 +18,7 @@ from bayesgroups.questions.certification.bounds import Choice
 from bayesgroups.questions.certification.multiplicity import CORRECTIONS, Correction
 from bayesgroups.questions.certification.one_sided import evidence, method, one_sided
 from bayesgroups.questions.certification.overlapping import open_table
+from bayesgroups.questions.certification.standards import standards_of
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
@@ -27,6 +29,7 @@ PROBABILITIES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def certify(
     source: xr.Dataset | xr.DataTree,
     *,
@@ -64,7 +67,8 @@ def certify(
         Limits of a tally: ``wald``, ``wilson``, ``jeffreys``, ``clopper_pearson`` for rates, ``pooled_t``,
         ``pooled_normal``, ``separate_normal`` for every metric. ``auto`` is Clopper-Pearson for rates, pooled t for means.
     standards : float or sequence of float, optional
-        Values of the metric to decide about.
+        Values of the metric to decide about, 0.75 for a rate of 75 percent. One alone is a requirement, so all metrics must
+        have one direction; several are decided about one by one.
     margins : bool
         Ask of every margin as well as of the intersections, see `bayesgroups.margins`.
     order : int, optional
@@ -108,7 +112,8 @@ def certify(
     Raises
     ------
     InputError
-        If a setting does not exist or does not suit the metric, or both a correction and a critical value are given.
+        If a setting does not exist or does not suit the metric, a standard is outside the range of a metric, one standard is
+        for metrics of both directions, or both a correction and a critical value are given.
     SchemaError
         If ``source`` is neither a tally, margins nor a report.
 
@@ -144,12 +149,10 @@ def certify(
         raise InputError(f"correction={correction!r} is not one of {', '.join(map(repr, CORRECTIONS))}")
     if critical_value is not None and correction != "none":
         raise InputError("give critical_value= or correction=: the first replaces the quantile that the second chooses")
-    asked = None if standards is None else np.atleast_1d(np.asarray(standards, dtype=np.float64))
-    if asked is not None and not np.isfinite(asked).all():
-        raise InputError(f"standards={standards!r} must be finite values of the metric")
     opened = open_table(
         source, using, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
     )
+    asked = None if standards is None else standards_of(standards, opened.metrics)
     tables = []
     for numbers in opened.metrics:
         rng = generator(seed, numbers.metric, "certification")

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Source, Using, open_source
@@ -35,6 +36,7 @@ BY_SUBGROUP = (
 )  # fmt: skip
 
 
+@checked_keywords
 def margins(tally: xr.Dataset, *, order: int | None = None) -> xr.Dataset:
     """Tally every margin beside the intersections: women, Asian people and Asian women.
 

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
@@ -59,6 +60,7 @@ def share_beyond(values: FloatArray, share: FloatArray, overall: FloatArray | fl
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def fairness_definitions(
     source: xr.Dataset | xr.DataTree,
     *,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification import multiplicity
@@ -27,6 +28,7 @@ CHUNK = 2_000_000
 
 
 @renamed_keyword("part", "using")
+@checked_keywords
 def ranks(
     source: xr.Dataset | xr.DataTree, *, level: float = 0.95, using: Using = "auto", larger_is_better: bool | None = None,
     imputed: Imputed = "leave_out", all_ranks: bool = False, seed: int = 0,

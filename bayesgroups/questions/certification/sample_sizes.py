@@ -14,6 +14,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.questions.certification import multiplicity
 from bayesgroups.questions.certification.multiplicity import Correction
 from bayesgroups.questions.certification.overlapping import open_table
+from bayesgroups.questions.certification.standards import check_standard
 from bayesgroups.questions.subgroup_values import Values
 
 Side = Literal["reaches", "misses"]
@@ -52,7 +53,8 @@ def rows_to_certify(
     Raises
     ------
     InputError
-        If power or level is no probability or the standard not finite.
+        If power or level is no probability, the standard is not finite or outside the range of a metric, or metrics have
+        both directions.
     SchemaError
         If it is not a tally.
 
@@ -74,11 +76,10 @@ def rows_to_certify(
     """
     _check("power", power)
     _check("level", level)
-    if not np.isfinite(standard):
-        raise InputError(f"standard={standard!r} must be a finite value of the metric")
     z = multiplicity.critical_value("none", level, 1)
     tables = []
     opened = open_table(tally, "tally")
+    check_standard(standard, opened.metrics)
     for i, numbers in enumerate(opened.metrics):
         assumed = _assumed(numbers, truth, i)
         each = power ** (1 / max(int(numbers.included.sum()), 1))

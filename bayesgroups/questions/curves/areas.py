@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import areas
 from bayesgroups.tallies.auc import statistics
@@ -22,6 +23,7 @@ from bayesgroups.tallies.auc_variances import (
 OfAreas = Literal["newcombe", "logit", "wald"]
 
 
+@checked_keywords
 def auc_intervals(
     tally: xr.Dataset, *, interval: OfAreas = "newcombe", variance: AucVariance | None = None, level: float = 0.95
 ) -> xr.Dataset:

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals import proportions
@@ -25,6 +26,7 @@ Shape = Literal["free", "isotonic"]
 OfBins = Literal["wilson", "jeffreys"]
 
 
+@checked_keywords
 def calibration_curve(
     source: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None] | None = None,

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import areas
@@ -28,6 +29,7 @@ GRID = 101
 """False positive rates when none are given."""
 
 
+@checked_keywords
 def roc_curve(
     source: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None] | None = None,

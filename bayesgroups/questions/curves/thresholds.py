@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.curves import bands, hierarchy, rates, trees
@@ -22,6 +23,7 @@ LIMITS = ("estimate", "lower", "upper", "band_lower", "band_upper")
 DIMS = ("approach", "metric", "threshold", "subgroup")
 
 
+@checked_keywords
 def threshold_curve(
     source: object,
     by: Sequence[str] | Mapping[str, Sequence[object] | None] | None = None,

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.disparities.aggregation_steps import (
     POWERS,
@@ -28,6 +29,7 @@ Center = Literal["pooled", "mean"]
 _CLASS_POWERS: dict[ClassStep, float] = {"mean": 1.0, "quadratic_mean": 2.0}
 
 
+@checked_keywords
 def aggregate(
     scores: xr.DataArray,
     unit: Unit | None = None,

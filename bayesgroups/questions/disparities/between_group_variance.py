@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.disparities import bootstrap_variance, finite_population, heterogeneity
@@ -42,6 +43,7 @@ _NUMBERS = ("raw", "truncated", "std_error", "lower", "upper", "q", "q_df", "i_s
 _WORDS = ("interval_method", "left_out", "note", "reason")
 
 
+@checked_keywords
 def between_group_variance(
     tally: xr.Dataset, method: Method = "double_corrected", *, level: float = 0.95, seed: int = 0,
     interval: IntervalName = "auto", form: Form = "unbiased", variances: Variances = "pooled", draws: int = 2000,

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
@@ -40,6 +41,7 @@ _SAID = {
 
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="bootstrap")
+@checked_keywords
 def disparity(
     source: xr.Dataset | xr.DataTree, measures: Sequence[MeasureName] | MeasureName | None = None, *, level: float = 0.95,
     weights: Weights = "group", using: Using = "auto", corrected: bool = False, alpha: float = 2.0,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.questions.disparities.class_scores import check_confusion
 
@@ -14,6 +15,7 @@ NOT_STATED = "not stated"
 _UNITS = {"score": "score", "gap": "absolute gap to the reference value", "ratio": "ratio to the reference value"}
 
 
+@checked_keywords
 def reporting_checklist(
     confusion: xr.DataArray,
     aggregated: xr.DataArray,

@@ -7,12 +7,14 @@ import json
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.subgroups import attributes_of
 
 
+@checked_keywords
 def variance_attribution(report: xr.DataTree) -> xr.Dataset:
     """Share of the variance between subgroups that each attribute, interaction and covariate has.
 

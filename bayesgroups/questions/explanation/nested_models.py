@@ -13,6 +13,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.questions.certification.multiplicity import adjust
 from bayesgroups.questions.sampling_variances import check_tally
@@ -42,6 +43,7 @@ _TESTS = ("f", "df1", "df2", "p_value", "pure_error_f", "pure_error_df1", "pure_
           "chi_square", "chi_square_p_value")  # fmt: skip
 
 
+@checked_keywords
 def goodness_of_fit(
     tally: xr.Dataset, formulas: Sequence[str] | Mapping[str, str], *, weights: Weights = "precision"
 ) -> xr.Dataset:

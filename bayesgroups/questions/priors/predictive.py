@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.inference.prior_draws import is_flat, sample_prior
@@ -13,6 +14,7 @@ from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.tallies.subgroups import attributes_of
 
 
+@checked_keywords
 def prior_predictive(tally: xr.Dataset, estimator: Estimator, *, seed: int, draws: int = 1000) -> xr.Dataset:
     """Draw what the priors of an estimator imply for the subgroups of a tally.
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.inference.prior_densities import LogPrior
@@ -24,6 +25,7 @@ MATTERS = 0.05
 QUANTITIES = ("overall", "tau", "worst", "gap")
 
 
+@checked_keywords
 def prior_sensitivity(
     report: xr.DataTree, *, powers: Sequence[float] = POWERS, subgroups: Sequence[str] | None = None,
     imputed: Imputed = "leave_out",

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.tradeoffs.curves import (
     Curve,
@@ -36,6 +37,7 @@ class Within(TypedDict, total=False):
     dto: float
 
 
+@checked_keywords
 def auc_pfc(
     points: pd.DataFrame | xr.Dataset,
     *,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.questions.tradeoffs.points import goals, pair, read_points
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 PERFECT = (1.0, 1.0)
 
 
+@checked_keywords
 def distance_to_optimum(
     points: pd.DataFrame | xr.Dataset,
     *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.questions.tradeoffs.curves import efficient
 from bayesgroups.questions.tradeoffs.points import goals, mean_points, read_points, without_unknown
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def pareto_frontier(points: xr.Dataset) -> xr.Dataset: ...
 @overload
 def pareto_frontier(points: pd.DataFrame) -> pd.DataFrame: ...
+@checked_keywords
 def pareto_frontier(points: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
     """Keep the candidates that no other beats, by rising performance.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.tradeoffs.criteria import Rule, choose, parse
 from bayesgroups.questions.tradeoffs.distances import check_dominates, distance
@@ -53,6 +54,7 @@ class Selection:
     regret: float = np.nan
 
 
+@checked_keywords
 def select_model(
     points: pd.DataFrame | xr.Dataset,
     criterion: str = "DTO",

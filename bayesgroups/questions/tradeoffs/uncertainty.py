@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.questions.tradeoffs.areas import Reading, Within, auc_pfc
 from bayesgroups.questions.tradeoffs.curves import curve
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@checked_keywords
 def compare_auc_pfc(
     methods: Mapping[str, xr.Dataset],
     *,

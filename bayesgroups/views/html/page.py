@@ -13,6 +13,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayesgroups.data.files import write_text
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.report.schema import check
 from bayesgroups.report.view import NAMED, left_out_sentence, percent, plain
 from bayesgroups.tallies.labels import shown_left_out
@@ -25,6 +26,7 @@ from bayesgroups.views.html.sections.provenance import method, origin
 from bayesgroups.views.html.sections.questions import promise, unequal, worst
 
 
+@checked_keywords
 def write_html(
     report: xr.DataTree, path: str | Path, *, level: float = 0.95, truth: xr.DataArray | None = None,
     imputed: Imputed = "leave_out",

@@ -216,10 +216,12 @@ def test_published_estimates() -> None:
 def test_metrics_keep_their_answers_in_company() -> None:
     trials = {"acc": [100, 30, 12, 2], "fnr": [50, 10, 3, 0]}
     counts = bg.tally_from_counts({"acc": [90, 27, 9, 2], "fnr": [10, 3, 1, 0]}, trials, WHO)
-    table = bg.certify(counts, correction="simultaneous", standards=0.5, interval="jeffreys")
+    table = bg.certify(counts, correction="simultaneous", standards=[0.5, 0.6], interval="jeffreys")
     assert table["optimist"].dims == ("metric",)
     xr.testing.assert_identical(
-        bg.certify(counts.sel(metric=["fnr"]), correction="simultaneous", standards=0.5, interval="jeffreys")["lower"],
+        bg.certify(counts.sel(metric=["fnr"]), correction="simultaneous", standards=[0.5, 0.6], interval="jeffreys")[
+            "lower"
+        ],
         table["lower"].sel(metric=["fnr"]),
     )
     assert table["site"].dims == ("subgroup",)
