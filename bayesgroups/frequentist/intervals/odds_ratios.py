@@ -55,7 +55,7 @@ def odds_ratio_statistic(
 
 
 def score_odds_ratio(
-    k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: float, *, corrected: bool = True
+    k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: FloatArray | float, *, corrected: bool = True
 ) -> Interval:
     """Odds ratios that the score test of `odds_ratio_statistic` does not reject.
 

@@ -38,7 +38,7 @@ def newcombe(k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: 
 
 
 def score_difference(
-    k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: float, *, corrected: bool = True
+    k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: FloatArray | float, *, corrected: bool = True
 ) -> Interval:
     """Differences that a score test does not reject, with the rates of largest likelihood given the difference.
 

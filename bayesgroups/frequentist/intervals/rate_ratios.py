@@ -72,7 +72,7 @@ def ratio_statistic(
 
 
 def score_ratio(
-    k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: float, *, corrected: bool = False
+    k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: FloatArray | float, *, corrected: bool = False
 ) -> Interval:
     """Ratios that the score test of `ratio_statistic` does not reject: Koopman's limits.
 
