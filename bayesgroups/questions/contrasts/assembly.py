@@ -42,11 +42,12 @@ def assemble(
     data["usable"] = ("metric", np.array(about["usable"], dtype=np.int8))
     held = {name: [comparison.levels[name] for comparison in comparisons] for name in comparisons[0].levels}
     coordinates: dict[str, object] = {
+        # An attribute may have any name: those of the answer come after, and win.
+        **{name: ("contrast", levels) for name, levels in held.items()},
         "approach": list(answers), "scale": list(scales), "metric": names,
         "contrast": [comparison.name for comparison in comparisons],
         "subgroup": ("contrast", [comparison.subgroup for comparison in comparisons]),
         "reference": ("contrast", [comparison.reference for comparison in comparisons]),
-        **{name: ("contrast", levels) for name, levels in held.items()},
     }  # fmt: skip
     if len(thresholds):
         coordinates["threshold"] = thresholds

@@ -39,8 +39,8 @@ def best_limits(
     if sign < 0:  # the pairs were turned round, so that larger is better
         with np.errstate(divide="ignore"):
             low, high = (-high, -low) if scale == "difference" else (1 / high, 1 / low)
-    others = np.where(np.eye(len(places), dtype=bool), -np.inf, sign * value[None, :]).max(axis=1) * sign
-    contrast = compare(value, others, scale)
+    best_rest = np.where(np.eye(len(places), dtype=bool), -np.inf, sign * value[None, :]).max(axis=1) * sign
+    contrast = compare(value, best_rest, scale)
     row = np.full(len(cells.value), -1)
     row[places] = np.arange(len(places))
     asked = row[weighted.over.argmax(axis=1)]
