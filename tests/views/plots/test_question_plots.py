@@ -216,7 +216,7 @@ def test_contrasts_have_a_line_of_equality_and_marks_of_four_fifths() -> None:
     assert "not estimable" in [text.get_text().strip() for text in gap.texts]
     assert _legend(gap)[-1] == "thin: all rows together"
     assert "0.8 and 1.25" in _legend(ratio)
-    drawn = [line for line in gap.lines if line.get_marker() == "o"][0].get_xdata()
+    drawn = next(line for line in gap.lines if line.get_marker() == "o").get_xdata()
     np.testing.assert_allclose(drawn, answer["estimate"].sel(approach="bayesian", scale="difference").values[0])
     assert len(plots.contrasts(answer, limit=1).get_yticks()) == 1
 
