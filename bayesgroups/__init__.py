@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from bayesgroups.questions.certification import ranks as ranks
     from bayesgroups.questions.certification import simultaneous_intervals as simultaneous_intervals
     from bayesgroups.questions.compare import compare as compare
+    from bayesgroups.questions.contrasts import contrasts as contrasts
+    from bayesgroups.questions.contrasts import impact_ratios as impact_ratios
     from bayesgroups.questions.curves import auc_intervals as auc_intervals
     from bayesgroups.questions.curves import calibration_curve as calibration_curve
     from bayesgroups.questions.curves import roc_curve as roc_curve
@@ -108,12 +110,14 @@ _HOME = {
     "disagreement_bounds": "frequentist.bounds",
     "between_group_variance": "questions.disparities.between_group_variance",
     "disparity": "questions.disparities.disparity",
+    "impact_ratios": "questions.contrasts",
     "simultaneous_intervals": "questions.certification",
     "ranks": "questions.certification",
     "margins": "questions.certification",
     "fairness_definitions": "questions.certification",
     "discoveries": "questions.certification",
     "certify": "questions.certification",
+    "contrasts": "questions.contrasts",
     "Population": "studies.populations",
     "calibrate": "studies.calibrate",
     "study": "studies.resampling",
@@ -165,7 +169,8 @@ __all__ = [  # noqa: RUF022
     "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
     "interop",
     # Questions
-    "disparity", "between_group_variance", "variance_attribution", "goodness_of_fit", "aggregate", "reporting_checklist",
+    "contrasts", "disparity", "between_group_variance", "variance_attribution", "goodness_of_fit", "aggregate",
+    "impact_ratios", "reporting_checklist",
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",

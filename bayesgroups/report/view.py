@@ -156,6 +156,8 @@ def read(
 
 _NAMES = {
     "benjamini": "Benjamini", "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "hochberg": "Hochberg",
+    "hsu": "Hsu", "katz": "Katz", "koopman": "Koopman", "miettinen": "Miettinen", "mover": "MOVER", "newcombe": "Newcombe",
+    "nurminen": "Nurminen", "welch": "Welch", "woolf": "Woolf",
     "jeffreys": "Jeffreys", "morris": "Morris", "wald": "Wald", "wilson": "Wilson", "yekutieli": "Yekutieli",
 }  # fmt: skip
 _PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")

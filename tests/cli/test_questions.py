@@ -58,6 +58,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     by = ["race", "sex"]
     tally = bg.tally(rows, by, ["fnr"], y_true="outcome", y_score="risk", threshold=0.5)
     bg.save_tally(tally, place / "t.nc")
+    bg.save_tally(bg.tally(rows, by, ["sel"], y_score="risk", threshold=0.5), place / "sel.nc")
+    labels = {"contrast": "gap", "subgroup": ["A | Female", "A | Male"], "coefficient": [1, -1]}
+    pd.DataFrame(labels).to_csv(place / "coefficients.csv", index=False)
+    who = pd.DataFrame([(race, sex) for race in "AB" for sex in ("Female", "Male")], columns=by)
+    who.assign(count=[10, 20, 30, 40]).to_csv(place / "people.csv", index=False)
     bg.save_tally(bg.tally(rows, by, "auc", y_true="outcome", y_score="risk"), place / "auc.nc")
     bg.save_report(bg.estimate(tally, bg.PartialPooling(), seed=1), place / "r.nc")
     crossed = bg.estimate(tally, bg.CrossedEffects(own_effects="learned"), seed=1)
@@ -107,6 +112,11 @@ QUESTIONS = [
     "simultaneous-intervals r.nc",
     "ranks r.nc",
     "discoveries r.nc --reference rest",
+    "contrasts r.nc --reference rest --beyond ratio=1.25",
+    "contrasts t.nc --reference sex=Male --within race --scale difference",
+    "contrasts t.nc --reference 0.5 --beyond ratio=0.8 --beyond ratio=1.25",
+    "contrasts sel.nc --contrasts coefficients.csv --population people.csv",
+    "impact-ratios r.nc --smallest-share 0.02",
     "margins t.nc",
     "rows-to-certify t.nc --standard 0.6 --assume r.nc",
     "rows-to-narrow t.nc",

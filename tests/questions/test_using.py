@@ -121,7 +121,7 @@ def test_the_four_places_and_the_functions_that_choose() -> None:
     assert get_args(Using) == ("auto", "tally", "posterior", "bootstrap")
     choosing = {name.rpartition(".")[2] for name, f in FUNCTIONS.items() if "using" in inspect.signature(f).parameters}
     assert choosing == {
-        *DRAWN, "heat_map", "shrinkage", "metric_frame", "comparison_table", "comparison_summary",
+        *DRAWN, "contrasts", "impact_ratios", "heat_map", "shrinkage", "metric_frame", "comparison_table", "comparison_summary",
     }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from bayesgroups.questions.certification import (
     rows_to_narrow,
     simultaneous_intervals,
 )
+from bayesgroups.questions.contrasts import contrasts, impact_ratios
 from bayesgroups.questions.curves import auc_intervals, calibration_curve, roc_curve, threshold_curve
 from bayesgroups.questions.disparities.between_group_variance import between_group_variance
 from bayesgroups.questions.disparities.disparity import disparity
@@ -38,11 +39,11 @@ QUESTIONS: tuple[Question, ...] = (
     disparity, between_group_variance, posterior_variance, goodness_of_fit, variance_attribution, certify,
     simultaneous_intervals, ranks, discoveries, margins, fairness_definitions, rows_to_certify, rows_to_narrow,
     minimum_detectable_gap, probability_of_finding_worst, threshold_curve, roc_curve, calibration_curve, auc_intervals,
-    disagreement_bounds, prior_sensitivity, loo,
+    disagreement_bounds, prior_sensitivity, loo, contrasts, impact_ratios,
 )  # fmt: skip
 """Every function that takes one tally or report and gives a Dataset."""
 
-_NOT_SETTINGS = frozenset({"truth", "by", "y_true", "y_score", "positive"})
+_NOT_SETTINGS = frozenset({"truth", "by", "y_true", "y_score", "positive", "population"})
 """Arguments that hold data or say what is in rows; a file of an analysis has a tally by then."""
 
 

@@ -14,11 +14,12 @@ from bayesgroups.cli.questions.disparities import CLASSES, INEQUALITY
 from bayesgroups.cli.questions.prediction import PREDICTION
 from bayesgroups.cli.questions.priors import PRIORS
 from bayesgroups.cli.questions.question import Question
+from bayesgroups.cli.questions.reference_contrasts import CONTRASTS
 from bayesgroups.cli.questions.tradeoffs import MODELS
 
 GROUPS: dict[str, tuple[Question, ...]] = {
     "What do priors say?": PRIORS,
-    "How unequal are subgroups?": INEQUALITY + DEFINITIONS,
+    "How unequal are subgroups?": INEQUALITY + CONTRASTS + DEFINITIONS,
     "Good enough for everyone?": EVERYONE,
     "How many rows?": SAMPLE_SIZES,
     "Thresholds and scores": CURVES,

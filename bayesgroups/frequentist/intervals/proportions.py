@@ -23,14 +23,22 @@ def wilson(successes: FloatArray, trials: FloatArray, level: float) -> Interval:
     >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
     ([0.5958], [0.9821])
     """
-    q = normal_quantile(level)
-    z = _rate(successes, trials)
+    return wilson_limits(_rate(successes, trials), trials, normal_quantile(level))
+
+
+def wilson_limits(rate: FloatArray, trials: FloatArray, z: FloatArray | float) -> Interval:
+    """Wilson's interval of rates with a critical value in place of a level: 1.959964 for 95 %.
+
+    >>> limits = wilson_limits(np.array([0.9]), np.array([10.0]), 1.959964)
+    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
+    ([0.5958], [0.9821])
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        shrink = 1 + q**2 / trials
-        centre = (z + q**2 / (2 * trials)) / shrink
-        half = q / shrink * np.sqrt(z * (1 - z) / trials + q**2 / (4 * trials**2))
+        shrink = 1 + z**2 / trials
+        centre = (rate + z**2 / (2 * trials)) / shrink
+        half = z / shrink * np.sqrt(rate * (1 - rate) / trials + z**2 / (4 * trials**2))
     # At the ends the limits are 0 and 1 exactly, which rounding would miss.
-    return Interval(np.where(z == 0, 0.0, centre - half), np.where(z == 1, 1.0, centre + half))
+    return Interval(np.where(rate == 0, 0.0, centre - half), np.where(rate == 1, 1.0, centre + half))
 
 
 def jeffreys(successes: FloatArray, trials: FloatArray, level: float) -> Interval:

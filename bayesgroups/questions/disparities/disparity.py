@@ -16,6 +16,19 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.disparities import sampling_bias
+from bayesgroups.questions.disparities.field_measures import (
+    FIELD_MEASURES,
+    JOINT,
+    Aggregation,
+    FieldMeasure,
+    Method,
+    field_draws,
+    field_under_equality,
+    is_field_measure,
+    is_ratio,
+    metrics_of,
+    positions_of,
+)
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
 from bayesgroups.questions.sampling_variances import read_estimates
 from bayesgroups.questions.values import Source, Using, open_source
@@ -24,6 +37,8 @@ from bayesgroups.tallies.notes import assumed_directions
 from bayesgroups.tallies.participation import Imputed
 
 Weights = Literal["group", "population"]
+
+ALL_MEASURES: tuple[MeasureName | FieldMeasure, ...] = (*MEASURES, *FIELD_MEASURES)
 
 _TALLY_NUMBERS = ("expected_if_equal", "p_value_if_equal")
 _INTERVALS = {
@@ -43,10 +58,11 @@ _SAID = {
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="bootstrap")
 @checked_keywords
 def disparity(
-    source: xr.Dataset | xr.DataTree, measures: Sequence[MeasureName] | MeasureName | None = None, *, level: float = 0.95,
+    source: xr.Dataset | xr.DataTree, measures: Sequence[MeasureName | FieldMeasure] | MeasureName | FieldMeasure | None = None,
+    *, level: float = 0.95,
     weights: Weights = "group", using: Using = "auto", corrected: bool = False, alpha: float = 2.0,
     smoothing: float = 0.0, tolerance: Mapping[str, float] | None = None, imputed: Imputed = "leave_out", seed: int = 0,
-    draws: int = 2000,
+    draws: int = 2000, method: Method = "between_groups", agg: Aggregation = "worst_case",
 ) -> xr.Dataset:  # fmt: skip
     """Measure how unequal subgroups are.
 
@@ -61,7 +77,9 @@ def disparity(
     measures : sequence of str, optional
         Some of ``max_min_difference``, ``max_min_ratio``, ``max_absolute_difference``, ``mean_absolute_deviation``,
         ``variance``, ``generalised_entropy``, ``gini``, ``worst_group_gap``; all when left out. The last is the distance of
-        the worst subgroup from the mean, in the direction in which the metric is bad.
+        the worst subgroup from the mean, in the direction in which the metric is bad. On request also those of the field,
+        ``demographic_parity_difference`` and ``_ratio`` (of ``sel``), ``equal_opportunity_difference`` and ``_ratio`` (of
+        ``tpr``), ``equalized_odds_difference`` and ``_ratio`` (of ``tpr`` and ``fpr``, in the rows of both).
     level : float
         Of the intervals.
     weights : {"group", "population"}
@@ -77,13 +95,18 @@ def disparity(
     smoothing : float
         Added to both ends of ``max_min_ratio``; 0.05 in published simulations.
     tolerance : mapping from measures to numbers, optional
-        Of a report: also give the probability that a measure is at most this, ``probability_within``.
+        Of a report: also give the probability that a measure is at most this (a ratio of the field: at least),
+        ``probability_within``.
     imputed : {"leave_out", "include"}
         Treatment of subgroups without rows that count for the metric, for which a report's answer comes from the model alone.
     seed : int
         Source of randomness where draws are made, for a tally.
     draws : int
         How many.
+    method : {"between_groups", "to_overall"}
+        Of measures of the field: the largest rate against the smallest, or every rate against that of all rows.
+    agg : {"worst_case", "mean"}
+        Of equalised odds: the more unequal of the two rates, or their mean.
 
     Returns
     -------
@@ -107,6 +130,8 @@ def disparity(
     A posterior needs no correction and is never exactly 0; to state that there is no disparity of note, say what you
     would note (``tolerance``). ``corrected`` values can be below 0 (or 1): they are not truncated, limits are. Intervals for
     extremes and deviations come from a posterior; no interval around their corrected values was found to hold its level.
+    Measures of the field are those of fairlearn 0.15, but for subgroups in which a rate is undefined: here they are left
+    out, by name, where fairlearn counts 0.
 
     References
     ----------
@@ -128,6 +153,7 @@ def disparity(
     chosen = _chosen(measures)
     opened = open_source(source, using, imputed=imputed)
     _check(weights, corrected, opened.using, alpha, smoothing, tolerance, draws)
+    _check_field(chosen, method, agg, corrected)
     error = tail(level)
     kind = "corrected" if corrected else "plug_in" if opened.using == "tally" else opened.using
     shape = (len(chosen), opened.tally.sizes["metric"])
@@ -135,6 +161,10 @@ def disparity(
     numbers = {name: np.full(shape, np.nan) for name in (*names, "probability_within", *_TALLY_NUMBERS)}
     notes = np.full(shape, "", dtype=object)
     metrics, assumed = opened.tally["metric"].values.astype(str), assumed_directions(opened.tally)
+    positions: dict[str, list[int]] = {
+        name: positions_of(name, metrics.tolist()) for name in chosen if is_field_measure(name)
+    }
+    rates = {place: opened.read(place, unanswered="keep") for places in positions.values() for place in places}
     left_out, used = [], []
     for j in range(shape[1]):
         values = opened.read(j, unanswered="keep")
@@ -147,8 +177,17 @@ def disparity(
         settings = Settings(weight, values.sign > 0, alpha, smoothing)
         incomplete = int((~values.complete).sum())
         for i, name in enumerate(chosen):
-            draw = values.by_draw(partial(measure, name, settings=settings))
+            if is_field_measure(name):
+                if j not in positions[name]:
+                    notes[i, j] = f"is of {' and '.join(metrics_of(name))}"
+                    continue
+                draw = field_draws(name, [rates[place] for place in positions[name]], method, agg)
+                draw = draw if opened.using == "tally" else draw[values.complete]
+            else:
+                draw = values.by_draw(partial(measure, name, settings=settings))
             notes[i, j] = _note(draw, kind, incomplete, assumed=name == "worst_group_gap" and metrics[j] in assumed)
+            if len(positions.get(name, ())) > 1 and kind == "posterior":
+                notes[i, j] = "; ".join(filter(None, (notes[i, j], JOINT)))
             draw = draw[~np.isnan(draw)]
             if not len(draw):
                 continue
@@ -159,9 +198,16 @@ def disparity(
                 numbers["value"][i, j], numbers["lower"][i, j], numbers["upper"][i, j] = quantiles
                 numbers["mean"][i, j] = draw.mean()
                 if tolerance and name in tolerance:
-                    numbers["probability_within"][i, j] = (draw <= tolerance[name]).mean()
+                    within = draw >= tolerance[name] if _is_field_ratio(name) else draw <= tolerance[name]
+                    numbers["probability_within"][i, j] = within.mean()
         if opened.using == "tally":
             _compare(opened, j, chosen, weights, settings, level if corrected else None, numbers, seed, draws)
+            for i, name in enumerate(chosen):
+                if is_field_measure(name) and j in positions[name]:
+                    rng = generator(seed, name, "disparity if equal")
+                    equal = field_under_equality(name, opened.tally, positions[name], method, agg, rng, draws)
+                    numbers["expected_if_equal"][i, j] = equal.expected
+                    numbers["p_value_if_equal"][i, j] = equal.p_value
     every = ("measure", "metric")
     data: dict[str, Any] = {name: (every, numbers[name]) for name in names}
     data |= {name: (every, numbers[name]) for name in _TALLY_NUMBERS if opened.using == "tally"}
@@ -179,16 +225,32 @@ def disparity(
     )
 
 
-def _chosen(measures: Sequence[MeasureName] | MeasureName | None) -> tuple[MeasureName, ...]:
+def _chosen(
+    measures: Sequence[MeasureName | FieldMeasure] | MeasureName | FieldMeasure | None,
+) -> tuple[MeasureName | FieldMeasure, ...]:
     if measures is None:
         return MEASURES
     asked = [measures] if isinstance(measures, str) else list(measures)
-    unknown = [name for name in asked if name not in MEASURES]
+    unknown = [name for name in asked if name not in ALL_MEASURES]
     if unknown:
-        raise InputError(f"there is no measure {unknown[0]!r}; {near_misses(str(unknown[0]), MEASURES)}")
+        raise InputError(f"there is no measure {unknown[0]!r}; {near_misses(str(unknown[0]), ALL_MEASURES)}")
     if not asked or len(set(asked)) < len(asked):
         raise InputError("measures= must name at least one measure, and none twice")
-    return tuple(name for wanted in asked for name in MEASURES if name == wanted)
+    return tuple(name for wanted in asked for name in ALL_MEASURES if name == wanted)
+
+
+def _check_field(chosen: Sequence[str], method: str, agg: str, corrected: bool) -> None:
+    if method not in get_args(Method):
+        raise InputError(f"method={method!r} does not exist; choose 'between_groups' or 'to_overall'")
+    if agg not in get_args(Aggregation):
+        raise InputError(f"agg={agg!r} does not exist; choose 'worst_case' or 'mean'")
+    of_field = [name for name in chosen if is_field_measure(name)]
+    if corrected and of_field:
+        raise InputError(f"corrected=True has no {of_field[0]!r}; ask max_min_difference, or the posterior of a report")
+
+
+def _is_field_ratio(name: str) -> bool:
+    return is_field_measure(name) and is_ratio(name)
 
 
 def _check(
@@ -202,8 +264,8 @@ def _check(
     if tolerance and using == "tally":
         raise InputError("tolerance= needs draws; give a report, as bg.estimate(tally, bg.PartialPooling(), seed=1)")
     for name in tolerance or {}:
-        if name not in MEASURES:
-            raise InputError(f"tolerance= has no measure {name!r}; {near_misses(name, MEASURES)}")
+        if name not in ALL_MEASURES:
+            raise InputError(f"tolerance= has no measure {name!r}; {near_misses(name, ALL_MEASURES)}")
     if not np.isfinite(alpha):
         raise InputError(f"alpha={alpha} must be a number")
     if not 0 <= smoothing < np.inf:
@@ -221,7 +283,7 @@ def _weight(count: FloatArray, weights: Weights) -> FloatArray | None:
 
 
 def _compare(
-    opened: Source, position: int, chosen: Sequence[MeasureName], weights: Weights, settings: Settings,
+    opened: Source, position: int, chosen: Sequence[MeasureName | FieldMeasure], weights: Weights, settings: Settings,
     level: float | None, numbers: dict[str, FloatArray], seed: int, draws: int,
 ) -> None:  # fmt: skip
     """Fill in what is known of the sampling noise of a tally's measures, and take it off if a level is given."""
@@ -230,6 +292,8 @@ def _compare(
         return
     settings = replace(settings, weights=_weight(estimates.count, weights))
     for i, name in enumerate(chosen):
+        if is_field_measure(name):
+            continue
         # Each measure has the same draws, whichever others are asked.
         rng = generator(seed, estimates.metric, "disparity if equal")
         equal = sampling_bias.under_equality(name, estimates, settings, rng, draws)

@@ -4,6 +4,7 @@ from bayesgroups.views.plots.bounds_plot import disagreement_bounds as disagreem
 from bayesgroups.views.plots.calibration_plot import calibration_ranks as calibration_ranks
 from bayesgroups.views.plots.calibration_plot import coverage as coverage
 from bayesgroups.views.plots.certification_plot import certification as certification
+from bayesgroups.views.plots.contrasts_plot import contrasts as contrasts
 from bayesgroups.views.plots.curve_plots import curves as curves
 from bayesgroups.views.plots.disparity_plot import disparity_posterior as disparity_posterior
 from bayesgroups.views.plots.forest_plot import forest as forest

@@ -22,7 +22,8 @@ Column = Sequence[str]
 QUANTITIES = {
     "certify": "worst subgroup", "ranks": "rank of each subgroup", "disparity": "disparity between subgroups",
     "simultaneous_intervals": "", "discoveries": "gap of each subgroup",
-    "fairness_definitions": "published definitions of unfairness",
+    "fairness_definitions": "published definitions of unfairness", "contrasts": "contrast with the reference",
+    "impact_ratios": "ratio to the largest rate",
 }  # fmt: skip
 """Functions of all subgroups that questions with a named estimand ask for; empty for the value of every subgroup."""
 
@@ -91,6 +92,10 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
             sentences.append(error_headline(plain(str(metric)), estimand, quantity, error, method))
             continue
         kinds = np.ravel(metric_answer["interval_kind"].values.astype(str))
+        if "contrast" in answer.dims:  # an interval of its own for every contrast
+            answers = [_of_approach(estimand, metric_answer.sel(approach=name)) for name in answer["approach"].values]
+            sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
+            continue
         methods = (
             np.ravel(metric_answer["interval_method"].values.astype(str))
             if "interval_method" in metric_answer
@@ -99,6 +104,12 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
         answers = [(estimand, str(kind), [str(method)]) for kind, method in zip(kinds, methods, strict=True)]
         sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
     return sentences
+
+
+def _of_approach(estimand: str, part: xr.Dataset) -> tuple[str, str, list[str]]:
+    """Estimand, kind of the intervals and their methods, in one approach to all contrasts of a metric."""
+    methods = dict.fromkeys(str(method) for method in np.ravel(part["interval_method"].values) if method)
+    return estimand, str(np.ravel(part["interval_kind"].values)[0]), list(methods)
 
 
 def _reference_words(reference: str | float) -> str:

@@ -38,6 +38,7 @@ DRAWN: dict[str, Callable[..., Axes]] = {
     "heat_map": lambda report, **settings: plots.heat_map(report, "race", "sex", **settings),
     "disparity_posterior": plots.disparity_posterior,
     "certification": plots.certification,
+    "contrasts": lambda report, **settings: plots.contrasts(bg.contrasts(report), **settings),
     "prior_predictive": lambda report, **settings: plots.prior_predictive(_prior(report), **settings),
 }
 
@@ -197,3 +198,36 @@ def test_colours_can_be_told_from_white() -> None:
         channels = (np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255).tolist()
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         assert 1.05 / (float(np.dot(linear, [0.2126, 0.7152, 0.0722])) + 0.05) >= 3
+
+
+def _contrasts() -> xr.Dataset:
+    who = pd.DataFrame({"site": ["a", "b", "c"]})
+    tally = bg.tally_from_counts([8, 30, 0], [20, 100, 0], who, metric="sel")
+    return bg.contrasts(bg.estimate(tally, bg.NoPooling(), seed=1), "b")
+
+
+def test_contrasts_have_a_line_of_equality_and_marks_of_four_fifths() -> None:
+    answer = _contrasts()
+    gap, ratio = plots.contrasts(answer), plots.contrasts(answer, scale="ratio")
+    lines = [[float(np.ravel(line.get_xdata())[0]) for line in axes.lines] for axes in (gap, ratio)]
+    assert lines[0][0] == 0.0
+    assert {1.0, 0.8, 1.25} <= set(lines[1])
+    assert ratio.get_xscale() == "log"
+    assert "not estimable" in [text.get_text().strip() for text in gap.texts]
+    assert _legend(gap)[-1] == "thin: all rows together"
+    assert "0.8 and 1.25" in _legend(ratio)
+    drawn = next(np.asarray(line.get_xdata(), dtype=float) for line in gap.lines if line.get_marker() == "o")
+    np.testing.assert_allclose(drawn, answer["estimate"].sel(approach="bayesian", scale="difference").values[0])
+    assert len(plots.contrasts(answer, limit=1).get_yticks()) == 1
+
+
+def test_contrasts_that_cannot_be_drawn() -> None:
+    answer = _contrasts()
+    with pytest.raises(InputError, match="not of bayesgroups.contrasts"):
+        plots.contrasts(xr.Dataset())
+    with pytest.raises(InputError, match="no scale 'odds_ratio'; "):
+        plots.contrasts(answer, scale="odds_ratio")
+    with pytest.raises(InputError, match="limit must be at least 1"):
+        plots.contrasts(answer, limit=0)
+    with pytest.raises(InputError, match="'sel' has no contrast that can be drawn"):
+        plots.contrasts(answer.isel(contrast=[1]))

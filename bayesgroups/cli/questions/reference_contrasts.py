@@ -1,0 +1,51 @@
+"""Questions of how far subgroups are from a reference, and from the most selected category."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayesgroups.cli import readers
+from bayesgroups.cli.questions import contrast_readers
+from bayesgroups.cli.questions.question import Question, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def _shown(answer: xr.Dataset) -> xr.Dataset:
+    """The answer with the numbers of its threshold along the contrasts, where a scale has one."""
+    if "threshold" not in answer.dims:
+        return answer
+    single = answer["probability_beyond"].notnull() | answer["p_value_threshold"].notnull()
+    if int(single.any(["approach", "metric", "contrast"]).sum("threshold").max()) > 1:
+        return answer.drop_dims("threshold")
+    beyond = answer[["probability_beyond", "p_value_threshold"]].max("threshold")
+    return answer.drop_dims("threshold").assign(beyond)
+
+
+CONTRASTS = (
+    Question(
+        "questions.contrasts.contrast.contrasts",
+        "contrasts fnr.nc --reference sex=male --within age --within race\ncontrasts sel.tally.nc --reference best --scale ratio",
+        {
+            "source": readers.directed_source, "larger_is_better": readers.direction,
+            "reference": contrast_readers.reference, "contrasts": contrast_readers.coefficients,
+            "population": contrast_readers.population, "thresholds": contrast_readers.thresholds,
+        },
+        table=Table(
+            "contrast", {"contrast": ("estimate", "lower", "upper"),
+            "P(worse)": "probability_worse", "P(best)": "probability_best", "P(beyond)": "probability_beyond", "p": "p_value",
+            "p, Holm": "p_value_adjusted"},
+            remark="reason", prepare=_shown,
+        ),
+    ),
+    Question(
+        "questions.contrasts.impact_ratios.impact_ratios", "impact-ratios sel.tally.nc --smallest-share 0.02",
+        {"source": readers.source},
+        table=Table(
+            "category", {"rows": "rows", "rate": "rate", "impact ratio": ("impact_ratio", "lower", "upper"),
+            "P(best)": "probability_best", "P(below)": "probability_below"},
+            remark="reason",
+        ),
+    ),
+)  # fmt: skip

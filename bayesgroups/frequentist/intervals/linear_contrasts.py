@@ -1,0 +1,73 @@
+"""Variances of contrasts of independent values: weights (contrast, cell) of two sums, values and variances (cell,).
+
+A contrast compares ``over @ values`` with ``under @ values``. Cells may be on both sides, as where everyone is the reference of a
+subgroup. Cells without weight take no part, whatever they hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.frequentist.intervals.interval import Interval, around, t_quantile
+
+
+def weighted_sum(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """Sums (..., contrast) of values (..., cell), NaN where a cell with weight has no value.
+
+    >>> weighted_sum(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([0.2, np.nan])).tolist()
+    [0.2, nan]
+    """
+    finite = np.isfinite(values)
+    if finite.all():
+        return np.asarray(values @ weights.T, dtype=np.float64)
+    lacking = (~finite).astype(np.float64) @ (weights != 0).T.astype(np.float64)
+    total = np.where(finite, values, 0.0) @ weights.T
+    return np.where(lacking > 0, np.nan, total)
+
+
+def difference_factor(over: FloatArray, under: FloatArray, variances: FloatArray) -> FloatArray:
+    """Factor (contrast, cell) of the covariance of differences.
+
+    >>> shares = np.array([[60, 150, 40, 25]]) / 275
+    >>> rates = np.array([0.3, 0.2, 0.45, 0.24])
+    >>> v = rates * (1 - rates) / (np.array([60, 150, 40, 25]) - 1)
+    >>> factor = difference_factor(np.array([[0.0, 0, 1, 0]]), shares, v)
+    >>> np.sqrt((factor**2).sum(axis=1)).round(6).tolist()
+    [0.072014]
+    """
+    weights = over - under
+    return np.where(weights != 0, weights * np.sqrt(variances), 0.0)
+
+
+def log_ratio_factor(over: FloatArray, under: FloatArray, values: FloatArray, variances: FloatArray) -> FloatArray:
+    """Factor (contrast, cell) of the covariance of log ratios, by their gradient; NaN or infinite where a sum is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = weighted_sum(over, values)[:, None], weighted_sum(under, values)[:, None]
+        gradient = np.where(over != 0, over / first, 0.0) - np.where(under != 0, under / second, 0.0)
+        return np.where((over != 0) | (under != 0), gradient * np.sqrt(variances), 0.0)
+
+
+def freedom(factor: FloatArray, counts: FloatArray) -> FloatArray:
+    """Degrees of freedom (contrast,) of variances that are sums of those of cells, by Satterthwaite.
+
+    (sum f^2)^2 / sum(f^4 / (n - 1)): Welch's for two means. Satterthwaite (1946), doi:10.2307/3002019. Cells of one row, whose
+    variance is not their own, are counted as if they had two; infinite where counts are.
+    """
+    squares = factor**2
+    total = squares.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(total**2 / (squares**2 / np.maximum(counts - 1, 1.0)).sum(axis=1), dtype=np.float64)
+
+
+def welch(difference: FloatArray, factor: FloatArray, counts: FloatArray, level: float) -> Interval:
+    """Student's t interval of differences of means with unequal variances. Welch (1947), doi:10.1093/biomet/34.1-2.28.
+
+    >>> factor = np.sqrt(np.array([[4.0 / 10, 9.0 / 20]]))
+    >>> limits = welch(np.array([1.0]), factor, np.array([10.0, 20.0]), 0.95)
+    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
+    ([-0.8973], [2.8973])
+    """
+    degrees = freedom(factor, counts)
+    scale = np.sqrt((factor**2).sum(axis=1))
+    return around(difference, t_quantile(level, degrees) * scale)

@@ -1,0 +1,183 @@
+"""Limits and tests of contrasts of a tally: arrays (contrast,) from weights of both sides and the estimates of cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, get_args
+
+import numpy as np
+
+from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
+from bayesgroups.errors import InputError, near_misses
+from bayesgroups.frequentist.intervals.interval import Interval, t_quantile
+from bayesgroups.frequentist.intervals.linear_contrasts import freedom, weighted_sum
+from bayesgroups.frequentist.intervals.odds_ratios import odds_ratio_statistic, score_odds_ratio, woolf
+from bayesgroups.frequentist.intervals.rate_differences import score_difference
+from bayesgroups.frequentist.intervals.rate_ratios import katz, mover_ratio, ratio_statistic, score_ratio
+from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
+from bayesgroups.questions.contrasts.draws import contrast_draws
+from bayesgroups.questions.contrasts.errors_of_contrasts import nested
+from bayesgroups.questions.contrasts.estimates import CellEstimates
+from bayesgroups.questions.contrasts.scales import Scale, is_log
+from bayesgroups.questions.contrasts.weighing import Weighted
+
+Choice = Literal["auto", "score", "delta"]
+CHOICES: tuple[str, ...] = get_args(Choice)
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Estimate, limits and method of every contrast (contrast,)."""
+
+    estimate: FloatArray
+    interval: Interval
+    method: TextArray
+
+
+def check_choice(interval: str) -> None:
+    """Refusal, as an InputError, of an interval that does not exist."""
+    if interval not in CHOICES:
+        raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, CHOICES)}")
+
+
+def limits(weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, choice: str, parts: FloatArray) -> Limits:
+    """Limits of every contrast with a critical value, in the way that suits the metric, the scale and both sides.
+
+    ``parts`` (contrast, cell) is the factor of their errors, `bayesgroups.questions.contrasts.errors_of_contrasts.factor`.
+    """
+    estimate = contrast_draws(cells.value[None], weighted, scale)[0]
+    better = _of_rates(weighted, cells, scale, z, choice) if cells.rate and choice != "delta" else []
+    covered = np.logical_or.reduce([mask for mask, _, _ in better]) if better else np.zeros(estimate.shape, dtype=bool)
+    nothing = np.full(estimate.shape, np.nan)
+    chosen, method = Interval(nothing, nothing), np.full(estimate.shape, "", dtype="<U18")
+    if not covered.all():
+        chosen, method = _delta(weighted, cells, scale, z, estimate, parts)
+    for mask, name, interval in better:
+        chosen, method = interval.where(mask, chosen), np.where(mask, name, method)
+    some = weighted.estimable
+    return Limits(estimate, chosen.where(some, Interval(nothing, nothing)), np.where(some, method, ""))
+
+
+def statistics(
+    answer: Limits, weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, choice: str, parts: FloatArray,
+    at: float,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """Test statistics (contrast,) of a contrast of this size, larger where the estimate is, and their degrees of freedom.
+
+    Score statistics where two rates are compared by ratio or odds ratio; otherwise the distance in standard errors, which are
+    recovered from the limit of the ``answer`` at critical value ``z`` that faces the value, so that test and limits agree.
+    """
+    degrees = np.full(answer.estimate.shape, np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = (answer.estimate, answer.interval.lower, answer.interval.upper, np.asarray(at))
+        estimate, lower, upper, null = (np.log(end) if is_log(scale) else end for end in ends)
+        error = np.where(estimate > null, estimate - lower, upper - estimate) / z
+        if not (cells.rate or is_log(scale)):
+            degrees = freedom(parts, _counts(cells))
+            error = np.sqrt((parts**2).sum(axis=1))
+        distance = np.where(estimate == null, 0.0, (estimate - null) / error)
+    if cells.rate and choice != "delta" and is_log(scale) and weighted.single.any():
+        test = ratio_statistic if scale == "ratio" else odds_ratio_statistic
+        distance = np.where(weighted.single, test(*_table(weighted, cells), at), distance)
+    return np.where(weighted.estimable, distance, np.nan), degrees
+
+
+def two_sided(statistic: FloatArray, degrees: FloatArray) -> FloatArray:
+    """Two-sided p-values, by Student's law where degrees of freedom are finite."""
+    return np.minimum(2 * lower_tail(-np.abs(statistic), degrees), 1.0)
+
+
+def lower_tail(statistic: FloatArray, degrees: FloatArray) -> FloatArray:
+    """Probability of so small a statistic."""
+    from scipy.special import ndtr, stdtr
+
+    finite = np.isfinite(degrees)
+    tail: FloatArray = np.where(finite, stdtr(np.where(finite, degrees, 1.0), statistic), ndtr(statistic))
+    return tail
+
+
+def _of_rates(
+    weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, choice: str
+) -> list[tuple[BoolArray, str, Interval]]:
+    """Limits that do not collapse where rates are 0 or 1: later ones replace earlier ones where their mask holds."""
+    wilson, single, number = cells.wilson(z), weighted.single, weighted.number
+    alone = (weighted.over != 0).sum(axis=1) == 1
+    if scale == "difference":
+        weights = np.where(weighted.vector[:, None], weighted.coefficients, weighted.over - weighted.under)
+        lower, upper = mover_sum(cells.value, wilson.lower, wilson.upper, weights)
+        shift = np.where(number, weighted.value, 0.0)
+        both = Interval(lower - shift, upper - shift)
+        answers = [(np.ones_like(single), "mover", both), (number & alone, "wilson", both)]
+        if choice == "score" and single.any():
+            return [*answers, (single, "miettinen_nurminen", score_difference(*_table(weighted, cells), z))]
+        return [*answers, (single, "newcombe", both)]
+    of_first = Interval(*mover_sum(cells.value, wilson.lower, wilson.upper, weighted.over))
+    first = weighted_sum(weighted.over, cells.value)
+    if scale == "odds_ratio":
+        odds = weighted.value / (1 - weighted.value)
+        shifted = Interval(_odds(of_first.lower) / odds, _odds(of_first.upper) / odds)
+        answers = [(number, "mover", shifted), (number & alone, "wilson", shifted)]
+        if single.any():
+            answers.append((single, "score", score_odds_ratio(*_table(weighted, cells), z)))
+        return answers
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shifted = Interval(of_first.lower / weighted.value, of_first.upper / weighted.value)
+    answers = [(number, "mover", shifted), (number & alone, "wilson", shifted)]
+    pairs = ~number & ~weighted.vector & ~single
+    if pairs.any():
+        inner = nested(weighted.over, weighted.under)
+        second = weighted_sum(inner.rest, cells.value)
+        of_second = Interval(*mover_sum(cells.value, wilson.lower, wilson.upper, inner.rest))
+        to_rest = mover_ratio(first, of_first, second, of_second)
+        interval = Interval(inner.to_all(to_rest.lower), inner.to_all(to_rest.upper))
+        answers.append((pairs & inner.holds, "mover", interval))
+    if single.any():
+        answers.append((single, "koopman", score_ratio(*_table(weighted, cells), z)))
+    return answers
+
+
+def _delta(
+    weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, estimate: FloatArray, parts: FloatArray
+) -> tuple[Interval, TextArray]:
+    """Normal limits (Student's for differences of means) from variances and gradients; Katz's and Woolf's of two rates."""
+    error = np.sqrt((parts**2).sum(axis=1))
+    method = np.full(error.shape, "delta", dtype="<U18")
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if scale == "difference":
+            half = z * error
+            if not cells.rate:
+                degrees = freedom(parts, _counts(cells))
+                half = np.where(np.isfinite(degrees), t_quantile(_level(z), degrees) * error, half)
+                method = np.where(np.isfinite(degrees), "welch", "normal")
+            return Interval(estimate - half, estimate + half), method
+        spread = np.exp(z * error)
+        interval = Interval(estimate / spread, estimate * spread)
+    if cells.rate and weighted.single.any():
+        plain = (katz if scale == "ratio" else woolf)(*_table(weighted, cells), z)
+        interval = plain.where(weighted.single, interval)
+        method = np.where(weighted.single, "katz" if scale == "ratio" else "woolf", method)
+    return interval, method
+
+
+def _table(weighted: Weighted, cells: CellEstimates) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Successes and trials of both sides of contrasts of two cells (contrast,); NaN for others."""
+    columns = []
+    for side in (weighted.over, weighted.under):
+        at = side.argmax(axis=1)
+        columns += [np.where(weighted.single, part[at], np.nan) for part in (cells.successes, cells.count)]
+    return columns[0], columns[1], columns[2], columns[3]
+
+
+def _counts(cells: CellEstimates) -> FloatArray:
+    return np.where(np.isnan(cells.freedom_count), np.inf, cells.freedom_count)
+
+
+def _level(z: float) -> float:
+    """Two-sided level of a normal critical value."""
+    return NormalDist().cdf(z) - NormalDist().cdf(-z)
+
+
+def _odds(rate: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(rate / (1 - rate))
