@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import estimator_of
@@ -37,6 +38,7 @@ class _Scores(NamedTuple):
     pareto_k: FloatArray
 
 
+@checked_keywords
 def loo(report: xr.DataTree) -> xr.Dataset:
     """Score a report by its prediction of every subgroup from the others (leave-one-subgroup-out cross-validation).
 

@@ -18,6 +18,7 @@ NAMES = "level_names"
 """Attribute of a coordinate along ``subgroup`` that has the names of its levels, as JSON."""
 
 
+@checked_keywords
 def name_levels[Named: (xr.Dataset, xr.DataTree)](data: Named, names: Mapping[str, Mapping[str, str]]) -> Named:
     """Give levels of attributes the names that people read in tables, plots and pages.
 

@@ -118,7 +118,7 @@ def test_a_positive_label_has_the_type_of_its_column(rows: Path, capsys: Capture
     assert run([*asked, "--positive", "2"]) == 0
     assert "fnr" in capsys.readouterr().out
     assert "say which one is positive" in bad(capsys, *asked)
-    assert "positive='3' is not a label" in bad(capsys, *asked, "--positive", "3")
+    assert "--positive 3 is not a label" in bad(capsys, *asked, "--positive", "3")
 
 
 def test_from_rows_to_report_and_page(rows: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -222,7 +222,7 @@ def test_bad_input_is_one_message(rows: Path, tmp_path: Path, capsys: Captured) 
         capsys, "tally", rows, "--by", "race", "--metric", "fnrr", *COLUMNS
     )
     assert "nope.csv' does not exist" in bad(capsys, "tally", tmp_path / "nope.csv", *asked)
-    assert "needs y_true=" in bad(capsys, "tally", rows, "--by", "race", "--metric", "fnr", "--y-pred", "verdict")
+    assert "needs --y-true" in bad(capsys, "tally", rows, "--by", "race", "--metric", "fnr", "--y-pred", "verdict")
     assert "name at least one column" in bad(capsys, "tally", rows, "--metric", "fnr")
     assert "name at least one metric" in bad(capsys, "estimate", rows, "--by", "race")
     assert "expected .csv" in bad(capsys, "tally", __file__, *asked)

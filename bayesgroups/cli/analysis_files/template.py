@@ -48,7 +48,7 @@ output = "disparity.json"
 [questions.worst]
 ask = "certify"
 of = "pooled"
-standards = [0.3]
+standards = [0.2, 0.3, 0.4]
 output = "worst.json"
 """
 

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification.overlapping import ADDITIVE
@@ -33,6 +34,7 @@ from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed, check_imputed
 
 
+@checked_keywords
 def contrasts(
     source: xr.Dataset | xr.DataTree, reference: Reference = "overall", *, of: Sequence[str] | str | None = None,
     within: Sequence[str] | str | None = None, scale: Sequence[Scale] | Scale = ("difference", "ratio"),

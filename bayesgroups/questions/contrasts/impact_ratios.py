@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification.overlapping import ALL, open_table
@@ -25,6 +26,7 @@ EVERYTHING = " x "
 NUMBERS = ("impact_ratio", "lower", "upper", "probability_best", "probability_below")
 
 
+@checked_keywords
 def impact_ratios(
     source: xr.Dataset | xr.DataTree, *, attributes: Sequence[str] | None = None, threshold: float = 0.8,
     smallest_share: float = 0.0, level: float = 0.95, using: Using = "auto", imputed: Imputed = "leave_out", seed: int = 0,
