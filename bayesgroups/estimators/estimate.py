@@ -18,6 +18,7 @@ from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.report.schema import assemble
 from bayesgroups.tallies.assembly import SCHEMA
@@ -141,6 +142,7 @@ def estimate(
 
 
 def _check_arguments(tally: object, estimator: object, seed: object, inference: str) -> None:
+    refuse_overlapping(tally, "estimate")
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
         raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     if isinstance(estimator, type) and issubclass(estimator, Estimator):

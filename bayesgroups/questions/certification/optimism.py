@@ -148,7 +148,13 @@ def certify(
     if asked is not None and not np.isfinite(asked).all():
         raise InputError(f"standards={standards!r} must be finite values of the metric")
     opened = open_table(
-        source, using, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
+        source,
+        using,
+        with_margins=margins,
+        order=order,
+        larger_is_better=larger_is_better,
+        imputed=imputed,
+        targets=True,
     )
     tables = []
     for numbers in opened.metrics:

@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.errors import InputError
 from bayesgroups.report.levels import LEVELS
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.subgroups import attributes_of
 
@@ -64,6 +65,7 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
     ('race', True)
     """
     check(report)
+    refuse_overlapping(report, "variance_attribution")
     posterior = report["posterior"].to_dataset()
     if "component_sd" not in posterior:
         raise InputError(

@@ -49,7 +49,7 @@ def check_counted(cells: Cells, population_of: PopulationOf, *, exact: bool) -> 
     if cells.kind == "f1":
         raise InputError(f"metric {cells.metric!r}: an F1 score over several subgroups is no mean of theirs; {fix}")
     counted = counted_by(cells)
-    if counted != population_of and population_of != "denominator":
+    if population_of not in (counted, "denominator"):
         raise InputError(
             f"metric {cells.metric!r} averages over {_words(counted)} and the population counts {_words(population_of)}: {fix}; or "
             f"sizes of those it averages over and population_of={counted!r}"

@@ -121,7 +121,7 @@ def _laid_out(
 
 
 def read_tally(population: xr.Dataset, columns: Mapping[str, TextArray], by: Sequence[str], metric: str) -> Table:
-    """Sizes from a tally of the population: rows, or those that count for the ``metric`` of that name; its weights, where it has some."""
+    """Sizes from a tally of the population: rows, or those that count for a ``metric``, or their weights."""
     if population.attrs.get("schema") != SCHEMA:
         raise InputError(
             "population: expected a tally from bg.tally() or a related function, a frame, margins, or 'rows'; got a Dataset"
@@ -136,7 +136,7 @@ def read_tally(population: xr.Dataset, columns: Mapping[str, TextArray], by: Seq
         table = population.sel(metric=metric)
         size, count = table["weight" if weighted else "count"].values, table["count"].values
     elif weighted:
-        table = population.isel(metric=int(population["weight"].sum("subgroup").argmax()))
+        table = population.isel(metric=int(np.argmax(population["weight"].sum("subgroup").values)))
         size, count = table["weight"].values, table["count"].values
     else:
         size = count = population["rows"].values
@@ -145,9 +145,9 @@ def read_tally(population: xr.Dataset, columns: Mapping[str, TextArray], by: Seq
     squares = np.where(count > 0, size**2 / np.where(count > 0, count, 1.0), 0.0)
     names = attributes_of(population)
     frame = {name: population[name].values.astype(str).tolist() for name in names}
-    table = read_table({**frame, COUNT: size.tolist()}, columns, by, names=list(columns), sampled=False)
+    first = read_table({**frame, COUNT: size.tolist()}, columns, by, names=list(columns), sampled=False)
     second = read_table({**frame, COUNT: squares.tolist()}, columns, by, names=list(columns), sampled=False)
-    return Table(table.size, second.size, table.regions, table.whole)
+    return Table(first.size, second.size, first.regions, first.whole)
 
 
 def check_by(by: Sequence[str], columns: Sequence[str], regions: Sequence[str]) -> None:

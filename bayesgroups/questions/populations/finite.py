@@ -43,13 +43,13 @@ def check_finite(cells: Cells, size: FloatArray, whole: bool, split: BoolArray) 
         )
     if split.any():
         raise InputError(
-            f"finite=True: the population splits subgroup {cells.labels[int(np.argmax(split))]!r} by columns that the evaluation "
+            f"finite=True: the population splits subgroup {str(cells.labels[int(np.argmax(split))])!r} by columns that the evaluation "
             "has not, so nobody knows how many of each part were evaluated; leave these columns out"
         )
     small = size < cells.count
     if small.any():
         i = int(np.argmax(small))
         raise InputError(
-            f"finite=True: subgroup {cells.labels[i]!r} has {size[i]:g} people in the population and {cells.count[i]:g} were "
+            f"finite=True: subgroup {str(cells.labels[i])!r} has {size[i]:g} people in the population and {cells.count[i]:g} were "
             "evaluated; give the sizes of a population that holds the evaluated people"
         )

@@ -96,8 +96,8 @@ def check_margins(seed: FloatArray, margins: Sequence[Margin], cells: Sequence[s
             position = int(np.argmax(empty))
             raise InputError(
                 f"population: margin {margin.name!r} has {margin.sizes[position]:g} in {margin.labels[position]!r}, where no cell "
-                f"has rows ({_shown([cells[i] for i in np.flatnonzero(margin.level == position)])}); raking cannot invent them: "
-                "give the joint table, or smoothing="
+                f"has rows ({_shown([cells[int(i)] for i in np.flatnonzero(margin.level == position)])}); raking cannot invent "
+                "them: give the joint table, or smoothing="
             )
 
 
@@ -110,7 +110,7 @@ def converged_sizes(seed: FloatArray, margins: Sequence[Margin], cells: Sequence
         worst = int(np.argmax([distance.max() for distance in distances]))
         position = int(np.argmax(distances[worst]))
         margin = margins[worst]
-        empty = [cells[i] for i in np.flatnonzero((margin.level == position) & ~(seed > 0))]
+        empty = [cells[int(i)] for i in np.flatnonzero((margin.level == position) & ~(seed > 0))]
         without = f"; cells without rows there: {_shown(empty)}" if empty else ""
         raise InputError(
             f"population: raking has not converged after {SWEEPS} sweeps: {margin.name!r} level {margin.labels[position]!r} is off "

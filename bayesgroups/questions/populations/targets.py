@@ -39,7 +39,7 @@ def targets_of(by: Sequence[str], columns: Mapping[str, TextArray], sizes: Sizes
     levels: list[tuple[str, str]] = [("", "")]
     for name in names:
         along = columns[name][sizes.cell] if name in columns else sizes.regions[name]
-        order = dict.fromkeys((columns[name] if name in columns else along).tolist())
+        order = dict.fromkeys(columns.get(name, along).tolist())
         for level in order:
             labels.append(f"{name}={level}")
             members.append(along == level)

@@ -59,4 +59,4 @@ def drawn_report(tally: xr.Dataset, prior: float = 0.5, seed: int = 1, draws: in
 
 def posterior(report: xr.DataTree, target: str = "all") -> np.ndarray:
     """Draws of a target."""
-    return np.asarray(report["posterior"]["mu"].sel(subgroup=target).isel(metric=0).values.ravel())
+    return np.asarray(report["posterior"].to_dataset()["mu"].sel(subgroup=target).isel(metric=0).values.ravel())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,34 +35,36 @@ from tests.questions.populations.examples import (
 )
 
 SURVEYS = json.loads((GOLDEN / "surveys.json").read_text(encoding="utf-8"))
-CLOSE = {"rtol": 0, "atol": 1e-6}
+
+
+def close(actual: Any, expected: Any) -> None:
+    """Equality to 1e-6."""
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
 
 def test_a_poststratified_rate_its_variances_and_its_interval() -> None:
     values = golden("M1_poststratified")
     target = bg.poststratify(schools(), POPULATION, by=["type"])
     table = frequentist(target)
-    np.testing.assert_allclose(float(table["estimate"]), values["plug_in"], **CLOSE)
-    np.testing.assert_allclose(float(table["std_error"]), values["var_stratified_se"], **CLOSE)
-    np.testing.assert_allclose(limits(target), values["mover"], **CLOSE)
-    np.testing.assert_allclose(target["constant_data"]["weight"].values[0, 0], values["W"], **CLOSE)
+    close(float(table["estimate"]), values["plug_in"])
+    close(float(table["std_error"]), values["var_stratified_se"])
+    close(limits(target), values["mover"])
+    close(target["constant_data"].to_dataset()["weight"].values[0, 0], values["W"])
     for finite, name in ((False, "var_linearised_se"), (True, "var_linearised_se_fpc")):
         surveyed = bg.poststratify(schools(), POPULATION, variance="survey", finite=finite)
-        np.testing.assert_allclose(float(frequentist(surveyed)["std_error"]), values[name], **CLOSE)
+        close(float(frequentist(surveyed)["std_error"]), values[name])
     surveyed = bg.poststratify(schools(), POPULATION, variance="survey")
-    np.testing.assert_allclose(
-        float(frequentist(surveyed)["std_error"]), SURVEYS["poststratified_without_fpc"]["se"], **CLOSE
-    )
-    finite = bg.poststratify(schools(), POPULATION, finite=True)
-    np.testing.assert_allclose(float(frequentist(finite)["std_error"]), values["var_stratified_se_fpc"], **CLOSE)
+    close(float(frequentist(surveyed)["std_error"]), SURVEYS["poststratified_without_fpc"]["se"])
+    corrected = bg.poststratify(schools(), POPULATION, finite=True)
+    close(float(frequentist(corrected)["std_error"]), values["var_stratified_se_fpc"])
 
 
 def test_domains_are_the_same_sum_over_their_cells() -> None:
     target = bg.poststratify(schools(), POPULATION, by=["type"], variance="survey")
     for domain in SURVEYS["domain_without_fpc"].values():
         table = frequentist(target, f"type={domain['stype']}")
-        np.testing.assert_allclose(float(table["estimate"]), domain["estimate"], **CLOSE)
-        np.testing.assert_allclose(float(table["std_error"]), domain["se"], **CLOSE)
+        close(float(table["estimate"]), domain["estimate"])
+        close(float(table["std_error"]), domain["se"])
 
 
 def test_a_stratified_sample_with_a_finite_population() -> None:
@@ -69,17 +72,15 @@ def test_a_stratified_sample_with_a_finite_population() -> None:
     tally = bg.tally_from_counts([cell["k"] for cell in cells], [cell["n"] for cell in cells], SCHOOLS, metric="acc")
     for finite, name in ((False, "stratified_without_fpc"), (True, "stratified")):
         table = frequentist(bg.poststratify(tally, POPULATION, finite=finite))
-        np.testing.assert_allclose(float(table["estimate"]), SURVEYS[name]["estimate"], **CLOSE)
-        np.testing.assert_allclose(float(table["std_error"]), SURVEYS[name]["se"], **CLOSE)
+        close(float(table["estimate"]), SURVEYS[name]["estimate"])
+        close(float(table["std_error"]), SURVEYS[name]["se"])
 
 
 def test_draws_have_the_exact_moments_of_a_weighted_sum_of_betas() -> None:
     values = golden("M1_poststratified")
     a, b = K + 0.5, N - K + 0.5
     exact = float(np.sqrt((WEIGHTS**2 * a * b / (a + b) ** 2 / (a + b + 1)).sum()))
-    np.testing.assert_allclose(
-        [WEIGHTS @ (a / (a + b)), exact], [values["jeffreys_mean"], values["jeffreys_sd"]], **CLOSE
-    )
+    close([WEIGHTS @ (a / (a + b)), exact], [values["jeffreys_mean"], values["jeffreys_sd"]])
     draws = posterior(bg.poststratify(drawn_report(schools()), POPULATION))
     assert abs(draws.mean() - values["jeffreys_mean"]) < 4 * exact / np.sqrt(len(draws))
     np.testing.assert_allclose(draws.std(), exact, rtol=0.01)
@@ -90,23 +91,25 @@ def test_raked_cells_their_rate_and_its_linearised_error() -> None:
     target = bg.poststratify(two_way(), MARGINS)
     values = golden("M3_raking")
     table = frequentist(target)
-    np.testing.assert_allclose(float(table["estimate"]), values["estimate"], **CLOSE)
-    np.testing.assert_allclose(float(table["std_error"]), SURVEYS["raked"]["se"], **CLOSE)
+    close(float(table["estimate"]), values["estimate"])
+    close(float(table["std_error"]), SURVEYS["raked"]["se"])
     np.testing.assert_allclose(
         float(table["std_error"]), values["linearised_se_initial_weights_centred"], rtol=0, atol=1e-9
     )
     raked = {(cell["stype"], cell["comp.imp"]): cell["Freq"] for cell in SURVEYS["raked_cells"]}
     expected = [raked[key] for key in zip(BOTH["type"], BOTH["target"], strict=True)]
-    np.testing.assert_allclose(target["constant_data"]["weight"].values[0, 0] * 6194, expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(
+        target["constant_data"].to_dataset()["weight"].values[0, 0] * 6194, expected, rtol=0, atol=1e-5
+    )
 
 
 def test_a_drawn_composition_adds_its_error() -> None:
-    report = drawn_report(two_way())
+    report = drawn_report(two_way(), draws=8000)
     drawn = posterior(bg.poststratify(report, MARGINS))
     fixed = posterior(bg.poststratify(report, MARGINS, composition="fixed"))
     extra = json.loads((GOLDEN / "extra.json").read_text(encoding="utf-8"))["raking_bayes"]
-    np.testing.assert_allclose([drawn.mean(), drawn.std()], extra["seed_drawn"], rtol=0, atol=4e-4)
-    np.testing.assert_allclose([fixed.mean(), fixed.std()], extra["seed_fixed"], rtol=0, atol=4e-4)
+    np.testing.assert_allclose([drawn.mean(), drawn.std()], extra["seed_drawn"], rtol=0, atol=6e-4)
+    np.testing.assert_allclose([fixed.mean(), fixed.std()], extra["seed_fixed"], rtol=0, atol=6e-4)
     assert drawn.std() > fixed.std()
 
 
@@ -118,10 +121,10 @@ def table_of(rows: list[float], columns: list[float]) -> list[Margin]:
 
 def test_raking_keeps_odds_ratios_and_zeros() -> None:
     raked = rake(np.array([40.0, 10, 20, 30]), table_of([60, 40], [70, 30])).sizes
-    np.testing.assert_allclose(raked, np.ravel(golden("M3_ipf_2x2")["cells"]), **CLOSE)
+    close(raked, np.ravel(golden("M3_ipf_2x2")["cells"]))
     np.testing.assert_allclose(raked[0] * raked[3] / raked[1] / raked[2], 6.0, rtol=1e-8)
     raked = converged_sizes(np.array([10.0, 0, 5, 20]), table_of([30, 70], [50, 50]), list("abcd"))
-    np.testing.assert_allclose(raked, np.ravel(golden("M3_ipf_zero_ok")["cells"]), **CLOSE)
+    close(raked, np.ravel(golden("M3_ipf_zero_ok")["cells"]))
 
 
 def test_raking_that_cannot_converge_names_the_margin_and_its_empty_cells() -> None:
@@ -145,15 +148,15 @@ def test_a_population_known_from_a_second_sample() -> None:
     second = bg.PopulationSample(SCHOOLS.assign(count=[300, 60, 40]))
     target = bg.poststratify(drawn_report(schools()), second)
     table = frequentist(target)
-    np.testing.assert_allclose(float(table["estimate"]), values["estimate"], **CLOSE)
-    np.testing.assert_allclose(float(table["std_error"]), values["se"], **CLOSE)
+    close(float(table["estimate"]), values["estimate"])
+    close(float(table["std_error"]), values["se"])
     certain = bg.poststratify(schools(), SCHOOLS.assign(count=[300, 60, 40]))
-    np.testing.assert_allclose(float(frequentist(certain)["std_error"]), values["se_if_known"], **CLOSE)
+    close(float(frequentist(certain)["std_error"]), values["se_if_known"])
     mean, variance = (K + 0.5) / (N + 1), (K + 0.5) * (N - K + 0.5) / (N + 1) ** 2 / (N + 2)
     share = np.array([300, 60, 40]) / 400
     spread = (np.diag(share) - np.outer(share, share)) / 401
     exact = np.sqrt(mean @ spread @ mean + share**2 @ variance + np.trace(spread @ np.diag(variance)))
-    np.testing.assert_allclose([share @ mean, exact], [values["bayes_mean"], values["bayes_sd_exact"]], **CLOSE)
+    close([share @ mean, exact], [values["bayes_mean"], values["bayes_sd_exact"]])
     draws = posterior(target)
     np.testing.assert_allclose(draws.mean(), values["bayes_mean"], rtol=0, atol=4 * exact / np.sqrt(len(draws)))
     np.testing.assert_allclose(draws.std(), exact, rtol=0.01)
@@ -174,14 +177,14 @@ def test_cells_without_rows_leave_bounds() -> None:
     assert str(table["status"].values) == "not estimable"
     assert np.isnan(float(table["estimate"]))
     assert "7.47% of the people" in str(table["reason"].values)
-    np.testing.assert_allclose(float(table["imputed_share"]), values["imputed_share"], **CLOSE)
-    np.testing.assert_allclose([float(table["bound_lower"]), float(table["bound_upper"])], values["bounds"], **CLOSE)
-    np.testing.assert_allclose(limits(target), values["imbens_manski"], **CLOSE)
+    close(float(table["imputed_share"]), values["imputed_share"])
+    close([float(table["bound_lower"]), float(table["bound_upper"])], values["bounds"])
+    close(limits(target), values["imbens_manski"])
     error = cell_variance(np.append(WEIGHTS, 0) * 6194 / 6694, np.append(K / N * (1 - K / N) / (N - 1), np.nan)) ** 0.5
     factor = imbens_manski(np.array(values["imputed_share"]), error, 0.95)
-    np.testing.assert_allclose(float(factor), values["imbens_manski_c"], **CLOSE)
+    close(float(factor), values["imbens_manski_c"])
     dropped = frequentist(bg.poststratify(tally, population, empty="drop"))
-    np.testing.assert_allclose(float(dropped["estimate"]), values["dropped"], **CLOSE)
+    close(float(dropped["estimate"]), values["dropped"])
     assert str(dropped["estimand"].values) == "superpopulation rate of the covered population"
 
 
@@ -215,8 +218,8 @@ def test_conditional_metrics_are_ratios_of_sums() -> None:
     population = pd.DataFrame({"cell": ["a", "b"], "count": [5000, 5000]})
     target = bg.poststratify(confusion_tally(["fnr", "f1", "sel"]), population)
     table = frequentist(target)
-    np.testing.assert_allclose(float(table["estimate"]), values["positives_weights"], **CLOSE)
-    np.testing.assert_allclose(float(table["std_error"]), values["se_linearised"], **CLOSE)
+    close(float(table["estimate"]), values["positives_weights"])
+    close(float(table["std_error"]), values["se_linearised"])
     f1 = frequentist(target, metric=1)
     shares = {"tp": 0.15 / 2 + 0.3 / 2, "fn": 0.05 / 2 + 0.2 / 2, "fp": 0.1 / 2 + 0.1 / 2}
     np.testing.assert_allclose(
@@ -224,8 +227,8 @@ def test_conditional_metrics_are_ratios_of_sums() -> None:
     )
     positives = population.assign(count=[5000 * 0.2, 5000 * 0.5])
     plain = frequentist(bg.poststratify(confusion_tally(["fnr"]), positives, population_of="positives"))
-    np.testing.assert_allclose(float(plain["estimate"]), values["positives_weights"], **CLOSE)
-    np.testing.assert_allclose(float(plain["std_error"]), values["se_if_prevalence_known"], **CLOSE)
+    close(float(plain["estimate"]), values["positives_weights"])
+    close(float(plain["std_error"]), values["se_if_prevalence_known"])
 
 
 def test_draws_of_conditional_metrics_are_divided_after_they_are_summed() -> None:
@@ -251,20 +254,20 @@ def test_a_finite_population_knows_its_evaluated_people() -> None:
     site = pd.DataFrame({"site": ["a"]})
     tally = bg.tally_from_counts([3], [10], site, metric="acc")
     target = bg.poststratify(drawn_report(tally), site.assign(count=[40]), finite=True)
-    np.testing.assert_allclose(float(frequentist(target)["std_error"]), values["freq_se_fpc"], **CLOSE)
-    np.testing.assert_allclose(limits(target), values["wilson_fpc"], **CLOSE)
+    close(float(frequentist(target)["std_error"]), values["freq_se_fpc"])
+    close(limits(target), values["wilson_fpc"])
     exact = stats.betabinom(30, 3.5, 7.5)
-    np.testing.assert_allclose([(3 + exact.mean()) / 40, exact.std() / 40], [values["mean"], values["sd"]], **CLOSE)
+    close([(3 + exact.mean()) / 40, exact.std() / 40], [values["mean"], values["sd"]])
     draws = posterior(target)
     np.testing.assert_allclose(draws.mean(), values["mean"], rtol=0, atol=4 * values["sd"] / np.sqrt(len(draws)))
     np.testing.assert_allclose(draws.std(), values["sd"], rtol=0.01)
     np.testing.assert_allclose(np.quantile(draws, [0.025, 0.975]), values["interval95"])
     unbounded = bg.poststratify(tally, site.assign(count=[40]))
-    np.testing.assert_allclose(limits(unbounded), values["wilson"], **CLOSE)
+    close(limits(unbounded), values["wilson"])
     census = bg.poststratify(drawn_report(tally, draws=100), site.assign(count=[10]), finite=True)
     assert limits(census) == pytest.approx([0.3, 0.3])
     assert posterior(census).tolist() == pytest.approx([0.3] * 400)
-    assert set(census["estimates"]["status"].values.ravel()) == {"ok"}
+    assert set(census["estimates"].to_dataset()["status"].values.ravel()) == {"ok"}
 
 
 @pytest.mark.parametrize(
@@ -274,20 +277,20 @@ def test_a_finite_population_knows_its_evaluated_people() -> None:
 def test_cells_are_moved_to_a_known_total(scale: str, name: str) -> None:
     values = golden("M9_benchmark")
     moved = benchmark(K / N, [WEIGHTS], [np.array(values["T"])], scale, K / N * (1 - K / N) / (N - 1))  # type: ignore[arg-type]
-    np.testing.assert_allclose(moved.values, values[name], **CLOSE)
+    close(moved.values, values[name])
     if scale == "logit":
-        np.testing.assert_allclose(float(moved.shift), values["logit_shift"], **CLOSE)
+        close(float(moved.shift), values["logit_shift"])
     report = drawn_report(schools(), draws=500)
     target = bg.poststratify(report, POPULATION, by=["type"], benchmark=values["T"], benchmark_scale=scale)  # type: ignore[arg-type]
     np.testing.assert_allclose(posterior(target), values["T"], rtol=1e-9)
     table = [float(frequentist(target, f"type={level}")["estimate"]) for level in "EHM"]
-    np.testing.assert_allclose(table, values[name], **CLOSE)
+    close(table, values[name])
     assert "moved by" in target.attrs["notes"]
 
 
 def test_several_totals_are_met_together_and_uncertain_ones_are_drawn() -> None:
     report = drawn_report(schools(), draws=500)
-    totals = {"acc": {"all": (0.6, 0.01), "type=E": 0.65}}
+    totals: Any = {"acc": {"all": (0.6, 0.01), "type=E": 0.65}}
     target = bg.poststratify(report, POPULATION, by=["type"], benchmark=totals)
     np.testing.assert_allclose(posterior(target, "type=E"), 0.65, rtol=1e-7)
     everybody = posterior(target)
