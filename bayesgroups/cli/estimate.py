@@ -76,7 +76,7 @@ def estimate(
     with consoles.fitting() as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
     if json:
-        return _as_json(report, output, html, level)
+        return as_json(report, output, html, level)
     console = consoles.output()
     show_report(console, report, level=level, show=show)
     save(console, report, output, html, level=level)
@@ -99,7 +99,8 @@ def _toml(text: str) -> object:
         return text
 
 
-def _as_json(report: xr.DataTree, output: Path | None, html: Path | None, level: float) -> int:
+def as_json(report: xr.DataTree, output: Path | None, html: Path | None, level: float) -> int:
+    """Print a report as JSON and write what was asked for; the exit code."""
     from bayesgroups.cli.results import print_text
     from bayesgroups.views.tables.records import as_text
     from bayesgroups.views.tables.report_documents import report_document

@@ -19,12 +19,15 @@ import xarray as xr
 from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.levels import LEVELS
+from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.schema import check
 
 Order = Literal["tally", "size", "estimate"]
 ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
 
-_SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero variance"))
+_SAID = (
+    ("undefined", "undefined"), ("not estimable", "not estimable"), ("imputed", "imputed"), ("degenerate", "zero variance"),
+)  # fmt: skip
 """Statuses that go by approach, in words; the others follow from the rows and are told by their reason."""
 NAMED = 8
 """Most subgroups that a sentence about those left out names."""
@@ -104,7 +107,7 @@ class Reading:
         parts = [self.reason[i]] if self.reason[i] else []
         for status, words in _SAID:
             having = [side.approach for side in sides if side.status[i] == status]
-            if having and not (status == "undefined" and parts):
+            if having and not (status in ("undefined", "not estimable") and parts):
                 parts.append(words if len(having) == len(sides) else f"{words} ({having[0].capitalize()})")
         return "; ".join(parts)
 
@@ -154,7 +157,8 @@ def read(
 
 _NAMES = {
     "benjamini": "Benjamini", "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "hochberg": "Hochberg",
-    "jeffreys": "Jeffreys", "morris": "Morris", "wald": "Wald", "wilson": "Wilson", "yekutieli": "Yekutieli",
+    "imbens": "Imbens", "jeffreys": "Jeffreys", "manski": "Manski", "morris": "Morris", "mover": "MOVER",
+    "satterthwaite": "Satterthwaite", "wald": "Wald", "wilson": "Wilson", "yekutieli": "Yekutieli",
 }  # fmt: skip
 _PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
 
@@ -324,7 +328,9 @@ def _overall(report: xr.DataTree, metric: str, facts: xr.Dataset) -> tuple[float
     if "posterior" in report.children and "overall" in report["posterior"].data_vars:
         centre = float(report["posterior"].to_dataset()["overall"].sel(metric=metric).mean())
         if math.isfinite(centre):
-            return centre, "overall (posterior mean)"
+            return centre, "the target population" if overlaps(report) else "overall (posterior mean)"
+    if overlaps(report):
+        return float(facts["estimate"].values[0]), "the target population"
     weight, estimate = _floats(facts["count"]), _floats(facts["estimate"])
     if not np.isfinite(weight).any():
         weight = np.ones_like(estimate)

@@ -38,7 +38,7 @@ def between(ends: tuple[float, float], error: float) -> Answer:
     width = ends[1] - ends[0]
     factors = np.array([float(imbens_manski(np.asarray(width), np.asarray(error), level)) for level in LEVELS])
     limits = Interval(ends[0] - factors * error, ends[1] + factors * error)
-    return Answer(np.nan, error, limits, ends, NOT_ESTIMABLE, method="imbens_manski")
+    return Answer(np.nan, error, limits, ends, NOT_ESTIMABLE, method="imbens_manski_bounds")
 
 
 def benchmarked(

@@ -43,8 +43,8 @@ def check_finite(cells: Cells, size: FloatArray, whole: bool, split: BoolArray) 
         )
     if split.any():
         raise InputError(
-            f"finite=True: the population splits subgroup {str(cells.labels[int(np.argmax(split))])!r} by columns that the evaluation "
-            "has not, so nobody knows how many of each part were evaluated; leave these columns out"
+            f"finite=True: the population splits subgroup {str(cells.labels[int(np.argmax(split))])!r} by columns that the "
+            "evaluation has not, so nobody knows how many of each part were evaluated; leave these columns out"
         )
     small = size < cells.count
     if small.any():

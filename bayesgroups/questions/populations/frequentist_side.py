@@ -73,7 +73,7 @@ class Side:
 
     def _filled(self, weight: FloatArray, share: float) -> tuple[FloatArray | None, str, str]:
         """Weights with empty cells dealt with, a status and a reason."""
-        told = f"{100 * share:.3g}% of the people are in cells without rows"
+        told = f"{100 * share:.3g}% of the people without rows"
         if share == 0:
             return np.where(self.with_rows, weight, 0.0), "ok", ""
         if self.plan.empty == "collapse" and self.with_rows.any():
@@ -81,12 +81,12 @@ class Side:
             return (
                 collapsed_weights(weight, rows, self.cells.columns),
                 "imputed",
-                f"{told}, who take the mean of a margin",
+                f"{told}, given the mean of a margin",
             )
         if self.plan.empty == "drop" and share < 1 - ROUNDING:
-            return np.where(self.with_rows, weight, 0.0) / (1 - share), "ok", f"{told}, who are left out"
+            return np.where(self.with_rows, weight, 0.0) / (1 - share), "ok", f"{told}, left out"
         if self.plan.empty == "bounds":
-            return np.where(self.with_rows, weight, 0.0), NOT_ESTIMABLE, f"{told}: only bounds without an assumption"
+            return np.where(self.with_rows, weight, 0.0), NOT_ESTIMABLE, told
         return None, NOT_ESTIMABLE, "no row is in a cell of these people"
 
     def _moved(self, weights: FloatArray) -> FloatArray:

@@ -18,7 +18,11 @@ def sentences(reading: Reading) -> list[str]:
     gaps = [
         f"{side.approach.capitalize()}: {_count(side.status.count(status), 'subgroup')} {words}."
         for side in (reading.bayesian, reading.frequentist)
-        for status, words in (("undefined", "without an answer"), ("imputed", "answered from the model alone"))
+        for status, words in (
+            ("undefined", "without an answer"),
+            ("not estimable", "with bounds alone"),
+            ("imputed", "answered from the model alone"),
+        )
         if status in side.status
     ]
     lines += gaps

@@ -28,7 +28,7 @@ def counts(k: list[int], n: list[int], who: pd.DataFrame = WHO) -> xr.Dataset:
 numbers = st.lists(st.integers(0, 30), min_size=4, max_size=4)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(k=numbers, n=numbers)
 def test_the_rows_themselves_give_the_pooled_rate(k: list[int], n: list[int]) -> None:
     tally = counts(k, n)
@@ -43,7 +43,7 @@ def test_the_rows_themselves_give_the_pooled_rate(k: list[int], n: list[int]) ->
     assert 0 <= float(table["lower"]) <= float(table["estimate"]) <= float(table["upper"]) <= 1
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(sizes=st.lists(st.integers(1, 1000), min_size=4, max_size=4))
 def test_everybody_is_the_mean_of_the_margins(sizes: list[int]) -> None:
     report = drawn_report(counts([3, 9, 0, 7], [10, 10, 5, 8]), draws=50)
@@ -75,7 +75,7 @@ def test_names_of_levels_and_order_of_cells_do_not_matter() -> None:
 def margin_of(kind: str) -> Any:
     """The population of the schools as another kind of input."""
     columns = {"type": ["E", "H", "M"], "count": [4421, 755, 1018]}
-    return {
+    kinds: dict[str, Any] = {
         "pandas": lambda: POPULATION, "polars": lambda: pl.DataFrame(columns), "lazy": lambda: pl.LazyFrame(columns),
         "columns": lambda: columns, "categories": lambda: POPULATION.astype({"type": "category"}),
         "people": lambda: SCHOOLS.loc[[0] * 4421 + [1] * 755 + [2] * 1018].assign(count=1),
@@ -83,7 +83,8 @@ def margin_of(kind: str) -> Any:
         "tally": lambda: bg.tally_from_counts([0, 0, 0], [4421, 755, 1018], SCHOOLS),
         "margin": lambda: {("type",): POPULATION}, "word": lambda: {"type": POPULATION},
         "regions": lambda: pd.concat([POPULATION.assign(count=POPULATION["count"] / 2, r=r) for r in "ns"]),
-    }[kind]()  # fmt: skip
+    }  # fmt: skip
+    return kinds[kind]()
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_cells_without_rows_leave_bounds() -> None:
     table = frequentist(target)
     assert str(table["status"].values) == "not estimable"
     assert np.isnan(float(table["estimate"]))
-    assert "7.47% of the people" in str(table["reason"].values)
+    assert "7.47% of the people without rows" in str(table["reason"].values)
     close(float(table["imputed_share"]), values["imputed_share"])
     close([float(table["bound_lower"]), float(table["bound_upper"])], values["bounds"])
     close(limits(target), values["imbens_manski"])

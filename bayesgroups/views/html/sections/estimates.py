@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.view import number, percent, plain, whole
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.html import summary
@@ -18,7 +19,7 @@ def estimates(context: Context, heading: str) -> dict[str, Any]:
     reading, drawn = context.reading, context.drawn()
     labels = context.labels
     by = attributes_of(context.report["estimates"].to_dataset())
-    group = by[0] if len(by) > 1 else None
+    group = by[0] if len(by) > 1 and not overlaps(context.report) else None
     many = len(reading.subgroups)
     caption = (
         f"{heading}: {percent(context.level)} intervals, thick parts 50%. Circle and solid line: Bayesian; diamond and "
