@@ -54,8 +54,6 @@ def with_facts(
     kind = answered["interval_kind"].values.astype("<U10")
     if report is None or "posterior" not in report.children:
         kind[0] = "none"
-    method = answered["interval_method"].values
-    method[0] = np.where(np.isfinite(mean)[..., None], method[0], "")
     reason = answered["reason"].values.astype(object)
     lost = (reason == "") & ~np.isfinite(mean)
     why = "no draws: the source is a tally" if report is None else "the estimator has no answer for a cell with people"
@@ -63,7 +61,6 @@ def with_facts(
     return answered.assign(
         status=(("approach", *CELL), np.stack([bayesian, frequentist])),
         interval_kind=(("approach", "metric"), kind),
-        interval_method=(("approach", *CELL, "level"), method),
         reason=(CELL, reason.astype(str)),
         estimand=(("approach", "metric"), estimands),
         imputed_share=(CELL, share),
@@ -79,7 +76,16 @@ def _reference_facts(targeted: Sequence[Targeted]) -> dict[str, Any]:
         "bound_lower": (CELL, np.array([[answer.bounds[0] for answer in row] for row in answers])),
         "bound_upper": (CELL, np.array([[answer.bounds[1] for answer in row] for row in answers])),
         "population": (CELL, np.stack(members)),
+        "sample_estimate": (CELL, np.stack([sample_estimate(each.side) for each in targeted])),
     }
+
+
+def sample_estimate(side: Side) -> FloatArray:
+    """Mean (target,) of the rows in the cells of each target, by their own weights and not those of the population."""
+    inside = np.nan_to_num(side.weights) > 0
+    rows = np.nan_to_num(side.cells.weight) * side.cells.with_rows
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((inside @ (rows * side.cells.values)) / (inside @ rows))
 
 
 def _estimands(tally: xr.Dataset, report: xr.DataTree | None, plan: Plan, gaps: bool) -> TextArray:

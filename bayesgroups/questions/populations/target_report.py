@@ -72,9 +72,6 @@ def _table(tally: xr.Dataset, targeted: Sequence[Targeted]) -> xr.Dataset:
     cells = [each.side.cells for each in targeted]
     count, weight = (np.stack([getattr(each, name) for each in cells]) for name in ("count", "weight"))
     values = np.stack([each.values for each in cells])
-    people = np.einsum("mtc,mc->mt", inside, np.nan_to_num(weight))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crude = np.einsum("mtc,mc,mc->mt", inside, np.nan_to_num(weight), values) / people
     answers = [each.answers for each in targeted]
     error = np.array([[answer.std_error for answer in row] for row in answers])
     rows = np.nan_to_num(first.cells.rows)
@@ -94,7 +91,6 @@ def _table(tally: xr.Dataset, targeted: Sequence[Targeted]) -> xr.Dataset:
         "pooled_df": ("metric", np.full(len(cells), np.nan)),
         "status": (CELL, status),
         "reason": (CELL, np.array([[answer.reason for answer in row] for row in answers], dtype=str)),
-        "sample_estimate": (CELL, crude),
         "weight": ((*CELL, "cell"), weights),
         "cell_rows": (("metric", "cell"), np.nan_to_num(weight)),
         **{name: ("metric", tally[name].values) for name in METRIC_FACTS},
@@ -117,12 +113,18 @@ def _reference(table: xr.Dataset, targeted: Sequence[Targeted]) -> xr.Dataset:
         "lower": (bounded, np.array([[answer.limits.lower for answer in row] for row in answers])),
         "upper": (bounded, np.array([[answer.limits.upper for answer in row] for row in answers])),
         "interval_kind": ("metric", np.full(len(answers), "confidence")),
-        "interval_method": (CELL, np.array([[answer.method for answer in row] for row in answers], dtype=str)),
+        "interval_method": (CELL, np.array([_methods(row) for row in answers], dtype=str)),
         "status": (CELL, table["status"].values),
         "bound_lower": (CELL, np.array([[answer.bounds[0] for answer in row] for row in answers])),
         "bound_upper": (CELL, np.array([[answer.bounds[1] for answer in row] for row in answers])),
     }
     return xr.Dataset(data, coords={**table.drop_dims("cell").coords, "level": np.array(LEVELS)})
+
+
+def _methods(answers: Sequence[Answer]) -> list[str]:
+    """Interval methods of the targets of a metric; a target without limits has that of the first that has some."""
+    usual = next((answer.method for answer in answers if answer.method), "none")
+    return [answer.method or usual for answer in answers]
 
 
 def _posterior(table: xr.Dataset, report: xr.DataTree | None, targeted: Sequence[Targeted]) -> xr.Dataset:

@@ -79,8 +79,8 @@ _INTERVALS = {
         "estimate without an assumption about them"
     ),
     "mover": (
-        "limits of a weighted sum by the method of variance estimates recovery, from Wilson limits of the cells; cells are taken to "
-        "be sampled independently"
+        "limits of a weighted sum by the method of variance estimates recovery, from Wilson limits of the cells; cells are taken "
+        "to be sampled independently"
     ),
     "satterthwaite_t": "Student's t interval of a weighted sum of means, with Satterthwaite's degrees of freedom",
     "bootstrap_normal": "normal interval with a bootstrap standard error from resampling critics and items",

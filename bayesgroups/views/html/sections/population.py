@@ -35,7 +35,7 @@ def population(context: Context) -> dict[str, Any] | None:
                 "people": _share(float(table["population"].values[i]), everybody),
                 "rows": _share(float(facts["count"].values[i]), rows),
                 "empty": f"{100 * share:.1f}%" if np.isfinite(share) else "–",
-                "sample": context.text(float(facts["sample_estimate"].values[i])),
+                "sample": context.text(float(table["sample_estimate"].values[i])),
                 "weighted": context.text(float(context.reading.bayesian.estimate[i])),
             }
         )
