@@ -37,7 +37,7 @@ def test_the_picture_marks_people_without_a_row(target: xr.DataTree) -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["X", "M", "H", "E"]
     labels = [line.get_label() for line in axes.lines]
     assert labels == ["evaluated rows", "people of the target", "people without a row"]
-    np.testing.assert_allclose(axes.lines[2].get_xdata(), [100 * 500 / 6694])
+    np.testing.assert_allclose(np.asarray(axes.lines[2].get_xdata(), dtype=np.float64), 100 * 500 / 6694)
     few = population(target, show=2)
     assert len(few.get_yticklabels()) == 2
     assert "the 2 cells that differ most" in few.get_title(loc="left").replace("\n", " ")

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.texts import as_json
+from bayesgroups.questions.populations.answers import Answer
 from bayesgroups.questions.populations.plan import Plan
 from bayesgroups.questions.populations.sizes import Declared
 from bayesgroups.questions.populations.target_facts import CELL, Targeted, notes_of, with_facts

@@ -22,7 +22,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.data.files import write_text
 from examples.records import as_csv
 
@@ -55,7 +55,7 @@ class Line:
     seed: int
 
 
-def limits(form: str, rates: FloatArray, rows: FloatArray, rng: np.random.Generator) -> tuple[float, float, float]:
+def limits(form: str, rates: FloatArray, rows: IntArray, rng: np.random.Generator) -> tuple[float, float, float]:
     """Limits and truth of one simulated evaluation."""
     share = PEOPLE / PEOPLE.sum()
     truth, settings = float(share @ rates), dict[str, Any]()
@@ -83,7 +83,7 @@ def limits(form: str, rates: FloatArray, rows: FloatArray, rng: np.random.Genera
     return (*_interval(bg.poststratify(tally, population, **settings)), truth)
 
 
-def _means(rates: FloatArray, rows: FloatArray, rng: np.random.Generator) -> tuple[float, float, float]:
+def _means(rates: FloatArray, rows: IntArray, rng: np.random.Generator) -> tuple[float, float, float]:
     """Exponential losses with the rates for their means."""
     frame = WHO.loc[np.repeat(np.arange(len(WHO)), rows)].assign(loss=rng.exponential(np.repeat(rates, rows)))
     tally = bg.tally(frame, ["race", "sex"], ["mean"], loss="loss")
