@@ -46,16 +46,24 @@ def test_the_record_of_coverage_is_whole(record: pd.DataFrame) -> None:
     assert (record["answered"] > 0.97).all()
 
 
-def test_intervals_cover(record: pd.DataFrame) -> None:
-    """Intervals of 95 % reach 93 % but for chance; not of rare rates, whose lower limit is too high, nor of skewed losses."""
-    bounded = record["form"] == "bounds"
-    assert (record.loc[bounded, "coverage"] >= 0.93).all()
-    middle = record[(record["rates"] == "middle") & (record["form"] != "means")]
-    assert (middle["coverage"] + 2 * middle["mc_error"] >= 0.93).all()
-    rare = record[(record["rates"] == "rare") & ~bounded & (record["form"] != "means")]
-    assert (rare["coverage"] + 2 * rare["mc_error"] >= 0.88).all()
-    skewed = record[record["form"] == "means"]
-    assert (skewed["coverage"] + 2 * skewed["mc_error"] >= 0.88).all()
+def test_intervals_of_ordinary_rates_cover(record: pd.DataFrame) -> None:
+    """Intervals of 95 % reach 93 % but for chance: bounds, and rates about one half, but for the survey variance of few rows."""
+    exact = (record["form"] == "survey") & (record["rows"] == "few") | (record["form"] == "means")
+    promised = record[(record["form"] == "bounds") | (record["rates"] == "middle") & ~exact]
+    assert len(promised) == 13
+    assert (promised["coverage"] + 2 * promised["mc_error"] >= 0.93).all()
+    assert promised["coverage"].mean() >= 0.93
+
+
+def test_intervals_of_rare_rates_and_skewed_losses_fall_short(record: pd.DataFrame) -> None:
+    """The lower limit of a rare rate is too high, as is the upper limit of skewed losses too low; many rows repair both."""
+    rest = record[
+        (record["form"] != "bounds") & ((record["rates"] == "rare") | record["form"].isin(["means", "survey"]))
+    ]
+    few, many = (rest[rest["rows"] == rows] for rows in ("few", "many"))
+    assert (few["coverage"] >= 0.87).all()
+    assert (many["coverage"] >= 0.91).all()
+    assert few["coverage"].mean() < many["coverage"].mean()
 
 
 def test_a_line_of_the_coverage_is_made_again(record: pd.DataFrame) -> None:
