@@ -64,7 +64,8 @@ class Reading:
     """One metric of a report at one level.
 
     ``count`` and ``truth`` have shape (subgroup,); ``overall`` is the value for everybody, ``overall_is``
-    says which one, and ``bounds`` are those of the metric.
+    says which one, and ``bounds`` are those of the metric. ``overlapping`` is True of targets that share people, of which
+    an imputed one has some people without rows.
     """
 
     metric: str
@@ -78,6 +79,7 @@ class Reading:
     overall_is: str
     bounds: tuple[float, float]
     truth: FloatArray | None
+    overlapping: bool = False
 
     def headline(self) -> str:
         """The estimand and the intervals of both approaches, in a sentence."""
@@ -152,6 +154,7 @@ def read(
         overall_is=overall_is,
         bounds=(float(facts["range_lower"]), float(facts["range_upper"])),
         truth=None if truth is None else _truth(truth, name, labels),
+        overlapping=overlaps(report),
     )
 
 

@@ -174,7 +174,7 @@ def values_with_others(
     >>> drawn = np.random.default_rng(1).beta(3.5, 7.5, (40000, 2))
     >>> values = values_with_others(drawn, evaluated, np.array([0.0, 30.0]), np.random.default_rng(2), rates=True)
     >>> values.mean(axis=0).round(3).tolist(), values.std(axis=0).round(3).tolist()
-    ([0.3, 0.313], [0.0, 0.118])
+    ([0.3, 0.314], [0.0, 0.117])
     """
     others = np.broadcast_to(np.asarray(others, dtype=np.float64), mu.shape)
     if not ((others >= 0) & (others == np.rint(others))).all():

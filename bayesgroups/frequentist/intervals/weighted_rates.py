@@ -19,7 +19,7 @@ def mover_sum(
     >>> rates, weights = np.array([0.7, 0.4]), np.array([0.8, 0.2])
     >>> low, high = mover_sum(rates, np.array([0.6, 0.3]), np.array([0.78, 0.52]), weights)
     >>> round(float(low), 6), round(float(high), 6)
-    (0.557538, 0.708353)
+    (0.557538, 0.708352)
     """
     total = (weights * rates).sum(axis=-1)
     below = np.sqrt((weights**2 * (rates - lower) ** 2).sum(axis=-1))
