@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from bayesgroups.questions.explanation.attribution import variance_attribution as variance_attribution
     from bayesgroups.questions.explanation.nested_models import goodness_of_fit as goodness_of_fit
     from bayesgroups.questions.loo import loo as loo
+    from bayesgroups.questions.populations import PopulationSample as PopulationSample
+    from bayesgroups.questions.populations import poststratify as poststratify
     from bayesgroups.questions.priors import prior_predictive as prior_predictive
     from bayesgroups.questions.priors import prior_sensitivity as prior_sensitivity
     from bayesgroups.questions.tradeoffs.areas import auc_pfc as auc_pfc
@@ -132,6 +134,8 @@ _HOME = {
     "pareto_frontier": "questions.tradeoffs.frontier",
     "select_model": "questions.tradeoffs.selection",
     "compare_auc_pfc": "questions.tradeoffs.uncertainty",
+    "PopulationSample": "questions.populations",
+    "poststratify": "questions.populations",
     "prior_predictive": "questions.priors",
     "prior_sensitivity": "questions.priors",
     "save_report": "report.schema",
@@ -170,7 +174,7 @@ __all__ = [  # noqa: RUF022
     "interop",
     # Questions
     "contrasts", "disparity", "between_group_variance", "variance_attribution", "goodness_of_fit", "aggregate",
-    "impact_ratios", "reporting_checklist",
+    "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",

@@ -78,7 +78,7 @@ def estimate(
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
     written = save(report, output, html, level=level)
     if json:
-        return _as_json(report)
+        return as_json(report)
     console = consoles.output()
     show_report(console, report, level=level, show=show, sort=sort)
     for line in written:
@@ -102,7 +102,8 @@ def _toml(text: str) -> object:
         return text
 
 
-def _as_json(report: xr.DataTree) -> int:
+def as_json(report: xr.DataTree) -> int:
+    """Print a report as JSON; the exit code."""
     from bayesgroups.cli.results import print_text
     from bayesgroups.views.tables.records import as_text
     from bayesgroups.views.tables.report_documents import report_document

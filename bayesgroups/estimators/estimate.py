@@ -20,6 +20,7 @@ from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihoo
 from bayesgroups.estimators.named import class_to_write
 from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.report.schema import assemble
 from bayesgroups.tallies.assembly import SCHEMA
@@ -144,6 +145,7 @@ def estimate(
 
 
 def _check_arguments(tally: object, estimator: object, seed: object, inference: str) -> None:
+    refuse_overlapping(tally, "estimate")
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
         raise SchemaError(_no_tally(tally))
     if isinstance(estimator, type) and issubclass(estimator, Estimator):

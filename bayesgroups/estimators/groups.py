@@ -16,6 +16,7 @@ from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, joined, likelihood_groups, parts_of
 from bayesgroups.estimators.prior_groups import log_prior_group, prior_groups
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import check
 from bayesgroups.report.tree import report_of
@@ -76,6 +77,7 @@ def add_groups(report: xr.DataTree, groups: Sequence[Group], *, tally: xr.Datase
     [1, 30]
     """
     check(report)
+    refuse_overlapping(report, "add_groups")
     wanted = check_groups(groups)
     if "posterior" not in report.children:
         raise InputError(

@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import SchemaError
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.participation import participants
 
@@ -38,7 +39,8 @@ class Estimates:
 
 
 def check_tally(tally: object) -> None:
-    """Refusal, as a SchemaError, of anything but a tally."""
+    """Refusal, as a SchemaError, of anything but a tally; as an InputError of targets, which overlap."""
+    refuse_overlapping(tally, "a tally")
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
         raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
 

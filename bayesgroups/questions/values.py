@@ -14,6 +14,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.subgroup_values import Origin, Sample, Values
 from bayesgroups.report.draw_blocks import blocks
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
@@ -100,16 +101,19 @@ class Source:
 
 def open_source(
     source: object, using: Using = "auto", *, imputed: Imputed = "leave_out", larger_is_better: bool | None = None,
-    schemas: Sequence[str] = (SCHEMA,),
+    schemas: Sequence[str] = (SCHEMA,), overlapping: bool = False,
 ) -> Source:  # fmt: skip
     """Source of a tally or a report.
 
     ``using="auto"`` is the posterior of a report, and the tally where there is no report; ``schemas`` are those of the
-    Datasets that the question takes. An InputError if a setting does not exist, a tally is asked for draws, or the report
+    Datasets that the question takes; ``overlapping`` says that targets that share people will do, by their draws. An
+    InputError if a setting does not exist, a tally is asked for draws, or the report
     was made, or saved, without them; a SchemaError if the source is neither.
     """
     check_using(using)
     check_imputed(imputed)
+    if not overlapping or using == "tally" or isinstance(source, xr.Dataset):
+        refuse_overlapping(source, "this question" if not overlapping else "an answer without draws")
     if isinstance(source, xr.Dataset) and source.attrs.get("schema") in schemas:
         if using in _APPROACHES:
             raise InputError(f"using={using!r} needs a report from bg.estimate(); a tally has no draws")

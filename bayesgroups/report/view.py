@@ -19,13 +19,16 @@ import xarray as xr
 from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.levels import LEVELS
+from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.labels import shown_labels, shown_left_out
 
 Order = Literal["tally", "size", "estimate"]
 ORDERS: tuple[str, ...] = ("tally", "size", "estimate")
 
-_SAID = (("undefined", "undefined"), ("imputed", "imputed"), ("degenerate", "zero variance"))
+_SAID = (
+    ("undefined", "undefined"), ("not estimable", "not estimable"), ("imputed", "imputed"), ("degenerate", "zero variance"),
+)  # fmt: skip
 """Statuses that go by approach, in words; the others follow from the rows and are told by their reason."""
 NAMED = 8
 """Most subgroups that a sentence about those left out names."""
@@ -62,7 +65,8 @@ class Reading:
     """One metric of a report at one level.
 
     ``count`` and ``truth`` have shape (subgroup,); ``overall`` is the value for everybody, ``overall_is``
-    says which one, and ``bounds`` are those of the metric.
+    says which one, and ``bounds`` are those of the metric. ``overlapping`` is True of targets that share people, of which
+    an imputed one has some people without rows.
     """
 
     metric: str
@@ -76,6 +80,7 @@ class Reading:
     overall_is: str
     bounds: tuple[float, float]
     truth: FloatArray | None
+    overlapping: bool = False
 
     def headline(self) -> str:
         """The estimand and the intervals of both approaches, in a sentence."""
@@ -105,7 +110,7 @@ class Reading:
         parts = [self.reason[i]] if self.reason[i] else []
         for status, words in _SAID:
             having = [side.approach for side in sides if side.status[i] == status]
-            if having and not (status == "undefined" and parts):
+            if having and not (status in ("undefined", "not estimable") and parts):
                 parts.append(words if len(having) == len(sides) else f"{words} ({having[0].capitalize()})")
         return "; ".join(parts)
 
@@ -151,14 +156,16 @@ def read(
         overall_is=overall_is,
         bounds=(float(facts["range_lower"]), float(facts["range_upper"])),
         truth=None if truth is None else _truth(truth, name, labels),
+        overlapping=overlaps(report),
     )
 
 
 _NAMES = {
     "benjamini": "Benjamini", "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "hochberg": "Hochberg",
-    "hsu": "Hsu", "katz": "Katz", "koopman": "Koopman", "miettinen": "Miettinen", "mover": "MOVER", "newcombe": "Newcombe",
-    "nurminen": "Nurminen", "welch": "Welch", "woolf": "Woolf",
-    "jeffreys": "Jeffreys", "morris": "Morris", "wald": "Wald", "wilson": "Wilson", "yekutieli": "Yekutieli",
+    "hsu": "Hsu", "imbens": "Imbens", "jeffreys": "Jeffreys", "katz": "Katz", "koopman": "Koopman", "manski": "Manski",
+    "miettinen": "Miettinen", "morris": "Morris", "mover": "MOVER", "newcombe": "Newcombe", "nurminen": "Nurminen",
+    "satterthwaite": "Satterthwaite", "wald": "Wald", "welch": "Welch", "wilson": "Wilson", "woolf": "Woolf",
+    "yekutieli": "Yekutieli",
 }  # fmt: skip
 _PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
 
@@ -328,7 +335,9 @@ def _overall(report: xr.DataTree, metric: str, facts: xr.Dataset) -> tuple[float
     if "posterior" in report.children and "overall" in report["posterior"].data_vars:
         centre = float(report["posterior"].to_dataset()["overall"].sel(metric=metric).mean())
         if math.isfinite(centre):
-            return centre, "overall (posterior mean)"
+            return centre, "the target population" if overlaps(report) else "overall (posterior mean)"
+    if overlaps(report):
+        return float(facts["estimate"].values[0]), "the target population"
     weight, estimate = _floats(facts["count"]), _floats(facts["estimate"])
     if not np.isfinite(weight).any():
         weight = np.ones_like(estimate)

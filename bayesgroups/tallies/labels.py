@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.subgroups import attributes_of, label
 

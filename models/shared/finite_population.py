@@ -12,8 +12,8 @@ draws from the superpopulation, so that the value of all members is
     all other metrics   (n[g] estimate[g] + u[g] others) / (n[g] + u[g]),   others ~ Normal(mu[g], s[g] / sqrt(u[g]))
 
 with s the standard deviation of a row. A subgroup of few members may thus lie far from its superpopulation value, and nothing is
-in doubt after a census (f = 1). With f = 0 populations are infinite and the value is mu. No report applies this by itself:
-every estimator answers for mu.
+in doubt after a census (f = 1). With f = 0 populations are infinite and the value is mu. Where the number of members is known, the
+others are so many. No report applies this by itself: every estimator answers for mu.
 
 References
 ----------
@@ -137,8 +137,52 @@ def finite_population_values(
     others = np.broadcast_to(np.rint((n + 1) * (1 - fraction) / fraction), mu.shape).copy()
     others[:, small] = rng.negative_binomial(n[small] + 1, fraction, (len(mu), int(small.sum())))
     np.maximum(others, n == 0, out=others)  # a subgroup has at least one member
+    return values_with_others(mu, population, others, rng, rates=rates)
+
+
+def values_with_others(
+    mu: FloatArray, population: FinitePopulation, others: FloatArray, rng: np.random.Generator, *, rates: bool
+) -> FloatArray:
+    """Draws of the values of all members, given superpopulation values and the number of members beside the evaluated ones.
+
+    Parameters
+    ----------
+    mu : array (draw, subgroup)
+        Superpopulation values; those of rates from 0 to 1.
+    population : FinitePopulation
+        The evaluated members; its sampling fraction is not read.
+    others : array (draw, subgroup) or (subgroup,)
+        Whole numbers of members who were not evaluated, not negative; with 0 the value is the estimate.
+    rng : numpy Generator
+        Source of randomness.
+    rates : bool
+        Whether the metric is a rate with a binomial likelihood.
+
+    Returns
+    -------
+    array (draw, subgroup)
+        NaN for a subgroup without members.
+
+    Raises
+    ------
+    ValueError
+        If a number of others is negative or not whole.
+
+    Examples
+    --------
+    >>> evaluated = FinitePopulation(np.array([10.0, 10.0]), np.array([0.3, 0.3]), np.array([0.21, 0.21]), 0.0)
+    >>> drawn = np.random.default_rng(1).beta(3.5, 7.5, (40000, 2))
+    >>> values = values_with_others(drawn, evaluated, np.array([0.0, 30.0]), np.random.default_rng(2), rates=True)
+    >>> values.mean(axis=0).round(3).tolist(), values.std(axis=0).round(3).tolist()
+    ([0.3, 0.314], [0.0, 0.117])
+    """
+    others = np.broadcast_to(np.asarray(others, dtype=np.float64), mu.shape)
+    if not ((others >= 0) & (others == np.rint(others))).all():
+        raise ValueError("others must be whole numbers, 0 or larger")
+    n = population.evaluated
     total = n + others
-    if rates:
-        return np.asarray((n * population.estimate + rng.binomial(others.astype(np.int64), mu)) / total)
-    unseen = mu + np.sqrt(population.row_variance / np.maximum(others, 1)) * rng.standard_normal(mu.shape)
-    return np.asarray((n * population.estimate + others * unseen) / total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if rates:
+            return np.asarray((n * population.estimate + rng.binomial(others.astype(np.int64), mu)) / total)
+        unseen = mu + np.sqrt(population.row_variance / np.maximum(others, 1)) * rng.standard_normal(mu.shape)
+        return np.asarray((n * population.estimate + others * unseen) / total)

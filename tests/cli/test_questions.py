@@ -36,6 +36,7 @@ NOT_ASKED_FOR = {
     "name_levels": "--level-name of tally and estimate",
     "add_groups": "what ArviZ reads in memory, which the reports of every command hold enough for",
     "Population": "study",
+    "PopulationSample": "poststratify --sampled",
     "calibrate": "takes a function that draws truths, data and posteriors",
 }
 """Public names without a command of their own, and why or where."""

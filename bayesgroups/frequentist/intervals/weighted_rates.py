@@ -14,7 +14,7 @@ def mover_sum(
 
     A rate that counts negatively gives its other limit. Cells without weight take no part, whatever they hold; a cell with
     weight and without a value makes the sum NaN. Limits do not collapse where all rates are 0 or 1, and with weights that are
-    shares they do not leave [0, 1]. Donner, Zou (2012), doi:10.1177/0962280210383470; Zou, Huang, Zhang (2009),
+    shares they do not leave [0, 1]. Zou, Donner (2008), doi:10.1002/sim.3095; Zou, Huang, Zhang (2009),
     doi:10.1016/j.csda.2008.09.033.
 
     >>> rates, shares = np.array([101 / 142, 9 / 25, 14 / 33]), np.array([4421, 755, 1018]) / 6194

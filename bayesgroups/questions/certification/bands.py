@@ -93,7 +93,7 @@ def simultaneous_intervals(
     (2.6, True)
     """
     tail(level)  # refuses a level outside (0, 1)
-    opened = open_table(source, using, with_margins=margins, order=order, imputed=imputed)
+    opened = open_table(source, using, with_margins=margins, order=order, imputed=imputed, targets=True)
     tables = []
     for numbers in opened.metrics:
         rng = generator(seed, numbers.metric, "simultaneous intervals")

@@ -150,7 +150,13 @@ def certify(
     if critical_value is not None and correction != "none":
         raise InputError("give critical_value= or correction=: the first replaces the quantile that the second chooses")
     opened = open_table(
-        source, using, with_margins=margins, order=order, larger_is_better=larger_is_better, imputed=imputed
+        source,
+        using,
+        with_margins=margins,
+        order=order,
+        larger_is_better=larger_is_better,
+        imputed=imputed,
+        targets=True,
     )
     asked = None if standards is None else standards_of(standards, opened.metrics)
     tables = []

@@ -144,14 +144,17 @@ def deviations(estimate: FloatArray, count: FloatArray, pooled_variance: float, 
 
 def open_table(
     source: object, using: Using = "auto", *, with_margins: bool = False, order: int | None = None,
-    larger_is_better: bool | None = None, imputed: Imputed = "leave_out",
+    larger_is_better: bool | None = None, imputed: Imputed = "leave_out", targets: bool = False,
 ) -> Source:  # fmt: skip
     """Source of a tally, margins or a report, with every margin added if asked; draws of a margin are means of its intersections'.
 
     Refuses, besides what `bayesgroups.questions.values.open_source` and `margins` refuse, an order without margins, and
-    draws of a metric of which a margin is no mean of its intersections.
+    draws of a metric of which a margin is no mean of its intersections. Overlapping ``targets`` only pass if
+    the question says so.
     """
-    opened = open_source(source, using, imputed=imputed, larger_is_better=larger_is_better, schemas=TABLES)
+    opened = open_source(
+        source, using, imputed=imputed, larger_is_better=larger_is_better, schemas=TABLES, overlapping=targets
+    )
     if order is not None and not with_margins:
         raise InputError(f"order={order!r} is about margins; give margins=True as well")
     if not with_margins or opened.tally.attrs.get("schema") != SCHEMA:

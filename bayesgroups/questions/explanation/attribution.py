@@ -10,6 +10,7 @@ import xarray as xr
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.report.levels import LEVELS
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.subgroups import attributes_of
 
@@ -66,6 +67,7 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
     ('race', True)
     """
     check(report)
+    refuse_overlapping(report, "variance_attribution")
     posterior = report["posterior"].to_dataset()
     if "component_sd" not in posterior:
         raise InputError(

@@ -14,6 +14,7 @@ from bayesgroups.estimators.descriptions import estimator_of
 from bayesgroups.inference.prior_densities import LogPrior
 from bayesgroups.questions.priors.power_scaling import sensitivity, weights
 from bayesgroups.report.diagnostics import K_HAT
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.participation import Imputed, participants
 from bayesgroups.tallies.subgroups import attributes_of
@@ -85,6 +86,7 @@ def prior_sensitivity(
     'prior strong, data weak'
     """
     check(report)
+    refuse_overlapping(report, "prior_sensitivity")
     for power in powers:
         if not (np.isfinite(power) and power > 0):
             raise InputError(f"powers must be positive numbers; got {power}")

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.schema import check
 from bayesgroups.report.view import NAMED, left_out_sentence, percent, plain
 from bayesgroups.tallies.labels import shown_left_out
@@ -22,6 +23,7 @@ from bayesgroups.views.html.sections.checks import diagnostics, priors
 from bayesgroups.views.html.sections.context import Context, contexts
 from bayesgroups.views.html.sections.estimates import estimates, pooling, table
 from bayesgroups.views.html.sections.overview import question, verdict
+from bayesgroups.views.html.sections.population import population
 from bayesgroups.views.html.sections.provenance import method, origin
 from bayesgroups.views.html.sections.questions import promise, unequal, worst
 
@@ -35,9 +37,10 @@ def write_html(
 
     The page needs no network and no other file: the verdict first, the question, what was found at a glance; per metric the
     forest plot of both approaches, what pooling did, the worst subgroups, how unequal they are, what can be promised to all,
-    how much the prior says, and the table of every subgroup; then diagnostics, method with references, and how to make it
-    again. Tables can be sorted and filtered by a script in the page, and read without it. The same report gives the same
-    bytes with the same version of matplotlib. Very many subgroups are drawn in part and listed up to 5,000.
+    how much the prior says, and the table of every subgroup (of targets: the shares of rows and people instead); then
+    diagnostics, method with references, and how to make it again. Tables can be sorted and filtered by a script in the page,
+    and read without it. The same report gives the same bytes with the same version of matplotlib. Very many subgroups are drawn
+    in part and listed up to 5,000.
 
     Parameters
     ----------
@@ -106,7 +109,7 @@ def render(
 
 
 def _metric(context: Context) -> dict[str, Any]:
-    words = context.words
+    words, targets = context.words, overlaps(context.report)
     heading = words.title if words.title == context.reading.metric else f"{words.title} ({context.reading.metric})"
     return {
         "heading": heading,
@@ -115,11 +118,12 @@ def _metric(context: Context) -> dict[str, Any]:
         "estimand": context.reading.headline(),
         "estimates": estimates(context, heading),
         "left_out": _left_out(context),
-        "pooling": pooling(context),
-        "worst": worst(context),
-        "unequal": unequal(context),
-        "promise": promise(context),
-        "priors": priors(context),
+        "population": population(context),
+        "pooling": None if targets else pooling(context),
+        "worst": None if targets else worst(context),
+        "unequal": None if targets else unequal(context),
+        "promise": None if targets else promise(context),
+        "priors": None if targets else priors(context),
         "table": table(context),
     }
 

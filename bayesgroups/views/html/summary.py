@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesgroups.data.arrays import BoolArray
 from bayesgroups.report.view import Reading, Side, number, percent
 
 NAMED = 5
@@ -15,10 +16,15 @@ def sentences(reading: Reading) -> list[str]:
     lines = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
     if np.isfinite(reading.overall):
         lines.append(_apart(reading))
+    alone = "answered in part from the model alone" if reading.overlapping else "answered from the model alone"
     gaps = [
         f"{side.approach.capitalize()}: {_count(side.status.count(status), 'subgroup')} {words}."
         for side in (reading.bayesian, reading.frequentist)
-        for status, words in (("undefined", "without an answer"), ("imputed", "answered from the model alone"))
+        for status, words in (
+            ("undefined", "without an answer"),
+            ("not estimable", "with bounds alone"),
+            ("imputed", alone),
+        )
         if status in side.status
     ]
     lines += gaps
@@ -40,11 +46,16 @@ def alternative(reading: Reading, drawn: int) -> str:
     return " ".join([opening, *sentences(reading), "The table that follows has all numbers."])
 
 
+def _with_rows(reading: Reading, side: Side) -> BoolArray:
+    """True for subgroups with rows, and for all targets, of which imputed ones have rows of some people."""
+    return np.array([reading.overlapping or status != "imputed" for status in side.status], dtype=np.bool_)
+
+
 def _range(reading: Reading, side: Side) -> str:
     name = side.approach.capitalize()
     if not np.isfinite(side.estimate).any():
         return f"{name} estimates: none, the metric is undefined in every subgroup."
-    observed = np.array([status != "imputed" for status in side.status]) & np.isfinite(side.estimate)
+    observed = _with_rows(reading, side) & np.isfinite(side.estimate)
     if not observed.any():
         return f"{name} estimates: none from rows, the model alone answers."
     estimates = np.where(observed, side.estimate, np.nan)
@@ -54,14 +65,14 @@ def _range(reading: Reading, side: Side) -> str:
     def at(i: int) -> str:
         return f"{number(float(side.estimate[i]), places)} ({reading.subgroups[i]})"
 
-    whose = " of subgroups with rows" if "imputed" in side.status else ""
+    whose = " of subgroups with rows" if "imputed" in side.status and not reading.overlapping else ""
     return f"{name} estimates{whose} run from {at(low)} to {at(high)}."
 
 
 def _apart(reading: Reading) -> str:
     """Subgroups with rows whose Bayesian interval is wholly on one side of the value for everybody."""
     side = reading.bayesian
-    observed = np.array([status != "imputed" for status in side.status])
+    observed = _with_rows(reading, side)
     parts = []
     for where, apart in (("above", side.lower > reading.overall), ("below", side.upper < reading.overall)):
         labels = [reading.subgroups[i] for i in np.flatnonzero(apart & observed)]

@@ -74,6 +74,15 @@ _INTERVALS = {
     "imbens_manski": (
         "confidence set of Imbens and Manski for a value that is known within bounds only; the estimate is their middle"
     ),
+    "imbens_manski_bounds": (
+        "confidence set of Imbens and Manski around the bounds that remain where people are in cells without rows; there is no "
+        "estimate without an assumption about them"
+    ),
+    "mover": (
+        "limits of a weighted sum by the method of variance estimates recovery, from Wilson limits of the cells; cells are taken "
+        "to be sampled independently"
+    ),
+    "satterthwaite_t": "Student's t interval of a weighted sum of means, with Satterthwaite's degrees of freedom",
     "bootstrap_normal": "normal interval with a bootstrap standard error from resampling critics and items",
     "fab": "the FAB interval of Yu and Hoff, which covers in every single subgroup",
 }

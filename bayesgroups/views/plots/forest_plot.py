@@ -140,7 +140,12 @@ def _imputed_key(reading: Reading, rows: IndexArray) -> list[Artist]:
     if not alone:
         return []
     colour, marker, _ = _STYLES[alone[0].approach]
-    label = "hollow: no rows, the model alone answers"
+    rests = (
+        "people without rows, on whom the model alone speaks"
+        if reading.overlapping
+        else "no rows, the model alone answers"
+    )
+    label = f"hollow: {rests}"
     return [Line2D([], [], ls="", marker=marker, markerfacecolor="white", markeredgecolor=colour, label=label)]
 
 

@@ -18,11 +18,12 @@ def estimates(context: Context, heading: str) -> dict[str, Any]:
     reading, drawn = context.reading, context.drawn()
     labels = context.labels
     by = attributes_of(context.report["estimates"].to_dataset())
-    group = by[0] if len(by) > 1 else None
+    group = by[0] if len(by) > 1 and not reading.overlapping else None
     many = len(reading.subgroups)
+    from_model = "that rest in part on the model alone" if reading.overlapping else "from the model alone"
     caption = (
         f"{heading}: {percent(context.level)} intervals, thick parts 50%. Circle and solid line: Bayesian; diamond and "
-        "dashed line: frequentist. Hollow markers are answers from the model alone."
+        f"dashed line: frequentist. Hollow markers are answers {from_model}."
     )
     if group is not None:
         caption += f" Grouped by {plain(group)}, the highest first in each."

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.view import failures, plain, usable, whole
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.html.sections.context import Context
+from bayesgroups.views.html.sections.population import words as population_words
 from bayesgroups.views.html.words import json_of
 
 
@@ -35,6 +37,9 @@ def question(report: xr.DataTree, metrics: list[Context]) -> dict[str, Any]:
     by = [plain(name) for name in attributes_of(report["estimates"].to_dataset())]
     subgroups = tally.sizes["subgroup"]
     titles = [metric.words.title for metric in metrics]
+    if overlaps(report):
+        what = listed([lower_first(title) for title in titles])
+        return {"title": f"{_title(titles, by)}, target population", **population_words(report, what, by)}
     return {
         "title": _title(titles, by),
         "asked": _asked(titles, by, subgroups),

@@ -1,0 +1,74 @@
+"""The picture of a target population, and the page of its report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+from bayesgroups.views.html.page import render
+from bayesgroups.views.plots.population_plot import population, shares_of
+from tests.questions.populations.examples import POPULATION, WEIGHTS, N, schools
+
+TYPES = pd.DataFrame({"type": ["E", "H", "M", "X"]})
+
+
+@pytest.fixture(scope="module")
+def target() -> xr.DataTree:
+    """A target population with a cell that nobody evaluated."""
+    tally = bg.tally_from_counts([101, 9, 14, 0], [142, 25, 33, 0], TYPES, metric="acc")
+    report = bg.estimate(tally, bg.PartialPooling(), seed=1)
+    return bg.poststratify(report, TYPES.assign(count=[4421, 755, 1018, 500]), by=["type"])
+
+
+def test_shares_of_rows_and_people() -> None:
+    report = bg.poststratify(schools(), POPULATION, by=["type"])
+    everybody = shares_of(report)
+    np.testing.assert_allclose(everybody.rows, N / N.sum())
+    np.testing.assert_allclose(everybody.people, WEIGHTS)
+    single = shares_of(report, target="type=H")
+    assert (single.labels, single.rows.tolist(), single.people.tolist()) == (("H",), [1.0], [1.0])
+
+
+def test_the_picture_marks_people_without_a_row(target: xr.DataTree) -> None:
+    axes = population(target)
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["X", "M", "H", "E"]
+    labels = [line.get_label() for line in axes.lines]
+    assert labels == ["evaluated rows", "people of the target", "people without a row"]
+    np.testing.assert_allclose(np.asarray(axes.lines[2].get_xdata(), dtype=np.float64), 100 * 500 / 6694)
+    few = population(target, show=2)
+    assert len(few.get_yticklabels()) == 2
+    assert "the 2 cells that differ most" in few.get_title(loc="left").replace("\n", " ")
+
+
+def test_pictures_that_cannot_be_drawn(target: xr.DataTree) -> None:
+    with pytest.raises(bg.InputError, match=r"the report has no target population; make one with bg.poststratify"):
+        population(bg.estimate(schools(), bg.NoPooling(), seed=1))
+    with pytest.raises(bg.InputError, match="the report has no metric 'ac'; did you mean 'acc'"):
+        population(target, metric="ac")
+    with pytest.raises(bg.InputError, match="the report has no target 'type=Q'"):
+        population(target, target="type=Q")
+    with pytest.raises(bg.InputError, match="show must be 1 or more; got 0"):
+        population(target, show=0)
+
+
+def test_the_page_speaks_of_targets(target: xr.DataTree) -> None:
+    page = render(target)
+    for text in (
+        "Accuracy by type, target population", "What is the accuracy in the target population and in 4 parts of it, by type",
+        "At a glance: the whole target population", "Evaluated rows and target population",
+        "7.5% of the people are in cells without rows, about whom the model alone speaks", "not estimable",
+        "confidence set of Imbens and Manski around the bounds", "method of variance estimates recovery",
+    ):  # fmt: skip
+        assert text in page, text
+    for text in ("Worst subgroups", "<h3>Disparity", "<h3>Certification", "Sensitivity to the prior"):
+        assert text not in page, text
+    assert ">200<" in page  # rows once, not once per target
+
+
+def test_the_page_of_a_tally_has_no_bayesian_values() -> None:
+    page = render(bg.poststratify(schools(), POPULATION))
+    assert "Every cell with people has rows" in page
+    assert "the source is a tally, so there are no Bayesian values" in page
