@@ -66,7 +66,7 @@ def test_intervals_of_rare_rates_and_skewed_losses_fall_short(record: pd.DataFra
     assert few["coverage"].mean() < many["coverage"].mean()
 
 
-def test_a_line_of_the_coverage_is_made_again(record: pd.DataFrame) -> None:
+def test_limits_of_a_design_stay_within_the_range(record: pd.DataFrame) -> None:
     kept = record.query("form == 'known' and rates == 'middle' and rows == 'few'").iloc[0]
     limits = [
         coverage.limits(

@@ -111,7 +111,7 @@ def ratio_variance(confusion: Confusion, weights: FloatArray, ratio: FloatArray,
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(rows > 1, spread / (rows - 1), typical[..., None] / rows)
     used = (weights > 0) & (rows > 0)
-    return np.asarray(np.where(used, weights**2 * each, 0.0).sum(axis=-1) / denominator**2)
+    return np.asarray((weights**2 * np.where(used, each, 0.0)).sum(axis=-1) / denominator**2)
 
 
 def ratio_bounds(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, NotUsableError
 from bayesgroups.questions.populations.benchmarks import Scale
 from bayesgroups.questions.populations.conditional import PopulationOf
@@ -22,6 +23,7 @@ from bayesgroups.report.view import failures
 from bayesgroups.tallies.subgroups import attributes_of, check_attributes
 
 
+@checked_keywords
 def poststratify(
     source: xr.DataTree | xr.Dataset, population: Any, *, by: Sequence[str] = (), population_of: PopulationOf = "people",
     empty: Empty = "bounds", composition: Composition = "drawn", smoothing: float = 0.0, finite: bool = False,

@@ -155,6 +155,29 @@ def test_cells_that_only_a_model_answers() -> None:
         assert np.isfinite(estimate) == (status in ("ok", "imputed"))
 
 
+def test_clusters_in_several_cells_are_noted() -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"type": rng.choice(list("EHM"), 120), "c": rng.integers(0, 12, 120), "y": rng.integers(0, 2, 120)}
+    )
+    tally = bg.tally(frame, ["type"], ["correct"], correct="y", cluster="c", cluster_analysis="robust")
+    target = bg.poststratify(tally, POPULATION)
+    assert "clusters are in several cells" in target.attrs["notes"]
+    weights = np.array([4421, 755, 1018]) / 6194
+    expected = np.sqrt((weights**2 * tally["cluster_robust_variance"].values[0]).sum())
+    np.testing.assert_allclose(float(frequentist(target)["std_error"]), expected, rtol=1e-12)
+
+
+def test_ratios_have_bounds_where_cells_have_no_rows() -> None:
+    rows = pd.DataFrame({"type": ["E"] * 8 + ["H"] * 4, "y": [1, 1, 1, 0] * 3, "d": [1, 0, 1, 1] * 3})
+    tally = bg.tally(rows, {"type": ["E", "H", "M"]}, ["fnr"], y_true="y", y_pred="d", confusion=True)
+    table = frequentist(bg.poststratify(tally, SCHOOLS.assign(count=[1, 1, 2])))
+    # Half of the people are observed, 3/4 of them positives and 1/4 missed; the others are all hits or all misses.
+    bounds = [float(table["bound_lower"]), float(table["bound_upper"])]
+    np.testing.assert_allclose(bounds, [0.125 / 0.875, 0.625 / 0.875], rtol=1e-12)
+    assert float(table["lower"]) < bounds[0] < bounds[1] < float(table["upper"])
+
+
 def test_reports_of_targets_are_saved_read_and_shown(tmp_path: Any) -> None:
     report = bg.estimate(schools(), bg.PartialPooling(), seed=1)
     target = bg.poststratify(report, POPULATION, by=["type"])
