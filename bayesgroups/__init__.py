@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from bayesgroups.questions.disparities.reporting import reporting_checklist as reporting_checklist
     from bayesgroups.questions.explanation.attribution import variance_attribution as variance_attribution
     from bayesgroups.questions.explanation.nested_models import goodness_of_fit as goodness_of_fit
+    from bayesgroups.questions.maihda.maihda import maihda as maihda
     from bayesgroups.questions.priors import prior_predictive as prior_predictive
     from bayesgroups.questions.priors import prior_sensitivity as prior_sensitivity
     from bayesgroups.questions.tradeoffs.areas import auc_pfc as auc_pfc
@@ -100,6 +101,7 @@ _HOME = {
     "StructuredRegression": "estimators",
     "compare": "report.compare",
     "variance_attribution": "questions.explanation.attribution",
+    "maihda": "questions.maihda.maihda",
     "goodness_of_fit": "questions.explanation.nested_models",
     "disagreement_tally": "frequentist.bounds",
     "disagreement_bounds": "frequentist.bounds",
@@ -161,7 +163,8 @@ __all__ = [  # noqa: RUF022
     "compare", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
     "interop",
     # Questions
-    "disparity", "between_group_variance", "variance_attribution", "goodness_of_fit", "aggregate", "reporting_checklist",
+    "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
+    "reporting_checklist",
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",

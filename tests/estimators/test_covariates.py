@@ -253,5 +253,5 @@ def test_a_metric_without_estimates_is_nothing() -> None:
     ).assign_coords(feature=["x"])
     tally["feature_mean"] = (("subgroup", "feature"), np.arange(6.0)[:, None])
     report = bg.estimate(tally, bg.PartialPooling(covariates=("x",)), seed=1)
-    assert report["estimates"].to_dataset()["estimate"].sel(metric="fpr").isna().all()
-    assert report["estimates"].to_dataset()["estimate"].sel(metric="fnr").notna().all()
+    assert np.isnan(report["estimates"].to_dataset()["estimate"].sel(metric="fpr").values).all()
+    assert np.isfinite(report["estimates"].to_dataset()["estimate"].sel(metric="fnr").values).all()
