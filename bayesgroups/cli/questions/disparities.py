@@ -50,7 +50,7 @@ def _checklist(
 
 
 def _shares(answer: xr.Dataset) -> list[str]:
-    """The shares, which lie along no model, and what they are not."""
+    """The interaction shares, which lie along no model."""
     lines = []
     for approach in answer["approach"].values:
         for metric in answer["metric"].values:
@@ -58,7 +58,7 @@ def _shares(answer: xr.Dataset) -> list[str]:
             share, low, high = (float(here[f"interaction_share{end}"]) for end in ("", "_lower", "_upper"))
             limits = f" ({low:.3f} to {high:.3f})" if low == low else ""  # noqa: PLR0124, NaN: no limits
             lines.append(f"{approach}, {metric}: interaction share {share:.3f}{limits}")
-    return [*lines, str(answer.attrs["note"])]
+    return lines
 
 
 INEQUALITY = (

@@ -70,12 +70,12 @@ def sample(
     tau = finest * np.sinh(w)
     beta = np.empty((draws, x.shape[1]))
     mu = np.empty((draws, len(z)))
-    known, error = np.where(some, z, 0.0), np.where(some, np.where(some, v, 0.0), np.inf)
+    observed, error = np.where(some, z, 0.0), np.where(some, np.where(some, v, 0.0), np.inf)
     for block in _blocks(draws, x.size):
         _, factor, mean = _regression(tau[block], y, s2, columns, precision)
         noise = rng.standard_normal(mean.shape)
         beta[block] = mean + np.linalg.solve(np.swapaxes(factor, 1, 2), noise[..., None])[..., 0]
-        mu[block] = gaussian.effects(known, error, beta[block] @ x.T, tau[block], rng)
+        mu[block] = gaussian.effects(observed, error, beta[block] @ x.T, tau[block], rng)
     return RegressionDraws(mu, beta, tau, edge_mass, grid_error)
 
 

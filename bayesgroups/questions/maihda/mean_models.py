@@ -80,8 +80,8 @@ def profile(between: float, data: Means) -> float:
     def height(log_residual: float) -> float:
         return -_log_likelihood(between / np.exp(log_residual), data, float(np.exp(log_residual)))
 
-    found = minimize_scalar(height, bounds=(middle - 4, middle + 1), method="bounded", options={"xatol": 1e-10})
-    return float(-found.fun)
+    best = minimize_scalar(height, bounds=(middle - 4, middle + 1), method="bounded", options={"xatol": 1e-10})
+    return float(-best.fun)
 
 
 def ratio_profile(ratio: float, data: Means) -> float:

@@ -17,7 +17,7 @@ NODES = 31
 """Gauss-Hermite nodes around the mode of every effect."""
 NEWTON_STEPS = 60
 """Newton steps towards that mode, at most."""
-FARTHEST = 15.0
+SEPARATED_LOGIT = 15.0
 """Logit of a fitted rate beyond which main effects separate successes from failures, and have no finite estimate."""
 START = 0.4
 """Standard deviation of effects that the search starts from."""
@@ -53,7 +53,7 @@ def fit(data: Counts) -> StratumFit:
     """
     plain, height_at_zero = _maximum(data, 0.0)
     b, sd = _search(data, plain)
-    if not np.isfinite(b).all() or np.abs(data.columns @ b).max() > FARTHEST:
+    if not np.isfinite(b).all() or np.abs(data.columns @ b).max() > SEPARATED_LOGIT:
         return without_fit(
             len(data.count), data.columns.shape[1],
             "the main effects separate rows with successes from rows without, so that their maximum likelihood is infinite",

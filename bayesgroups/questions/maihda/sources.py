@@ -50,7 +50,7 @@ def fitted(strata: Strata, model: Model, seed: int) -> Draws:
 
 
 def reported(report: xr.DataTree, strata: Strata) -> Draws:
-    """What one report has: its values, and its spread where it is that of a model named here."""
+    """Draws of one report: its values, and its spread where it is that of a model named here."""
     posterior = report["posterior"].to_dataset()
     settings = json.loads(str(report.attrs["settings"]))
     models = {}
@@ -78,10 +78,10 @@ def check_report(report: xr.DataTree) -> None:
             "estimate with likelihood='auto'"
         )
     posterior = report["posterior"].to_dataset()
-    own = settings.get("own_effects")
-    if own in ("fixed", "floored") and "component_sd" in posterior and len(attributes_of(tally)) > 1:
+    residual = settings.get("own_effects")
+    if residual in ("fixed", "floored") and "component_sd" in posterior and len(attributes_of(tally)) > 1:
         raise InputError(
-            f"the effects of single strata have a known spread in this report (own_effects={own!r}), so that no interaction "
+            f"the effects of single strata have a known spread in this report (own_effects={residual!r}), so that no interaction "
             f"can be near 0; estimate with bg.CrossedEffects(own_effects='learned')"
         )
 
