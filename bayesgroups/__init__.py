@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from bayesgroups.questions.explanation.attribution import variance_attribution as variance_attribution
     from bayesgroups.questions.explanation.nested_models import goodness_of_fit as goodness_of_fit
     from bayesgroups.questions.loo import loo as loo
+    from bayesgroups.questions.maihda.maihda import maihda as maihda
     from bayesgroups.questions.populations import PopulationSample as PopulationSample
     from bayesgroups.questions.populations import poststratify as poststratify
     from bayesgroups.questions.priors import prior_predictive as prior_predictive
@@ -107,6 +108,7 @@ _HOME = {
     "compare": "questions.compare",
     "loo": "questions.loo",
     "variance_attribution": "questions.explanation.attribution",
+    "maihda": "questions.maihda.maihda",
     "goodness_of_fit": "questions.explanation.nested_models",
     "disagreement_tally": "frequentist.bounds",
     "disagreement_bounds": "frequentist.bounds",
@@ -173,7 +175,7 @@ __all__ = [  # noqa: RUF022
     "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
     "interop",
     # Questions
-    "contrasts", "disparity", "between_group_variance", "variance_attribution", "goodness_of_fit", "aggregate",
+    "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
     "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",

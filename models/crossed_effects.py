@@ -22,6 +22,8 @@ standard deviations of the components, s being ``component_scales``
                    what sets single ones apart, and a learned scale near 0 hides those that are
     floored        ... and one that is learned beside it (the default): fixed alone hides it where all subgroups are out of line
     covariates     beta[m, j] ~ Normal(0, 2 s), standardised over rows
+s may differ between components that cross 1, 2, ... attributes: the known residual effect goes by that of the subgroups
+themselves, coefficients of covariates by that of single attributes
 
 ``mu`` is the superpopulation value. With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of
 their own.
@@ -52,7 +54,7 @@ from .crossed_latents import crossed_latents
 from .latent_effects import pseudo_data
 from .likelihoods import observe_estimates, observe_successes
 from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
-from .shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, component_scales
+from .shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, ScaleByOrder, scales_by_order
 from .shared.covariates import standardised
 from .shared.scales import natural_scale
 from .shared.subsets import subsets
@@ -74,7 +76,7 @@ def build(
     order: int | None = None,
     covariates: Sequence[str] = (),
     prior: Family = "half_t",
-    tau_scale: float | None = None,
+    tau_scale: ScaleByOrder = None,
     own_effects: OwnEffects = "floored",
     tasks: bool = False,
 ) -> pm.Model:
@@ -92,9 +94,9 @@ def build(
         Features of the tally.
     prior : {"half_t", "half_normal", "r2d2"}
         Of the components' standard deviations.
-    tau_scale : float, optional
-        Its scale, on the logit scale for binomial metrics and in the metric's units otherwise; by default
-        ``component_scales``.
+    tau_scale : float or sequence of float, optional
+        Its scale, on the logit scale for binomial metrics and in the metric's units otherwise, of all components or of those
+        that cross 1, 2, ... attributes; by default ``component_scales``.
     own_effects : {"floored", "fixed", "learned"}
         Whether the standard deviation of the last of several components is fixed, learned, or both beside each other.
     tasks : bool
@@ -130,9 +132,12 @@ def build(
         raise ValueError(f"own_effects must be one of {', '.join(get_args(OwnEffects))}; got {own_effects!r}")
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
+    if prior == "r2d2" and not (tau_scale is None or isinstance(tau_scale, int | float)):
+        raise ValueError("prior='r2d2' has one scale, which its components share out; give tau_scale as one number")
     binomial = binomial_metrics(source, likelihood)
     natural = natural_scale(source)
-    scale = component_scales(source, binomial, tau_scale)
+    scales, scale = scales_by_order(source, binomial, tau_scale, components.attributes)
+    residual_scale = scales[:, -1]
     counts = binomial_cells(source, binomial)
     estimates = normal_cells(source, ~binomial, natural["scale"].values)
     centre = np.where(binomial, 0.0, natural["centre"].values)
@@ -150,8 +155,8 @@ def build(
     with pm.Model(coords=coords) as model:
         alpha = pm.Normal("alpha", mu=centre, sigma=width, dims=fit)
         total = "z_tau" if fixed else _own("tau", fit)
-        spread = _component_sds(prior, scale, len(learned), (fit, "component"), total)
-        every = _with_own(spread, OWN_EFFECT * scale) if fixed else spread
+        spread = _component_sds(prior, scales[:, : len(learned)], (fit, "component"), total)
+        every = _with_own(spread, OWN_EFFECT * residual_scale) if fixed else spread
         eta = alpha[:, None]
         if covariates:
             x = standardised(source, covariates)
@@ -159,9 +164,9 @@ def build(
             beta = pm.Normal(_own("beta", fit), sigma=COEFFICIENT * scale[:, None], dims=(fit, "covariate"))
             eta = eta + pm.math.dot(beta, x.values.T)
             _report("beta", beta, tally, fit, ("metric", "covariate"))
-        data = pseudo_data((source.sizes["metric"], source.sizes["subgroup"]), counts, estimates, scale)
+        data = pseudo_data((source.sizes["metric"], source.sizes["subgroup"]), counts, estimates, residual_scale)
         floor = np.zeros((len(scale), len(components.names)))
-        floor[:, -1] = OWN_EFFECT * scale * floored
+        floor[:, -1] = OWN_EFFECT * residual_scale * floored
         sd = pm.math.sqrt(every**2 + floor**2) if floored else every
         names, dims = ("z", "z_residual"), (fit, "effect", "residual")
         eta = eta + crossed_latents(names, components, data, eta, sd, dims).total
@@ -177,13 +182,14 @@ def build(
     return model
 
 
-def _component_sds(prior: Family, scale: FloatArray, number: int, dims: tuple[str, str], total_name: str) -> Tensor:
-    """Standard deviations (metric, component) of the components that learn theirs."""
+def _component_sds(prior: Family, scale: FloatArray, dims: tuple[str, str], total_name: str) -> Tensor:
+    """Standard deviations (metric, component) of the components that learn theirs, whose scales these are."""
     if prior == "half_normal":
-        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scale[:, None], dims=dims)
+        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scale, dims=dims)
     if prior == "half_t":
-        return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scale[:, None], dims=dims)
-    total = pm.HalfStudentT(total_name, nu=DEGREES, sigma=scale * np.sqrt(number), dims=dims[0])
+        return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scale, dims=dims)
+    number = scale.shape[1]
+    total = pm.HalfStudentT(total_name, nu=DEGREES, sigma=scale[:, 0] * np.sqrt(number), dims=dims[0])
     share = (
         pm.Dirichlet("z_share", a=np.ones((len(scale), number)), dims=dims) if number > 1 else np.ones((len(scale), 1))
     )

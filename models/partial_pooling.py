@@ -14,9 +14,15 @@ all other metrics (normal likelihood, hierarchy on the metric's own scale; centr
     mu[m, g] = eta[m, g]
     estimate[m, g] ~ Normal(mu[m, g], std_error[m, g]), standard errors known
 
-Parameters: ``overall(metric)``, ``tau(metric)``, ``mu(metric, subgroup)``; ``alpha(metric)`` if there are rates (for
-other metrics it equals ``overall``); latent ``z(metric, subgroup)``, which is the z above moved and scaled by what the data
-say of its subgroup, see ``latent_effects``. Subgroups that are not observed are drawn from the population.
+with covariates the centre is a regression, its columns x as in ``area_design``
+    eta[m, g] = a[m] + x[g] . beta[m] + tau[m] z[m, g]
+    rates                                  a as above, beta ~ Normal(0, 2.5)
+    all other metrics                      a and beta flat, unless they are given a scale
+
+Parameters: ``overall(metric)``, ``tau(metric)``, ``mu(metric, subgroup)``; ``beta(metric, covariate)`` if there are covariates;
+``alpha(metric)`` if there are rates (for other metrics it equals ``overall``); latent ``z(metric, subgroup)``, which is the z
+above moved and scaled by what the data say of its subgroup, see ``latent_effects``. Subgroups that are not observed are drawn
+from the population.
 
 What the priors imply (quantiles):
 
@@ -36,11 +42,12 @@ References
 ----------
 Gelman et al. (2013), Bayesian Data Analysis, 3rd edition, chapter 5. Gelman (2006), priors of group-level standard
 deviations, doi:10.1214/06-BA117A. Papaspiliopoulos et al. (2007), centred and non-centred parametrisations,
-doi:10.1214/088342307000000014.
+doi:10.1214/088342307000000014. Fay, Herriot (1979), regression of small areas, doi:10.1080/01621459.1979.10482505.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,10 +55,12 @@ import pymc as pm
 import xarray as xr
 from numpy.typing import NDArray
 
+from .coefficients import weak_or_flat
 from .latent_effects import latent_effects, pseudo_data
 from .likelihoods import observe_estimates, observe_successes
+from .shared.area_design import COEFFICIENT_LOGIT, area_design
 from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
-from .shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, chosen, natural_scale
+from .shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, chosen, natural_scale
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -65,6 +74,8 @@ def build(
     likelihood: Likelihood = "auto",
     overall_scale: float | None = None,
     tau_scale: float | None = None,
+    covariates: Sequence[str] = (),
+    coefficient_scale: float | None = None,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
 
@@ -79,17 +90,21 @@ def build(
         metric's own otherwise), for all metrics; by default as in the module docstring.
     tau_scale : float, optional
         Scale of the half-normal prior of ``tau``, likewise.
+    covariates : sequence of str
+        Attributes or features of the tally that the centre is a regression on.
+    coefficient_scale : float, optional
+        Standard deviation of the priors of their coefficients, likewise; by default as in the module docstring.
 
     Returns
     -------
     pm.Model
-        With ``mu(metric, subgroup)``, ``overall(metric)`` and ``tau(metric)``.
+        With ``mu(metric, subgroup)``, ``overall(metric)`` and ``tau(metric)``, and ``beta(metric, covariate)``.
 
     Raises
     ------
     ValueError
-        If a scale is not a positive finite number, the likelihood is not one of the three, or a binomial likelihood
-        is asked of a metric that is not a rate.
+        If a scale is not a positive finite number, the likelihood is not one of the three, a binomial likelihood is asked
+        of a metric that is not a rate, or the tally does not have a covariate.
 
     Examples
     --------
@@ -114,21 +129,41 @@ def build(
     width = chosen(width, overall_scale, "overall_scale", logit=bool(binomial.any()))
     spread = chosen(spread, tau_scale, "tau_scale", logit=bool(binomial.any()))
 
+    width = np.where(~binomial & bool(covariates) & (overall_scale is None), np.inf, width)
+
     coords = {"metric": tally["metric"].values, "subgroup": tally["subgroup"].values}
     with pm.Model(coords=coords) as model:
         if binomial.any():
-            location = pm.Normal("alpha", mu=centre, sigma=width, dims="metric")
+            location = weak_or_flat("alpha", centre, width, ("metric",))
             pm.Deterministic("overall", _own_scale(location, binomial), dims="metric")
         else:
-            location = pm.Normal("overall", mu=centre, sigma=width, dims="metric")
+            location = weak_or_flat("overall", centre, width, ("metric",))
         tau = pm.HalfNormal("tau", sigma=spread, dims="metric")
         data = pseudo_data((tally.sizes["metric"], tally.sizes["subgroup"]), counts, estimates, spread)
-        score = data.precision * (data.estimate - location[:, None])
-        eta = location[:, None] + latent_effects("z", score, data.precision, tau[:, None])
+        predicted = location[:, None]
+        if covariates:
+            predicted = predicted + _regression(tally, covariates, coefficient_scale, binomial)
+        score = data.precision * (data.estimate - predicted)
+        eta = predicted + latent_effects("z", score, data.precision, tau[:, None])
         pm.Deterministic("mu", _own_scale(eta, binomial[:, None]), dims=("metric", "subgroup"))
         observe_successes(counts, pm.math.invlogit(eta[counts.metric, counts.subgroup]))
         observe_estimates(estimates, eta[estimates.metric, estimates.subgroup])
     return model
+
+
+def _regression(
+    tally: xr.Dataset, covariates: Sequence[str], coefficient_scale: float | None, binomial: BoolArray
+) -> Tensor:
+    """What the covariates add to the centre, (metric, subgroup), of the model in context."""
+    design = area_design(tally, covariates)
+    if coefficient_scale is not None:
+        check_scale(coefficient_scale, "coefficient_scale", logit=bool(binomial.any()))
+    default = np.where(binomial, COEFFICIENT_LOGIT, np.inf)
+    width = default if coefficient_scale is None else np.full(len(binomial), float(coefficient_scale))
+    pm.modelcontext(None).add_coord("covariate", list(design.names))
+    wide = np.repeat(width[:, None], len(design.names), axis=1)
+    beta = weak_or_flat("beta", np.zeros(wide.shape), wide, ("metric", "covariate"))
+    return pm.math.dot(beta, design.values.T)
 
 
 def _own_scale(value: Tensor, binomial: BoolArray) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,10 +12,10 @@ from bayesgroups.estimators.base import (
     Likelihood,
     check_choice,
     check_logit_scale,
-    check_scale,
     is_binomial,
     likelihood_words,
 )
+from bayesgroups.estimators.scales_by_order import ScaleByOrder, by_order, orders, scale_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,9 +46,10 @@ class CrossedEffects(Estimator):
         Features of the tally that enter the Bayesian predictor, standardised.
     prior : {"half_t", "half_normal", "r2d2"}
         Of the components' standard deviations; half-t has 3 degrees of freedom.
-    tau_scale : float, optional
+    tau_scale : float, sequence of float, or mapping from int to float, optional
         Its scale, on the logit scale for rates and in units of the metric otherwise; by default 0.25 logits, or 0.09 of the
-        standard deviation of a row.
+        standard deviation of a row. A sequence or a mapping by order has one for the components that cross 1, 2, ...
+        attributes, such as ``{1: 2.5}`` for wide main effects; the others keep the default.
     own_effects : {"floored", "fixed", "learned"}
         What sets a single subgroup apart has a known standard deviation, 0.5 of ``tau_scale`` (``fixed``), one that is learned
         like those of the other components (``learned``), or both beside each other; with one attribute it is always learned.
@@ -60,7 +62,7 @@ class CrossedEffects(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown, a scale is not positive or ``order`` is negative.
+        If a choice is unknown, a scale is not positive, ``order`` is negative, or scales by order are given to the R2-D2 prior.
 
     Examples
     --------
@@ -87,7 +89,7 @@ class CrossedEffects(Estimator):
     order: int | None = None
     covariates: tuple[str, ...] = ()
     prior: Literal["half_t", "half_normal", "r2d2"] = "half_t"
-    tau_scale: float | None = None
+    tau_scale: float | tuple[float | None, ...] | Mapping[int, float] | None = None
     own_effects: Literal["floored", "fixed", "learned"] = "floored"
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
@@ -97,10 +99,18 @@ class CrossedEffects(Estimator):
         check_choice("CrossedEffects", "prior", self.prior, ("half_t", "half_normal", "r2d2"))
         check_choice("CrossedEffects", "own_effects", self.own_effects, ("floored", "fixed", "learned"))
         check_choice("CrossedEffects", "method", self.method, ("suremap", "marginal_likelihood"))
-        check_scale("CrossedEffects", "tau_scale", self.tau_scale)
+        object.__setattr__(self, "tau_scale", by_order("CrossedEffects", self.tau_scale))
+        if self.prior == "r2d2" and isinstance(self.tau_scale, tuple):
+            raise InputError(
+                "CrossedEffects: prior='r2d2' has one scale, which its components share out; give tau_scale as one number"
+            )
         if self.order is not None and self.order < 0:
             raise InputError(f"CrossedEffects: order={self.order} must be 0 or more, or None for every subset")
         object.__setattr__(self, "covariates", tuple(self.covariates))
+
+    @property
+    def _scales(self) -> ScaleByOrder:
+        return self.tau_scale if not isinstance(self.tau_scale, Mapping) else by_order("CrossedEffects", self.tau_scale)
 
     @property
     def joint(self) -> bool:
@@ -109,7 +119,10 @@ class CrossedEffects(Estimator):
 
     def settings(self) -> dict[str, Any]:
         """The settings by name."""
-        return super().settings() | {"covariates": list(self.covariates)}
+        return super().settings() | {
+            "covariates": list(self.covariates),
+            "tau_scale": list(self._scales) if isinstance(self._scales, tuple) else self._scales,
+        }
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """SureMap or marginal likelihood, see `bayesgroups.frequentist.crossed_effects`."""
@@ -133,7 +146,7 @@ class CrossedEffects(Estimator):
             order=self.order,
             covariates=self.covariates,
             prior=self.prior,
-            tau_scale=self.tau_scale,
+            tau_scale=self._scales,
             own_effects=self.own_effects,
             tasks=self.tasks,
         )
@@ -145,7 +158,7 @@ class CrossedEffects(Estimator):
         binomial = is_binomial(tally, self.likelihood)
         family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[self.prior]
         default = f"{LOGIT_SCALE:g} logits" if binomial else f"{ROW_SHARE:g} of the standard deviation of a row"
-        scale = f"{self.tau_scale:.3g}" if self.tau_scale else default
+        scale = scale_words(self._scales, default)
         return (
             f"{likelihood_words(binomial=binomial)}; "
             f"{family} priors of scale {scale} on the standard deviations of the components"
@@ -158,7 +171,11 @@ class CrossedEffects(Estimator):
 
         binomial = is_binomial(tally.sel(metric=[draws["metric"].item()]), self.likelihood)
         source = stack(tally) if self.tasks else tally
-        return LogPrior(component_density(draws, source, binomial=binomial, prior=self.prior, tau_scale=self.tau_scale))
+        return LogPrior(
+            component_density(
+                draws, source, binomial=binomial, prior=self.prior, tau_scale=self._scales, order=self.order
+            )
+        )
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial, or normal with shrunk row variances; tasks are the subgroups of one metric."""
@@ -208,7 +225,7 @@ class CrossedEffects(Estimator):
             order=self.order,
             covariates=self.covariates,
             prior=self.prior,
-            tau_scale=self.tau_scale,
+            tau_scale=self._scales,
             tasks=self.tasks,
         )
 
@@ -218,7 +235,8 @@ class CrossedEffects(Estimator):
 
         binomial = is_binomial(tally, self.likelihood)
         if binomial:
-            check_logit_scale("CrossedEffects", "tau_scale", self.tau_scale)
+            for scale in orders(self._scales):
+                check_logit_scale("CrossedEffects", "tau_scale", scale)
         return crossed_effects.sample(
             tally,
             seed=seed,
@@ -226,7 +244,7 @@ class CrossedEffects(Estimator):
             order=self.order,
             covariates=self.covariates,
             prior=self.prior,
-            tau_scale=self.tau_scale,
+            tau_scale=self._scales,
             own_effects=self.own_effects,
             tasks=self.tasks,
         )

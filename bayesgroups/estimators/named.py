@@ -83,7 +83,8 @@ def estimator_named(word: str, settings: Mapping[str, object] | None = None) -> 
     Lists stand for tuples, and tables for mappings; names may be one text with commas between them.
 
     >>> estimator_named("partial_pooling", {"tau_scale": 1})
-    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, clusters='effective_counts', interval='morris')
+    PartialPooling(likelihood='auto', overall_scale=None, tau_scale=1.0, clusters='effective_counts', interval='morris', \
+covariates=(), coefficient_scale=None, method='reml')
     """
     leaf: Any = estimator_class(word)
     hints = typing.get_type_hints(leaf)

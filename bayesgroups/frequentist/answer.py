@@ -79,8 +79,8 @@ def assemble(
     return xr.Dataset(data, coords=coordinates)
 
 
-def check_interval(word: str, interval: str, choices: Sequence[str]) -> None:
+def check_interval(word: str, interval: str, choices: Sequence[str], *, setting: str = "interval") -> None:
     """Check that the estimator has this interval; the message of the InputError lists what there is."""
     if interval not in choices:
         fix = near_misses(str(interval), choices)
-        raise InputError(f"{word}: interval={interval!r} does not exist; {fix}")
+        raise InputError(f"{word}: {setting}={interval!r} does not exist; {fix}")

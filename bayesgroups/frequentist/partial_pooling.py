@@ -2,12 +2,13 @@
 
     z_a ~ Normal(mu_a, v_a),   mu_a ~ Normal(overall, tau)
 
-for every kind of metric, with the sampling variances v_a of the tally taken as known.
+for every kind of metric, with the sampling variances v_a of the tally taken as known. With covariates the centre is a
+regression on them, see `bayesgroups.frequentist.intervals.fay_herriot`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, get_args
 
@@ -15,10 +16,13 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
-from bayesgroups.frequentist.intervals import fab, moments, morris, robust
-from bayesgroups.frequentist.intervals.interval import Interval
+from bayesgroups.frequentist.intervals import fab, fay_herriot, moments, morris, robust
+from bayesgroups.frequentist.intervals.fay_herriot import Method
+from bayesgroups.frequentist.intervals.interval import Interval, stack
 from bayesgroups.frequentist.intervals.shrunk import Shrunk
+from bayesgroups.models.shared.area_design import area_design, check_rank
 from bayesgroups.report.levels import LEVELS
 
 Choice = Literal["morris", "plug_in", "robust", "fab"]
@@ -27,7 +31,9 @@ MIN_SUBGROUPS_FOR_PLUG_IN = 2
 """Subgroups below which there is no between-group variance to plug in."""
 
 
-def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
+def estimate(
+    tally: xr.Dataset, *, interval: Choice = "morris", covariates: Sequence[str] = (), method: Method = "reml"
+) -> xr.Dataset:
     """Shrink the standard estimates of every metric towards their centre.
 
     Estimand: the value of the metric in the population of each subgroup.
@@ -40,18 +46,24 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
         With its own estimates of centre and spread: ``morris`` counts their uncertainty; ``plug_in`` does
         not, and covers too seldom; ``robust`` covers on average whatever the subgroups are drawn from;
         ``fab`` covers every subgroup as often as it says, and guesses each from the others.
+    covariates : sequence of str
+        Attributes or features of the tally that the centre is a regression on, in the units of the metric; intervals are then
+        normal ones with the errors of Prasad and Rao.
+    method : {"reml", "ml", "moment"}
+        Of the variance around that regression.
 
     Returns
     -------
     xr.Dataset
         As described in `bayesgroups.frequentist.answer`, with ``overall``, ``tau`` and ``tau_squared_raw``
         (before its truncation at 0) along ``metric``, and ``shrinkage(metric, subgroup)``, the share of the
-        way to the centre.
+        way to the centre. With covariates ``tau_squared_raw`` is left out, and there are ``beta(metric, covariate)`` and
+        ``boundary(metric)``, 1 where the variance is estimated as 0.
 
     Raises
     ------
     InputError
-        If the interval does not exist.
+        If the interval does not exist, or the tally does not have a covariate or does not tell its coefficients apart.
 
     Notes
     -----
@@ -81,6 +93,8 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
     ('imputed', 0.158)
     """
     check_interval("partial_pooling", interval, get_args(Choice))
+    if covariates:
+        return _regression(tally, covariates, method)
     z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
     shrunk, variance, limits, min_subgroups = shrink(z, v, interval)
     with np.errstate(invalid="ignore"):
@@ -99,6 +113,42 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "morris") -> xr.Dataset:
             "shrinkage": (("metric", "subgroup"), shrunk.shrinkage),
         },
     )
+
+
+def _regression(tally: xr.Dataset, covariates: Sequence[str], method: Method) -> xr.Dataset:
+    """Answer of the area-level regression; a metric without any estimate has NaN."""
+    check_interval("partial_pooling", method, get_args(Method), setting="method")
+    z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
+    try:
+        design = area_design(tally, covariates)
+        for row, metric in enumerate(tally["metric"].values):
+            if np.isfinite(z[row]).any():
+                check_rank(design, fay_herriot.usable(z[row], v[row]), str(metric))
+    except ValueError as problem:  # what models share knows nothing of the errors of the package
+        raise InputError(f"partial_pooling: {problem}") from problem
+    columns = design.with_intercept
+    fits = [
+        fay_herriot.fit(z[row], v[row], columns, method)
+        if np.isfinite(z[row]).any()
+        else fay_herriot.nothing(*columns.shape)
+        for row in range(len(z))
+    ]
+    answer = assemble(
+        tally,
+        estimate=np.stack([areas.estimate for areas in fits]),
+        std_error=np.sqrt(np.stack([areas.mse for areas in fits])),
+        intervals=[stack([fay_herriot.interval(areas, level) for areas in fits]) for level in LEVELS],
+        methods=["prasad_rao"] * len(fits),
+        imputed=np.stack([areas.imputed for areas in fits]),
+        extra={
+            "overall": (("metric",), np.array([areas.beta[0] for areas in fits])),
+            "tau": (("metric",), np.sqrt([areas.variance for areas in fits])),
+            "boundary": (("metric",), np.array([float(areas.boundary) for areas in fits])),
+            "shrinkage": (("metric", "subgroup"), np.stack([areas.shrinkage for areas in fits])),
+            "beta": (("metric", "covariate"), np.stack([areas.beta[1:] for areas in fits])),
+        },
+    )
+    return answer.assign_coords(covariate=list(design.names))
 
 
 def shrink(

@@ -21,7 +21,8 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.models.shared.component_scales import DEGREES, component_scales
+from bayesgroups.models.shared.area_design import area_design
+from bayesgroups.models.shared.component_scales import DEGREES, ScaleByOrder, scales_by_order
 from bayesgroups.models.shared.confusion_tree import Path, factor_scales, follower, own_spreads, tree
 from bayesgroups.models.shared.covariates import standardised
 from bayesgroups.models.shared.scales import LARGEST_LOGIT_SCALE
@@ -109,7 +110,7 @@ def crossed_conflict(
     order: int | None,
     covariates: Sequence[str],
     prior: Family,
-    tau_scale: float | None,
+    tau_scale: ScaleByOrder,
     tasks: bool,
 ) -> tuple[Check, ...]:
     """The check of crossed effects, settings as in `bayesgroups.models.crossed_effects.build`; none with tasks.
@@ -119,13 +120,13 @@ def crossed_conflict(
     if tasks:
         return ()
     components = subsets(tally, order)
-    scale = float(component_scales(with_shrunk_variances(tally), np.array([binomial]), tau_scale)[0])
+    scales, _ = scales_by_order(with_shrunk_variances(tally), np.array([binomial]), tau_scale, components.attributes)
     predictor = subgroup_draws(draws, tally, binomial=binomial)
     if covariates:
         x = np.asarray(standardised(tally, covariates).values)[np.isfinite(tally["estimate"].values[0])]
         beta = draws["beta"].transpose("chain", "draw", "metric", "covariate").values[:, :, 0]
         predictor = predictor - beta.reshape(-1, len(covariates)) @ x.T
-    spread = SpreadPrior(prior, (scale,) * len(components.names), components.sizes)
+    spread = SpreadPrior(prior, tuple(float(scale) for scale in scales[0]), components.sizes)
     unit = " logits" if binomial else ""
     return (conflict_check(str(tally["metric"].values[0]), predictor, spread, unit=unit, setting="tau_scale"),)
 
@@ -177,6 +178,13 @@ def subgroup_draws(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> F
     mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values[:, :, 0][..., with_rows]
     flat = np.asarray(mu.reshape(-1, int(with_rows.sum())), dtype=np.float64)
     return logit(flat) if binomial else flat
+
+
+def explained(draws: xr.Dataset, tally: xr.Dataset, covariates: Sequence[str]) -> FloatArray:
+    """Draws (draw, subgroup) of what covariates add to the centre of `bayesgroups.models.partial_pooling`, where there are rows."""
+    columns = area_design(tally, covariates).values[np.isfinite(tally["estimate"].values[0])]
+    beta = draws["beta"].transpose("chain", "draw", "metric", "covariate").values[:, :, 0]
+    return np.asarray(beta.reshape(-1, columns.shape[1]) @ columns.T, dtype=np.float64)
 
 
 def logit(share: FloatArray) -> FloatArray:

@@ -15,12 +15,20 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.prior_conflict import inside, logit
+from bayesgroups.models.shared.area_design import COEFFICIENT_LOGIT
 from bayesgroups.models.shared.cells import normal_cells
-from bayesgroups.models.shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, component_scales
+from bayesgroups.models.shared.component_scales import (
+    COEFFICIENT,
+    DEGREES,
+    OVERALL_LOGIT,
+    ScaleByOrder,
+    scales_by_order,
+)
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE
 from bayesgroups.models.shared.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD, factor_scales, tree
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.shared.sparsity import global_scale
+from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.variances import with_shrunk_variances
 
 
@@ -45,25 +53,40 @@ def value_density(values: FloatArray, tally: xr.Dataset, *, binomial: bool) -> F
 
 
 def population_density(
-    draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool, overall_scale: float | None, tau_scale: float | None
-) -> FloatArray:
-    """Density of centre and spread of an exchangeable population, settings as in `bayesgroups.models.partial_pooling.build`."""
+    draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool, overall_scale: float | None, tau_scale: float | None,
+    coefficient_scale: float | None = None,
+) -> FloatArray:  # fmt: skip
+    """Density of centre, spread and coefficients of a population, settings as in `bayesgroups.models.partial_pooling.build`.
+
+    With coefficients of covariates those priors that are flat have none.
+    """
     natural = natural_scale(tally).isel(metric=0)
     wide = overall_scale or (LOGIT_OVERALL_SCALE if binomial else float(natural["scale"]))
     scale = tau_scale or (LOGIT_TAU_SCALE if binomial else float(natural["tau_scale"]))
-    return _centre(draws, natural, wide, binomial=binomial) + half_normal(draws["tau"].values, scale)
+    density = half_normal(draws["tau"].values, scale)
+    if "beta" not in draws:
+        return _centre(draws, natural, wide, binomial=binomial) + density
+    steep = coefficient_scale or (COEFFICIENT_LOGIT if binomial else None)
+    if steep is not None:
+        beta = draws["beta"].transpose("sample", "covariate").values
+        density = density + normal(beta, 0.0, steep).sum(axis=1)
+    if binomial or overall_scale is not None:
+        density = density + _centre(draws, natural, wide, binomial=binomial)
+    return density
 
 
 def component_density(
-    draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool, prior: str, tau_scale: float | None
-) -> FloatArray:
+    draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool, prior: str, tau_scale: ScaleByOrder,
+    order: int | None = None,
+) -> FloatArray:  # fmt: skip
     """Density of the centre, the components' standard deviations and the coefficients of covariates of crossed effects.
 
     Settings are those of `bayesgroups.models.crossed_effects.build`; of tasks the tally is the stacked one.
     """
     source = with_shrunk_variances(tally)
     natural = natural_scale(source).isel(metric=0)
-    scale = float(component_scales(source, np.array([binomial]), tau_scale)[0])
+    every, main = scales_by_order(source, np.array([binomial]), tau_scale, subsets(source, order).attributes)
+    scale = every[0, : draws.sizes["component"]]
     wide = OVERALL_LOGIT if binomial else float(natural["scale"])
     spread = np.asarray(draws["component_sd"].transpose("sample", "component").values, dtype=np.float64)
     if prior == "half_normal":
@@ -71,10 +94,10 @@ def component_density(
     elif prior == "half_t":
         components = half_t(spread, scale).sum(axis=1)
     else:  # the split of the total is uniform, so that only the total has a density that changes
-        components = half_t(np.sqrt((spread**2).sum(axis=1)), scale * np.sqrt(spread.shape[1]))
+        components = half_t(np.sqrt((spread**2).sum(axis=1)), float(scale[0]) * np.sqrt(spread.shape[1]))
     if "beta" in draws and "covariate" in draws["beta"].dims:
         beta = draws["beta"].transpose("sample", "covariate").values
-        components = components + normal(beta, 0.0, COEFFICIENT * scale).sum(axis=1)
+        components = components + normal(beta, 0.0, COEFFICIENT * float(main[0])).sum(axis=1)
     return _centre(draws, natural, wide, binomial=binomial) + np.asarray(components)
 
 
@@ -131,7 +154,7 @@ def half_normal(x: FloatArray, scale: FloatArray | float) -> FloatArray:
     return np.asarray(-0.5 * (x / scale) ** 2)
 
 
-def half_t(x: FloatArray, scale: float) -> FloatArray:
+def half_t(x: FloatArray, scale: FloatArray | float) -> FloatArray:
     """Half-t log density of positive values, with 3 degrees of freedom.
 
     >>> half_t(np.array([3.0**0.5]), 1.0).round(6).tolist()  # -2 log(2)

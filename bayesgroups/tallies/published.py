@@ -112,6 +112,7 @@ def tally_from_estimates(
     lower: float = -math.inf,
     upper: float = math.inf,
     larger_is_better: bool | None = None,
+    features: Mapping[str, ArrayLike] | None = None,
 ) -> xr.Dataset:
     """A tally from published estimates and their sampling variances (squared standard errors).
 
@@ -130,6 +131,8 @@ def tally_from_estimates(
     larger_is_better : bool, optional
         Direction of the metric; that of its name (``acc``, ``auc``, ``fnr`` ...) when left out. Of a name that has none
         smaller values are taken to be better, and answers note that nobody said so.
+    features : mapping from names to array-like (subgroup,), optional
+        Covariates of the subgroups, in their own units, for estimators that can use them; also of those without an estimate.
 
     Returns
     -------
@@ -139,7 +142,8 @@ def tally_from_estimates(
     Raises
     ------
     InputError
-        If a variance is negative, an estimate lies outside its range, lengths differ, or the direction is no truth value.
+        If a variance is negative, an estimate lies outside its range, lengths differ, the direction is no truth value, or a
+        feature has the name of an attribute or is infinite.
 
     Examples
     --------
@@ -179,8 +183,26 @@ def tally_from_estimates(
         "reason": (both, np.where(defined, "", "no estimate").astype("<U60")),
         **describe([Description(metric, "estimate", lower, upper, directions[0].larger_is_better, "no estimate")]),
     }
+    coordinates: dict[str, Any] = {"metric": np.array([metric], dtype=str), **table.coordinates()}
+    if features:
+        data["feature_mean"] = (("subgroup", "feature"), _features(features, table, positions, labels))
+        coordinates["feature"] = np.array(list(features), dtype=str)
     attrs = attributes(table, {"source": "estimates", **direction_settings([metric], directions)})
-    return xr.Dataset(data, coords={"metric": np.array([metric], dtype=str), **table.coordinates()}, attrs=attrs)
+    return xr.Dataset(data, coords=coordinates, attrs=attrs)
+
+
+def _features(
+    features: Mapping[str, ArrayLike], table: Subgroups, positions: NDArray[np.intp], labels: Sequence[str]
+) -> FloatArray:
+    """Values (subgroup, feature); NaN for combinations of levels that the table lacks."""
+    values = np.full((len(table.table), len(features)), np.nan)
+    for column, (name, given) in enumerate(features.items()):
+        if name in (*table.by, "rows"):
+            raise InputError(f"features= has the name {name!r} of another column of the subgroups; rename it")
+        feature = _column(given, f"features[{name!r}]", len(labels))
+        _refuse(np.isinf(feature), labels, f"feature {name!r} must be finite, or NaN where there is none")
+        values[positions, column] = feature
+    return values
 
 
 def _subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]:

@@ -8,6 +8,8 @@ estimates, whose rows are not known, take half of their own spread.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ LOGIT_SCALE = 0.25
 """Scale of the prior of a component's standard deviation of a rate, in logits."""
 ROW_SHARE = 0.09
 """The same of other metrics, as a share of the standard deviation of a row."""
+ScaleByOrder = float | Sequence[float | None] | None
+"""One scale of all components, or one of those that cross 1, 2, ... attributes; the default where it is ``None`` or left out."""
 OVERALL_LOGIT = 4.0
 """Prior standard deviation of the logit of the overall rate of a crossed model."""
 ESTIMATE_SHARE = 0.5
@@ -78,3 +82,52 @@ def component_scales(tally: xr.Dataset, binomial: BoolArray, given: float | None
         known, ROW_SHARE * np.where(known, row, 1.0), np.where(published, ESTIMATE_SHARE, ROW_SHARE) * natural
     )
     return np.where(binomial, LOGIT_SCALE, own)
+
+
+def scales_by_order(
+    tally: xr.Dataset, binomial: BoolArray, given: ScaleByOrder, attributes: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Scale of the prior of every component, where those of different orders may have different ones.
+
+    Parameters
+    ----------
+    tally, binomial
+        As for ``component_scales``.
+    given : float or sequence of float, optional
+        The scale of all components, or of those that cross 1, 2, ... attributes; the default for those that are not named.
+    attributes : sequence of int
+        Shape (component,): how many attributes each of them crosses.
+
+    Returns
+    -------
+    scales : FloatArray
+        Shape (metric, component).
+    main : FloatArray
+        Shape (metric,): that of order 1, from which coefficients of covariates take theirs.
+
+    Raises
+    ------
+    ValueError
+        If a scale is not a positive finite number, or is no scale of logits.
+
+    Examples
+    --------
+    >>> cell = ("metric", "subgroup")
+    >>> tally = xr.Dataset(
+    ...     {"estimate": (cell, [[0.2, 0.5]]), "count": (cell, [[10.0, 10.0]]), "sampling_variance": (cell, [[0.016, 0.016]]),
+    ...      "pooled_variance": ("metric", [0.16]), "kind": ("metric", ["rate"]), "range_lower": ("metric", [0.0]),
+    ...      "range_upper": ("metric", [1.0])}, coords={"metric": ["fnr"]})
+    >>> scales, main = scales_by_order(tally, np.array([True]), (2.5, None), [1, 1, 2])
+    >>> scales.tolist(), main.tolist()
+    ([[2.5, 2.5, 0.25]], [2.5])
+    """
+    if given is None or isinstance(given, int | float):
+        main = component_scales(tally, binomial, given)
+        return np.repeat(main[:, None], len(attributes), axis=1), main
+    default = component_scales(tally, binomial)
+
+    def of_order(order: int) -> FloatArray:
+        scale = given[order - 1] if order <= len(given) else None
+        return default if scale is None else component_scales(tally, binomial, scale)
+
+    return np.stack([of_order(order) for order in attributes], axis=1), of_order(1)

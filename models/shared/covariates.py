@@ -25,7 +25,7 @@ def standardised(tally: xr.Dataset, names: Sequence[str]) -> xr.DataArray:
     -------
     xr.DataArray
         Dims ``subgroup`` and ``covariate``. A subgroup without rows has the mean, 0; so has everybody where a feature does
-        not vary.
+        not vary. Published estimates, whose rows are not known, all have the same weight.
 
     Raises
     ------
@@ -48,6 +48,7 @@ def standardised(tally: xr.Dataset, names: Sequence[str]) -> xr.DataArray:
             f"name it in features= when tallying"
         )
     rows = np.asarray(tally["rows"].values, dtype=np.float64)
+    rows = np.where(np.isnan(rows), 1.0, rows)
     values = np.empty((len(rows), len(names)))
     for j, name in enumerate(names):
         value = np.asarray(tally["feature_mean"].sel(feature=name).values, dtype=np.float64)

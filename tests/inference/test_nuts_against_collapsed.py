@@ -19,13 +19,22 @@ def counts() -> xr.Dataset:
     return bg.tally_from_counts(rng.binomial(STUDY_SIZES, rate), STUDY_SIZES, SITE, metric="fnr")
 
 
+def with_visits(tally: xr.Dataset) -> xr.Dataset:
+    """A feature that goes with the logits of the first subgroups."""
+    visits = np.random.default_rng(5).standard_normal(tally.sizes["subgroup"])
+    tally = tally.assign_coords(feature=["visits"])
+    return tally.assign(feature_mean=(("subgroup", "feature"), visits[:, None]))
+
+
+@pytest.mark.parametrize("covariates", [(), pytest.param(("visits",), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("likelihood", ["binomial", "normal"])
-def test_the_two_engines_agree_within_monte_carlo_error(likelihood: str) -> None:
+def test_the_two_engines_agree_within_monte_carlo_error(likelihood: str, covariates: tuple[str, ...]) -> None:
     import arviz as az
 
-    estimator = bg.PartialPooling(likelihood=likelihood)  # type: ignore[arg-type]
-    exact = bg.estimate(counts(), estimator, seed=1, inference="collapsed")
-    nuts = bg.estimate(counts(), estimator, seed=1, inference="nuts")
+    estimator = bg.PartialPooling(likelihood=likelihood, covariates=covariates)  # type: ignore[arg-type]
+    tally = with_visits(counts())
+    exact = bg.estimate(tally, estimator, seed=1, inference="collapsed")
+    nuts = bg.estimate(tally, estimator, seed=1, inference="nuts")
     assert (exact.attrs["inference"], nuts.attrs["inference"]) == ("collapsed", "nuts")
     assert nuts.attrs["usable"] == 1
     one, two = exact["posterior"].to_dataset(), nuts["posterior"].to_dataset()

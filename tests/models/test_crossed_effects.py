@@ -107,6 +107,18 @@ def test_a_choice_of_own_effects_that_does_not_exist_is_refused(rates: xr.Datase
         crossed_effects.build(rates, own_effects="free")  # type: ignore[arg-type]
 
 
+def test_scales_differ_by_order(rates: xr.Dataset) -> None:
+    from scipy import stats
+
+    model = crossed_effects.build(rates, tau_scale=(2.5, None))
+    at = np.array([[0.3, 0.2, 0.1]])
+    density = np.asarray(pm.logp(model["component_sd"], at).eval(mode=FAST))
+    expected = np.log(2) + stats.t.logpdf(at, 3, scale=[[2.5, 2.5, 0.25]])
+    np.testing.assert_allclose(density, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="prior='r2d2' has one scale"):
+        crossed_effects.build(rates, prior="r2d2", tau_scale=(2.5, 0.5))
+
+
 def test_order_keeps_the_subgroup_itself(rates: xr.Dataset) -> None:
     assert crossed_effects.build(rates, order=0).coords["component"] == ("race:sex",)
     assert crossed_effects.build(rates, own_effects="learned").coords["component"] == ("race", "sex", "race:sex")

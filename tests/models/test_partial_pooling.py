@@ -127,3 +127,47 @@ def test_subgroups_without_rows_follow_the_population(rates: xr.Dataset, log_den
         model, alpha=[logit(0.3)], tau=[0.6], z=Z
     )
     np.testing.assert_allclose(gain, 0.3**2 / 2, rtol=1e-6)
+
+
+def with_sites(tally: xr.Dataset) -> xr.Dataset:
+    """Three subgroups of one attribute, with a feature 1, 2, 3."""
+    labels = [str(label) for label in tally["subgroup"].values]
+    tally = tally.assign_coords(site=("subgroup", labels), feature=["x"]).assign_attrs(by='{"by": ["site"]}')
+    tally["feature_mean"] = (("subgroup", "feature"), np.array([[1.0], [2.0], [3.0]]))
+    return tally
+
+
+@pytest.mark.parametrize(("given", "scale"), [(None, 2.5), (0.7, 0.7)])
+def test_rates_around_a_regression(
+    rates: xr.Dataset, log_density: Callable[..., float], latent_form: Form, given: float | None, scale: float
+) -> None:
+    location = -0.7 + 0.4 * np.array([-1, 0, 1]) * np.sqrt(1.5)
+    p = expit(location + 0.6 * Z[0])
+    expected = (
+        stats.norm.logpdf(-0.7, 0, 1.5)
+        + stats.norm.logpdf(0.4, 0, scale)
+        + stats.halfnorm.logpdf(0.6, scale=0.5)
+        + stats.norm.logpdf(Z).sum()
+        + stats.binom.logpmf([4, 6], [20, 7], p[:2]).sum()
+    )
+    data = pseudo(rates)
+    z, change = latent_form(Z, location[None], 0.6, data.estimate, data.precision)
+    model = partial_pooling.build(with_sites(rates), covariates=("x",), coefficient_scale=given)
+    got = log_density(model, alpha=[-0.7], tau=[0.6], beta=[[0.4]], z=z)
+    np.testing.assert_allclose(got, expected + change, rtol=RTOL)
+
+
+def test_means_around_a_regression_with_flat_priors(
+    means: xr.Dataset, log_density: Callable[..., float], latent_form: Form
+) -> None:
+    location = 0.2 + 0.05 * np.array([-1, 0, 1]) * np.sqrt(1.5)
+    mu = location + 0.3 * Z[0]
+    expected = (
+        stats.halfnorm.logpdf(0.3, scale=0.2)
+        + stats.norm.logpdf(Z).sum()
+        + stats.norm.logpdf([0.3, 0.5], mu[:2], [np.sqrt(0.16 / 30), np.sqrt(0.16 / 10)]).sum()
+    )
+    z, change = latent_form(Z, location[None], 0.3, np.array([[0.3, 0.5, 0]]), np.array([[30, 10, 0]]) / 0.16)
+    model = partial_pooling.build(with_sites(means), covariates=("x",))
+    got = log_density(model, overall=[0.2], tau=[0.3], beta=[[0.05]], z=z)
+    np.testing.assert_allclose(got, expected + change, rtol=RTOL)

@@ -30,13 +30,14 @@ from bayesgroups.questions.disparities.posterior_variance import posterior_varia
 from bayesgroups.questions.explanation.attribution import variance_attribution
 from bayesgroups.questions.explanation.nested_models import goodness_of_fit
 from bayesgroups.questions.loo import loo
+from bayesgroups.questions.maihda.maihda import maihda
 from bayesgroups.questions.priors import prior_sensitivity
 
 Question = Callable[..., xr.Dataset]
 Kind = Literal["tally", "report", "either"]
 
 QUESTIONS: tuple[Question, ...] = (
-    disparity, between_group_variance, posterior_variance, goodness_of_fit, variance_attribution, certify,
+    disparity, between_group_variance, posterior_variance, goodness_of_fit, variance_attribution, maihda, certify,
     simultaneous_intervals, ranks, discoveries, margins, fairness_definitions, rows_to_certify, rows_to_narrow,
     minimum_detectable_gap, probability_of_finding_worst, threshold_curve, roc_curve, calibration_curve, auc_intervals,
     disagreement_bounds, prior_sensitivity, loo, contrasts, impact_ratios,

@@ -49,6 +49,18 @@ def _checklist(
     return answer
 
 
+def _shares(answer: xr.Dataset) -> list[str]:
+    """The interaction shares, which lie along no model."""
+    lines = []
+    for approach in answer["approach"].values:
+        for metric in answer["metric"].values:
+            here = answer.sel(approach=approach, metric=metric)
+            share, low, high = (float(here[f"interaction_share{end}"]) for end in ("", "_lower", "_upper"))
+            limits = f" ({low:.3f} to {high:.3f})" if low == low else ""  # noqa: PLR0124, NaN: no limits
+            lines.append(f"{approach}, {metric}: interaction share {share:.3f}{limits}")
+    return lines
+
+
 INEQUALITY = (
     Question(
         "questions.disparities.disparity.disparity",
@@ -82,6 +94,16 @@ INEQUALITY = (
             "comparison", {"F": "f", "df": "df1", "of": "df2", "p": "p_value", "p (Holm)": "p_value_holm",
             "p against noise": "pure_error_p_value"},
             remark="reason",
+        ),
+    ),
+    Question(
+        "questions.maihda.maihda.maihda", "maihda fnr.tally.nc --method ml",
+        {"source": readers.source}, spelled={"weights": "--weigh-by"},
+        table=Table(
+            "model", {"variance": ("between", "between_lower", "between_upper"), "VPC": ("vpc", "vpc_lower", "vpc_upper"),
+            "PCV": ("pcv", "pcv_lower", "pcv_upper"), "MOR": ("mor", "mor_lower", "mor_upper"),
+            "AUC": ("auc", "auc_lower", "auc_upper")},
+            remark="reason", notes=_shares,
         ),
     ),
     Question(

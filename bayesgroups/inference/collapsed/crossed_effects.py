@@ -14,7 +14,13 @@ from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.collapsed.partial_pooling import grid_checks, quadrature_check
-from bayesgroups.models.shared.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
+from bayesgroups.models.shared.component_scales import (
+    COEFFICIENT,
+    OVERALL_LOGIT,
+    OWN_EFFECT,
+    ScaleByOrder,
+    scales_by_order,
+)
 from bayesgroups.models.shared.covariates import standardised
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
@@ -38,7 +44,7 @@ def sample(
     order: int | None = None,
     covariates: Sequence[str] = (),
     prior: Family = "half_t",
-    tau_scale: float | None = None,
+    tau_scale: ScaleByOrder = None,
     own_effects: OwnEffects = "floored",
     tasks: bool = False,
     component_sd: Sequence[float] | None = None,
@@ -53,12 +59,14 @@ def sample(
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
     natural = natural_scale(source).isel(metric=0)
-    scale = float(component_scales(source, np.array([binomial_likelihood]), tau_scale)[0])
+    every, main = scales_by_order(source, np.array([binomial_likelihood]), tau_scale, components.attributes)
+    scales = tuple(float(each) for each in every[0])
+    scale = scales[-1]
     wide = OVERALL_LOGIT if binomial_likelihood else float(natural["scale"])
     x = np.asarray(standardised(source, covariates).values) if covariates else np.empty((source.sizes["subgroup"], 0))
-    predictor = Predictor(components.cells, x, wide, COEFFICIENT * scale)
+    predictor = Predictor(components.cells, x, wide, COEFFICIENT * float(main[0]))
     fixed = own_effects == "fixed" and len(components.names) > 1
-    spread = Prior(prior, (scale,) * len(components.names), OWN_EFFECT * scale if fixed else None)
+    spread = Prior(prior, scales, OWN_EFFECT * scale if fixed else None)
     if component_sd is not None:
         if len(component_sd) != len(components.names):
             raise ValueError(

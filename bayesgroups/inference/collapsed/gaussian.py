@@ -11,7 +11,6 @@ Given tau everything is normal and integrated in closed form; tau lies on a grid
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,16 +18,12 @@ from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
-from bayesgroups.inference.collapsed.grid import DROP
-
-LogDensity = Callable[[NDArray[np.floating]], FloatArray]
+from bayesgroups.inference.collapsed import half_line
 
 MIN_ESTIMATES_FOR_FLAT_PRIORS = 4
 """Estimates below which flat priors leave no posterior; one less where overall is known."""
 CHUNK = 64_000
 """Numbers handled at once, so that memory does not grow with subgroups times draws."""
-W_MAX = 300.0
-"""Largest w that is looked at; sinh of it is still a number."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +97,12 @@ def sample(
             value[block] += 0.5 * (np.log(weight).sum(axis=1) - np.log1p(total * overall_scale**2) - around)
         return np.asarray(value, dtype=np.float64)
 
-    low, high = _locate(log_posterior, float(np.arcsinh(8 * tau_scale / finest)))
-    w, edge_mass, grid_error = _draw(log_posterior, low, high, draws, nodes, rng)
+    low, high = half_line.locate(log_posterior, float(np.arcsinh(8 * tau_scale / finest)))
+    w, edge_mass, grid_error = half_line.draw(log_posterior, low, high, draws, nodes, rng)
     tau = finest * np.sinh(w)
     precision = 0.0 if flat or overall_known else overall_scale**-2
     overall = np.full(draws, float(centre)) if overall_known else _overall(y, s2, tau, centre, precision, rng)
-    mu = _effects(np.where(some, z, 0.0), np.where(some, v, np.inf), overall, tau, rng)
+    mu = effects(np.where(some, z, 0.0), np.where(some, v, np.inf), overall[:, None], tau, rng)
     return GaussianDraws(mu, overall, tau, edge_mass, grid_error)
 
 
@@ -125,41 +120,11 @@ def _overall(
     return centre + along / weight_sum + rng.standard_normal(draws) / np.sqrt(weight_sum)
 
 
-def _locate(log_posterior: LogDensity, high: float) -> tuple[float, float]:
-    """Bounds of w that hold the mass, by zooming in and out."""
-    low = 0.0
-    for _ in range(60):
-        w = np.linspace(low, high, 65)
-        value = log_posterior(w)
-        kept = np.flatnonzero(value >= value.max() - DROP)
-        step = w[1] - w[0]
-        bottom = max(low - (high - low) / 2, 0.0) if kept[0] == 0 else low + (kept[0] - 1) * step
-        top = min(high * 2, W_MAX) if kept[-1] == 64 else low + (kept[-1] + 1) * step
-        if bottom >= low and top <= high and top - bottom > 0.8 * (high - low):
-            break
-        low, high = bottom, top
-    return low, high
+def effects(z: FloatArray, v: FloatArray, centre: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draws of the subgroup means around ``centre`` (draw, subgroup), or (draw, 1) where all have one.
 
-
-def _draw(
-    log_posterior: LogDensity, low: float, high: float, draws: int, nodes: int, rng: np.random.Generator
-) -> tuple[FloatArray, float, float]:
-    """Draws of w, the mass in its outermost cells, and the change of the log evidence when nodes are halved."""
-    width = (high - low) / nodes
-    log_mass = log_posterior(low + width * (np.arange(nodes) + 0.5))
-    mass = np.exp(log_mass - log_mass.max())
-    half = np.exp(log_posterior(low + 2 * width * (np.arange(nodes // 2) + 0.5)) - log_mass.max())
-    change = float(np.abs(np.log(2 * half.sum() / mass.sum())))
-    mass /= mass.sum()
-    cell = np.minimum(np.searchsorted(np.cumsum(mass), rng.random(draws), side="right"), nodes - 1)
-    edge = mass[-1] if low == 0 else max(mass[0], mass[-1])
-    return low + width * (cell + rng.random(draws)), float(edge), change
-
-
-def _effects(
-    z: FloatArray, v: FloatArray, overall: FloatArray, tau: FloatArray, rng: np.random.Generator
-) -> FloatArray:
-    """Draws of the subgroup means; an infinite ``v`` means that nothing is known of a subgroup but the population."""
+    An infinite ``v`` means that nothing is known of a subgroup but the population.
+    """
     mu = np.empty((len(tau), len(z)))
     observed = np.isfinite(v)
     variance = np.where(observed, v, 1.0)
@@ -168,5 +133,5 @@ def _effects(
         block = slice(start, start + size)
         t2 = tau[block, None] ** 2
         shrink = np.where(observed, variance / (variance + t2), 1.0)
-        mu[block] = z + shrink * (overall[block, None] - z) + np.sqrt(shrink * t2) * rng.standard_normal(shrink.shape)
+        mu[block] = z + shrink * (centre[block] - z) + np.sqrt(shrink * t2) * rng.standard_normal(shrink.shape)
     return mu

@@ -6,6 +6,7 @@ from bayesgroups.views.tables.comparisons import comparison_summary as compariso
 from bayesgroups.views.tables.comparisons import comparison_table as comparison_table
 from bayesgroups.views.tables.comparisons import predictive_table as predictive_table
 from bayesgroups.views.tables.frames import report_frame as report_frame
+from bayesgroups.views.tables.maihda_tables import maihda_table as maihda_table
 from bayesgroups.views.tables.records import answer_document as answer_document
 from bayesgroups.views.tables.report_documents import answer_schema as answer_schema
 from bayesgroups.views.tables.report_documents import report_document as report_document

@@ -1,0 +1,164 @@
+"""Fits of multilevel models of strata from sums, against R and an independent computation on the same strata."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bayesgroups.questions.maihda import mean_models, rate_models
+from bayesgroups.questions.maihda.discrimination import auc, delong
+from bayesgroups.questions.maihda.shares import project
+from bayesgroups.questions.maihda.stratum_fit import p_value_zero, profile_limits
+from bayesgroups.questions.maihda.variance_scales import integrated, latent, linearised, median_odds_ratio, realised
+
+FOLDER = Path(__file__).parents[2] / "golden" / "targets"
+PYTHON = json.loads((FOLDER / "maihda_python.json").read_text())
+NAMES = {
+    "null": [],
+    "gender": ["gender"],
+    "employed": ["employed"],
+    "age": ["age"],
+    "adjusted": ["gender", "employed", "age"],
+}
+
+
+def strata(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((FOLDER / name).read_text().splitlines()))
+
+
+def columns(rows: list[dict[str, str]], names: list[str]) -> np.ndarray:
+    made = [np.ones(len(rows))]
+    for name in names:
+        levels = list(dict.fromkeys(row[name] for row in rows))
+        made += [np.array([float(row[name] == level) for row in rows]) for level in levels[1:]]
+    return np.column_stack(made)
+
+
+def means(names: list[str], restricted: bool) -> mean_models.Means:
+    rows = strata("efc_strata.csv")
+    n, mean, within = (np.array([float(row[key]) for row in rows]) for key in ("n", "mean", "sum_squares"))
+    return mean_models.Means(n, mean, float(within.sum()), columns(rows, names), restricted)
+
+
+def rates(names: list[str]) -> rate_models.Counts:
+    rows = strata("efc_binary_strata.csv")
+    k, n = (np.array([float(row[key]) for row in rows]) for key in ("k", "n"))
+    return rate_models.Counts(k, n, columns(rows, names))
+
+
+@pytest.mark.parametrize("method", ["ml", "reml"])
+@pytest.mark.parametrize("model", list(NAMES))
+def test_means_of_rows_in_strata(method: str, model: str) -> None:
+    golden = PYTHON[f"gaussian_{method}"][model]
+    fit = mean_models.fit(means(NAMES[model], method == "reml"))
+    # Theirs come from an optimiser.
+    np.testing.assert_allclose(
+        [fit.between, fit.residual], [golden["between"], golden["residual"]], atol=1e-6, rtol=1e-6
+    )
+    np.testing.assert_allclose(fit.log_likelihood, golden["loglik"], rtol=1e-10)
+    np.testing.assert_allclose(fit.coefficients, golden["fixed"], rtol=1e-6)
+    np.testing.assert_allclose(np.sqrt(np.diag(fit.covariance)), golden["se"], rtol=1e-6)
+    assert fit.boundary is (model == "adjusted")
+    if model == "null":
+        np.testing.assert_allclose(fit.effect, golden["stratum_residual"], atol=1e-6)
+        np.testing.assert_allclose(fit.effect_sd, golden["conditional_sd"], atol=1e-6)
+
+
+def test_profile_of_the_variance_of_means() -> None:
+    data = means([], restricted=False)
+    fit, golden = mean_models.fit(data), PYTHON["gaussian_ml"]["null"]
+    limits = profile_limits(lambda v: mean_models.profile(v, data), fit.between, 0.95)
+    np.testing.assert_allclose(limits, golden["profile_ci_between"], rtol=1e-5)
+    p = p_value_zero(fit.log_likelihood, mean_models.ratio_profile(0.0, data))
+    np.testing.assert_allclose(p, golden["p_zero_mixture"], rtol=1e-6)
+
+
+def test_rates_of_rows_in_strata() -> None:
+    golden, fit = PYTHON["binary"]["null"], rate_models.fit(rates([]))
+    np.testing.assert_allclose(fit.between, golden["variance"], rtol=1e-6)
+    np.testing.assert_allclose(fit.coefficients, golden["fixed"], rtol=1e-6)
+    np.testing.assert_allclose(fit.effect, golden["posterior_mean_residual"], atol=1e-6)
+    zero = rate_models.profile(0.0, rates([]))
+    np.testing.assert_allclose(fit.log_likelihood, golden["loglik_without_constant"], rtol=1e-9)
+    np.testing.assert_allclose(zero, golden["loglik_zero"], rtol=1e-9)
+    np.testing.assert_allclose(p_value_zero(fit.log_likelihood, zero), golden["p_zero_mixture"], rtol=1e-5)
+    between, centre = np.array(fit.between), fit.coefficients[0]
+    for value, name in (
+        (latent(between), "vpc_latent"),
+        (linearised(between, centre), "vpc_response_linearised"),
+        (integrated(between, centre), "vpc_response_quadrature"),
+        (median_odds_ratio(between), "mor"),
+    ):
+        np.testing.assert_allclose(value, golden[name], rtol=2e-5)
+
+
+def test_main_effects_of_rates_leave_nothing_between_strata() -> None:
+    golden, fit = PYTHON["binary"]["adjusted"], rate_models.fit(rates(NAMES["adjusted"]))
+    assert fit.boundary
+    assert fit.between == 0
+    np.testing.assert_allclose(fit.coefficients, golden["fixed"], rtol=1e-5)
+    np.testing.assert_allclose(fit.log_likelihood, golden["loglik_without_constant"], rtol=1e-9)
+    data = rates([])
+    main = columns(strata("efc_binary_strata.csv"), NAMES["adjusted"]) @ fit.coefficients
+    np.testing.assert_allclose(auc(main, data.successes, data.count), golden["auc_main_effects"], rtol=1e-8)
+
+
+def test_main_effects_that_separate_have_no_fit() -> None:
+    data = rate_models.Counts(
+        np.array([0.0, 0, 3, 5]), np.array([9.0, 9, 9, 9]), np.column_stack([np.ones(4), [0, 0, 1, 1]])
+    )
+    fit = rate_models.fit(data)
+    assert np.isnan(fit.between)
+    assert "separate" in fit.reason
+
+
+def test_discrimination_of_strata() -> None:
+    golden, data = PYTHON["binary"]["null"], rates([])
+    fit = rate_models.fit(data)
+    observed = data.successes / data.count
+    np.testing.assert_allclose(auc(observed, data.successes, data.count), golden["auc_observed_rates"], rtol=1e-9)
+    np.testing.assert_allclose(delong(observed, data.successes, data.count), 0.018462, atol=1e-6)
+    np.testing.assert_allclose(auc(fit.effect, data.successes, data.count), golden["auc_shrunk"], rtol=1e-9)
+    shrunk = expit(fit.coefficients[0] + fit.effect)
+    own = auc(shrunk, data.count * shrunk, data.count)
+    np.testing.assert_allclose(own, golden["auc_of_shrunk_rates_on_themselves"], rtol=1e-6)
+
+
+def test_the_area_is_that_of_all_pairs() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        n = rng.integers(1, 9, 7).astype(float)
+        k, score = rng.binomial(n.astype(int), 0.5).astype(float), rng.integers(0, 4, 7) / 4
+        pairs = np.sign(score[:, None] - score[None, :]) / 2 + 0.5
+        expected = k @ pairs @ (n - k) / (k.sum() * (n - k).sum())
+        np.testing.assert_allclose(auc(score, k, n), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "weight"), [("equal", [1.0] * 4), ("weights_6_2_1_1", [6.0, 2, 1, 1])])
+def test_projection(name: str, weight: list[float]) -> None:
+    golden: dict[str, Any] = PYTHON[f"projection_{name}"]
+    design = np.array([[1.0, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]])
+    split = project(np.array(golden["eta"]), design, np.array(weight))
+    np.testing.assert_allclose(split.additive, golden["additive"], rtol=1e-12)
+    np.testing.assert_allclose(split.interaction, golden["interaction"], rtol=1e-12)
+    np.testing.assert_allclose(split.interaction_share, golden["interaction_share"], rtol=1e-12)
+    np.testing.assert_allclose(split.residual, golden["residuals"], atol=1e-12)
+
+
+def test_variances_of_a_projection_add_up() -> None:
+    rng = np.random.default_rng(2)
+    eta, weight = rng.standard_normal((50, 6)), rng.random(6)
+    design = np.column_stack([np.ones(6), [0, 0, 0, 1, 1, 1], [0, 1, 0, 0, 1, 0]])
+    split = project(eta, design, weight)
+    mean = eta @ weight / weight.sum()
+    np.testing.assert_allclose(split.additive + split.interaction, (eta - mean[:, None]) ** 2 @ weight / weight.sum())
+
+
+def test_a_realised_share_of_equal_rates_is_nothing() -> None:
+    assert float(realised(np.full(4, 0.3), np.ones(4))) == pytest.approx(0, abs=1e-15)
