@@ -201,7 +201,7 @@ class CrossedEffects(Estimator):
             binomial=is_binomial(source, self.likelihood),
             order=self.order,
             covariates=self.covariates,
-            tau_scale=self.tau_scale,
+            tau_scale=self._scales,
             residual=self.own_effects,
         )
 

@@ -307,3 +307,15 @@ def test_efficiency_is_that_of_the_draws() -> None:
     chains = np.repeat(independent[:, :100], 10, axis=1)
     assert relative_efficiency(independent) == pytest.approx(1.0, abs=0.1)
     assert relative_efficiency(chains) == pytest.approx(0.1, abs=0.03)
+
+
+def test_scales_by_order_are_those_of_their_components() -> None:
+    """The same scale for every order is one scale; a wider one for subgroups moves their densities."""
+    labels = pd.DataFrame([(a, b) for a in "xyz" for b in "fm"], columns=["a", "b"])
+    counts = bg.tally_from_counts([2, 5, 1, 9, 4, 0], [12, 11, 9, 14, 10, 8], labels)
+    same, alike, wide = (
+        bg.loo(bg.estimate(counts, bg.CrossedEffects(tau_scale=scale), seed=1))["elpd_i"].values
+        for scale in (0.3, (0.3, 0.3), (0.3, 1.5))
+    )
+    np.testing.assert_array_equal(same, alike)
+    assert np.abs(wide - same).max() > 0.01

@@ -35,7 +35,13 @@ from bayesgroups.inference.left_out.crossed_normal import conditional, design
 from bayesgroups.inference.left_out.moved import count_densities
 from bayesgroups.inference.prior_conflict import logit
 from bayesgroups.models.shared.cells import binomial_cells, normal_cells
-from bayesgroups.models.shared.component_scales import COEFFICIENT, OVERALL_LOGIT, OWN_EFFECT, component_scales
+from bayesgroups.models.shared.component_scales import (
+    COEFFICIENT,
+    OVERALL_LOGIT,
+    OWN_EFFECT,
+    ScaleByOrder,
+    scales_by_order,
+)
 from bayesgroups.models.shared.covariates import standardised
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
@@ -47,11 +53,12 @@ of the covariance keeps its digits, and a density changes by less than draws can
 
 def crossed_effects(
     draws: xr.Dataset, tally: xr.Dataset, source: xr.Dataset, *, binomial: bool, order: int | None,
-    covariates: Sequence[str], tau_scale: float | None, residual: Literal["floored", "fixed", "learned"],
+    covariates: Sequence[str], tau_scale: ScaleByOrder, residual: Literal["floored", "fixed", "learned"],
 ) -> LeftOut:  # fmt: skip
     """Densities of one metric or of all tasks; ``source`` is the tally as one metric, with the variances of the model."""
     natural, components = natural_scale(source), subsets(source, order)
-    scale = float(component_scales(source, np.array([binomial]), tau_scale)[0])
+    every, main = scales_by_order(source, np.array([binomial]), tau_scale, components.attributes)
+    scale = float(every[0, -1])
     wide = OVERALL_LOGIT if binomial else float(natural["scale"][0])
     sds = _array(draws["component_sd"].isel(metric=0), "sample", "component")
     fixed_scale = OWN_EFFECT * scale
@@ -61,7 +68,7 @@ def crossed_effects(
     residual_variance = sds[:, -1] ** 2 + (fixed_scale**2 if with_fixed and residual == "floored" else 0.0)
     residual_variance = np.maximum(residual_variance, (RESOLVED_SHARE * scale) ** 2)
     x = standardised(source, covariates).values if covariates else np.empty((source.sizes["subgroup"], 0))
-    z, widths = design(components, x, sds[:, :-1], wide, COEFFICIENT * scale)
+    z, widths = design(components, x, sds[:, :-1], wide, COEFFICIENT * float(main[0]))
     shape = (tally.sizes["metric"], tally.sizes["subgroup"])
     if binomial:
         counts = binomial_cells(source, np.array([True]))
