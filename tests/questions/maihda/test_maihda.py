@@ -222,8 +222,8 @@ def test_table_as_papers_print_it(rates: xr.Dataset, means: xr.Dataset) -> None:
 def test_plot_has_strata_in_order(rates: xr.Dataset) -> None:
     answer = rates.expand_dims("metric")
     for using in ("posterior", "tally"):
-        axes = bg.plots.maihda(answer, using=using)  # type: ignore[arg-type]
-        markers = [line.get_xdata() for line in axes.get_lines()]
+        axes = bg.plots.maihda(answer, using=using)
+        markers = [np.asarray(line.get_xdata()) for line in axes.get_lines()]
         assert (np.diff(markers[0]) >= 0).all()
         assert len(markers[1]) == 12
         assert "interaction share" in axes.get_title(loc="left")
