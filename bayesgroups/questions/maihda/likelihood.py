@@ -99,10 +99,8 @@ def _limits(strata: Strata, name: str, fit: StratumFit, method: Method, level: f
         data = strata.means(names, method)
         ratio = fit.between / fit.residual
         low, high = profile_limits(partial(mean_models.ratio_profile, data=data), ratio, level)
-        ends = {
-            "between": profile_limits(partial(mean_models.profile, data=data), fit.between, level),
-            "vpc": (low / (1 + low), high / (1 + high)),
-        }
+        between = profile_limits(partial(mean_models.profile, data=data), fit.between, level)
+        ends = {"between": between, "vpc": (low / (1 + low), high / (1 + high))}
     return {
         f"{key}_{side}": end for key, pair in ends.items() for side, end in zip(("lower", "upper"), pair, strict=True)
     }

@@ -124,7 +124,7 @@ def maihda(
     >>> counts = bg.tally_from_counts([100, 110, 500, 520, 300, 310], [1000] * 6, who)
     >>> answer = bg.maihda(counts).sel(metric="rate")
     >>> answer["pcv"].sel(approach="frequentist").round(3).to_series().to_dict()
-    {'null': nan, 'only:race': 1.0, 'only:sex': 0.0, 'adjusted': 1.0}
+    {'null': nan, 'only:race': 1.0, 'only:sex': 0.002, 'adjusted': 1.0}
     >>> bool(answer["interaction_share"].sel(approach="bayesian") < 0.1)
     True
     """

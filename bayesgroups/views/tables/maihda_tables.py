@@ -54,7 +54,7 @@ def maihda_table(answer: xr.Dataset, metric: str | None = None, *, using: Using 
     >>> who = pd.DataFrame({"race": ["a", "a", "b", "b", "c", "c"], "sex": ["f", "m"] * 3})
     >>> counts = bg.tally_from_counts([100, 110, 500, 520, 300, 310], [1000] * 6, who)
     >>> maihda_table(bg.maihda(counts), using="tally").loc["variance between strata"].to_list()
-    ['0.758 (0.259 to 3.57)', '0 (0 to 0.00743) (boundary)', '0.758 (0.259 to 3.58)', '0 (0 to 0.00606) (boundary)']
+    ['0.802 (0.305 to 3.25)', '0 (0 to 0.00664) (boundary)', '0.801 (0.304 to 3.24)', '0 (0 to 0.00511) (boundary)']
     """
     import pandas as pd
 
