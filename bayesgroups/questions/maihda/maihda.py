@@ -60,7 +60,7 @@ def maihda(
         Weights of strata in the shares and in ``vpc_realised``: all alike, or by rows.
     model : {"crossed", "regression"}
         Of a tally, the Bayesian model that shares and strata are taken from: crossed effects, in which main effects are shrunk as
-        well, or the adjusted model, in which they are not.
+        well, or the adjusted model, in which they hardly are and whose limits of shares are too short where strata are small.
     method : {"reml", "ml"}
         Of the frequentist side of means; rates are fitted by maximum likelihood with adaptive quadrature.
     replicates : int
