@@ -27,7 +27,7 @@ from bayesgroups.studies.resampling import study
 from bayesgroups.studies.scores import SIZE_CLASSES, cell_sums
 from examples.commands import add_options, executor
 from examples.comparisons.joint_entrants import competitors
-from examples.comparisons.joint_populations import joint_populations
+from examples.comparisons.joint_populations import JointPopulation, joint_populations
 from examples.comparisons.shared_cells import MIN_ROWS_WITH_TRUTH, SEED, draws_of
 from examples.records import as_csv, write
 
@@ -103,6 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--after", type=float, default=0.0, help="leave out of the record the draws that a run with this share has"
     )
+    parser.add_argument("--populations", help="some of the eight, separated by commas; all when left out")
     parser.add_argument("--estimators", help=f"some of {', '.join(competitors())}, separated by commas")
     parser.add_argument(
         "--fewest", type=int, default=MIN_ROWS_WITH_TRUTH, help="rows below which a subgroup has no truth"
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         raise InputError(f"estimator {unknown[0]!r} is not one of {', '.join(competitors())}")
     chosen = {name: entry for name, entry in competitors().items() if name in {*names, "crossed_effects"}}
-    populations, by_population = joint_populations(given.data, fewest=given.fewest), {}
+    populations, by_population = _chosen(joint_populations(given.data, fewest=given.fewest), given.populations), {}
     with executor(given) as run:
         for population in populations:
             first, last = (_draws(population, share) for share in (given.after, given.share))
@@ -139,6 +140,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.stdout.write(f"{line.estimator:40s} {line.size_class:6s} {line.mae:.3f} {line.coverage:.3f}\n")
     if given.record is not None:
         write(given.record, as_csv(lines))
+
+
+def _chosen(populations: Sequence[JointPopulation], asked: str | None) -> list[JointPopulation]:
+    """The populations that are asked for, in their order."""
+    names = [each.name for each in populations] if asked is None else asked.split(",")
+    for name in names:
+        if name not in [each.name for each in populations]:
+            raise InputError(f"population {name!r} is not one of {', '.join(each.name for each in populations)}")
+    return [each for each in populations if each.name in names]
 
 
 def _draws(population: Population, share: float) -> int:
