@@ -86,15 +86,15 @@ MUTATIONS = (
     Mutation(
         "Wilson limits",
         f"{FREQUENTIST}/intervals/proportions.py",
-        "z * (1 - z) / trials + q**2 / (4 * trials**2)",
-        "z * (1 - z) / trials",
+        "rate * (1 - rate) / trials + z**2 / (4 * trials**2)",
+        "rate * (1 - rate) / trials",
         "tests/frequentist/test_proportions.py",
     ),
     Mutation(
         "Wilson centre",
         f"{FREQUENTIST}/intervals/proportions.py",
-        "(z + q**2 / (2 * trials)) / shrink",
-        "z / shrink",
+        "(rate + z**2 / (2 * trials)) / shrink",
+        "rate / shrink",
         "tests/frequentist/test_proportions.py",
     ),
     Mutation(

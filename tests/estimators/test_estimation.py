@@ -244,7 +244,7 @@ class NoEngine(PartialPooling):
             r"tally must come from bg.tally\(\)",
         ),
         (lambda: bg.estimate(counts(), bg.NoPooling, seed=1), bg.InputError, r"write NoPooling\(\) with brackets"),  # type: ignore[arg-type]
-        (lambda: bg.estimate(counts(), "eb", seed=1), bg.InputError, "estimator must be one such as"),  # type: ignore[arg-type]
+        (lambda: bg.estimate(counts(), "eb", seed=1), bg.InputError, "estimator must be an instance, not a text"),  # type: ignore[arg-type]
         (lambda: bg.estimate(counts(), bg.NoPooling(), seed=-1), bg.InputError, "seed must be a whole number"),
         (lambda: bg.estimate(counts(), bg.NoPooling(), seed=True), bg.InputError, "seed must be a whole number"),
         (

@@ -122,6 +122,7 @@ def test_the_four_places_and_the_functions_that_choose() -> None:
     choosing = {name.rpartition(".")[2] for name, f in FUNCTIONS.items() if "using" in inspect.signature(f).parameters}
     assert choosing == {
         *DRAWN, "contrasts", "impact_ratios", "heat_map", "shrinkage", "metric_frame", "comparison_table", "comparison_summary",
+        "maihda", "maihda_table",
     }  # fmt: skip
 
 

@@ -114,5 +114,5 @@ def test_what_has_no_margins() -> None:
 
 
 def test_an_estimator_refuses_margins() -> None:
-    with pytest.raises(SchemaError, match="tally must come from"):
+    with pytest.raises(SchemaError, match="tally must not come from"):
         bg.estimate(bg.margins(tally_by("race", "gender")), bg.NoPooling(), seed=1)

@@ -253,7 +253,10 @@ def test_the_code_that_makes_it_again_runs(monkeypatch: pytest.MonkeyPatch) -> N
         bg.tally(rows, ["site"], ["fnr"], y_true="y", y_pred="d"), bg.PartialPooling(tau_scale=0.3), seed=4
     )
     code = origin(made)["code"]
-    settings = "clusters='effective_counts', interval='morris', likelihood='auto', overall_scale=None, tau_scale=0.3"
+    settings = (
+        "clusters='effective_counts', coefficient_scale=None, covariates=(), interval='morris', likelihood='auto', "
+        "method='reml', overall_scale=None, tau_scale=0.3"
+    )
     assert f"report = bg.estimate(tally, bg.PartialPooling({settings}), seed=4)" in code
     names: dict[str, object] = {"rows": rows}
     exec(code.rpartition("\n")[0], names)  # all but the line that writes a file
