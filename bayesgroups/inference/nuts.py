@@ -74,7 +74,7 @@ def sample(
     from pytensor.configdefaults import config
     from threadpoolctl import threadpool_limits
 
-    kept = [variable.name for variable in model.unobserved_RVs if keep_latent or not _latent(model, variable.name)]
+    kept = [variable.name for variable in model.unobserved_RVs] if keep_latent else parameters_of(model)
     observed = log_likelihood and bool(model.observed_RVs)
     # With fast maths the first run and a run from the compiler's cache round differently, and draw differently.
     # Matrices are small and chains run side by side: threads of the linear algebra would only wait for one another.
@@ -114,6 +114,11 @@ def _check(backend: str, thin: int = 1) -> None:
         raise MissingDependencyError(
             f"sampling with JAX needs {' and '.join(missing)}; install what is missing with: pip install 'bayesgroups[jax]'"
         )
+
+
+def parameters_of(model: pm.Model) -> list[str]:
+    """Variables of a model that are kept: all that are not observed and do more than serve the parametrisation."""
+    return [variable.name for variable in model.unobserved_RVs if not _latent(model, variable.name)]
 
 
 def _latent(model: pm.Model, name: str) -> bool:

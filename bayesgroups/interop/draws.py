@@ -11,6 +11,9 @@ import xarray as xr
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.descriptions import describe
+from bayesgroups.estimators.likelihood_groups import parts_of
+from bayesgroups.inference.nuts import parameters_of
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.report.diagnostics import Check, chain_checks, nuts_checks
 from bayesgroups.report.posterior import Posterior
@@ -26,7 +29,7 @@ def report_from_draws(
     *,
     variable: str = "mu",
     dim: str | None = None,
-    estimator: str = "own_model",
+    estimator: str | Estimator = "own_model",
     reference: Estimator | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -46,12 +49,13 @@ def report_from_draws(
     dim : str, optional
         The dim of the subgroups: ``subgroup``, or the only one left. Its labels are matched with those of the tally; a dim
         without labels, or numbered from 0 as ``__obs__`` of Bambi is, must be in the order of the tally.
-    estimator : str
-        Name of the model in the report.
+    estimator : str or Estimator
+        Name of the model in the report. Give the estimator itself if the draws are those of ``estimator.model(tally)``, priors
+        unchanged: the report then has its settings, priors in words, parameters and checks of the fit, as that of `estimate` has.
     reference : Estimator, optional
-        Whose frequentist side answers; ``bg.NoPooling()`` where left out.
+        Whose frequentist side answers; where left out, that of ``estimator``, or of ``bg.NoPooling()`` if that is a name.
     settings : mapping, optional
-        Kept in the report.
+        Kept in the report, with a name.
     seed : int
         Of the reference; kept in the report.
 
@@ -59,12 +63,14 @@ def report_from_draws(
     -------
     xr.DataTree
         A report, see `bayesgroups.report.schema`, with R-hat and effective sample sizes, and divergences and E-BFMI where the draws
-        come with them: ``report.attrs["usable"]`` is 0 where one fails. ``overall`` and ``tau`` are kept if there.
+        come with them: ``report.attrs["usable"]`` is 0 where one fails. ``overall`` and ``tau`` are kept if there;
+        ``attrs["sampler"]`` is the package that drew, with its version, where the draws say so.
 
     Raises
     ------
     InputError
-        If dims or labels do not fit the tally, or draws lie outside the range of the metric.
+        If dims or labels do not fit the tally, draws lie outside the range of the metric, or the draws lack a parameter of the
+        estimator or come with settings beside its own.
     SchemaError
         If ``tally`` is not a tally.
 
@@ -93,15 +99,66 @@ def report_from_draws(
     kept = {"mu": mu} | {
         name: _hyper(posterior[name], metrics) for name in ("overall", "tau") if name in posterior and name != variable
     }
+    if isinstance(estimator, Estimator):
+        _check_settings(estimator, settings)
+        kept = _parameters(tally, posterior, estimator, variable) | kept
     data = xr.Dataset({name: values.drop_vars(set(values.coords) - set(values.dims)) for name, values in kept.items()})
     checked = [metric for i, metric in enumerate(metrics) if np.isfinite(mu.values[:, :, i]).any()]
     sampled = None if stats is None else xr.DataTree.from_dict({"posterior": data, "sample_stats": stats})
     checks: list[Check] = []
     for metric in checked:
         checks += chain_checks(data, metric) if sampled is None else nuts_checks(sampled, metric)
+    sampler = _sampler(posterior)
+    if isinstance(estimator, Estimator):
+        for part in parts_of(tally.sel(metric=checked), estimator):
+            checks += estimator.fit_checks(part, data.sel(metric=part["metric"].values))
+        answer = (reference or estimator).reference(tally, seed=seed)
+        fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
+        return assemble(
+            tally, fitted, answer, estimator=estimator.word, settings=estimator.settings(), seed=seed,
+            estimands=estimator.estimands(tally), description=describe(estimator, tally) | sampler,
+        )  # fmt: skip
     answer = (reference or NoPooling()).reference(tally, seed=seed)
     fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
-    return assemble(tally, fitted, answer, estimator=estimator, settings=dict(settings or {}), seed=seed)
+    return assemble(
+        tally, fitted, answer, estimator=estimator, settings=dict(settings or {}), seed=seed, description=sampler
+    )
+
+
+def _sampler(posterior: xr.Dataset) -> dict[str, str]:
+    """The package that drew, as the attributes of ArviZ say it; empty where they do not."""
+    name, version = (posterior.attrs.get(f"inference_library{end}", "") for end in ("", "_version"))
+    return {"sampler": f"{name} {version}".strip()} if name else {}
+
+
+def _check_settings(estimator: Estimator, settings: Mapping[str, Any] | None) -> None:
+    if settings is not None:
+        name = type(estimator).__name__
+        raise InputError(
+            f"settings={dict(settings)!r} beside the estimator {name}: its settings are its own; leave settings= out, or give "
+            f"a model that is not quite {name} a name, as estimator='my_model'"
+        )
+
+
+def _parameters(
+    tally: xr.Dataset, posterior: xr.Dataset, estimator: Estimator, variable: str
+) -> dict[str, xr.DataArray]:
+    """Parameters of the model of an estimator beside the values of subgroups, as its own report keeps them."""
+    model = estimator.model(tally)
+    names = [name for name in parameters_of(model) if name not in ("mu", "alpha")]
+    for name in names:
+        if name not in posterior or name == variable:
+            raise InputError(
+                f"the draws have no variable {name!r}, a parameter of {type(estimator).__name__}; keep all variables of "
+                "estimator.model(tally), or give a model of your own a name, as estimator='my_model'"
+            )
+    laid = {name: posterior[name].transpose(*SAMPLES, ...) for name in names}
+    return {
+        name: (_matched(values, "metric", tally["metric"].values) if "metric" in values.dims else values).assign_coords(
+            {sample: np.arange(values.sizes[sample]) for sample in SAMPLES}
+        )
+        for name, values in laid.items()
+    }
 
 
 def _groups(draws: object, variable: str) -> tuple[xr.Dataset, xr.Dataset | None]:

@@ -21,13 +21,14 @@ METRICS_SHOWN = 6
 DIMS = {"approach", "metric", "subgroup", "level"}
 """Dims of ``/estimates`` that the table is made of."""
 STYLE = """<style>
-.bg-report {font: 13px/1.4 system-ui, sans-serif; max-width: 60em}
-.bg-report table {border-collapse: collapse; margin: .3em 0 .8em}
+.bg-report {font: 13px/1.4 system-ui, sans-serif; max-width: 60em; overflow-x: auto}
+.bg-report table {border-collapse: collapse; margin: .3em 0 .8em; font-size: inherit}
 .bg-report caption {text-align: left; font-weight: 600; padding: .3em 0}
 .bg-report th, .bg-report td {padding: .15em .7em; text-align: left; border-bottom: 1px solid #8884}
-.bg-report .num {text-align: right; font-variant-numeric: tabular-nums}
+.bg-report .num {text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap}
 .bg-report .verdict {border-left: 4px solid #2a7f4f; padding: .3em .7em; margin: .3em 0}
 .bg-report .bad {border-color: #c0392b}
+.bg-report .verdict ul {margin: .2em 0; padding-left: 1.4em}
 .bg-report summary {cursor: pointer}
 </style>"""
 """Style of what is shown, in its own class so that nothing else of the notebook changes."""
@@ -61,7 +62,8 @@ def _verdict(report: xr.DataTree) -> str:
         f"{report.attrs.get('estimator')}, by {report.attrs.get('inference')}, seed {report.attrs.get('seed')}"
     )
     if usable(report):
-        why = f"All {checks} checks of the computation passed." if checks else "There was nothing to check."
+        passed = f"All {checks} checks" if checks > 1 else "The one check"
+        why = f"{passed} of the computation passed." if checks else "There was nothing to check."
         return f'<div class="verdict" role="status"><strong>Usable.</strong> {why} <small>({made})</small></div>'
     sentences = "".join(f"<li>{_text(sentence)}</li>" for sentence in failed)
     return (

@@ -61,6 +61,34 @@ def test_the_last_line_of_a_cell_in_ipython() -> None:
     assert "Usable." in data["text/html"]
 
 
+def test_the_last_line_of_a_cell_in_a_kernel() -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    code = (
+        "import bayesgroups as bg\nimport pandas as pd\n"
+        'tally = bg.tally_from_counts([4, 30], [10, 100], pd.DataFrame({"sex": ["<b>f", "m"]}), metric="fnr")\n'
+        "bg.estimate(tally, bg.NoPooling(), seed=1)"
+    )
+    notebook: Any = nbformat.v4
+    book = notebook.new_notebook(cells=[notebook.new_code_cell(code)])
+    NotebookClient(book, kernel_name="python3", timeout=120).execute()
+    (output,) = book.cells[0].outputs
+    html = output["data"]["text/html"]
+    assert "<strong>Usable.</strong> The one check of the computation passed." in html
+    assert '<th scope="row">&lt;b&gt;f</th>' in html
+
+
+def test_the_last_line_of_a_cell_of_marimo(report: xr.DataTree) -> None:
+    from marimo._output.formatting import get_formatter
+
+    formatter = get_formatter(report)
+    assert formatter is not None
+    kind, html = formatter(report)
+    assert kind == "text/html"
+    assert str(html).startswith(shown(report))
+
+
 def test_verdict_estimand_and_table(report: xr.DataTree) -> None:
     html = shown(report)
     assert "<strong>Usable.</strong> All 2 checks of the computation passed." in html
