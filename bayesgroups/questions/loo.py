@@ -113,7 +113,7 @@ def loo(report: xr.DataTree) -> xr.Dataset:
         else:
             answer = _answer(estimator, draws, part)
         tables.append(_table(answer, part, (draws.sizes["chain"], draws.sizes["draw"])))
-    joined = xr.concat(
+    joined: xr.Dataset = xr.concat(  # pyright: ignore[reportAssignmentType]
         tables, dim="metric", data_vars="minimal", coords="minimal", join="exact", combine_attrs="override"
     )
     attributes = {name: ("subgroup", source[name].values) for name in attributes_of(source)}

@@ -8,7 +8,7 @@ b is estimated by weighted least squares and A by REML, maximum likelihood or th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,5 +129,6 @@ def _variance(y: FloatArray, v: FloatArray, x: FloatArray, method: Method) -> tu
     upper = float(v.min() + np.var(y))
     while _score(upper, y, v, x, method) > 0:
         upper *= 4
-    root = brentq(lambda a: _score(a, y, v, x, method), 0.0, upper, xtol=TOLERANCE * upper, rtol=1e-14)
+    tolerance: Any = 1e-14  # stubs of SciPy ask for a NumPy number
+    root: Any = brentq(lambda a: _score(a, y, v, x, method), 0.0, upper, xtol=TOLERANCE * upper, rtol=tolerance)
     return float(root), False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
@@ -45,4 +47,5 @@ def dunnett(variances: FloatArray, common: float, level: float, *, sides: int = 
 
     # One comparison from below, Bonferroni's from above: the first never is enough, the second always is.
     low, high = -ndtri(error / sides) - 0.1, -ndtri(error / sides / max(len(scale), 1)) + 0.1
-    return float(brentq(excess, low, high, xtol=1e-12))
+    root: Any = brentq(excess, low, high, xtol=1e-12)
+    return float(root)

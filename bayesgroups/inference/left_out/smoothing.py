@@ -48,7 +48,7 @@ def smoothed(
     ``moved`` has the logarithms of other weights, and densities at moved draws, of the same dims. Equal weights need no
     smoothing; their k-hat is NaN. ``efficiency`` is by default `relative_efficiency`.
     """
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     chains, draws, cells = log_density.shape
     flat = log_density.reshape(chains * draws, cells)
@@ -59,14 +59,14 @@ def smoothed(
     vary = np.flatnonzero(np.ptp(weights, axis=0) > EQUAL_WEIGHTS)
     if len(vary):
         share = relative_efficiency(log_weight[:, :, vary]) if efficiency is None else efficiency
-        normalised, pareto_k[vary] = array_stats.psislw(-weights[:, vary].T, r_eff=share)
+        normalised, pareto_k[vary] = array_stats.psislw(-weights[:, vary].T, r_eff=share)  # pyright: ignore[reportArgumentType]
         elpd[vary] = logsumexp(normalised + densities[:, vary].T, axis=1)
     return Smoothed(elpd, lpd, pareto_k)
 
 
 def relative_efficiency(log_weight: FloatArray) -> float:
     """Effective number of draws (chain, draw, cell) as a share of their number, mean over cells; near 1 for exact draws."""
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     effective = array_stats.ess(log_weight, chain_axis=0, draw_axis=1, method="mean")
     return float(np.nanmean(effective) / (log_weight.shape[0] * log_weight.shape[1]))

@@ -42,7 +42,7 @@ def check_thresholds(thresholds: Mapping[str, Sequence[float] | float]) -> dict[
     for name, values in thresholds.items():
         if name not in SCALES:
             raise InputError(f"thresholds= has no scale {name!r}; {near_misses(str(name), SCALES)}")
-        scale = next(each for each in SCALES if each == name)
+        scale: Scale = next(each for each in SCALES if each == name)
         numbers = tuple(float(value) for value in np.ravel(np.asarray(values, dtype=np.float64)))
         for number in numbers:
             if not np.isfinite(number) or (scale != "difference" and number <= 0):

@@ -8,6 +8,7 @@ The likelihood in v and s2 depends on rows through these sums alone, so that the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,9 @@ def fit(data: Means) -> StratumFit:
     best = int(np.argmax(heights))
     low, high = GRID[max(best - 1, 0)], GRID[min(best + 1, len(GRID) - 1)]
     if _slope(float(low), data) > 0 > _slope(float(high), data):
-        ratio = float(brentq(_slope, low, high, args=(data,), xtol=1e-16 * max(float(high), 1e-6), rtol=1e-14))
+        tolerance: Any = 1e-14  # stubs of SciPy ask for a NumPy number
+        root: Any = brentq(_slope, low, high, args=(data,), xtol=1e-16 * max(float(high), 1e-6), rtol=tolerance)
+        ratio = float(root)
     weight, b, covariance, residual, square = _regression(ratio, data)
     residual_variance = square / data.freedom
     shrink = weight * ratio

@@ -47,7 +47,7 @@ def of_model(strata: Strata, name: str, draws: ModelDraws, level: float, rng: np
     if isinstance(residual, float):
         made["residual"] = residual
     else:
-        values["residual"] = residual
+        values["residual"] = np.asarray(residual)
     if strata.rate:
         values["mor"] = median_odds_ratio(between)
         if name == "null":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,10 +56,13 @@ def profile_limits(profile: Callable[[float], float], estimate: float, level: fl
     high = max(2 * estimate, 1e-6)
     while above(high) > 0 and high < 1e12:
         high *= 2
-    upper = float(brentq(above, estimate, high, xtol=1e-12 * high, rtol=1e-12))
+    tolerance: Any = 1e-12  # stubs of SciPy ask for a NumPy number
+    root: Any = brentq(above, estimate, high, xtol=1e-12 * high, rtol=tolerance)
+    upper = float(root)
     if estimate == 0 or above(0.0) >= 0:
         return 0.0, upper
-    return float(brentq(above, 0.0, estimate, xtol=1e-12 * high, rtol=1e-12)), upper
+    root = brentq(above, 0.0, estimate, xtol=1e-12 * high, rtol=tolerance)
+    return float(root), upper
 
 
 def p_value_zero(height: float, at_zero: float) -> float:

@@ -87,11 +87,11 @@ def contrasts(
     low, high = _span(part, null, on)
     handles: list[Artist] = [axes.axvline(null, color=style.INK, lw=shape.line, zorder=1, label="equal")]
     if on == "ratio":
-        for at in FOUR_FIFTHS:
-            marked = axes.axvline(
-                at, color=style.GREY, lw=0.8 * shape.line, ls=(0, (1, 2)), zorder=1, label="0.8 and 1.25"
-            )
-        handles.append(marked)
+        marked = [
+            axes.axvline(at, color=style.GREY, lw=0.8 * shape.line, ls=(0, (1, 2)), zorder=1, label="0.8 and 1.25")
+            for at in FOUR_FIFTHS
+        ]
+        handles.append(marked[-1])
         low, high = min(low, 0.75), max(high, 1.33)
     approaches = [str(each) for each in part["approach"].values]
     for i, approach in enumerate(approaches):
