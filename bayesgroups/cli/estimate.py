@@ -76,6 +76,15 @@ def estimate(
     leaf = chosen(estimator, settings)
     with consoles.fitting() as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
+    return deliver(report, output, html, level=level, json=json, show=show, sort=sort)
+
+
+def deliver(
+    report: xr.DataTree, output: Path | None, html: Path | None, *, level: float, json: bool, show: int, sort: Sort
+) -> int:
+    """Write the files of a report, then print it; the exit code."""
+    from bayesgroups.cli import consoles
+
     written = save(report, output, html, level=level)
     if json:
         return as_json(report)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
-from rich.text import Text
 
 from bayesgroups.cli.options import Flag, Output, Show, SortTable, Written
 
@@ -94,8 +93,7 @@ def poststratify(
     json
         Print JSON instead of tables.
     """
-    from bayesgroups.cli import consoles
-    from bayesgroups.cli.estimate import as_json, save, show_report, verdict
+    from bayesgroups.cli.estimate import deliver
     from bayesgroups.cli.invocations import signed
     from bayesgroups.cli.values import pairs
     from bayesgroups.questions.populations import poststratify as weigh
@@ -110,14 +108,7 @@ def poststratify(
             benchmark=totals or None, benchmark_scale=benchmark_scale, variance=variance, seed=seed,
         )
     )  # fmt: skip
-    written = save(report, output, html, level=level)
-    if json:
-        return as_json(report)
-    console = consoles.output()
-    show_report(console, report, level=level, show=show, sort=sort)
-    for line in written:
-        console.print(Text(line))
-    return verdict(console, report)
+    return deliver(report, output, html, level=level, json=json, show=show, sort=sort)
 
 
 def _source(path: Path) -> xr.Dataset | xr.DataTree:

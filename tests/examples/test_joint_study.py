@@ -99,13 +99,23 @@ def test_the_joint_model_errs_less_than_the_best_word(record: Path) -> None:
     assert min(float(lines[name, "confusion (bayesian)", "all"]["coverage"]) for name in populations) >= 0.93
 
 
-@pytest.mark.xfail(reason="against the present priors of CrossedEffects the error is .906 and the interval score .976")
-def test_the_joint_model_errs_a_tenth_less() -> None:
+@pytest.mark.parametrize("record", [RECORD, HELD_OUT])
+@pytest.mark.xfail(reason="errors are .906 and .917 of those of today's CrossedEffects, interval scores .976 and .957")
+def test_the_joint_model_errs_a_tenth_less(record: Path) -> None:
     """What it was held to beside the first priors of `CrossedEffects`."""
-    lines = lines_of(RECORD)
+    lines = lines_of(record)
     joint, reference = lines["all", "confusion (bayesian)", "all"], lines["all", "crossed_effects (bayesian)", "all"]
     assert float(joint["mae"]) <= 0.9
     assert float(joint["interval_score"]) < 0.95 * float(reference["interval_score"])
+
+
+@pytest.mark.xfail(reason="99.0 %: small subgroups of 500 in the population are few, and their coverage says little")
+def test_small_subgroups_are_covered_as_often_as_intervals_say() -> None:
+    assert 0.93 <= float(lines_of(RECORD)["all", "confusion (bayesian)", "small"]["coverage"]) <= 0.97
+
+
+def test_small_subgroups_of_the_other_draws_are_covered() -> None:
+    assert 0.93 <= float(lines_of(HELD_OUT)["all", "confusion (bayesian)", "small"]["coverage"]) <= 0.97
 
 
 @pytest.mark.record

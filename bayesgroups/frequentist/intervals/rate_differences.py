@@ -16,7 +16,7 @@ EDGE = 1e-12
 def mover_difference(first: FloatArray, of_first: Interval, second: FloatArray, of_second: Interval) -> Interval:
     """Limits of a difference of two independent values from the limits of each (MOVER-D).
 
-    Donner, Zou (2012), doi:10.1177/0962280210383470, Eqs 2.5 and 2.6.
+    Zou, Donner (2008), doi:10.1002/sim.3095.
     """
     below = np.sqrt((first - of_first.lower) ** 2 + (of_second.upper - second) ** 2)
     above = np.sqrt((of_first.upper - first) ** 2 + (second - of_second.lower) ** 2)

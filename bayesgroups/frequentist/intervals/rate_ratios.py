@@ -20,7 +20,8 @@ FLAT = 1e-15
 def mover_ratio(first: FloatArray, of_first: Interval, second: FloatArray, of_second: Interval) -> Interval:
     """Limits of a ratio of two independent values, none negative, from the limits of each (MOVER-R).
 
-    Donner, Zou (2012), doi:10.1177/0962280210383470, Eq 9, its lower limit with a rationalised denominator: the printed one is
+    Donner, Zou (2012), Statistical Methods in Medical Research 21, 347-359, Eq 9, its lower limit with a rationalised denominator:
+    the printed one is
     0 or negative where the upper limit of the second value is at least twice the value.
 
     >>> pair = [Interval(np.array([lower]), np.array([upper])) for lower, upper in ((0.5958, 0.9821), (0.1078, 0.6032))]

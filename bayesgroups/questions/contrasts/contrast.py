@@ -131,8 +131,8 @@ def contrasts(
     References
     ----------
     Newcombe (1998), doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I; Koopman (1984),
-    doi:10.2307/2531405; Miettinen, Nurminen (1985), doi:10.1002/sim.4780040211; Donner, Zou (2012),
-    doi:10.1177/0962280210383470; Hsu (1996), Multiple Comparisons; Dunnett (1955), doi:10.1080/01621459.1955.10501294.
+    doi:10.2307/2531405; Miettinen, Nurminen (1985), doi:10.1002/sim.4780040211; Zou, Donner (2008),
+    doi:10.1002/sim.3095; Hsu (1996), Multiple Comparisons; Dunnett (1955), doi:10.1080/01621459.1955.10501294.
 
     Examples
     --------

@@ -101,7 +101,7 @@ def poststratify(
     References
     ----------
     Gelman, Little (1997), Poststratification into many categories using hierarchical logistic regression; Park, Gelman, Bafumi
-    (2004), doi:10.1093/pan/mph024; Holt, Smith (1979), doi:10.2307/2344652; Donner, Zou (2012), doi:10.1177/0962280210384714.
+    (2004), doi:10.1093/pan/mph024; Holt, Smith (1979), doi:10.2307/2344652; Zou, Donner (2008), doi:10.1002/sim.3095.
 
     Examples
     --------

@@ -123,3 +123,19 @@ def test_a_metric_that_is_no_rate() -> None:
     source = bg.tally(frame, by="site", metrics=["mean"], loss="loss", larger_is_better=False)
     with pytest.raises(InputError, match="metric 'mean' is no rate of rows, so it has no impact ratio"):
         bg.impact_ratios(source)
+
+
+def test_equal_rates_have_unequal_ratios_as_the_page_says() -> None:
+    """Expected ratio of the smallest to the largest of eight rates of 30 people at one half, from all outcomes."""
+    successes = np.arange(31)
+    below = np.concatenate([[0.0], np.cumsum([math.comb(30, k) / 2**30 for k in successes])])
+    inside = np.clip(below[None, 1:] - below[:-1, None], 0, None) ** 8  # all eight within [smallest, largest]
+    padded = np.pad(inside, ((0, 1), (1, 0)))
+    exactly = padded[:-1, 1:] - padded[1:, 1:] - padded[:-1, :-1] + padded[1:, :-1]
+    smallest, largest = np.meshgrid(successes, successes, indexing="ij")
+    possible = (largest >= smallest) & (largest > 0)
+    assert exactly[possible].sum() == pytest.approx(1)
+    expected = (exactly[possible] * smallest[possible] / largest[possible]).sum()
+    assert expected == pytest.approx(0.593, abs=5e-4)
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "contrasts.md").read_text(encoding="utf-8")
+    assert "the smallest ratio is .59 on average" in page.replace("\n", " ")

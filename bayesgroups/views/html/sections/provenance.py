@@ -55,7 +55,7 @@ _INTERVALS = {
     "robust": "Armstrong, Kolesar, Plagborg-Moller (2022), Robust empirical Bayes intervals, doi:10.3982/ECTA18597",
     "fab": "Yu, Hoff (2018), Adaptive multigroup confidence intervals, doi:10.1093/biomet/asy009",
     "imbens_manski_bounds": "Imbens, Manski (2004), Partially identified parameters, doi:10.1111/j.1468-0262.2004.00555.x",
-    "mover": "Donner, Zou (2012), Closed-form confidence intervals for functions, doi:10.1177/0962280210384714",
+    "mover": "Zou, Donner (2008), Construction of confidence limits about effect measures, doi:10.1002/sim.3095",
     "satterthwaite_t": "Satterthwaite (1946), Estimates of variance components, doi:10.2307/3002019",
     "imbens_manski": "Imbens, Manski (2004), Partially identified parameters, doi:10.1111/j.1468-0262.2004.00555.x",
 }
