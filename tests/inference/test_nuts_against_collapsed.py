@@ -27,7 +27,7 @@ def with_visits(tally: xr.Dataset) -> xr.Dataset:
 
 
 @pytest.mark.parametrize("covariates", [(), pytest.param(("visits",), marks=pytest.mark.slow)])
-@pytest.mark.parametrize("likelihood", ["binomial", "normal"])
+@pytest.mark.parametrize("likelihood", ["binomial", pytest.param("normal", marks=pytest.mark.slow)])
 def test_the_two_engines_agree_within_monte_carlo_error(likelihood: str, covariates: tuple[str, ...]) -> None:
     import arviz as az
 

@@ -34,7 +34,7 @@ def pair() -> xr.Dataset:
 @pytest.mark.parametrize(
     ("tally", "centre"),
     [
-        (rates(), None),
+        pytest.param(rates(), None, marks=pytest.mark.slow),
         pytest.param(three(), None, marks=pytest.mark.slow),
         pytest.param(rates(), 0.3, marks=pytest.mark.slow),
         pytest.param(pair(), 0.3, marks=pytest.mark.slow),

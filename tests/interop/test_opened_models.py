@@ -39,6 +39,7 @@ def mean_and_error(report: xr.DataTree, name: str) -> tuple[np.ndarray[Any, Any]
     return draws[name].mean(("chain", "draw")).values, error[name].values
 
 
+@pytest.mark.slow
 def test_sampled_by_hand_is_the_report_of_the_estimator() -> None:
     tally, estimator = small_tally(), bg.PartialPooling()
     by_hand = bg.report_from_draws(tally, sampled(), estimator=estimator, seed=1)

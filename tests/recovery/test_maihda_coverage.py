@@ -50,6 +50,7 @@ def test_tables_are_sparse_and_their_share_is_a_share() -> None:
     assert 0 < truth < 1
 
 
+@pytest.mark.record
 def test_a_line_does_not_depend_on_the_others(tmp_path: Path) -> None:
     first = study(2, SEED, models=["regression"])
     path = tmp_path / "record.csv"
