@@ -35,6 +35,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.answer import assemble, check_interval
+from bayesgroups.frequentist.crossed.effect_space import components_of
 from bayesgroups.frequentist.crossed.families import family_of
 from bayesgroups.frequentist.crossed.joint_fit import MIN_ESTIMATES_FOR_SHRINKAGE, Choice, Method, Tasks, fit
 from bayesgroups.frequentist.intervals import morris
@@ -116,7 +117,7 @@ def estimate(
     _check("method", method, get_args(Method))
     check_interval("crossed_effects", interval, get_args(Choice))
     family = family_of(tally, order)
-    agreement = family.agreement()
+    components = components_of(family, joint=tasks is not None)
     z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
     metrics = len(z)
     if tasks is None:
@@ -128,18 +129,18 @@ def estimate(
     centre = _perfect(tally)
     raw, variance, overall, intervals = _unshrunk(z, v)
     shrunk = np.zeros(metrics, dtype=bool)
-    components, shared = np.full((2, metrics, len(agreement)), np.nan)
+    specific, shared = np.full((2, metrics, len(components)), np.nan)
     risk, effective = np.full((2, metrics), np.nan)
     for rows in blocks:
         perfect = float(centre[rows[0]])
         answer = fit(
-            z[rows], v[rows], agreement, centre=perfect, method=method, tasks=tasks, interval=interval, seed=seed
+            z[rows], v[rows], components, centre=perfect, method=method, tasks=tasks, interval=interval, seed=seed
         )
         if answer is None:
             continue
         shrunk[rows] = True
         raw[rows], variance[rows] = answer.estimate, answer.variance
-        components[rows], shared[rows], risk[rows] = answer.specific, answer.centre, answer.risk
+        specific[rows], shared[rows], risk[rows] = answer.specific, answer.centre, answer.risk
         overall[rows], effective[rows] = answer.overall, answer.effective
     std_error = np.sqrt(variance)
     for level, limits in zip(LEVELS, intervals, strict=True):
@@ -148,8 +149,8 @@ def estimate(
     lowest, highest = (tally[f"range_{end}"].values[:, None] for end in ("lower", "upper"))
     extra = {
         "overall": (("metric",), overall),
-        "tau": (("metric",), np.where(shrunk, np.sqrt(np.nansum(components[:, 1:], axis=1)), np.nan)),
-        "component_sd": (("metric", "component"), np.sqrt(components)),
+        "tau": (("metric",), np.where(shrunk, np.sqrt(np.nansum(specific[:, 1:], axis=1)), np.nan)),
+        "component_sd": (("metric", "component"), np.sqrt(specific)),
         "risk": (("metric",), risk),
         "effective_points": (("metric",), effective),
     }

@@ -29,6 +29,7 @@ from bayesgroups.models.shared.scales import LARGEST_LOGIT_SCALE
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.variances import with_shrunk_variances
 from bayesgroups.report.diagnostics import Check, at_least
+from bayesgroups.report.draw_blocks import blocks
 
 Family = Literal["half_t", "half_normal", "r2d2"]
 
@@ -89,7 +90,7 @@ def worst_conflict(
     metric: str, predictors: Sequence[FloatArray], priors: Sequence[SpreadPrior], *, unit: str, setting: str
 ) -> Check:
     """The same of several predictors, the one in the worst conflict; with none, or with single subgroups, there is none."""
-    spreads = [float(np.median(each.std(axis=1))) if each.shape[1] > 1 else 0.0 for each in predictors]
+    spreads = [float(np.median(_spread(each))) if each.shape[1] > 1 else 0.0 for each in predictors]
     values = [prior.exceeds(spread) for prior, spread in zip(priors, spreads, strict=True)]
     position = int(np.argmin(values)) if values else 0
     spread, value = (spreads[position], values[position]) if values else (0.0, 1.0)
@@ -100,6 +101,11 @@ def worst_conflict(
     wide = min(spread, LARGEST_LOGIT_SCALE) if "logit" in unit else spread
     advice = f" Prior and data are in conflict: set {setting} to about {wide:.2g} to expect such differences."
     return replace(check, sentence=check.sentence + advice)
+
+
+def _spread(predictor: FloatArray) -> FloatArray:
+    """Standard deviation (draw,) over the subgroups, a block of draws at a time."""
+    return np.concatenate([predictor[block].std(axis=1) for block in blocks(*predictor.shape)])
 
 
 def crossed_conflict(
@@ -175,7 +181,9 @@ def _mass(share: FloatArray, paths: Sequence[Sequence[Path]], factor: int, succe
 def subgroup_draws(draws: xr.Dataset, tally: xr.Dataset, *, binomial: bool) -> FloatArray:
     """Draws (draw, subgroup) of one metric where it has rows, as logits if the likelihood is binomial."""
     with_rows = np.isfinite(tally["estimate"].values[0])
-    mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values[:, :, 0][..., with_rows]
+    mu = draws["mu"].transpose("chain", "draw", "metric", "subgroup").values[:, :, 0]
+    if not with_rows.all():
+        mu = mu[..., with_rows]
     flat = np.asarray(mu.reshape(-1, int(with_rows.sum())), dtype=np.float64)
     return logit(flat) if binomial else flat
 

@@ -58,7 +58,8 @@ def credible_limits(
     levels = tuple(levels)
     # Rounded, so that the limits of levels that share a quantile are equal: 0.05 is (1 - 0.9) / 2 and 1 - 0.95.
     tails = np.round([(1 - level) / 2 for level in levels] + [(1 + level) / 2 for level in levels] + [0.5], 12)
-    quantiles = np.quantile(draws, tails, axis=0).T
+    ordered = np.sort(np.ascontiguousarray(draws.T), axis=1)  # nine quantiles of sorted rows cost less than of any rows
+    quantiles = np.quantile(ordered, tails, axis=1).T
     lower, upper = quantiles[:, : len(levels)], quantiles[:, len(levels) : -1]
     one_sided = np.zeros(lower.shape, dtype=np.bool_)
     for saturated, from_below in ((no_success, True), (all_success, False)):

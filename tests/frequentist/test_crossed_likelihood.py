@@ -161,7 +161,7 @@ def test_stacked_tasks_have_the_law_of_metamap() -> None:
     centre[0] = 1e4  # a free overall mean
     found = multi_task.smooth(z, u, agreement, np.concatenate([own, centre]))
     cells = stack(agreement, 3, shares_centre=True)
-    covariance = combine(np.concatenate([own, centre[1:]]), cells.agreement)
+    covariance = combine(np.concatenate([own, centre[1:]]), np.asarray(cells.agreement))
     stacked = marginal_likelihood.at(z.ravel(), u.ravel(), covariance)
     np.testing.assert_allclose(stacked.estimate.reshape(3, 8), found.estimate, rtol=1e-4)
 
@@ -174,5 +174,5 @@ def test_what_stacks_leave_out() -> None:
     np.testing.assert_array_equal(own, [np.nan, 0, 1, 2])
     assert np.isnan(centre).all()
     apart = stack(agreement, 2, shares_centre=False)
-    assert apart.agreement.shape == (4, 16, 16)
+    assert np.asarray(apart.agreement).shape == (4, 16, 16)
     assert not apart.centre.any()

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, multi_task, sure
+from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
 from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
 from bayesgroups.frequentist.crossed.mixture import mix
 from bayesgroups.frequentist.crossed.precision import combine, weigh
@@ -48,7 +49,7 @@ class JointFit:
 def fit(
     z: FloatArray,
     v: FloatArray,
-    agreement: FloatArray,
+    agreement: Components,
     *,
     centre: float,
     method: Method,
@@ -59,8 +60,8 @@ def fit(
     """Joint fit of tasks, in units of their sampling error; None with fewer than four estimates that have a sampling variance.
 
     ``z`` and ``v`` (task, group) are NaN where there are no data, of a single task unless ``tasks`` says how several are
-    joined; ``agreement`` has the matrices C_S of a `Family`, the shared level first; ``centre`` is a perfect model. The
-    rest is as in `bayesgroups.frequentist.crossed_effects.estimate`.
+    joined; ``agreement`` has the matrices C_S of a `Family`, or of a single task its `EffectSpace`, the shared level
+    first; ``centre`` is a perfect model. The rest is as in `bayesgroups.frequentist.crossed_effects.estimate`.
     """
     used = np.isfinite(z) & np.isfinite(v)
     positive = used & (v > 0)
@@ -83,29 +84,29 @@ def fit(
         variances = marginal_likelihood.fit(y.ravel(), u.ravel(), cells.agreement)
         specific, shared = cells.split(variances)
         if interval == "plug_in":
-            law = marginal_likelihood.at(y.ravel(), u.ravel(), combine(variances, cells.agreement))
+            law = _at(y.ravel(), u.ravel(), cells.agreement, variances)
             estimate, variance = law.estimate.reshape(y.shape), law.variance.reshape(y.shape)
         else:
             law, effective = _mixture(y, u, cells.agreement, seed)
             estimate, variance = law.estimate, law.variance
-    covariance = combine(np.nan_to_num(specific), agreement)
+    levels = [_overall(*each, agreement, np.nan_to_num(specific)) for each in zip(y, u, strict=True)]
     return JointFit(
         np.where(exact, z, estimate * unit),
         np.where(exact, 0.0, variance * unit**2),
         specific * unit**2,
         shared * unit**2,
-        np.array([_overall(*each, covariance) for each in zip(y, u, strict=True)]) * unit,
+        np.array(levels) * unit,
         risk / np.count_nonzero(used),
         effective,
     )
 
 
 def _suremap(
-    y: FloatArray, u: FloatArray, agreement: FloatArray, centre: float, tasks: Tasks | None
+    y: FloatArray, u: FloatArray, agreement: Components, centre: float, tasks: Tasks | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Estimates, variances of the components and of the centre, and risk less that of empty cells."""
     empty = np.count_nonzero(u == 0)
-    if tasks is None:
+    if tasks is None or isinstance(agreement, EffectSpace):
         alone = sure.fit(y[0], u[0], agreement, centre=centre)
         return alone.estimate[None], alone.variances, np.full(len(agreement), np.nan), alone.risk + empty
     joint = multi_task.fit(y, u, agreement, variant=tasks, centre=centre)
@@ -113,14 +114,14 @@ def _suremap(
     return joint.estimate, joint.variances, shared, joint.risk + empty
 
 
-def _mixture(y: FloatArray, u: FloatArray, agreement: FloatArray, seed: int) -> tuple[Posterior, float]:
+def _mixture(y: FloatArray, u: FloatArray, agreement: Components, seed: int) -> tuple[Posterior, float]:
     """Posterior of every cell over the uncertainty of the variances."""
     mixture = mix(y.ravel(), u.ravel(), agreement, seed=seed)
     estimate, variance = (part.reshape(y.shape) for part in (mixture.posterior.estimate, mixture.posterior.variance))
     return Posterior(estimate, variance), mixture.effective
 
 
-def _split_mixture(y: FloatArray, u: FloatArray, agreement: FloatArray, seed: int) -> tuple[Posterior, float]:
+def _split_mixture(y: FloatArray, u: FloatArray, agreement: Components, seed: int) -> tuple[Posterior, float]:
     """The same for as many tasks at once as are quick; NaN for tasks without any data."""
     tasks, groups = y.shape
     estimate, variance = np.full((2, tasks, groups), np.nan)
@@ -133,8 +134,10 @@ def _split_mixture(y: FloatArray, u: FloatArray, agreement: FloatArray, seed: in
     return Posterior(estimate, variance), effective
 
 
-def _variance_at(u: FloatArray, agreement: FloatArray, specific: FloatArray, shared: FloatArray) -> FloatArray:
+def _variance_at(u: FloatArray, agreement: Components, specific: FloatArray, shared: FloatArray) -> FloatArray:
     """Posterior variance of every cell at known variances, a centre without variance being known."""
+    if isinstance(agreement, EffectSpace):
+        return agreement.conditional_variance(agreement.solve(u[0], specific), u[0])[None]
     covariance, gamma = combine(specific, agreement), combine(np.nan_to_num(shared), agreement)
     weights = weigh(u, covariance)
     gain = covariance @ weights
@@ -145,7 +148,18 @@ def _variance_at(u: FloatArray, agreement: FloatArray, specific: FloatArray, sha
     return variance
 
 
-def _overall(y: FloatArray, u: FloatArray, covariance: FloatArray) -> float:
+def _at(z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray) -> Posterior:
+    """Posterior (group,) at known variances."""
+    if isinstance(agreement, EffectSpace):
+        _, estimate, variance = agreement.posterior(z, u, variances)
+        return Posterior(estimate, variance)
+    return marginal_likelihood.at(z, u, combine(variances, agreement))
+
+
+def _overall(y: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray) -> float:
     """Generalised least-squares mean of one task; NaN without data."""
-    row = weigh(u, covariance).sum(axis=-1)
+    if isinstance(agreement, EffectSpace):
+        row = agreement.weigh(agreement.solve(u, variances), np.ones(len(u)))
+    else:
+        row = weigh(u, combine(variances, agreement)).sum(axis=-1)
     return float(row @ y / row.sum()) if u.any() else np.nan

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
 from bayesgroups.frequentist.crossed.precision import against, combine, weigh
 from bayesgroups.frequentist.crossed.search import minimise
 from bayesgroups.frequentist.crossed.sure import starts
@@ -28,11 +29,12 @@ class Posterior:
     variance: FloatArray
 
 
-def fit(z: FloatArray, u: FloatArray, agreement: FloatArray) -> FloatArray:
+def fit(z: FloatArray, u: FloatArray, agreement: Components) -> FloatArray:
     """Variances (component,) of the largest restricted likelihood. Patterson, Thompson (1971), doi:10.1093/biomet/58.3.545.
 
     ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; at least two groups have data.
-    ``agreement`` (component, group, group) has the matrices C_S of a `Family`, without the shared level.
+    ``agreement`` (component, group, group) has the matrices C_S of a `Family`, or its `EffectSpace`,
+    without the shared level.
 
     >>> fit(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None]).round(4).tolist()
     [3.0]
@@ -41,7 +43,7 @@ def fit(z: FloatArray, u: FloatArray, agreement: FloatArray) -> FloatArray:
     return minimise(lambda x: deviance(z, u, agreement, x), parts, parts[0])[0]
 
 
-def deviance(z: FloatArray, u: FloatArray, agreement: FloatArray, variances: FloatArray) -> tuple[float, FloatArray]:
+def deviance(z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray) -> tuple[float, FloatArray]:
     """-2 log restricted likelihood, up to a constant, and its gradient by the variances; arrays as in `fit`.
 
     The value is log det(I + K diag(u)) + log total + z' P z, with P and total of `project`; the gradient tr(P C) - (P z)'
@@ -51,6 +53,8 @@ def deviance(z: FloatArray, u: FloatArray, agreement: FloatArray, variances: Flo
     >>> round(value, 4), slope.round(4).tolist()
     (5.8712, [0.0])
     """
+    if isinstance(agreement, EffectSpace):
+        return agreement.deviance(z, u, variances)
     covariance = combine(variances, agreement)
     projection, _, total = project(weigh(u, covariance))
     pz = projection @ z
@@ -76,12 +80,14 @@ def project(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return weights - row[..., :, None] * mean[..., None, :], mean, total
 
 
-def information(u: FloatArray, agreement: FloatArray, variances: FloatArray) -> FloatArray:
+def information(u: FloatArray, agreement: Components, variances: FloatArray) -> FloatArray:
     """Expected information on the variances, tr(P C_j P C_k) / 2, (component, component); arrays as in `fit`.
 
     >>> information(np.ones(3), np.eye(3)[None], np.array([3.0])).round(6).tolist()
     [[0.0625]]
     """
+    if isinstance(agreement, EffectSpace):
+        return agreement.information(u, variances)
     projection, _, _ = project(weigh(u, combine(variances, agreement)))
     pc = projection @ agreement
     number = len(agreement)

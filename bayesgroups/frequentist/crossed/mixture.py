@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
 from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, at_weights, deviance, information
 from bayesgroups.frequentist.crossed.precision import weigh
 
@@ -42,12 +43,12 @@ class Mixture:
     effective: float
 
 
-def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, draws: int = DRAWS) -> Mixture:
+def mix(z: FloatArray, u: FloatArray, agreement: Components, *, seed: int = 0, draws: int = DRAWS) -> Mixture:
     """Mean and variance of the groups over the uncertainty of the variances, summed over ``draws`` points.
 
     ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; ``agreement`` has the matrices
-    C_S of a `Family` without the shared level; the overall mean has a flat prior. Weights are cut at the average times
-    the root of the number of points, so that no point speaks for all.
+    C_S of a `Family`, or its `EffectSpace`, without the shared level; the overall mean has a flat prior. Weights are
+    cut at the average times the root of the number of points, so that no point speaks for all.
 
     Daniels (1999), doi:10.2307/3316112; Natarajan, Kass (2000), doi:10.1080/01621459.2000.10473916. Ionides (2008),
     doi:10.1198/106186008X320456, on cutting weights.
@@ -83,12 +84,14 @@ def mix(z: FloatArray, u: FloatArray, agreement: FloatArray, *, seed: int = 0, d
     return Mixture(selected, best)
 
 
-def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
+def typical_noise(u: FloatArray, agreement: Components) -> FloatArray:
     """Sampling variance of a typical cell of every component: the geometric mean over its cells that have data.
 
     >>> typical_noise(np.array([1.0, 4.0, 0.0]), np.stack([np.ones((3, 3)), np.eye(3)])).round(3).tolist()
     [0.2, 0.5]
     """
+    if isinstance(agreement, EffectSpace):
+        return agreement.typical_noise(u)
     cells = agreement @ u
     size = agreement.sum(axis=-1)  # a cell of many groups counts once, not once for each
     some = cells > 0
@@ -97,7 +100,7 @@ def typical_noise(u: FloatArray, agreement: FloatArray) -> FloatArray:
     return noise
 
 
-def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _mode(z: FloatArray, u: FloatArray, agreement: Components, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mode in logarithms of variance over reference, and a root of the covariance around it."""
     from scipy.optimize import minimize
     from scipy.special import expit
@@ -117,9 +120,13 @@ def _mode(z: FloatArray, u: FloatArray, agreement: FloatArray, reference: FloatA
 
 
 def _posteriors(
-    z: FloatArray, u: FloatArray, agreement: FloatArray, variances: FloatArray
+    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray
 ) -> tuple[FloatArray, Posterior]:
     """Log restricted likelihood and posterior at every row of variances."""
+    if isinstance(agreement, EffectSpace):
+        rows = [agreement.posterior(z, u, each) for each in variances]
+        by_row, centres, spreads = (np.array(part) for part in zip(*rows, strict=True))
+        return by_row, Posterior(centres, spreads)
     flat, groups, root = agreement.reshape(len(agreement), -1), len(u), np.sqrt(u)
     likelihood, means, within = [], [], []
     for some in np.array_split(variances, max(1, len(variances) * groups**2 // CHUNK)):

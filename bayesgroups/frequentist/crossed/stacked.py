@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Stack:
     the components that are missing; ``specific`` and ``centre`` say which components of the family are present.
     """
 
-    agreement: FloatArray
+    agreement: Components
     specific: BoolArray
     centre: BoolArray
 
@@ -34,7 +35,7 @@ class Stack:
         return specific, centre
 
 
-def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
+def stack(agreement: Components, tasks: int, *, shares_centre: bool) -> Stack:
     """Components of several tasks, from the matrices C_S of a `Family`, the shared level first.
 
     With one task there is no centre apart from it, and the shared level is the overall mean. ``shares_centre`` is True if
@@ -50,6 +51,8 @@ def stack(agreement: FloatArray, tasks: int, *, shares_centre: bool) -> Stack:
         specific[0] = False
     else:
         centre[1:] = shares_centre
+    if isinstance(agreement, EffectSpace):
+        return Stack(agreement.without_shared(), specific, centre)
     alone, together = np.eye(tasks), np.ones((tasks, tasks))
     parts = [np.kron(alone, each) for each in agreement[specific]] + [
         np.kron(together, each) for each in agreement[centre]

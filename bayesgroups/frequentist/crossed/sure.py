@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
 from bayesgroups.frequentist.crossed.precision import against, combine, noise, weigh
 from bayesgroups.frequentist.crossed.search import minimise
 
@@ -32,20 +33,25 @@ class SureFit:
     risk: float
 
 
-def fit(z: FloatArray, u: FloatArray, agreement: FloatArray, *, centre: float = 0.0) -> SureFit:
+def fit(z: FloatArray, u: FloatArray, agreement: Components, *, centre: float = 0.0) -> SureFit:
     """Variances of the components that minimise SURE, and the estimates they shrink to.
 
     ``z`` (group,) is any finite number where there are no data, the precisions ``u`` = 1/v are 0 there; ``agreement`` has
-    the matrices C_S of a `Family`, the first the level that all share, the last the identity; ``centre`` is a perfect
-    model. The risk is not convex; see `starts`. Khodak, Mackey, Chouldechova, Dudik (2024), section 3, arXiv:2411.09730.
+    the matrices C_S of a `Family`, or its `EffectSpace`, the first the level that all share, the last the identity;
+    ``centre`` is a perfect model. The risk is not convex; see `starts`. Khodak, Mackey, Chouldechova, Dudik (2024),
+    section 3, arXiv:2411.09730.
     """
     begin = starts(z - centre, u, len(agreement))
     variances, value = minimise(lambda x: risk(z, u, agreement, x, centre=centre), begin, begin[2])
-    return SureFit(variances, posterior_mean(z, u, combine(variances, agreement), centre=centre), value)
+    if isinstance(agreement, EffectSpace):
+        estimate = agreement.posterior_mean(z, u, variances, centre=centre)
+    else:
+        estimate = posterior_mean(z, u, combine(variances, agreement), centre=centre)
+    return SureFit(variances, estimate, value)
 
 
 def risk(
-    z: FloatArray, u: FloatArray, agreement: FloatArray, variances: FloatArray, *, centre: float = 0.0
+    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, *, centre: float = 0.0
 ) -> tuple[float, FloatArray]:
     """SURE and its gradient by the variances; arguments as in `fit`.
 
@@ -56,6 +62,8 @@ def risk(
     >>> round(value, 6), slope.round(6).tolist()
     (-0.086111, [7.046296])
     """
+    if isinstance(agreement, EffectSpace):
+        return agreement.risk(z, u, variances, centre=centre)
     w = weigh(u, combine(variances, agreement))
     v = noise(u)
     q = w @ (z - centre)
