@@ -149,6 +149,13 @@ def _margin(path: Path) -> tuple[tuple[str, ...], object]:
     return tuple(str(name) for name in frame.columns if name != "count"), frame
 
 
+def population_of(population: str) -> Any:
+    """Sizes of a population from a table or a tally, a report of targets, or the word for the rows themselves."""
+    if not population.endswith(".nc"):
+        return population
+    return _source(Path(population))
+
+
 def _tally(path: Path) -> xr.Dataset:
     from bayesgroups.tallies.files import open_tally
 
