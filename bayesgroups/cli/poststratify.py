@@ -24,6 +24,7 @@ def poststratify(
     margins: Files = (),
     by: Repeated = (),
     population_of: Literal["people", "positives", "negatives", "selected", "not_selected", "denominator"] = "people",
+    prevalence: Path | None = None,
     sampled: Flag = False,
     prior: float = 0.0,
     empty: Literal["bounds", "drop", "collapse"] = "bounds",
@@ -33,6 +34,7 @@ def poststratify(
     benchmarks: Totals = (),
     benchmark_scale: Literal["logit", "ratio", "difference", "variance"] = "logit",
     variance: Literal["cells", "survey"] = "cells",
+    interval: Literal["wilson", "exact"] = "wilson",
     seed: int = 0,
     level: float = 0.95,
     output: Output | None = None,
@@ -64,6 +66,9 @@ def poststratify(
         An attribute, or another column of the population, whose levels are targets; repeat it for several.
     population_of
         Those whom the sizes count.
+    prevalence
+        Share of positives among the people: a table with the attributes and a column prevalence (.csv, .parquet), for metrics
+        of positives or negatives.
     sampled
         The population is a second sample of people, whose counts have an error.
     prior
@@ -82,6 +87,8 @@ def poststratify(
         Direction in which values of cells are moved to it.
     variance
         Frequentist variance: per cell, or as survey packages have it.
+    interval
+        Frequentist limits of the rates of cells: Wilson's, or exact ones, with --finite by the hypergeometric distribution.
     seed
         Source of randomness.
     level
@@ -104,8 +111,9 @@ def poststratify(
     report = signed(
         weigh(
             _source(source), _population(population, margins, sampled=sampled, prior=prior), by=by,
-            population_of=population_of, empty=empty, composition=composition, smoothing=smoothing, finite=finite,
-            benchmark=totals or None, benchmark_scale=benchmark_scale, variance=variance, seed=seed,
+            population_of=population_of, prevalence=prevalence, empty=empty, composition=composition,
+            smoothing=smoothing, finite=finite,
+            benchmark=totals or None, benchmark_scale=benchmark_scale, variance=variance, interval=interval, seed=seed,
         )
     )  # fmt: skip
     return deliver(report, output, html, level=level, json=json, show=show, sort=sort)

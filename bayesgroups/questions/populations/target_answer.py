@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.frequentist.intervals.finite_rates import hypergeometric_limits
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile, t_quantile
+from bayesgroups.frequentist.intervals.proportions import clopper_pearson
 from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
 from bayesgroups.questions.populations.answers import Answer, between
 from bayesgroups.questions.populations.cells import wilson_limits
@@ -33,7 +35,7 @@ class Target:
 
     def answer(self) -> Answer:
         """Estimate with limits, or bounds with theirs."""
-        if self.side.replicates is not None and self.gap == 0:
+        if self.side.replicates is not None and self.gap == 0 and self.side.plan.interval == "wilson":
             return self._resampled(self.side.replicates)
         return self._bounded() if self.gap > 0 else self._mean()
 
@@ -42,6 +44,24 @@ class Target:
         """Variances (cell,), less what is known of a finite population; infinite nowhere that has weight."""
         cells, size = self.side.cells, self.side.sizes.size
         return cells.variance * remaining(cells.count, size) if self.side.plan.finite else cells.variance
+
+    @property
+    def method(self) -> str:
+        """Name of the method of a rate's limits."""
+        return "mover" if self.side.plan.interval == "wilson" else "mover_exact"
+
+    def cell_limits(self, used: BoolArray, level: float) -> Interval:
+        """Limits (cell,) of the rates of the cells that are ``used``: Wilson's, or exact ones."""
+        cells, plan, size = self.side.cells, self.side.plan, self.side.sizes.size
+        rate, rows = np.where(used, cells.values, 0.5), np.where(used, cells.count, 2.0)
+        if plan.interval == "wilson":
+            return wilson_limits(
+                rate, effective_rows(rows, np.where(used, size, np.inf)) if plan.finite else rows, level
+            )
+        successes = np.rint(rate * rows)
+        if plan.finite:
+            return hypergeometric_limits(successes, rows, np.where(used, size, 2.0), level)
+        return clopper_pearson(successes, rows, level)
 
     def composition(self, values: FloatArray) -> float:
         """Variance that shares from a second sample add."""
@@ -76,9 +96,8 @@ class Target:
         used = self.weights > 0
         if cells.kind == "rate":
             lower, upper = [], []
-            count = effective_rows(cells.count, self.side.sizes.size) if self.side.plan.finite else cells.count
             for level in LEVELS:
-                limits = wilson_limits(np.where(used, cells.values, 0.5), np.where(used, count, 1.0), level)
+                limits = self.cell_limits(used, level)
                 low, high = mover_sum(cells.values, limits.lower, limits.upper, self.weights)
                 more = normal_quantile(level) ** 2 * extra
                 lower.append(estimate - np.sqrt(ratio * (estimate - low) ** 2 + more))
@@ -87,7 +106,7 @@ class Target:
             saturated = bool(np.isin(cells.values[used], (0.0, 1.0)).all()) and len(np.unique(cells.values[used])) == 1
             census = self.side.plan.finite and bool(lower[-1] == upper[-1])
             flag = ("saturated", "all rows agree") if saturated and not census else ("ok", "")
-            return Answer(estimate, error, limits, (estimate, estimate), *flag, method="mover")
+            return Answer(estimate, error, limits, (estimate, estimate), *flag, method=self.method)
         freedom = float(satterthwaite(self.weights, self.variance, cells.freedom))
         sampled = self.side.sizes.sampled
         if extra > 0 and sampled is not None:
