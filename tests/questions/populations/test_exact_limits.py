@@ -49,7 +49,7 @@ def test_all_samples_of_small_populations(level: float) -> None:
 
 
 def test_a_large_population_has_binomial_limits() -> None:
-    near = hypergeometric_limits(np.array([3]), np.array([10]), np.array([10**7]), 0.95)
+    near = hypergeometric_limits(np.array([3.0]), np.array([10.0]), np.array([1e7]), 0.95)
     far = clopper_pearson(np.array([3.0]), np.array([10.0]), 0.95)
     assert [near.lower[0], near.upper[0]] == pytest.approx([far.lower[0], far.upper[0]], abs=1e-5)
 
@@ -74,5 +74,5 @@ def test_rows_that_are_no_counts_are_refused() -> None:
     weighted = bg.tally(frame.assign(y=[0, 1] * 6), by=["type"], metrics=["sel"], y_pred="y", weights="w")
     with pytest.raises(bg.InputError, match="metric 'sel' has weighted or clustered rows"):
         bg.poststratify(weighted, POPULATION, interval="exact")
-    with pytest.raises(bg.InputError, match="interval='exakt' is not one of 'wilson', 'exact'"):
+    with pytest.raises(bg.InputError, match="interval='exakt' is not one of 'wilson', 'score', 'exact'"):
         bg.poststratify(schools(), POPULATION, interval="exakt")  # type: ignore[arg-type]
