@@ -31,10 +31,10 @@ def test_the_worked_numbers() -> None:
 def test_all_samples_of_small_populations(level: float) -> None:
     alpha = (1 - level) / 2
     for size, n in ((1, 0), (7, 3), (12, 12), (23, 9)):
-        k = np.arange(n + 1)
-        answer = hypergeometric_limits(k, np.full(n + 1, n), np.full(n + 1, size), level)
+        k = np.arange(n + 1.0)
+        answer = hypergeometric_limits(k, np.full(n + 1, float(n)), np.full(n + 1, float(size)), level)
         rates = np.arange(size + 1)
-        for i in k:
+        for i in range(n + 1):
             kept = [
                 j for j in rates if i <= j <= size - (n - i)
                 and stats.hypergeom.sf(i - 1, size, j, n) > alpha and stats.hypergeom.cdf(i, size, j, n) > alpha

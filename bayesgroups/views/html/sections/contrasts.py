@@ -30,9 +30,9 @@ def contrasts(context: Context, reference: Reference | None) -> list[dict[str, A
         only(context), reference, scale=scales, thresholds={}, level=context.level, imputed=context.imputed,
         seed=int(context.report.attrs["seed"]),
     ).isel(metric=[0])  # fmt: skip
-    against = list(dict.fromkeys(answer["reference"].values.tolist()))
+    against = list(dict.fromkeys(map(str, answer["reference"].values)))
     reference_name = plain(context.shown.get(against[0], against[0])) if len(against) == 1 else "the reference"
-    labels = [plain(context.shown.get(label, label)) for label in answer["subgroup"].values.tolist()]
+    labels = [plain(context.shown.get(label, label)) for label in map(str, answer["subgroup"].values)]
     answer = answer.assign_coords(contrast=labels)
     return [_on(context, answer.sel(scale=[scale]), scale, reference_name) for scale in scales]
 
