@@ -13,8 +13,10 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.cli.pages import write_html
+from bayesgroups.views.html import page as page_module
 from bayesgroups.views.html.page import render
 from bayesgroups.views.html.sections import context, contrasts
+from bayesgroups.views.html.sections.targets import asked_targets
 
 WHO = pd.DataFrame({"race": ["A", "A", "B", "B", "C", "C"], "sex": ["f", "m"] * 3})
 PEOPLE = WHO.assign(count=[100, 90, 80, 200, 50, 40])
@@ -27,10 +29,9 @@ def report() -> xr.DataTree:
 
 
 @pytest.fixture(autouse=True)
-def alternatives(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Pages are not drawn; those pictures of contrasts that would be are told apart by their captions."""
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages whose pictures are not looked at do not draw them."""
     monkeypatch.setattr(context, "_drawing", lambda draw: "")
-    return []
 
 
 def rows(page: str, label: str) -> list[list[str]]:
@@ -77,6 +78,14 @@ def test_the_best_has_its_own_evidence(report: xr.DataTree) -> None:
     assert "Frequentist: not estimable" in shown[5][0]
 
 
+def test_the_picture_is_of_the_metric_and_the_scale(report: xr.DataTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "_drawing", lambda draw: draw().get_xlabel())
+    sections = contrasts.contrasts(context.contexts(report, 0.95, None)[0], "A | f")
+    assert [part["picture"].source.partition(",")[2] for part in sections] == [
+        "difference in sel (subgroup - reference)", "ratio in sel (subgroup / reference)",
+    ]  # fmt: skip
+
+
 def test_many_contrasts_are_drawn_and_listed_in_part(report: xr.DataTree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contrasts, "DRAWN", 2)
     monkeypatch.setattr(contrasts, "LISTED", 3)
@@ -107,7 +116,8 @@ def test_a_population_beside_the_sample(report: xr.DataTree) -> None:
     assert shown[0][7].startswith("not estimable")
     assert "Most likely the worst" in page  # the subgroups stay what the page is about
     assert "Note: sel: 7.14% of the population is in cells without rows" in page
-    assert render(report, population=targets).count("race=A") == page.count("race=A")
+    again = asked_targets(report, targets, 0.95).contexts["sel"].reading
+    assert [f"{value:.3f}" for value in again.bayesian.estimate] == [row[2] for row in shown]
 
 
 def test_a_report_of_targets_of_some_metrics() -> None:
@@ -138,11 +148,26 @@ def test_what_cannot_be_asked(report: xr.DataTree) -> None:
             render(source, **settings)
 
 
-def test_the_command_has_both_options(report: xr.DataTree, tmp_path: Path) -> None:
-    source, sizes, page = bg.save_report(report, tmp_path / "r.nc"), tmp_path / "people.csv", tmp_path / "p.html"
-    PEOPLE.to_csv(sizes, index=False)
-    assert write_html(source, output=page, reference="sex=m", population=str(sizes)) == 0
-    assert page.read_text("utf-8") == render(bg.open_report(source), reference={"sex": "m"}, population=PEOPLE)
+def test_the_command_has_both_options(report: xr.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def noted(report: xr.DataTree, **settings: Any) -> str:
+        asked.append(settings)
+        return ""
+
+    monkeypatch.setattr(page_module, "render", noted)
+    source = bg.save_report(report, tmp_path / "r.nc")
     targets = bg.save_report(bg.poststratify(report, PEOPLE), tmp_path / "t.nc")
-    assert write_html(source, output=page, population=str(targets)) == 0
-    assert "target population" in page.read_text("utf-8")
+    for reference, population in (("sex=m", "people.csv"), ("0.5", str(targets)), (None, None)):
+        assert write_html(source, output=tmp_path / "p.html", reference=reference, population=population) == 0
+    assert [settings["reference"] for settings in asked] == [{"sex": "m"}, 0.5, None]
+    assert asked[0]["population"] == "people.csv"
+    assert asked[1]["population"].attrs["poststratified"] == 1
+    assert asked[2]["population"] is None
+
+
+def test_sizes_may_be_a_file(report: xr.DataTree, tmp_path: Path) -> None:
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    from_file = asked_targets(report, str(tmp_path / "people.csv"), 0.95).contexts["sel"].reading
+    in_memory = asked_targets(report, PEOPLE, 0.95).contexts["sel"].reading
+    assert from_file.bayesian.estimate.tolist() == in_memory.bayesian.estimate.tolist()
