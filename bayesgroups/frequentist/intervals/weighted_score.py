@@ -7,7 +7,7 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 
 BISECTIONS = 60
-LARGEST = 1 - 1e-12
+LAST_SHARE = 1 - 1e-12
 """Multiplier, as a share of itself and one more, at which limits without an end have reached 0 or 1."""
 
 
@@ -30,7 +30,7 @@ def score_sum(rate: FloatArray, rows: FloatArray, weights: FloatArray, z: FloatA
     unit = float((n[~certain] / weights[~certain]).max())
     ends = []
     for sign in (1.0, -1.0):  # multipliers above 0 pull the sum down
-        low, high = np.zeros(shape), np.full(shape, LARGEST)
+        low, high = np.zeros(shape), np.full(shape, LAST_SHARE)
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             p = _restricted(rate, n, weights, certain, sign * unit * middle / (1 - middle))
