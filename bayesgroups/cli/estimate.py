@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.text import Text
@@ -145,6 +145,8 @@ def save(
     level: float = 0.95,
     truth: xr.DataArray | None = None,
     imputed: Imputed = "leave_out",
+    reference: str | float | dict[str, str] | None = None,
+    population: Any = None,
 ) -> list[str]:
     """Write what was asked for, before anything is printed, and give the lines that say where."""
     lines = []
@@ -155,7 +157,10 @@ def save(
     if html is not None:
         from bayesgroups.views.html import write_html
 
-        lines.append(f"Wrote the page to {write_html(report, html, level=level, truth=truth, imputed=imputed)}")
+        page = write_html(
+            report, html, level=level, truth=truth, imputed=imputed, reference=reference, population=population
+        )
+        lines.append(f"Wrote the page to {page}")
     return lines
 
 

@@ -55,12 +55,21 @@ def show(data: Path, *, level: float = 0.95, json: Json = False, show: Show = 50
     return 0
 
 
-def write_html(report: Path, *, output: Output, level: float = 0.95, imputed: Imputed = "leave_out") -> int:
+def write_html(
+    report: Path,
+    *,
+    output: Output,
+    level: float = 0.95,
+    imputed: Imputed = "leave_out",
+    reference: str | None = None,
+    population: str | None = None,
+) -> int:
     """Write a saved report as one page that needs nothing else.
 
     For example:
 
         bayesgroups write-html fnr.nc --output fnr.html
+        bayesgroups write-html acc.nc --output acc.html --reference overall --population census.csv
 
     The exit code is 1 when the report is not usable.
 
@@ -74,13 +83,22 @@ def write_html(report: Path, *, output: Output, level: float = 0.95, imputed: Im
         Level of the intervals shown.
     imputed
         Whether subgroups without rows take part in the questions of the page.
+    reference
+        Add the contrasts to this reference: overall, rest, best, the label of a subgroup, levels as sex=male, or a value.
+    population
+        Add the values in a target population: a table with the attributes and a column count (.csv, .parquet), a tally of the
+        population or a report of poststratify (.nc), or the word rows for the evaluated rows themselves.
     """
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import save, verdict
     from bayesgroups.cli.inputs import report_of
+    from bayesgroups.cli.poststratify import population_of
+    from bayesgroups.cli.questions.contrast_readers import reference as read_reference
 
     opened = report_of(report)
-    written = save(opened, None, output, level=level, imputed=imputed)
+    compared = None if reference is None else read_reference(reference)
+    served = None if population is None else population_of(population)
+    written = save(opened, None, output, level=level, imputed=imputed, reference=compared, population=served)
     console = consoles.output()
     for line in written:
         console.print(Text(line))

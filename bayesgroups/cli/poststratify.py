@@ -24,6 +24,7 @@ def poststratify(
     margins: Files = (),
     by: Repeated = (),
     population_of: Literal["people", "positives", "negatives", "selected", "not_selected", "denominator"] = "people",
+    prevalence: Path | None = None,
     sampled: Flag = False,
     prior: float = 0.0,
     empty: Literal["bounds", "drop", "collapse"] = "bounds",
@@ -33,6 +34,7 @@ def poststratify(
     benchmarks: Totals = (),
     benchmark_scale: Literal["logit", "ratio", "difference", "variance"] = "logit",
     variance: Literal["cells", "survey"] = "cells",
+    interval: Literal["wilson", "score", "exact"] = "wilson",
     seed: int = 0,
     level: float = 0.95,
     output: Output | None = None,
@@ -64,6 +66,9 @@ def poststratify(
         An attribute, or another column of the population, whose levels are targets; repeat it for several.
     population_of
         Those whom the sizes count.
+    prevalence
+        Share of positives among the people: a table with the attributes and a column prevalence (.csv, .parquet), for metrics
+        of positives or negatives.
     sampled
         The population is a second sample of people, whose counts have an error.
     prior
@@ -82,6 +87,9 @@ def poststratify(
         Direction in which values of cells are moved to it.
     variance
         Frequentist variance: per cell, or as survey packages have it.
+    interval
+        Frequentist limits of rates: Wilson's of the cells put together, those of a score test of the weighted sum, or exact
+        ones of the cells put together, with --finite by the hypergeometric distribution.
     seed
         Source of randomness.
     level
@@ -104,8 +112,9 @@ def poststratify(
     report = signed(
         weigh(
             _source(source), _population(population, margins, sampled=sampled, prior=prior), by=by,
-            population_of=population_of, empty=empty, composition=composition, smoothing=smoothing, finite=finite,
-            benchmark=totals or None, benchmark_scale=benchmark_scale, variance=variance, seed=seed,
+            population_of=population_of, prevalence=prevalence, empty=empty, composition=composition,
+            smoothing=smoothing, finite=finite,
+            benchmark=totals or None, benchmark_scale=benchmark_scale, variance=variance, interval=interval, seed=seed,
         )
     )  # fmt: skip
     return deliver(report, output, html, level=level, json=json, show=show, sort=sort)
@@ -147,6 +156,13 @@ def _margin(path: Path) -> tuple[tuple[str, ...], object]:
 
     frame = table_of(path, ("count",))
     return tuple(str(name) for name in frame.columns if name != "count"), frame
+
+
+def population_of(population: str) -> Any:
+    """Sizes of a population from a table or a tally, a report of targets, or the word for the rows themselves."""
+    if not population.endswith(".nc"):
+        return population
+    return _source(Path(population))
 
 
 def _tally(path: Path) -> xr.Dataset:

@@ -50,15 +50,27 @@ def test_intervals_of_ordinary_rates_cover(record: pd.DataFrame) -> None:
     """Intervals of 95 % reach 93 % but for chance: bounds, and rates about one half, but for the survey variance of few rows."""
     exact = (record["form"] == "survey") & (record["rows"] == "few") | (record["form"] == "means")
     promised = record[(record["form"] == "bounds") | (record["rates"] == "middle") & ~exact]
-    assert len(promised) == 13
+    assert len(promised) == 17
     assert (promised["coverage"] + 2 * promised["mc_error"] >= 0.93).all()
     assert promised["coverage"].mean() >= 0.93
+
+
+def test_score_and_exact_limits_cover_rare_rates_too(record: pd.DataFrame) -> None:
+    """Score limits reach 93 % in every design but for chance, and are shorter at rare rates; exact limits are longer."""
+    known, score, exact = (record[record["form"] == form] for form in ("known", "score", "exact"))
+    for part in (score, exact):
+        assert (part["coverage"] + 2 * part["mc_error"] >= 0.93).all()
+        assert (part.loc[part["rates"] == "rare", "coverage"] >= 0.93).all()
+    rare = [part.loc[part["rates"] == "rare", "width"].to_numpy() for part in (score, known)]
+    assert (rare[0] < rare[1]).all()
+    assert (exact["width"].to_numpy() > known["width"].to_numpy()).all()
 
 
 def test_intervals_of_rare_rates_and_skewed_losses_fall_short(record: pd.DataFrame) -> None:
     """The lower limit of a rare rate is too high, as is the upper limit of skewed losses too low; many rows repair both."""
     rest = record[
-        (record["form"] != "bounds") & ((record["rates"] == "rare") | record["form"].isin(["means", "survey"]))
+        ~record["form"].isin(["bounds", "score", "exact"])
+        & ((record["rates"] == "rare") | record["form"].isin(["means", "survey"]))
     ]
     few, many = (rest[rest["rows"] == rows] for rows in ("few", "many"))
     assert (few["coverage"] >= 0.87).all()
@@ -93,4 +105,4 @@ def test_studies_write_their_records(tmp_path: Path) -> None:
         calibration.QUANTITIES, 1
     )
     coverage.main(["--output", str(tmp_path / "coverage.csv"), "--replications", "2"])
-    assert len(coverage.read(tmp_path / "coverage.csv")) == 28
+    assert len(coverage.read(tmp_path / "coverage.csv")) == 36

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli import readers
+from bayesgroups.cli.questions import contrast_readers
 from bayesgroups.cli.questions.question import Question, Table
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ INEQUALITY = (
     ),
     Question(
         "questions.maihda.maihda.maihda", "maihda fnr.tally.nc --method ml",
-        {"source": readers.source}, spelled={"weights": "--weigh-by"},
+        {"source": readers.source, "population": contrast_readers.population}, spelled={"weights": "--weigh-by"},
         table=Table(
             "model", {"variance": ("between", "between_lower", "between_upper"), "VPC": ("vpc", "vpc_lower", "vpc_upper"),
             "PCV": ("pcv", "pcv_lower", "pcv_upper"), "MOR": ("mor", "mor_lower", "mor_upper"),

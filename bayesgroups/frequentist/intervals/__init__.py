@@ -17,7 +17,10 @@ file                       what it holds
 ``rate_differences``       Newcombe (MOVER-D), Miettinen-Nurminen and Mee, for differences of two rates
 ``rate_ratios``            Koopman, MOVER-R and Katz, for ratios of two rates
 ``odds_ratios``            score and Woolf, for ratios of two odds
+``mantel_haenszel``        common difference, ratio and odds ratio of two rates across strata: standard errors
 ``weighted_rates``         MOVER, for weighted sums of rates
+``finite_rates``           exact limits of the rate of a finite population (hypergeometric)
+``weighted_score``         score limits of weighted sums of rates
 ``linear_contrasts``       variances of differences and log ratios of weighted sums, Welch's interval
 ``many_to_one``            critical values of comparisons with one value (Dunnett)
 ``comparisons_with_best``  limits against the best of the others (Hsu)

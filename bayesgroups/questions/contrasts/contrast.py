@@ -22,6 +22,7 @@ from bayesgroups.questions.contrasts.answers import (
 )
 from bayesgroups.questions.contrasts.assembly import assemble
 from bayesgroups.questions.contrasts.cells import Cells, open_cells, population_of
+from bayesgroups.questions.contrasts.common import Across, check_across
 from bayesgroups.questions.contrasts.comparisons import Comparison, Reference, plan
 from bayesgroups.questions.contrasts.estimates import read_cells
 from bayesgroups.questions.contrasts.limits import Choice, check_choice
@@ -37,7 +38,8 @@ from bayesgroups.tallies.participation import Imputed, check_imputed
 @checked_keywords
 def contrasts(
     source: xr.Dataset | xr.DataTree, reference: Reference = "overall", *, of: Sequence[str] | str | None = None,
-    within: Sequence[str] | str | None = None, scale: Sequence[Scale] | Scale = ("difference", "ratio"),
+    within: Sequence[str] | str | None = None, across: Across = "standardised",
+    scale: Sequence[Scale] | Scale = ("difference", "ratio"),
     contrasts: Mapping[str, Mapping[str, float]] | None = None, population: pd.DataFrame | None = None,
     margins: bool = False, order: int | None = None, thresholds: Mapping[str, Sequence[float]] = FOUR_FIFTHS,
     interval: Choice = "auto", simultaneous: bool = True, level: float = 0.95, using: Using = "auto",
@@ -61,6 +63,9 @@ def contrasts(
     within : sequence of str, optional
         Attributes that are held equal: the contrasts within each of their strata, and before them their average over the people
         of the strata ("women against men at equal age and race"). The reference has levels then.
+    across : {"standardised", "mantel_haenszel"}
+        With ``within``: the average over the people of the strata, which needs no common effect, or the one common effect of
+        Mantel and Haenszel, of a rate: strata weighted by n1 n2 / (n1 + n2), with errors by Greenland and Robins.
     scale : sequence of {"difference", "ratio", "odds_ratio"}
         Scales of the contrasts.
     contrasts : mapping, optional
@@ -112,8 +117,8 @@ def contrasts(
     ------
     InputError
         If a setting names what does not exist, the odds ratio of a metric that is no rate or the ratio of one whose range goes
-        below 0 is asked for, coefficients do not sum to 0, people are given for a metric that not all rows count for, or nothing
-        is left to compare.
+        below 0 is asked for, coefficients do not sum to 0, people are given for a metric that not all rows count for, a common
+        effect is asked for without strata, of people or of a metric that is no rate, or nothing is left to compare.
     SchemaError
         If ``source`` is neither a tally, margins nor a report.
 
@@ -132,7 +137,9 @@ def contrasts(
     ----------
     Newcombe (1998), doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I; Koopman (1984),
     doi:10.2307/2531405; Miettinen, Nurminen (1985), doi:10.1002/sim.4780040211; Zou, Donner (2008),
-    doi:10.1002/sim.3095; Hsu (1996), Multiple Comparisons; Dunnett (1955), doi:10.1080/01621459.1955.10501294.
+    doi:10.1002/sim.3095; Hsu (1996), Multiple Comparisons; Dunnett (1955), doi:10.1080/01621459.1955.10501294;
+    Greenland, Robins (1985), doi:10.2307/2530643; Sato, Greenland, Robins (1989),
+    doi:10.2307/2531784; Robins, Breslow, Greenland (1986), doi:10.2307/2531052.
 
     Examples
     --------
@@ -148,6 +155,7 @@ def contrasts(
     check_using(using)
     check_imputed(imputed)
     check_choice(interval)
+    check_across(across, within=within is not None, people=population is not None)
     scales, limits = check_scales(scale), check_thresholds(thresholds)
     along = np.array(sorted({number for name in scales for number in limits.get(name, ())}))
     best = isinstance(reference, str) and reference == "best" and contrasts is None
@@ -156,6 +164,7 @@ def contrasts(
         "using": using,
         "imputed": imputed,
         "reference": _in_words(reference, contrasts),
+        "across": across,
     }
 
     def asked(name: Scale, sign: int) -> Asked:
@@ -180,7 +189,7 @@ def contrasts(
         approach = "bayesian" if each.using == "posterior" else "frequentist"
         for j, values in enumerate(each.metrics):
             _check_scales(values, scales)
-            weighted = _weighted(values, comparisons, people)
+            weighted = _weighted(values, comparisons, people, across)
             for i, name in enumerate(scales):
                 answers.setdefault(approach, {})[i, j] = _answer(
                     each, values, j, weighted, asked(name, values.sign), seed
@@ -217,8 +226,12 @@ def _check_scales(values: Values, scales: Sequence[Scale]) -> None:
             )
 
 
-def _weighted(values: Values, comparisons: Sequence[Comparison], people: FloatArray | None) -> Weighted:
+def _weighted(values: Values, comparisons: Sequence[Comparison], people: FloatArray | None, across: Across) -> Weighted:
     """Weights of the comparisons of one metric, by the rows that count or by people."""
+    if across == "mantel_haenszel" and values.kind != "rate":
+        raise InputError(
+            f"metric {values.metric!r} is no rate of rows, so it has no effect of Mantel and Haenszel; leave across= out"
+        )
     count = np.nan_to_num(values.sample.count)
     rows, additive = values.table["rows"].values, values.kind in ADDITIVE
     if (
@@ -236,6 +249,7 @@ def _weighted(values: Values, comparisons: Sequence[Comparison], people: FloatAr
     return weigh(
         comparisons, weights, np.where(np.isfinite(values.table["estimate"].values), np.inf, 0.0) if published else count,
         values.included, additive=additive or (published and people is not None),
+        across=across,
     )  # fmt: skip
 
 

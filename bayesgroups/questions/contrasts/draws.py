@@ -51,6 +51,9 @@ def contrast_draws(draws: FloatArray, weighted: Weighted, scale: Scale, *, best:
     else:
         second = _sums(draws, weighted.under)
     answer = compare(first, second, scale)
+    if scale == "odds_ratio":
+        for i, effect in weighted.common.items():
+            answer[:, i] = effect.odds_ratio(draws)
     answer[:, ~weighted.estimable] = np.nan
     return answer
 

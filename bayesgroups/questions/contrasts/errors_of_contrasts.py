@@ -21,6 +21,14 @@ def factor(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArray
 
     Logs of single rates have Katz's and Woolf's variances (divisor n), weighted sums of rates unbiased ones (n - 1).
     """
+    parts = _factor(weighted, cells, scale)
+    for i, effect in weighted.common.items():
+        parts[i] = effect.factor(cells, scale)
+    return parts
+
+
+def _factor(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArray:
+    """Factor (contrast, cell) of contrasts of weighted sums."""
     over, under, vector = weighted.over, weighted.under, weighted.vector[:, None]
     if scale == "difference":
         over = np.where(vector, np.maximum(weighted.coefficients, 0.0), over)

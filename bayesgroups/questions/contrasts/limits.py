@@ -48,11 +48,15 @@ def limits(weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, cho
     """
     estimate = contrast_draws(cells.value[None], weighted, scale)[0]
     better = _of_rates(weighted, cells, scale, z, choice) if cells.rate and choice != "delta" else []
+    # Rows that all agree have a common difference without a standard error, which is no certainty.
+    pooled = weighted.pooled & ((scale != "difference") | (parts != 0).any(axis=1))
+    better = [(mask & ~pooled, name, interval) for mask, name, interval in better]
     covered = np.logical_or.reduce([mask for mask, _, _ in better]) if better else np.zeros(estimate.shape, dtype=bool)
     nothing = np.full(estimate.shape, np.nan)
     chosen, method = Interval(nothing, nothing), np.full(estimate.shape, "", dtype="<U18")
     if not covered.all():
         chosen, method = _delta(weighted, cells, scale, z, estimate, parts)
+        method = np.where(weighted.pooled, "mantel_haenszel", method)
     for mask, name, interval in better:
         chosen, method = interval.where(mask, chosen), np.where(mask, name, method)
     some = weighted.estimable
@@ -153,6 +157,9 @@ def _delta(
             return Interval(estimate - half, estimate + half), method
         spread = np.exp(z * error)
         interval = Interval(estimate / spread, estimate * spread)
+    # A common ratio of 0 or infinity has no standard error, and so is not bounded.
+    endless = weighted.pooled & ~np.isfinite(error) & ~np.isnan(estimate)
+    interval = Interval(np.where(endless, 0.0, interval.lower), np.where(endless, np.inf, interval.upper))
     if cells.rate and weighted.single.any():
         plain = (katz if scale == "ratio" else woolf)(*_table(weighted, cells), z)
         interval = plain.where(weighted.single, interval)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
+from bayesgroups.questions.contrasts.common import Across, CommonEffect, common_effect
 from bayesgroups.questions.contrasts.comparisons import Comparison
 
 NO_ROWS = "no rows on the side of {}"
@@ -23,6 +24,7 @@ class Weighted:
     ``coefficients`` (contrast, cell) are those of vectors, zeros for pairs; ``value`` that of references that are numbers.
     ``overlap_share`` is the share of the people at whom the comparison looks that it keeps, ``imputed_share`` the weight of
     cells without rows on the side that has more of it; ``reason`` says why a contrast cannot be estimated, "" where it can.
+    ``common`` has the contrasts that are one effect of all strata, by their place.
     """
 
     over: FloatArray
@@ -32,6 +34,7 @@ class Weighted:
     overlap_share: FloatArray
     imputed_share: FloatArray
     reason: TextArray
+    common: Mapping[int, CommonEffect] = field(default_factory=dict)
 
     @cached_property
     def vector(self) -> BoolArray:
@@ -52,12 +55,18 @@ class Weighted:
     def single(self) -> BoolArray:
         """True where two single cells are compared (contrast,)."""
         sides = [(side != 0).sum(axis=1) == 1 for side in (self.over, self.under)]
-        return np.asarray(sides[0] & sides[1] & ~self.vector)
+        return np.asarray(sides[0] & sides[1] & ~self.vector & ~self.pooled)
+
+    @cached_property
+    def pooled(self) -> BoolArray:
+        """True for contrasts that are one effect of all strata (contrast,)."""
+        return np.isin(np.arange(len(self.over)), list(self.common))
 
 
 def weigh(
-    comparisons: Sequence[Comparison], people: FloatArray, rows: FloatArray, included: BoolArray, *, additive: bool
-) -> Weighted:
+    comparisons: Sequence[Comparison], people: FloatArray, rows: FloatArray, included: BoolArray, *, additive: bool,
+    across: Across = "standardised",
+) -> Weighted:  # fmt: skip
     """Weights of comparisons from people (cell,), rows that count (cell,) and cells that take part (cell,).
 
     ``additive`` is False for a metric whose value in a margin is no mean of those of its cells, such as an AUC: only single
@@ -66,7 +75,7 @@ def weigh(
     many, size = len(comparisons), len(people)
     over, under, coefficients = (np.zeros((many, size)) for _ in range(3))
     overlap, imputed, value = np.full(many, np.nan), np.zeros(many), np.full(many, np.nan)
-    reason = np.full(many, "", dtype=object)
+    reason, common = np.full(many, "", dtype=object), dict[int, CommonEffect]()
     lacking = ~(rows > 0)
     plain = [i for i, comparison in enumerate(comparisons) if len(comparison.over) == 1]
     if plain:
@@ -77,13 +86,14 @@ def weigh(
         if comparison.kind == "vector":
             coefficients[i], overlap[i], reason[i] = _vector(comparison, people, included)
         elif len(comparison.over) > 1:
-            over[i], under[i], overlap[i], reason[i] = _standardised(comparison, people, included)
+            over[i], under[i], overlap[i], reason[i], effect = _standardised(comparison, people, included, across)
+            common |= {} if effect is None else {i: effect}
         if not additive and (sum_of_cells := _summed(comparison)):
             over[i], under[i], coefficients[i], overlap[i], reason[i] = 0.0, 0.0, 0.0, np.nan, sum_of_cells
     heavy = np.abs(coefficients)
     imputed = np.maximum(over[:, lacking].sum(axis=1), under[:, lacking].sum(axis=1))
     imputed += heavy[:, lacking].sum(axis=1) / np.maximum(heavy.sum(axis=1), 1e-300)
-    return Weighted(over, under, coefficients, value, overlap, imputed, reason.astype(str))
+    return Weighted(over, under, coefficients, value, overlap, imputed, reason.astype(str), common)
 
 
 def _plain(
@@ -116,17 +126,22 @@ def _under(comparison: Comparison) -> BoolArray:
 
 
 def _standardised(
-    comparison: Comparison, people: FloatArray, included: BoolArray
-) -> tuple[FloatArray, FloatArray, float, str]:
-    """Weights of both sides, averaged over the strata in which both have a value; the share of people kept; a reason."""
+    comparison: Comparison, people: FloatArray, included: BoolArray, across: Across
+) -> tuple[FloatArray, FloatArray, float, str, CommonEffect | None]:
+    """Weights of both sides over the strata in which both have a value; the share of people kept; a reason; a common effect."""
     nothing = np.zeros(len(people))
     first, second = (_shares(side, people, included) for side in (comparison.over, comparison.under))
     kept = first.any(axis=1) & second.any(axis=1)
     strata = (comparison.strata * people).sum(axis=1)
     if not (strata * kept).sum() > 0:
-        return nothing, nothing, 0.0, NO_OVERLAP.format(comparison.subgroup, comparison.reference)
-    share = strata * kept / (strata * kept).sum()
-    return share @ first, share @ second, float((strata * kept).sum() / strata.sum()), ""
+        return nothing, nothing, 0.0, NO_OVERLAP.format(comparison.subgroup, comparison.reference), None
+    covered = float((strata * kept).sum() / strata.sum())
+    share, effect = strata * kept / (strata * kept).sum(), None
+    if across == "mantel_haenszel":
+        effect = common_effect(first[kept], second[kept], people)
+        share = np.zeros(len(kept))
+        share[kept] = effect.weights / effect.weights.sum()
+    return share @ first, share @ second, covered, "", effect
 
 
 def _summed(comparison: Comparison) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.questions.maihda import bootstrap, likelihood, posterior
 from bayesgroups.questions.maihda.sources import Draws, Model, check_report, fitted, reported
-from bayesgroups.questions.maihda.strata import Method, Strata, Weights, strata_of
+from bayesgroups.questions.maihda.strata import Method, Strata, Weights, people_of, strata_of
 from bayesgroups.report.posterior import generator
 from bayesgroups.report.schema import APPROACHES
 from bayesgroups.tallies.assembly import SCHEMA
@@ -37,6 +38,7 @@ def maihda(
     *,
     adjust: Sequence[str] | None = None,
     weights: Weights = "strata",
+    population: pd.DataFrame | None = None,
     model: Model = "crossed",
     method: Method = "reml",
     replicates: int = 0,
@@ -58,6 +60,8 @@ def maihda(
         Attributes of the adjusted model; all of them when left out.
     weights : {"strata", "rows"}
         Weights of strata in the shares and in ``vpc_realised``: all alike, or by rows.
+    population : DataFrame, optional
+        Number of people in every stratum, with a column per attribute and ``count``: weights in place of ``weights``.
     model : {"crossed", "regression"}
         Of a tally, the Bayesian model that shares and strata are taken from: crossed effects, in which main effects are shrunk as
         well, or the adjusted model, in which they hardly are and whose limits of shares are too short where strata are small.
@@ -98,8 +102,9 @@ def maihda(
     Raises
     ------
     InputError
-        If there is one attribute only, main effects are not estimable, a metric is neither a rate nor a mean, or a report has
-        no learned spread on the scale of the predictor.
+        If the population lacks a column or has nobody in strata that main effects need, there is one attribute only, main
+        effects are not estimable, a metric is neither a rate nor a mean, or a report has no learned spread on the scale of the
+        predictor.
     SchemaError
         If ``source`` is neither a tally nor a report.
 
@@ -131,7 +136,8 @@ def maihda(
     _check(source, weights, model, method, replicates, level, seed)
     report = source if isinstance(source, xr.DataTree) else None
     tally = source if isinstance(source, xr.Dataset) else source["constant_data"].to_dataset()
-    every = [strata_of(tally.isel(metric=[i]), adjust, weights) for i in range(tally.sizes["metric"])]
+    people = None if population is None else people_of(population, tally, weights)
+    every = [strata_of(tally.isel(metric=[i]), adjust, weights, people) for i in range(tally.sizes["metric"])]
     if report is not None:
         check_report(report)
     drawn = [fitted(each, model, seed) if report is None else reported(report, each) for each in every]
@@ -164,7 +170,7 @@ def maihda(
         {**along, "usable": np.int8(min(draws.usable for draws in drawn)), "count": tally["count"]},
         coords={"approach": list(APPROACHES), "metric": tally["metric"].values, "model": labels, **coordinates},
         attrs={
-            "weights": weights, "method": method, "level": level, "note": NOTE,
+            "weights": weights if population is None else "population", "method": method, "level": level, "note": NOTE,
             "scale": ", ".join("logit" if each.rate else "metric" for each in every),
             "shares_from": model if report is None else str(report.attrs["estimator"]),
         },

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.models.shared.area_design import area_design, check_rank
+from bayesgroups.questions.contrasts.cells import cells_of, population_of
 from bayesgroups.questions.maihda import mean_models, rate_models
 from bayesgroups.tallies.subgroups import attributes_of
 
@@ -78,7 +80,16 @@ class Strata:
         return rate_models.Counts(self.successes[self.used], self.count[self.used], self.columns(names)[self.used])
 
 
-def strata_of(tally: xr.Dataset, adjust: Sequence[str] | None, weights: Weights) -> Strata:
+def people_of(population: pd.DataFrame, tally: xr.Dataset, weights: Weights) -> FloatArray:
+    """Number of people (stratum,) of a table; InputError where it is not one, or where other weights are asked for as well."""
+    if weights != "strata":
+        raise InputError(f"weights={weights!r} and population= are both weights of strata; leave one of them out")
+    return population_of(population, cells_of(tally))
+
+
+def strata_of(
+    tally: xr.Dataset, adjust: Sequence[str] | None, weights: Weights, people: FloatArray | None = None
+) -> Strata:
     """Strata of a tally with one metric; InputError where it has no multilevel model, or main effects cannot be told apart."""
     metric, kind = str(tally["metric"].values[0]), str(tally["kind"].values[0])
     if kind not in ("rate", "mean"):
@@ -104,7 +115,13 @@ def strata_of(tally: xr.Dataset, adjust: Sequence[str] | None, weights: Weights)
         check_rank(area_design(tally, named), used, metric)
     except ValueError as problem:  # what models share knows nothing of the errors of the package
         raise InputError(f"maihda: {problem}") from problem
-    weight = np.ones(len(count)) if weights == "strata" else count
+    weight = (np.ones(len(count)) if weights == "strata" else count) if people is None else people
+    columns = area_design(tally, named).with_intercept
+    if people is not None and np.linalg.matrix_rank(columns[(people > 0) & used]) < columns.shape[1]:
+        raise InputError(
+            f"metric {metric!r}: population= has people in so few strata with rows that the main effects of {', '.join(named)} "
+            "cannot be told apart; give the people of more strata, or adjust for fewer attributes"
+        )
     successes = np.where(used, tally["successes"].values[0], 0.0)
     mean = np.where(used, tally["estimate"].values[0], np.nan)
     return Strata(tally, metric, kind == "rate", used, count, successes, mean, named, weight)

@@ -49,10 +49,11 @@ def check_counted(cells: Cells, population_of: PopulationOf, *, exact: bool) -> 
     if cells.kind == "f1":
         raise InputError(f"metric {cells.metric!r}: an F1 score over several subgroups is no mean of theirs; {fix}")
     counted = counted_by(cells)
+    prevalence = ", or prevalence=" if counted in ("positives", "negatives") else ""
     if population_of not in (counted, "denominator"):
         raise InputError(
             f"metric {cells.metric!r} averages over {_words(counted)} and the population counts {_words(population_of)}: {fix}; or "
-            f"sizes of those it averages over and population_of={counted!r}"
+            f"sizes of those it averages over and population_of={counted!r}{prevalence}"
         )
 
 

@@ -28,6 +28,15 @@ def effective_rows(count: FloatArray, size: FloatArray) -> FloatArray:
     return np.where(size <= count, np.inf, rows)
 
 
+def check_exact(cells: Cells) -> None:
+    """Refusal of exact limits of a metric whose rows are no counts of a rate."""
+    if cells.kind != "rate" or cells.weighted or cells.clustered:
+        what = "has weighted or clustered rows" if cells.kind == "rate" else f"is of kind {cells.kind!r}"
+        raise InputError(
+            f"interval='exact': metric {cells.metric!r} {what}; exact limits are of rates of single rows, use 'wilson'"
+        )
+
+
 def check_finite(cells: Cells, size: FloatArray, whole: bool, split: BoolArray) -> None:
     """Refusal of a finite population without sizes in people, smaller than its sample, or of rows that are no people."""
     if not whole:

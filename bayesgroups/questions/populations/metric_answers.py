@@ -13,9 +13,10 @@ from bayesgroups.errors import InputError
 from bayesgroups.questions.populations.cells import Cells, read_cells
 from bayesgroups.questions.populations.conditional import Confusion, check_counted, counted_by, read_confusion
 from bayesgroups.questions.populations.draws import benchmarked_draws, everybody_values, ratio_draws, weighted_draws
-from bayesgroups.questions.populations.finite import check_finite
+from bayesgroups.questions.populations.finite import check_exact, check_finite
 from bayesgroups.questions.populations.frequentist_side import Side
 from bayesgroups.questions.populations.plan import Plan, totals_of
+from bayesgroups.questions.populations.prevalence import turned
 from bayesgroups.questions.populations.raking import TOLERANCE
 from bayesgroups.questions.populations.sizes import Declared, Sizes
 from bayesgroups.questions.populations.target_facts import Targeted
@@ -42,9 +43,13 @@ def _prepared(
     rows = declared.table is None and declared.tally is None and not declared.margins
     averaged = counted_by(cells)
     people = plan.population_of == "people" and averaged != "people" and not (rows and cells.kind != "f1")
+    by_prevalence = declared.prevalence is not None and averaged in ("positives", "negatives")
+    people = people and not by_prevalence
+    if plan.interval == "exact":
+        check_exact(cells)
     drawn = report is None or "posterior" not in report.children or "cell_share" in report["posterior"].data_vars
     exact = people and confusion is not None and drawn
-    if not rows or cells.kind in ("f1", "auc"):
+    if (not rows or cells.kind in ("f1", "auc")) and not by_prevalence:
         check_counted(cells, plan.population_of, exact=exact)
     if exact and (plan.finite or plan.benchmark is not None):
         raise InputError(
@@ -53,6 +58,8 @@ def _prepared(
         )
     weighed = confusion.rows if exact and confusion is not None else cells.weight
     sizes = declared.sizes(cells, weighed, denominator=plan.population_of == "denominator", smoothing=plan.smoothing)
+    if by_prevalence and declared.prevalence is not None:
+        sizes = turned(sizes, declared.prevalence, cells.labels, negatives=averaged == "negatives")
     if plan.finite:
         certain = sizes.whole and sizes.sampled is None and not sizes.margins
         parts = np.bincount(sizes.cell, weights=sizes.size > 0, minlength=len(cells.labels)) > 1

@@ -19,6 +19,8 @@ Composition = Literal["drawn", "fixed"]
 """Treatment of the composition inside known margins in the Bayesian answer: estimated, or taken for known."""
 Variance = Literal["cells", "survey"]
 """Variance of the frequentist answer: unbiased per cell, or with one factor n / (n - 1) over all rows."""
+Limits = Literal["wilson", "score", "exact"]
+"""Frequentist limits of a rate: put together from Wilson's or exact limits of the cells, or of a score test of the sum."""
 Total = float | tuple[float, float]
 """A known total, and its standard error where it has one."""
 Benchmark = float | Mapping[str, Total | Mapping[str, Total]]
@@ -37,13 +39,14 @@ class Plan:
     benchmark: Benchmark | None
     benchmark_scale: Scale
     variance: Variance
+    interval: Limits
     seed: int
 
     def __post_init__(self) -> None:
         for name, value, kind in (
             ("population_of", self.population_of, PopulationOf), ("empty", self.empty, Empty),
             ("composition", self.composition, Composition), ("benchmark_scale", self.benchmark_scale, Scale),
-            ("variance", self.variance, Variance),
+            ("variance", self.variance, Variance), ("interval", self.interval, Limits),
         ):  # fmt: skip
             if value not in get_args(kind):
                 raise InputError(f"{name}={value!r} is not one of {', '.join(map(repr, get_args(kind)))}")

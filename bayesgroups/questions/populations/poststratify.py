@@ -13,7 +13,8 @@ from bayesgroups.errors import InputError, NotUsableError
 from bayesgroups.questions.populations.benchmarks import Scale
 from bayesgroups.questions.populations.conditional import PopulationOf
 from bayesgroups.questions.populations.metric_answers import both_answers
-from bayesgroups.questions.populations.plan import Benchmark, Composition, Empty, Plan, Variance
+from bayesgroups.questions.populations.plan import Benchmark, Composition, Empty, Limits, Plan, Variance
+from bayesgroups.questions.populations.prevalence import with_prevalence
 from bayesgroups.questions.populations.sizes import declare
 from bayesgroups.questions.populations.target_report import target_report
 from bayesgroups.questions.sampling_variances import check_tally
@@ -26,9 +27,9 @@ from bayesgroups.tallies.subgroups import attributes_of, check_attributes
 @checked_keywords
 def poststratify(
     source: xr.DataTree | xr.Dataset, population: Any, *, by: Sequence[str] = (), population_of: PopulationOf = "people",
-    empty: Empty = "bounds", composition: Composition = "drawn", smoothing: float = 0.0, finite: bool = False,
-    benchmark: Benchmark | None = None, benchmark_scale: Scale = "logit", variance: Variance = "cells", strict: bool = False,
-    seed: int = 0,
+    prevalence: Any = None, empty: Empty = "bounds", composition: Composition = "drawn", smoothing: float = 0.0,
+    finite: bool = False, benchmark: Benchmark | None = None, benchmark_scale: Scale = "logit", variance: Variance = "cells",
+    interval: Limits = "wilson", strict: bool = False, seed: int = 0,
 ) -> xr.DataTree:  # fmt: skip
     """Estimate every metric in a target population, and in parts of it: the people who will be served, not those evaluated.
 
@@ -47,6 +48,9 @@ def poststratify(
         Attributes, or columns of the population that are no attributes, whose levels are targets beside everybody.
     population_of : {"people", "positives", "negatives", "selected", "not_selected", "denominator"}
         Those whom the sizes count; ``denominator`` are the ones that each metric averages over. ``"rows"`` always counts these.
+    prevalence : frame, optional
+        Share of positives among the people of every cell, with the attributes and ``prevalence``: sizes of people become sizes of
+        positives for ``fnr`` and ``tpr``, of negatives for ``fpr`` and ``tnr``. It is taken for known.
     empty : {"bounds", "drop", "collapse"}
         Frequentist answer where the population has people in cells without rows: bounds without an assumption; the covered
         people alone; or the mean of the smallest margin around the cell.
@@ -63,6 +67,10 @@ def poststratify(
         Direction in which they are moved: alike in log odds (rates), in proportion, alike, or the imprecise most.
     variance : {"cells", "survey"}
         Frequentist variance: unbiased given the rows of each cell, or with one factor n / (n - 1) as survey packages have it.
+    interval : {"wilson", "score", "exact"}
+        Frequentist limits of rates. Wilson's limits of the cells put together; ``score``, of a test of the weighted sum itself,
+        which hold better at rare rates; or exact limits of the cells put together, by the binomial distribution (Clopper and
+        Pearson) or with ``finite`` the hypergeometric, which are wider.
     strict : bool
         Raise if the source failed its diagnostics.
     seed : int
@@ -82,9 +90,10 @@ def poststratify(
     Raises
     ------
     InputError
-        If the population has an unknown attribute or level, counts that are negative, missing or all 0, or margins that disagree
-        or cannot be met; if a metric averages over other people than the population counts, or is an AUC; if ``finite`` meets
-        shares or sizes below the evaluated rows; if a total is out of range; or a setting does not exist.
+        If the population has an unknown attribute or level, counts that are negative, missing or all 0, or margins that
+        disagree or cannot be met; if a prevalence is lacking or no share; if a metric averages over other people than the
+        population counts, or is an AUC; if ``finite`` meets shares or sizes below the evaluated rows, or exact limits a metric
+        that is no rate; if a total is out of range; or a setting does not exist.
     NotUsableError
         With ``strict=True``, if the source failed its diagnostics.
     SchemaError
@@ -116,14 +125,14 @@ def poststratify(
     ([0.62, 0.62], [0.56, 0.56])
     """
     plan = Plan(
-        population_of, empty, composition, smoothing, finite, benchmark, benchmark_scale, variance, seed
+        population_of, empty, composition, smoothing, finite, benchmark, benchmark_scale, variance, interval, seed
     )  # fmt: skip
     wanted = _names(by)
     tally, report = _opened(source)
     if strict and report is not None and not int(report.attrs["usable"]):
         raise NotUsableError("the source is not usable: " + "; ".join(failures(report)))
     columns = {name: np.asarray(tally[name].values).astype(str) for name in attributes_of(tally)}
-    declared = declare(population, columns, wanted, smoothing)
+    declared = with_prevalence(declare(population, columns, wanted, smoothing), prevalence, population_of)
     metrics = [str(name) for name in tally["metric"].values]
     targeted = [both_answers(tally, report, i, declared, plan, wanted, metrics) for i in range(len(metrics))]
     return target_report(tally, report, targeted, plan, declared, wanted)

@@ -6,9 +6,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
-from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
 from bayesgroups.questions.populations.answers import Answer, between
-from bayesgroups.questions.populations.cells import wilson_limits
 from bayesgroups.questions.populations.conditional import Confusion, ratio_bounds, ratio_variance
 from bayesgroups.questions.populations.target_answer import Target
 from bayesgroups.questions.populations.variances import cell_variance
@@ -36,14 +34,9 @@ def ratio_answer(target: Target, confusion: Confusion) -> Answer:
     base = float(cell_variance(part, np.where(part > 0, cells.variance, 0.0)))
     if cells.kind == "rate":
         scale = variance / base if base > 0 else 1.0
-        lower, upper = [], []
-        for level in LEVELS:
-            used = part > 0
-            limits = wilson_limits(np.where(used, cells.values, 0.5), np.where(used, cells.count, 1.0), level)
-            low, high = mover_sum(cells.values, limits.lower, limits.upper, part)
-            lower.append(value - np.sqrt(scale) * (value - low))
-            upper.append(value + np.sqrt(scale) * (high - value))
-        return Answer(value, error, Interval(np.array(lower), np.array(upper)), (value, value), method="mover")
+        low, high = target.rate_limits(part)
+        limits = Interval(value - np.sqrt(scale) * (value - low), value + np.sqrt(scale) * (high - value))
+        return Answer(value, error, limits, (value, value), method=target.method)
     half = np.array([normal_quantile(level) for level in LEVELS]) * error
     return Answer(value, error, Interval(value - half, value + half), (value, value), method="delta")
 

@@ -61,7 +61,10 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Declared:
-    """A population read once for all metrics: a table, a tally, margins, or the rows; ``prior`` where it is a second sample."""
+    """A population read once for all metrics: a table, a tally, margins, or the rows; ``prior`` where it is a second sample.
+
+    ``prevalence`` (cell,) are shares of positives among the people, where they are given.
+    """
 
     columns: Mapping[str, TextArray]
     by: tuple[str, ...]
@@ -69,6 +72,7 @@ class Declared:
     tally: xr.Dataset | None = None
     margins: tuple[Margin, ...] = ()
     prior: float | None = None
+    prevalence: FloatArray | None = None
 
     def sizes(self, cells: Cells, people: FloatArray, *, denominator: bool, smoothing: float) -> Sizes:
         """Sizes for one metric; ``people`` (cell,) is what its rows weigh, ``denominator`` asks a tally for those of the metric."""

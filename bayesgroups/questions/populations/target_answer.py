@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.frequentist.intervals.finite_rates import hypergeometric_limits
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile, t_quantile
+from bayesgroups.frequentist.intervals.proportions import clopper_pearson
 from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
+from bayesgroups.frequentist.intervals.weighted_score import score_sum
 from bayesgroups.questions.populations.answers import Answer, between
 from bayesgroups.questions.populations.cells import wilson_limits
 from bayesgroups.questions.populations.finite import effective_rows, remaining
@@ -33,7 +36,7 @@ class Target:
 
     def answer(self) -> Answer:
         """Estimate with limits, or bounds with theirs."""
-        if self.side.replicates is not None and self.gap == 0:
+        if self.side.replicates is not None and self.gap == 0 and self.side.plan.interval == "wilson":
             return self._resampled(self.side.replicates)
         return self._bounded() if self.gap > 0 else self._mean()
 
@@ -42,6 +45,39 @@ class Target:
         """Variances (cell,), less what is known of a finite population; infinite nowhere that has weight."""
         cells, size = self.side.cells, self.side.sizes.size
         return cells.variance * remaining(cells.count, size) if self.side.plan.finite else cells.variance
+
+    @property
+    def method(self) -> str:
+        """Name of the method of a rate's limits."""
+        return {"wilson": "mover", "exact": "mover_exact", "score": "score"}[self.side.plan.interval]
+
+    def rate_limits(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Limits (level,) of the weighted sum of the rates of cells (cell,): score limits, or limits of cells put together."""
+        cells, plan, used = self.side.cells, self.side.plan, weights > 0
+        if plan.interval == "score":
+            rows = self._rows(used)[used]
+            quantiles = np.array([normal_quantile(level) for level in LEVELS])
+            return score_sum(cells.values[used], rows, weights[used], quantiles)
+        sums = [mover_sum(cells.values, *self._cell_limits(used, level), weights) for level in LEVELS]
+        return np.array([low for low, _ in sums]), np.array([high for _, high in sums])
+
+    def _rows(self, used: BoolArray) -> FloatArray:
+        """Rows (cell,) that limits of rates are taken with, 2 of cells that are not ``used``."""
+        rows = np.where(used, self.side.cells.count, 2.0)
+        return effective_rows(rows, np.where(used, self.side.sizes.size, np.inf)) if self.side.plan.finite else rows
+
+    def _cell_limits(self, used: BoolArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """Limits (cell,) of the rates of the cells that are ``used``: Wilson's, or exact ones."""
+        cells, plan = self.side.cells, self.side.plan
+        rate, rows = np.where(used, cells.values, 0.5), np.where(used, cells.count, 2.0)
+        successes = np.rint(rate * rows)
+        if plan.interval == "wilson":
+            limits = wilson_limits(rate, self._rows(used), level)
+        elif plan.finite:
+            limits = hypergeometric_limits(successes, rows, np.where(used, self.side.sizes.size, 2.0), level)
+        else:
+            limits = clopper_pearson(successes, rows, level)
+        return limits.lower, limits.upper
 
     def composition(self, values: FloatArray) -> float:
         """Variance that shares from a second sample add."""
@@ -75,19 +111,15 @@ class Target:
         error = float(np.sqrt(main + extra))
         used = self.weights > 0
         if cells.kind == "rate":
-            lower, upper = [], []
-            count = effective_rows(cells.count, self.side.sizes.size) if self.side.plan.finite else cells.count
-            for level in LEVELS:
-                limits = wilson_limits(np.where(used, cells.values, 0.5), np.where(used, count, 1.0), level)
-                low, high = mover_sum(cells.values, limits.lower, limits.upper, self.weights)
-                more = normal_quantile(level) ** 2 * extra
-                lower.append(estimate - np.sqrt(ratio * (estimate - low) ** 2 + more))
-                upper.append(estimate + np.sqrt(ratio * (high - estimate) ** 2 + more))
-            limits = Interval(np.array(lower), np.array(upper))
+            low, high = self.rate_limits(self.weights)
+            more = np.array([normal_quantile(level) for level in LEVELS]) ** 2 * extra
+            lower = estimate - np.sqrt(ratio * (estimate - low) ** 2 + more)
+            upper = estimate + np.sqrt(ratio * (high - estimate) ** 2 + more)
+            limits = Interval(lower, upper)
             saturated = bool(np.isin(cells.values[used], (0.0, 1.0)).all()) and len(np.unique(cells.values[used])) == 1
             census = self.side.plan.finite and bool(lower[-1] == upper[-1])
             flag = ("saturated", "all rows agree") if saturated and not census else ("ok", "")
-            return Answer(estimate, error, limits, (estimate, estimate), *flag, method="mover")
+            return Answer(estimate, error, limits, (estimate, estimate), *flag, method=self.method)
         freedom = float(satterthwaite(self.weights, self.variance, cells.freedom))
         sampled = self.side.sizes.sampled
         if extra > 0 and sampled is not None:

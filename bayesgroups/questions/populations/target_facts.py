@@ -133,6 +133,10 @@ def notes_of(
         absent = [level for level in dict.fromkeys(levels.tolist()) if not held[levels == level].sum() > 0]
         if absent:
             notes.append(f"the population has nobody with {name} {', '.join(map(repr, absent))}")
+    if declared.prevalence is not None:
+        notes.append(
+            "people were turned into positives and negatives by the prevalences given, which are taken for known"
+        )
     if declared.margins:
         notes.append(
             "the composition inside the margins is that of the evaluated rows; raking gives no people to cells without rows"

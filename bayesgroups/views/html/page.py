@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.questions.contrasts.comparisons import Reference
 from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.schema import check
 from bayesgroups.report.view import NAMED, left_out_sentence, percent, plain
@@ -21,17 +22,19 @@ from bayesgroups.tallies.labels import shown_left_out
 from bayesgroups.tallies.participation import Imputed, check_imputed
 from bayesgroups.views.html.sections.checks import diagnostics, priors
 from bayesgroups.views.html.sections.context import Context, contexts
+from bayesgroups.views.html.sections.contrasts import contrasts
 from bayesgroups.views.html.sections.estimates import estimates, pooling, table
 from bayesgroups.views.html.sections.overview import question, verdict
-from bayesgroups.views.html.sections.population import population
+from bayesgroups.views.html.sections.population import population as population_section
 from bayesgroups.views.html.sections.provenance import method, origin
 from bayesgroups.views.html.sections.questions import promise, unequal, worst
+from bayesgroups.views.html.sections.targets import Served, asked_targets
 
 
 @checked_keywords
 def write_html(
     report: xr.DataTree, path: str | Path, *, level: float = 0.95, truth: xr.DataArray | None = None,
-    imputed: Imputed = "leave_out",
+    imputed: Imputed = "leave_out", reference: Reference | None = None, population: Any = None,
 ) -> Path:  # fmt: skip
     """Write a report as one self-contained page.
 
@@ -55,6 +58,12 @@ def write_html(
     imputed : {"leave_out", "include"}
         Whether subgroups without rows that count for a metric take part in its questions: the worst, the gap, the standard
         that all reach. The page names those it leaves out, and its table and forest plot have all.
+    reference : str, float or mapping, optional
+        Adds a section with the contrasts to this reference, as in `bayesgroups.contrasts`.
+    population : frame, mapping, path, xr.Dataset, PopulationSample, "rows" or xr.DataTree, optional
+        Adds a section with the values in this target population beside those of the sample, for everybody and every level of
+        the attributes: sizes as in `bayesgroups.poststratify`, or its report of the same subgroups, where other settings are
+        wanted.
 
     Returns
     -------
@@ -66,7 +75,8 @@ def write_html(
     SchemaError
         If the tree is not a report.
     InputError
-        If the file cannot be written, the report lacks the level, the truth does not fit, or ``imputed`` is something else.
+        If the file cannot be written, the report lacks the level, the truth does not fit, ``imputed`` is something else, or the
+        reference or population is one that `bayesgroups.contrasts` or `bayesgroups.poststratify` refuses.
 
     Examples
     --------
@@ -78,12 +88,14 @@ def write_html(
     ...     "False negative rate" in bg.write_html(report, Path(folder) / "fnr.html").read_text("utf-8")
     True
     """
-    return write_text(path, render(report, level=level, truth=truth, imputed=imputed))
+    page = render(report, level=level, truth=truth, imputed=imputed, reference=reference, population=population)
+    return write_text(path, page)
 
 
 def render(
-    report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None, imputed: Imputed = "leave_out"
-) -> str:
+    report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArray | None = None, imputed: Imputed = "leave_out",
+    reference: Reference | None = None, population: Any = None,
+) -> str:  # fmt: skip
     """The page as text; parameters and errors as in `write_html`."""
     check(report)
     check_imputed(imputed)
@@ -94,22 +106,25 @@ def render(
     # Style and script are our own files without data in them; all else is escaped.
     script = _file("table.js")
     read = contexts(report, level, truth, imputed)
+    served = asked_targets(report, population, level)
     return environment.get_template("page.html").render(
         style=Markup(_file("style.css")),
         script=Markup(script),
         script_hash=Markup(base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")),
         level=percent(level),
         verdict=verdict(report),
+        of_targets=overlaps(report),
         question=question(report, read),
-        metrics=[_metric(context) for context in read],
+        metrics=[_metric(context, reference, served) for context in read],
         diagnostics=diagnostics(report),
         method=method(report, level),
         origin=origin(report),
     )
 
 
-def _metric(context: Context) -> dict[str, Any]:
+def _metric(context: Context, reference: Reference | None, served: Served) -> dict[str, Any]:
     words, targets = context.words, overlaps(context.report)
+    shown_targets = context if targets else served.contexts.get(context.name)
     heading = words.title if words.title == context.reading.metric else f"{words.title} ({context.reading.metric})"
     return {
         "heading": heading,
@@ -117,8 +132,11 @@ def _metric(context: Context) -> dict[str, Any]:
         "words": words,
         "estimand": context.reading.headline(),
         "estimates": estimates(context, heading),
-        "left_out": _left_out(context),
-        "population": population(context),
+        "left_out": None if targets else _left_out(context),
+        "contrasts": contrasts(context, reference),
+        "population": None if shown_targets is None else population_section(shown_targets),
+        "targets": served.section(context.name),
+        "no_target": served.missing(context.name),
         "pooling": None if targets else pooling(context),
         "worst": None if targets else worst(context),
         "unequal": None if targets else unequal(context),

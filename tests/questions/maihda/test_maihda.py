@@ -15,6 +15,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.questions.maihda.maihda import ALONG_METRIC, ALONG_MODEL, ALONG_SUBGROUP
+from bayesgroups.questions.maihda.shares import project
 from bayesgroups.views.tables import maihda_table
 
 mpl.use("Agg")
@@ -168,6 +169,19 @@ def test_shares_from_the_regression_and_by_rows() -> None:
     assert float(plain["interaction_share"]) != float(weighted["interaction_share"])
 
 
+def test_shares_by_people() -> None:
+    who = pd.DataFrame([(a, b) for a in "abc" for b in "xy"], columns=["r", "s"])
+    report = bg.estimate(bg.tally_from_counts([9, 12, 4, 20, 8, 3], [40] * 6, who), bg.PartialPooling(), seed=1)
+    people = np.array([500.0, 20, 30, 100, 50, 300])
+    # The order of the rows of a population means nothing.
+    answer = bg.maihda(report, adjust=["r"], population=who.assign(count=people)[::-1]).sel(approach="bayesian")
+    assert answer.attrs["weights"] == "population"
+    mu = report["posterior"].to_dataset()["mu"].values.reshape(-1, 6)
+    dummies = np.column_stack([who["r"] == level for level in "abc"]).astype(float)
+    split = project(np.log(mu / (1 - mu)), dummies, people)
+    assert float(answer["interaction_share"].isel(metric=0)) == pytest.approx(float(split.interaction_share.mean()))
+
+
 @pytest.mark.parametrize("make", [binary, quality])
 def test_bootstrap_has_limits_and_repeats(make: Any) -> None:
     first, second = (bg.maihda(make(), adjust=["age"], replicates=12, seed=3) for _ in range(2))
@@ -237,6 +251,7 @@ def test_what_is_refused() -> None:
     )
     published = bg.tally_from_estimates([0.1, 0.2], [0.1, 0.1], pd.DataFrame({"r": ["a", "b"], "s": ["x", "x"]}))
     table = binary()
+    people = pd.read_csv(FOLDER / "efc_binary_strata.csv", dtype=str)[BY].assign(count=1)
     cases: list[tuple[Any, dict[str, Any], str]] = [
         (single, {}, "the tally has one attribute \\(race\\)"),
         (small, {}, "4 subgroups have an estimate, for 3 coefficients"),
@@ -244,6 +259,13 @@ def test_what_is_refused() -> None:
         (table, {"adjust": ["sex"]}, "adjust= names 'sex', which is no attribute"),
         (table, {"adjust": []}, "adjust= is empty"),
         (table, {"weights": "people"}, "weights='people' is not one of 'strata', 'rows'"),
+        (table, {"weights": "rows", "population": people}, "weights='rows' and population= are both weights of strata"),
+        (table, {"population": people[BY]}, "population= lacks the column 'count'"),
+        (
+            table,
+            {"population": people.iloc[:4]},
+            "has people in so few strata with rows that the main effects of gender",
+        ),
         (table, {"model": "bayes"}, "model='bayes' is not one of"),
         (table, {"method": "moment"}, "method='moment' is not one of"),
         (table, {"level": 1.0}, "level=1.0 must lie strictly between 0 and 1"),

@@ -2,10 +2,10 @@
 
     python -m tests.recovery.studies.poststratification_coverage --output tests/recovery/records/poststratification_coverage.csv
 
-takes eight minutes of one core. Six cells of two attributes, with true rates around .05 or .5 and as many rows as the design says.
+takes ten minutes of one core. Six cells of two attributes, with true rates around .05 or .5 and as many rows as the design says.
 Forms: ``known`` sizes, the ``survey`` variance, ``raked`` margins (rows are a simple random sample of a population whose joint
 composition only its margins tell), a ``second sample`` of 200, ``finite`` populations of three times the rows, ``bounds`` where
-a cell without rows has the value 1, and ``means`` of skewed losses with Student's t.
+a cell without rows has the value 1, ``means`` of skewed losses with Student's t, and ``score`` or ``exact`` limits of known sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RATES = {
     "rare": np.array([0.02, 0.05, 0.08, 0.03, 0.1, 0.05]),
     "middle": np.array([0.3, 0.5, 0.6, 0.4, 0.7, 0.5]),
 }
-FORMS = ("known", "survey", "raked", "second sample", "finite", "bounds", "means")
+FORMS = ("known", "survey", "raked", "second sample", "finite", "bounds", "means", "score", "exact")
 SECOND_SAMPLE = 200
 LEVEL = 0.95
 REPLICATIONS = 400
@@ -71,6 +71,8 @@ def limits(form: str, rates: FloatArray, rows: IntArray, rng: np.random.Generato
         population = bg.PopulationSample(WHO.assign(count=rng.multinomial(SECOND_SAMPLE, share)))
     elif form == "survey":
         settings["variance"] = "survey"
+    elif form in ("score", "exact"):
+        settings["interval"] = form
     elif form == "finite":
         population, settings["finite"] = WHO.assign(count=3 * rows), True
     elif form == "bounds":

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.view import number, plain, whole
 from bayesgroups.views.html.sections.context import Context, picture
 from bayesgroups.views.plots.population_plot import population as drawn
@@ -19,10 +18,8 @@ ESTIMAND = (
 )
 
 
-def population(context: Context) -> dict[str, Any] | None:
-    """Picture and table of the targets of a metric; nothing for a report of subgroups."""
-    if not overlaps(context.report):
-        return None
+def population(context: Context) -> dict[str, Any]:
+    """Picture and table of the targets of a metric of a poststratified report."""
     table = context.report["estimates"].to_dataset().sel(metric=context.name)
     facts = context.tally.sel(metric=context.name)
     everybody, rows = float(table["population"].values[0]), float(facts["count"].values[0])
