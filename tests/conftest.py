@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from threadpoolctl import threadpool_limits
 
 import bayesgroups as bg
 from bayesgroups.estimators.descriptions import describe
@@ -16,6 +17,11 @@ from bayesgroups.report.diagnostics import Check, at_most
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import assemble
+
+# Every processor has a worker: threads of linear algebra beside them double the time of small matrices. The names are for
+# libraries that are loaded later and for processes that tests start.
+threadpool_limits(1)
+os.environ.update({name: os.environ.get(name, "1") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")})
 
 MakeReport = Callable[..., xr.DataTree]
 

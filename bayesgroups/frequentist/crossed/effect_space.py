@@ -147,9 +147,9 @@ class EffectSpace:
         left = np.eye(self.number) - e @ solved.gram
         diagonal = float(v @ b - np.vdot(e, noisy))
         spread = self.by_component(np.einsum("ij,ij->j", left, noisy @ left))
-        own = v @ b**2 - 2 * np.vdot(e, self.cross(v * b**3)) + np.vdot(e @ noisy, self.cross(b**2) @ e)
+        residual = v @ b**2 - 2 * np.vdot(e, self.cross(v * b**3)) + np.vdot(e @ noisy, self.cross(b**2) @ e)
         value = len(u) + (v * q) @ q - 2 * (diagonal + np.count_nonzero(u == 0))
-        return float(value), 2 * (np.append(spread, own) - self.between(back, q))
+        return float(value), 2 * (np.append(spread, residual) - self.between(back, q))
 
     def deviance(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[float, FloatArray]:
         """-2 log restricted likelihood and its gradient, as in `marginal_likelihood.deviance`."""
@@ -181,7 +181,7 @@ class EffectSpace:
         traces[-1, -1] = (b**2).sum() - 2 * np.vdot(e, self.cross(b**3)) + np.vdot(inner, inner.T)
         reach = [self.spread(np.where(self.component == place, self.sums(row), 0.0)) for place in range(len(self) - 1)]
         reach.append(row)
-        pulls = np.array([[self.weigh(solved, one) @ other for other in reach] for one in reach])
+        pulls = np.array([[self.weigh(solved, first) @ second for second in reach] for first in reach])
         along = np.array([row @ each for each in reach])
         matrix: FloatArray = (traces - 2 * pulls / total + np.outer(along, along) / total**2) / 2
         return matrix
