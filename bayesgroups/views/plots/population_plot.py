@@ -131,12 +131,14 @@ def population(
             markersize=1.2 * shape.marker, label="people without a row", zorder=3,
         )  # fmt: skip
         handles.append(hollow)
-    axes.set_yticks(places, [style.short(shares.labels[int(i)]) for i in kept], parse_math=False)
+    labels = [style.short(shares.labels[int(i)]) for i in kept]
+    axes.set_yticks(places, labels, parse_math=False)
     axes.set_ylim(-0.7, len(kept) - 0.3)
     axes.set_xlim(left=0)
     more = f", the {len(kept)} cells that differ most" if len(kept) < len(shares.labels) else ""
     everybody = "the target population" if target == "all" else plain(target)
-    style.name(axes, shape, title=f"Evaluated rows and {everybody}{more}", x="share, %", y="")
+    longest = max(map(len, labels))
+    style.name(axes, shape, title=f"Evaluated rows and {everybody}{more}", x="share, %", y="", beside=longest)
     axes.grid(axis="x", color=style.RULE, lw=0.6)
     style.explain(axes, shape, handles, owns_figure=owns_figure, columns=3)
     return axes

@@ -82,12 +82,13 @@ def short(label: str, length: int = 44) -> str:
     return label if len(label) <= length else f"{label[:ends]}…{label[-ends:]}"
 
 
-def name(axes: Axes, shape: Look, *, title: str, x: str, y: str) -> None:
-    """Put the title on the left and name the axes; nothing in them is read as a formula."""
+def name(axes: Axes, shape: Look, *, title: str, x: str, y: str, beside: int = 0) -> None:
+    """Put the title on the left and name the axes, whose labels ``beside`` them have so many letters; nothing is read as a formula."""
     import textwrap
 
     room = int(72 * shape.width / (0.62 * shape.font))  # bold letters are about that wide
-    title = textwrap.fill(title, max(room - 8, 20))
+    taken = max(8, round(beside * shape.small / shape.font))
+    title = textwrap.fill(title, max(room - taken, 20))
     axes.set_title(title, loc="left", fontsize=shape.font + 1, fontweight="bold", parse_math=False)
     axes.set_xlabel(x, fontsize=shape.font, parse_math=False)
     axes.set_ylabel(y, fontsize=shape.font, parse_math=False)
