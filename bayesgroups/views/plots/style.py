@@ -83,7 +83,7 @@ def short(label: str, length: int = 44) -> str:
 
 
 def name(axes: Axes, shape: Look, *, title: str, x: str, y: str, beside: int = 0) -> None:
-    """Put the title on the left and name the axes, whose labels ``beside`` them have so many letters; nothing is read as a formula."""
+    """Put the title on the left and name the axes, with ``beside`` letters of labels left of them; nothing is read as a formula."""
     import textwrap
 
     room = int(72 * shape.width / (0.62 * shape.font))  # bold letters are about that wide
