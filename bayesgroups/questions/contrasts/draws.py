@@ -81,9 +81,8 @@ def summarise(
     at = [(1 - level) / 2, 0.5, (1 + level) / 2]
     whole = many == by_contrast.shape[1]
     if whole.any():
-        low[whole], median[whole], high[whole] = np.quantile(
-            by_contrast if whole.all() else by_contrast[whole], at, axis=1
-        )
+        # Quantiles of sorted rows cost less than of any rows.
+        low[whole], median[whole], high[whole] = np.quantile(np.sort(by_contrast[whole], axis=1), at, axis=1)
     for i in np.flatnonzero(~whole & (~np.isnan(by_contrast)).any(axis=1)):
         defined = by_contrast[i][~np.isnan(by_contrast[i])]
         low[i], median[i], high[i] = np.quantile(defined, at, method="inverted_cdf")
