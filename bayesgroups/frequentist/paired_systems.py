@@ -98,7 +98,10 @@ def system_values(tally: xr.Dataset, prefix: str = "") -> SystemValues:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / items
         scatter = (
-            cross - mean[:, None] * products[None] - products[:, None] * mean[None] + mean[:, None] * mean[None] * item_squares
+            cross
+            - mean[:, None] * products[None]
+            - products[:, None] * mean[None]
+            + mean[:, None] * mean[None] * item_squares
         )
         covariance = np.where(units > 1, units / (units - 1) * scatter / items**2, np.nan)
     return SystemValues(mean, np.moveaxis(covariance, 2, 0), units, items, f"{prefix}pair_count" in tally)

@@ -25,7 +25,9 @@ from bayesgroups.tallies.subgroups import attributes_of, check_attributes, of_ta
 
 PairedMetric = Literal["correct", "mean"]
 Epochs = Literal["items", "rows"]
-OWN = frozenset({"system", "system_other", "pair", "first_right", "second_right", "pair_statistic", "complete_statistic"})
+OWN = frozenset(
+    {"system", "system_other", "pair", "first_right", "second_right", "pair_statistic", "complete_statistic"}
+)
 """Names that this tally uses itself, besides those of every tally."""
 
 
@@ -60,7 +62,8 @@ def paired_tally(
     metric : {"correct", "mean"}
         Wide: whether the columns hold graded answers or other numbers; in the long shape it follows from the column.
     baseline : str, optional
-        The system that all others are compared with; all pairs when left out.
+        The system that all others are compared with, second in its pairs; metrics are the differences from it alone. All pairs
+        when left out.
     cluster : str, optional
         Column of clusters of items that are not independent (documents, templates).
     epoch : str, optional
@@ -112,7 +115,9 @@ def paired_tally(
     check_attributes(names)
     taken = next((name for name in names if name in OWN), None)
     if taken is not None:
-        raise InputError(f"attribute {taken!r} has a name that this tally uses itself; rename the column, e.g. {taken + '_'!r}")
+        raise InputError(
+            f"attribute {taken!r} has a name that this tally uses itself; rename the column, e.g. {taken + '_'!r}"
+        )
     if epochs not in get_args(Epochs):
         raise InputError(f"epochs={epochs!r} is not one of {', '.join(map(repr, get_args(Epochs)))}")
     if epoch is not None and item is None:
@@ -120,7 +125,9 @@ def paired_tally(
     columns = ItemColumns(names, item, epoch, cluster)
     if system is None:
         if correct is not None or loss is not None:
-            raise InputError("correct= and loss= are columns of the long shape; name the column of the systems in system= as well")
+            raise InputError(
+                "correct= and loss= are columns of the long shape; name the column of the systems in system= as well"
+            )
         if metric not in get_args(PairedMetric):
             raise InputError(f"metric={metric!r} is not one of {', '.join(map(repr, get_args(PairedMetric)))}")
         graded = metric == "correct"
@@ -140,7 +147,10 @@ def paired_tally(
     elif epoch is not None and cluster is None:
         clustered = item
     pairs = _pairs(items, baseline)
-    base = _tally(items, by, pairs, clustered, missing, larger_is_better=True if graded else larger_is_better, graded=graded)
+    shown = pairs if baseline is None else [pair for pair in pairs if items.systems[pair[1]] == baseline]
+    base = _tally(
+        items, by, shown, clustered, missing, larger_is_better=True if graded else larger_is_better, graded=graded
+    )
     place, kept = _places(items.table, base)
     values = items.values[kept]
     labels = None if clustered is None else pd.factorize(items.table.loc[kept, clustered])[0].astype(np.intp)
@@ -164,7 +174,9 @@ def paired_tally(
 
 def _columns_of(systems: Mapping[str, str] | Sequence[str] | None) -> Mapping[str, str]:
     if systems is None or isinstance(systems, str):
-        raise InputError("name the columns of the systems, as systems={'new': 'column', 'old': 'column'}, or system=, item=, correct=")
+        raise InputError(
+            "name the columns of the systems, as systems={'new': 'column', 'old': 'column'}, or system=, item=, correct="
+        )
     if isinstance(systems, Mapping):
         return {str(name): str(column) for name, column in systems.items()}
     twice = next((name for name in systems if list(systems).count(name) > 1), None)
@@ -181,12 +193,9 @@ def _check_names(systems: Sequence[str], baseline: str | None) -> None:
 
 
 def _pairs(items: Items, baseline: str | None) -> list[tuple[int, int]]:
-    """Pairs of systems in their order; with a baseline each other system against it."""
-    size = len(items.systems)
-    if baseline is None:
-        return list(itertools.combinations(range(size), 2))
-    second = items.systems.index(baseline)
-    return [(i, second) for i in range(size) if i != second]
+    """All pairs of systems in their order, a baseline last."""
+    every = itertools.combinations(range(len(items.systems)), 2)
+    return [(j, i) if items.systems[i] == baseline else (i, j) for i, j in every]
 
 
 def _difference(items: Items, pair: tuple[int, int]) -> str:

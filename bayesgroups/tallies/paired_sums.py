@@ -6,7 +6,6 @@ T, T T', T W and W W over cells follow means and their covariances, those of clu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,9 +43,13 @@ def carry_pairs(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
     if not any(keeps):
         return whole
     if not all(keeps) or any(part["pair"].values.tolist() != parts[0]["pair"].values.tolist() for part in parts):
-        raise InputError("tallies are of different systems; make all with bg.paired_tally(), systems= and baseline= alike")
+        raise InputError(
+            "tallies are of different systems; make all with bg.paired_tally(), systems= and baseline= alike"
+        )
     if any(("pair_count" in part) != ("pair_count" in parts[0]) for part in parts):
-        raise InputError("one tally of systems has items that are right or wrong and another one has means; tally them alike")
+        raise InputError(
+            "one tally of systems has items that are right or wrong and another one has means; tally them alike"
+        )
     labels = [set(part["cluster_label"].values.tolist()) for part in parts if "cluster_label" in part]
     shared = {label for i, mine in enumerate(labels) for later in labels[i + 1 :] for label in mine & later}
     if shared:
@@ -64,12 +67,6 @@ def carry_pairs(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
         data[copy] = (parts[0][copy].dims, np.sum([part[copy].values for part in parts], axis=0))
     coordinates = {name: parts[0][name] for name in parts[0].coords if parts[0][name].dims and name not in whole.coords}
     return whole.assign_coords(coordinates).assign(data)
-
-
-def baseline_of(tally: xr.Dataset) -> str | None:
-    """The system that others are compared with, where the tally names one."""
-    name = json.loads(tally.attrs["settings"]).get("baseline")
-    return None if name is None else str(name)
 
 
 def _cells(subgroup: IndexArray, cluster: IndexArray | None) -> IndexArray:
@@ -112,7 +109,10 @@ def _sums(
         sums.append(np.stack([over(each) for each in (w > 0, w, t, t**2, t * w, w**2)]))
         unmatched.append(np.bincount(subgroup, answered[:, i] ^ answered[:, j], size))
         counts.append(
-            [[np.bincount(subgroup, both & (values[:, i] == a) & (values[:, j] == b), size) for b in (0, 1)] for a in (0, 1)]
+            [
+                [np.bincount(subgroup, both & (values[:, i] == a) & (values[:, j] == b), size) for b in (0, 1)]
+                for a in (0, 1)
+            ]
         )
     data["pair_sums"] = (("pair", "pair_statistic", "subgroup"), np.stack(sums))
     data["unmatched"] = (("pair", "subgroup"), np.stack(unmatched))

@@ -46,7 +46,7 @@ def paired_newcombe(
     ([-0.50692], [-0.02556])
     """
     n = both + first + second + neither
-    product = (both + first) * (second + neither) * (both + second) * (first + neither)
+    product = ((both + first) * (second + neither)) * ((both + second) * (first + neither))
     cross = both * neither - first * second
     with np.errstate(divide="ignore", invalid="ignore"):
         p, q = (both + first) / n, (both + second) / n
@@ -67,8 +67,12 @@ def paired_tango(first: FloatArray, second: FloatArray, n: FloatArray, z: FloatA
     >>> limits.lower.round(5).tolist(), limits.upper.round(5).tolist()
     ([0.01815], [0.18069])
     """
-    some = n > 0
-    size = np.where(some, n, 1.0)
+    lower, upper = _tango_lower(first, second, n, z), -_tango_lower(second, first, n, z)
+    return Interval(np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan))
+
+
+def _tango_lower(first: FloatArray, second: FloatArray, n: FloatArray, z: FloatArray | float) -> FloatArray:
+    size = np.where(n > 0, n, 1.0)
     difference = (first - second) / size
 
     def statistic(at: FloatArray) -> FloatArray:
@@ -78,14 +82,11 @@ def paired_tango(first: FloatArray, second: FloatArray, n: FloatArray, z: FloatA
         variance = size * (2 * q + at * (1 - at))
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = first - second - size * at
-            return np.where(variance > 0, distance / np.sqrt(variance), np.inf * np.sign(distance))
+            return np.where(variance > 0, distance / np.sqrt(variance), np.inf)
 
-    lowest, highest = np.full_like(difference, -1 + EDGE), np.full_like(difference, 1 - EDGE)
-    lower = crossing(lambda at: statistic(at) - z, lowest, np.maximum(difference - EDGE, lowest))
-    upper = crossing(lambda at: statistic(at) + z, np.minimum(difference + EDGE, highest), highest)
-    lower = np.where(difference <= lowest, -1.0, lower)
-    upper = np.where(difference >= highest, 1.0, upper)
-    return Interval(np.where(some, lower, np.nan), np.where(some, upper, np.nan))
+    lowest = np.full_like(difference, -1 + EDGE)
+    crossed = crossing(lambda at: statistic(at) - z, lowest, np.maximum(difference - EDGE, lowest))
+    return np.where(difference <= lowest, -1.0, crossed)
 
 
 def mcnemar(first: FloatArray, second: FloatArray, *, mid: bool = True) -> FloatArray:
@@ -103,5 +104,6 @@ def mcnemar(first: FloatArray, second: FloatArray, *, mid: bool = True) -> Float
     return np.where(first == second, 1.0, np.minimum(p, 1.0))
 
 
-def _combined(own_side: FloatArray, other_side: FloatArray, phi: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(np.maximum(own_side**2 - 2 * phi * own_side * other_side + other_side**2, 0.0)))
+def _combined(below: FloatArray, above: FloatArray, phi: FloatArray) -> FloatArray:
+    # Sides in either order give the same bytes.
+    return np.asarray(np.sqrt(np.maximum((below**2 + above**2) - 2 * phi * (below * above), 0.0)))
