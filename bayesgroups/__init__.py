@@ -173,8 +173,7 @@ _MODULES = {
 __all__ = [  # noqa: RUF022
     # Tally
     "tally", "tally_from_counts", "tally_from_estimates", "tally_from_estimator", "disagreement_tally", "paired_tally",
-    "add_tallies",
-    "save_tally", "open_tally", "name_levels", "Metric", "metrics",
+    "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
@@ -182,12 +181,12 @@ __all__ = [  # noqa: RUF022
     "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
     "interop",
     # Questions
-    "compare_systems", "leaderboard", "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
+    "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
     "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",
-    "prior_predictive", "prior_sensitivity",
+    "prior_predictive", "prior_sensitivity", "compare_systems", "leaderboard",
     # Studies
     "study", "calibrate", "Population", "datasets",
     # Errors

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -111,17 +110,18 @@ def _read(frame: object, columns: ItemColumns, roles: Mapping[str, str]) -> pd.D
     source = open_source(frame)
     present = source.frame.collect_schema().names()
     named = {**roles, **dict.fromkeys(columns.by, "by=")}
-    named |= {c: r for c, r in ((columns.item, "item="), (columns.epoch, "epoch="), (columns.cluster, "cluster=")) if c}
+    given = {"item=": columns.item, "epoch=": columns.epoch, "cluster=": columns.cluster}
+    named |= {column: role for role, column in given.items() if column is not None}
     for column, role in named.items():
         if column not in present:
             raise InputError(f"column {column!r} ({role}) is not in the frame; {near_misses(column, present)}")
-    for column in (columns.item, columns.epoch, columns.cluster):
-        if column is not None:
-            lazy_columns.refuse_missing(source, source.frame, column, column, named[column].rstrip("="))
+    for role, key in given.items():
+        if key is not None:
+            lazy_columns.refuse_missing(source, source.frame, key, key, role.rstrip("="))
     wanted = list(dict.fromkeys([*columns.names, *roles]))
-    collected: nw.DataFrame[object] = source.collect(source.frame.select(*wanted))
+    collected = source.collect(source.frame.select(*wanted))
     if collected.implementation.is_pandas():
-        return collected.to_native().reset_index(drop=True)  # type: ignore[no-any-return]
+        return pd.DataFrame(collected.to_native()).reset_index(drop=True)
     return pd.DataFrame({name: collected[name].to_numpy() for name in wanted})
 
 

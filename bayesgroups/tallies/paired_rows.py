@@ -57,8 +57,10 @@ def paired_tally(
         Long: column of the system.
     item : str, optional
         Column of the item; needed in the long shape and with ``epoch``.
-    correct, loss : str, optional
-        Long: column of answers graded 1 (right) or 0, or of another number per row.
+    correct : str, optional
+        Long: column of answers graded 1 (right) or 0.
+    loss : str, optional
+        Long, in place of ``correct``: column of another number per row.
     metric : {"correct", "mean"}
         Wide: whether the columns hold graded answers or other numbers; in the long shape it follows from the column.
     baseline : str, optional

@@ -73,7 +73,10 @@ def _cells(subgroup: IndexArray, cluster: IndexArray | None) -> IndexArray:
     """The cell of every unit: itself, or its cluster within its subgroup."""
     if cluster is None:
         return np.arange(len(subgroup))
-    return np.unique(subgroup * (cluster.max(initial=0) + 1) + cluster, return_inverse=True)[1].astype(np.intp)
+    cells: IndexArray = np.unique(subgroup * (cluster.max(initial=0) + 1) + cluster, return_inverse=True)[1].astype(
+        np.intp
+    )
+    return cells
 
 
 def _sums(
@@ -94,7 +97,7 @@ def _sums(
     weight = of_cells(complete.astype(np.float64))
     totals = [of_cells(np.where(complete, column, 0.0)) for column in values.T]
     data: dict[str, tuple[tuple[str, ...], FloatArray]] = {
-        "complete": (("complete_statistic", "subgroup"), np.stack([over(weight > 0), over(weight), over(weight**2)])),
+        "complete": (("complete_statistic", "subgroup"), np.stack([over((weight > 0) * 1.0), over(weight), over(weight**2)])),
         "system_sum": (("system", "subgroup"), np.stack([over(t) for t in totals])),
         "system_product": (("system", "subgroup"), np.stack([over(t * weight) for t in totals])),
         "system_cross": (
@@ -106,7 +109,7 @@ def _sums(
         both = answered[:, i] & answered[:, j]
         w = of_cells(both.astype(np.float64))
         t = of_cells(np.where(both, values[:, i] - values[:, j], 0.0))
-        sums.append(np.stack([over(each) for each in (w > 0, w, t, t**2, t * w, w**2)]))
+        sums.append(np.stack([over(each) for each in ((w > 0) * 1.0, w, t, t**2, t * w, w**2)]))
         unmatched.append(np.bincount(subgroup, answered[:, i] ^ answered[:, j], size))
         counts.append(
             [

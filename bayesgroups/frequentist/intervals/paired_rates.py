@@ -1,7 +1,7 @@
 """Difference of two rates on the same items: limits and tests from paired counts, arrays of any one shape.
 
-Of n items, ``first`` are successes of the first rate alone and ``second`` of the second alone, ``both`` of both, ``neither`` of none;
-the difference is (first - second) / n. ``z`` is the critical value, 1.959964 for 95 %. Fagerland, Lydersen, Laake (2014),
+Of n items, ``first`` are successes of the first rate alone and ``second`` of the second alone, ``both`` of both, ``neither`` of
+none; the difference is (first - second) / n. ``z`` is the critical value, 1.959964 for 95 %. Fagerland, Lydersen, Laake (2014),
 doi:10.1002/sim.6148, compare the limits, and the same authors (2013), doi:10.1186/1471-2288-13-91, the tests.
 """
 
@@ -95,12 +95,12 @@ def mcnemar(first: FloatArray, second: FloatArray, *, mid: bool = True) -> Float
     >>> float(mcnemar(np.array(1.0), np.array(7.0))), float(mcnemar(np.array(1.0), np.array(7.0), mid=False))
     (0.0390625, 0.0703125)
     """
-    from scipy.special import bdtr, gammaln
+    from scipy.special import bdtr
 
-    fewer, differ = np.minimum(first, second), first + second
-    p = 2 * bdtr(fewer, differ.astype(np.int64), 0.5)
-    if mid:
-        p = p - np.exp(gammaln(differ + 1) - gammaln(fewer + 1) - gammaln(differ - fewer + 1) - differ * np.log(2.0))
+    fewer, differ = np.minimum(first, second), (first + second).astype(np.int64)
+    below = np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0), differ, 0.5), 0.0)
+    at_most = bdtr(fewer, differ, 0.5)
+    p = at_most + (below if mid else at_most)
     return np.where(first == second, 1.0, np.minimum(p, 1.0))
 
 

@@ -41,7 +41,8 @@ def sample(
     if not cells.any():
         return np.full((draws, 2, cells.shape[-1]), np.nan), ()
     cells, turned = _in_order(cells)
-    shares, checks = [], []
+    shares: list[FloatArray] = []
+    checks: list[Check] = []
     for name, k, n in zip(FACTORS, *_counts(cells), strict=True):
         share, of_factor = _factor(tally, name, k, n, seed, draws)
         shares.append(share)

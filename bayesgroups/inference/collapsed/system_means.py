@@ -42,7 +42,8 @@ def sample(
     if not least > 0:
         return np.full((draws, *mean.shape), np.nan), ()
     directions = np.linalg.eigh(pooled)[1]
-    projected, checks = np.empty((draws, *mean.shape)), []
+    checks: list[Check] = []
+    projected = np.empty((draws, *mean.shape))
     for i, direction in enumerate(directions.T):
         variance = np.einsum("i,gij,j->g", direction, of_unit, direction) + least
         values = np.where(units > 0, direction @ np.nan_to_num(mean), np.nan)

@@ -18,6 +18,9 @@ from bayesgroups.questions.systems.differences import Answer, SystemCorrection, 
 from bayesgroups.questions.systems.pairs import Pooling, Systems, system_draws, with_everyone
 from bayesgroups.report.posterior import generator
 
+NUMBERS = ("estimate", "std_error", "p_value", "items", "units", "unmatched")
+"""Numbers of every pair and subgroup."""
+
 
 @dataclass(frozen=True, eq=False)
 class Basis:
@@ -66,11 +69,10 @@ def both_answers(
 
 
 def _joined(pairs: Differences, overall: Differences) -> Differences:
-    names = ("estimate", "std_error", "p_value", "items", "units", "unmatched", "cells")
-    both = {name: (getattr(pairs, name), getattr(overall, name)) for name in names}
-    return Differences(
-        **{n: None if a is None or b is None else np.concatenate([a, b], axis=-1) for n, (a, b) in both.items()}
-    )  # type: ignore[arg-type]
+    def both(name: str) -> FloatArray:
+        return np.concatenate([getattr(pairs, name), getattr(overall, name)], axis=-1)
+
+    return Differences(*map(both, NUMBERS), None if pairs.cells is None else both("cells"))
 
 
 def _values(values: SystemValues, overall: SystemValues) -> SystemValues:
@@ -82,7 +84,5 @@ def _values(values: SystemValues, overall: SystemValues) -> SystemValues:
 
 
 def _chosen(pairs: Differences, chosen: IndexArray) -> Differences:
-    return Differences(
-        *(getattr(pairs, name)[chosen] for name in ("estimate", "std_error", "p_value", "items", "units", "unmatched")),
-        None if pairs.cells is None else pairs.cells[:, :, chosen],
-    )
+    cells = None if pairs.cells is None else pairs.cells[:, :, chosen]
+    return replace(pairs, cells=cells, **{name: getattr(pairs, name)[chosen] for name in NUMBERS})

@@ -46,7 +46,7 @@ def compare_systems(
         Prior of two systems with right and wrong answers: subgroups borrow strength from each other, or each subgroup has a
         Dirichlet prior of its own.
     overall : bool
-        Add a last subgroup ``(all)``: everyone, each item with the same weight.
+        Add a last subgroup ``(all)``: everyone, each item of the tally with the same weight.
     seed : int
         Source of all randomness.
 

@@ -40,7 +40,8 @@ class Answer:
 def of_draws(draws: FloatArray, sign: int, level: float, families: list[IndexArray]) -> Answer:
     """Summary of differences (draw, pair, subgroup); families are the subgroups that the bands hold for together.
 
-    The other order of the systems gives mirrored bytes: limits are lower quantiles of the draws and of their negatives.
+    The other order of the systems gives mirrored bytes: limits are lower quantiles of the draws and of their negatives. One difference
+    alone has its limits as its band.
     """
     at, shape = (1 - level) / 2, draws.shape[1:]
     lower, upper = np.quantile(draws, at, axis=0), -np.quantile(-draws, at, axis=0)
@@ -53,9 +54,10 @@ def of_draws(draws: FloatArray, sign: int, level: float, families: list[IndexArr
         some = np.isfinite(centre)
         if some.any():
             z[:, family] = max_t(part[:, some], centre[some], scale[some], level)
-    nothing = np.full(shape, np.nan)
+    nothing, alone = np.full(shape, np.nan), shape[0] == 1 and all(len(family) == 1 for family in families)
+    band = (lower, upper) if alone else (mean - z * error, mean + z * error)
     better = np.where(np.isfinite(mean), better, np.nan)
-    return Answer(mean, error, lower, upper, mean - z * error, mean + z * error, nothing, nothing, better)
+    return Answer(mean, error, lower, upper, *band, nothing, nothing, better)
 
 
 def of_tally(

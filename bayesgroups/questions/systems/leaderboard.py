@@ -39,7 +39,8 @@ def leaderboard(source: xr.Dataset, *, level: float = 0.95, seed: int = 0) -> xr
     xr.Dataset
         Along ``approach`` (``bayesian``, ``frequentist``), ``subgroup`` (the last is ``(all)``, everyone) and ``system``:
         ``estimate``, ``lower``, ``upper`` of the value; ``rank`` (Bayesian: median of the rank in a draw) with its limits
-        ``rank_lower``, ``rank_upper`` (Bayesian: quantiles; frequentist: from tests of all pairs at once); Bayesian:
+        ``rank_lower``, ``rank_upper`` (Bayesian: quantiles, for each system by itself; frequentist: from tests of all pairs at
+        once); Bayesian:
         ``probability_best``; ``may_be_best``, 1 for systems that are not shown to be worse than any other; ``tie``, letters:
         systems of a subgroup that share one cannot be told apart. Along ``subgroup``: ``items`` that all systems have. Along
         ``approach``: ``usable``. NaN where there is no such number.

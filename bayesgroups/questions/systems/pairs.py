@@ -22,7 +22,7 @@ Pooling = Literal["crossed", "none"]
 
 @dataclass(frozen=True, eq=False)
 class Systems:
-    """A tally of systems: the positions of the first and second system of its pairs, and 1 or -1 where larger is better or worse."""
+    """A tally of systems, the positions of the first and second system of its pairs, 1 where larger is better and -1 if not."""
 
     tally: xr.Dataset
     names: list[str]

@@ -16,7 +16,8 @@ def rank_limits(better: BoolArray) -> tuple[FloatArray, FloatArray]:
     >>> lower.tolist(), upper.tolist()
     ([1.0, 1.0, 2.0], [2.0, 3.0, 3.0])
     """
-    return 1.0 + better.sum(axis=0), float(len(better)) - better.sum(axis=1)
+    ahead, behind = better.sum(axis=0).astype(np.float64), better.sum(axis=1).astype(np.float64)
+    return 1 + ahead, len(better) - behind
 
 
 def tie_letters(better: BoolArray, rank: FloatArray) -> list[str]:
