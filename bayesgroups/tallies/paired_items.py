@@ -28,11 +28,6 @@ class Items:
     table: pd.DataFrame
     item: IndexArray
 
-    @property
-    def binary(self) -> bool:
-        """True if every value is 0 or 1."""
-        return bool(np.isin(self.values[np.isfinite(self.values)], (0.0, 1.0)).all())
-
 
 @dataclass(frozen=True)
 class ItemColumns:
@@ -135,20 +130,23 @@ def _item_codes(table: pd.DataFrame, columns: ItemColumns) -> IndexArray:
         if differs.any():
             row = int(np.argmax(differs))
             values = [level_text(table[name].iloc[place]) for place in (first[codes[row]], row)]
+            item = level_text(table[columns.item].iloc[row])
             raise InputError(
-                f"item {table[columns.item].iloc[row]!r} has two values of column {name!r}: {values[0]!r} and {values[1]!r}; an "
-                "item is of one subgroup and one cluster"
+                f"item {item!r} has two values of column {name!r}: {values[0]!r} and {values[1]!r}; an item is of one subgroup "
+                "and one cluster"
             )
     return codes
 
 
 def _refuse_twice(row: pd.Series, columns: ItemColumns, of_system: str) -> None:
-    item = row[columns.item]
+    item = level_text(row[columns.item])
     if columns.epoch is None:
         raise InputError(
             f"item {item!r} has two rows{of_system}; name the column of repetitions in epoch=, or leave one row out"
         )
-    raise InputError(f"item {item!r} has two rows{of_system} in {columns.epoch} {row[columns.epoch]!r}; leave one out")
+    raise InputError(
+        f"item {item!r} has two rows{of_system} in {columns.epoch} {level_text(row[columns.epoch])!r}; leave one out"
+    )
 
 
 def _numbers(column: pd.Series, name: str, *, graded: bool) -> FloatArray:

@@ -83,7 +83,7 @@ def paired_tally(
     xr.Dataset
         A tally, whose metrics are the systems and the differences ``new - old``. Besides, for `bayesgroups.compare_systems`,
         with a copy ``overall_...`` over all subgroups: ``pair_count(pair, first_right, second_right, subgroup)``, items by
-        whether the first and the second system of a pair are right (where every value is 0 or 1 and items are independent);
+        whether the first and the second system of a pair are right (of graded answers, without clusters and repetitions);
         ``unmatched(pair, subgroup)``, items that one of both systems lacks; ``pair_sums(pair, pair_statistic, subgroup)``,
         sums of differences; ``complete``, ``system_sum``, ``system_product``, ``system_cross``, sums over the items that all
         systems have. Tallies of disjoint items add up with `bayesgroups.add_tallies`.
@@ -151,12 +151,19 @@ def paired_tally(
     pairs = _pairs(items, baseline)
     shown = pairs if baseline is None else [pair for pair in pairs if items.systems[pair[1]] == baseline]
     base = _tally(
-        items, by, shown, clustered, missing, larger_is_better=True if graded else larger_is_better, graded=graded
+        items,
+        by,
+        shown,
+        clustered,
+        missing,
+        larger_is_better=True if graded else larger_is_better,
+        graded=graded,
+        binary=graded and epoch is None,
     )
     place, kept = _places(items.table, base)
     values = items.values[kept]
     labels = None if clustered is None else pd.factorize(items.table.loc[kept, clustered])[0].astype(np.intp)
-    sums = paired_sums(values, pairs, place, base.sizes["subgroup"], labels)
+    sums = paired_sums(values, pairs, place, base.sizes["subgroup"], labels, graded=graded and epoch is None)
     for p, (i, j) in enumerate(pairs):
         if not sums["overall_pair_sums"][1][p, 1]:
             raise InputError(f"systems {items.systems[i]!r} and {items.systems[j]!r} share no item; check item=")
@@ -206,7 +213,7 @@ def _difference(items: Items, pair: tuple[int, int]) -> str:
 
 def _tally(
     items: Items, by: Sequence[str] | Mapping[str, Sequence[object] | None], pairs: Sequence[tuple[int, int]],
-    cluster: str | None, missing: Missing, *, larger_is_better: bool | None, graded: bool,
+    cluster: str | None, missing: Missing, *, larger_is_better: bool | None, graded: bool, binary: bool,
 ) -> xr.Dataset:  # fmt: skip
     """The tally of systems and differences, each over the items that have them."""
     answered = np.isfinite(items.values)
@@ -227,7 +234,7 @@ def _tally(
         metrics.append(
             Metric(
                 name, nw.col(f"__value_{place}__"), nw.col(f"__here_{place}__") == 1,
-                kind="rate" if alone and graded and items.binary else "mean", lower=lower, upper=upper,
+                kind="rate" if alone and binary else "mean", lower=lower, upper=upper,
                 larger_is_better=larger_is_better, undefined="no item",
             )
         )  # fmt: skip

@@ -23,13 +23,19 @@ NAMES = ("pair_count", "pair_sums", "unmatched", "complete", "system_sum", "syst
 
 
 def paired_sums(
-    values: FloatArray, pairs: Sequence[tuple[int, int]], subgroup: IndexArray, size: int, cluster: IndexArray | None
+    values: FloatArray,
+    pairs: Sequence[tuple[int, int]],
+    subgroup: IndexArray,
+    size: int,
+    cluster: IndexArray | None,
+    *,
+    graded: bool,
 ) -> dict[str, tuple[tuple[str, ...], FloatArray]]:
     """Variables of a tally of systems, with their dims, from values (unit, system) and the subgroup of every unit.
 
-    Counts of right answers are left out where values are not 0 and 1, and of items in clusters.
+    Counts of right answers are kept of items that are ``graded`` 0 or 1 and in no clusters.
     """
-    binary = cluster is None and bool(np.isin(values[np.isfinite(values)], (0.0, 1.0)).all())
+    binary = graded and cluster is None
     within = _sums(values, pairs, _cells(subgroup, cluster), subgroup, size, binary=binary)
     everyone = np.zeros_like(subgroup)
     overall = _sums(values, pairs, _cells(everyone, cluster), everyone, 1, binary=binary)
@@ -95,9 +101,10 @@ def _sums(
 
     complete = answered.all(axis=1)
     weight = of_cells(complete.astype(np.float64))
+    counted = ((weight > 0).astype(np.float64), weight, weight**2)
     totals = [of_cells(np.where(complete, column, 0.0)) for column in values.T]
     data: dict[str, tuple[tuple[str, ...], FloatArray]] = {
-        "complete": (("complete_statistic", "subgroup"), np.stack([over((weight > 0) * 1.0), over(weight), over(weight**2)])),
+        "complete": (("complete_statistic", "subgroup"), np.stack([over(each) for each in counted])),
         "system_sum": (("system", "subgroup"), np.stack([over(t) for t in totals])),
         "system_product": (("system", "subgroup"), np.stack([over(t * weight) for t in totals])),
         "system_cross": (
@@ -109,7 +116,7 @@ def _sums(
         both = answered[:, i] & answered[:, j]
         w = of_cells(both.astype(np.float64))
         t = of_cells(np.where(both, values[:, i] - values[:, j], 0.0))
-        sums.append(np.stack([over(each) for each in ((w > 0) * 1.0, w, t, t**2, t * w, w**2)]))
+        sums.append(np.stack([over(each) for each in ((w > 0).astype(np.float64), w, t, t**2, t * w, w**2)]))
         unmatched.append(np.bincount(subgroup, answered[:, i] ^ answered[:, j], size))
         counts.append(
             [

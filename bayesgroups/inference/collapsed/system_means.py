@@ -20,16 +20,28 @@ from bayesgroups.tallies.subgroups import of_tally
 from bayesgroups.tallies.sums import Sums
 
 PSEUDO_UNITS = 2.0
-"""Units of average variance that are added, in all directions, to those observed: systems that never differed are not one."""
+"""Units of the largest variance that a rate has, which are added in all directions to those observed of graded answers: systems
+that never differed are not one, as with Jeffreys' prior of two systems."""
+SMALLEST_SHARE = 1e-12
+"""Smallest variance of a direction as a share of that of all, where systems are alike but for rounding."""
+LARGEST_VARIANCE = 0.25
+"""Largest variance of answers between 0 and 1."""
 
 
 def sample(
-    tally: xr.Dataset, mean: FloatArray, covariance: FloatArray, units: FloatArray, *, seed: int, draws: int = 4000
+    tally: xr.Dataset,
+    mean: FloatArray,
+    covariance: FloatArray,
+    units: FloatArray,
+    *,
+    graded: bool,
+    seed: int,
+    draws: int = 4000,
 ) -> tuple[FloatArray, tuple[Check, ...]]:
     """Draws (draw, system, subgroup) of values, partially pooled, and the checks of the directions.
 
     ``mean`` (system, subgroup) are estimates from ``units`` (subgroup,) items or clusters, ``covariance`` (subgroup, system,
-    system) theirs. NaN where nothing varies.
+    system) theirs; ``graded`` answers lie between 0 and 1. NaN where nothing varies.
     """
     order = np.lexsort(
         np.nan_to_num(mean)[:, ::-1].T
@@ -38,7 +50,8 @@ def sample(
     freedom = np.maximum(units - 1, 0.0)
     of_unit = np.where(freedom[:, None, None] > 0, np.nan_to_num(covariance) * units[:, None, None], 0.0)
     pooled = (of_unit * freedom[:, None, None]).sum(axis=0) / max(freedom.sum(), 1.0)
-    least = PSEUDO_UNITS * np.trace(pooled) / len(pooled) / (units.sum() + PSEUDO_UNITS)
+    added = LARGEST_VARIANCE * PSEUDO_UNITS / (units.sum() + PSEUDO_UNITS) if graded else 0.0
+    least = max(added, SMALLEST_SHARE * float(np.trace(pooled)))
     if not least > 0:
         return np.full((draws, *mean.shape), np.nan), ()
     directions = np.linalg.eigh(pooled)[1]

@@ -72,7 +72,9 @@ def _joined(pairs: Differences, overall: Differences) -> Differences:
     def both(name: str) -> FloatArray:
         return np.concatenate([getattr(pairs, name), getattr(overall, name)], axis=-1)
 
-    return Differences(*map(both, NUMBERS), None if pairs.cells is None else both("cells"))
+    return replace(
+        pairs, cells=None if pairs.cells is None else both("cells"), **{name: both(name) for name in NUMBERS}
+    )
 
 
 def _values(values: SystemValues, overall: SystemValues) -> SystemValues:

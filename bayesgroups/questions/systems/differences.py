@@ -40,8 +40,8 @@ class Answer:
 def of_draws(draws: FloatArray, sign: int, level: float, families: list[IndexArray]) -> Answer:
     """Summary of differences (draw, pair, subgroup); families are the subgroups that the bands hold for together.
 
-    The other order of the systems gives mirrored bytes: limits are lower quantiles of the draws and of their negatives. One difference
-    alone has its limits as its band.
+    The other order of the systems gives mirrored bytes: limits are lower quantiles of the draws and of their negatives.
+    One difference alone has its limits as its band.
     """
     at, shape = (1 - level) / 2, draws.shape[1:]
     lower, upper = np.quantile(draws, at, axis=0), -np.quantile(-draws, at, axis=0)

@@ -89,8 +89,8 @@ def system_draws(systems: Systems, pooling: Pooling, seed: int) -> SystemDraws:
         raise InputError(
             "pooling='none' is for two systems with right and wrong answers to independent items; leave it out"
         )
-    values = system_values(tally)
-    drawn = system_means.sample(tally, values.estimate, values.covariance, values.units, seed=seed)
+    values, graded = system_values(tally), bool(json.loads(tally.attrs["settings"])["graded"])
+    drawn = system_means.sample(tally, values.estimate, values.covariance, values.units, graded=graded, seed=seed)
     return SystemDraws(*_named(drawn, "crossed_normal"))
 
 
