@@ -48,7 +48,7 @@ def wide_items(frame: object, columns: ItemColumns, systems: Mapping[str, str], 
     """Items of a table with one row per item (and repetition) and one column per system."""
     roles = {column: f"system {name!r}" for name, column in systems.items()}
     table = _read(frame, columns, roles)
-    values = np.column_stack([_numbers(table[column], column, graded=graded) for column in systems.values()])
+    values = np.column_stack([_numbers(pd.Series(table[column]), column, graded=graded) for column in systems.values()])
     if columns.item is None:
         return Items(tuple(systems), values, table, np.arange(len(table)))
     keys = [name for name in (columns.item, columns.epoch) if name is not None]
@@ -64,7 +64,7 @@ def long_items(
     """Items of a table with one row per item (and repetition) and system."""
     assert columns.item is not None, "checked before"
     table = _read(frame, columns, {system: "system=", value: "correct=" if graded else "loss="})
-    if table[system].isna().any():
+    if np.any(pd.isna(table[system])):
         raise InputError(f"column {system!r} (system=) has missing values; every row must name its system")
     texts = np.array([level_text(each) for each in table[system]], dtype=object)
     seen = sorted(set(texts))
@@ -73,7 +73,7 @@ def long_items(
     if unknown is not None:
         raise InputError(f"systems=: column {system!r} has no system {unknown!r}; {near_misses(unknown, seen)}")
     kept = np.isin(texts, names)
-    table, texts = table[kept].reset_index(drop=True), texts[kept]
+    table, texts = pd.DataFrame(table.loc[kept]).reset_index(drop=True), texts[kept]
     keys = [name for name in (columns.item, columns.epoch) if name is not None]
     twice = table.assign(**{system: texts}).duplicated([*keys, system])
     if twice.any():
@@ -81,7 +81,7 @@ def long_items(
     unit = table.groupby(keys, sort=False).ngroup().to_numpy()
     values = np.full((int(unit.max(initial=-1)) + 1, len(names)), np.nan)
     position = {name: i for i, name in enumerate(names)}
-    values[unit, [position[text] for text in texts]] = _numbers(table[value], value, graded=graded)
+    values[unit, [position[text] for text in texts]] = _numbers(pd.Series(table[value]), value, graded=graded)
     first = np.unique(unit, return_index=True)[1]
     item = _item_codes(table, columns)
     return Items(tuple(names), values, table.iloc[first].reset_index(drop=True), item[first])
@@ -152,7 +152,7 @@ def _refuse_twice(row: pd.Series, columns: ItemColumns, of_system: str) -> None:
 def _numbers(column: pd.Series, name: str, *, graded: bool) -> FloatArray:
     """Values as numbers, NaN where missing; graded answers must be 0 or 1."""
     try:
-        values: FloatArray = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise InputError(f"column {name!r} must hold numbers; got values such as {column.dropna().iloc[0]!r}") from None
     some = values[~np.isnan(values)]

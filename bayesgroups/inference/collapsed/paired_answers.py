@@ -92,10 +92,11 @@ def _factor(
     moments = Moments(n[None], n[None].copy(), mean[None], np.where(n > 0, k * (1 - np.nan_to_num(mean)), 0.0)[None])
     described = [Description(name, "rate", 0.0, 1.0, True, "no item")]
     counts = assemble(of_tally(tally), described, Sums(n, moments, weighted=False), settings={"source": "pairs"})
-    for attempt in range(ATTEMPTS):
-        named = counts.assign_coords(metric=[name if attempt == 0 else f"{name}, attempt {attempt + 1}"])
-        wide = LOGIT_OVERALL_SCALE if name == FACTORS[1] else OVERALL_LOGIT
-        fit = crossed_effects.sample(named, seed=seed, draws=draws, overall_logit_sd=wide)
+    wide = LOGIT_OVERALL_SCALE if name == FACTORS[1] else OVERALL_LOGIT
+    fit = crossed_effects.sample(counts, seed=seed, draws=draws, overall_logit_sd=wide)
+    for attempt in range(1, ATTEMPTS):
         if all(check.passed for check in fit.checks):
             break
+        named = counts.assign_coords(metric=[f"{name}, attempt {attempt + 1}"])
+        fit = crossed_effects.sample(named, seed=seed, draws=draws, overall_logit_sd=wide)
     return fit.draws["mu"].values.reshape(draws, -1), fit.checks

@@ -20,8 +20,8 @@ from bayesgroups.tallies.subgroups import of_tally
 from bayesgroups.tallies.sums import Sums
 
 PSEUDO_UNITS = 2.0
-"""Units of the largest variance that a rate has, which are added in all directions to those observed of graded answers: systems
-that never differed are not one, as with Jeffreys' prior of two systems."""
+"""Units of the largest variance that a rate has, which are counted in all directions with those observed of graded answers: systems
+that never differed are not one, and one item is no certainty."""
 SMALLEST_SHARE = 1e-12
 """Smallest variance of a direction as a share of that of all, where systems are alike but for rounding."""
 LARGEST_VARIANCE = 0.25
@@ -43,17 +43,16 @@ def sample(
     ``mean`` (system, subgroup) are estimates from ``units`` (subgroup,) items or clusters, ``covariance`` (subgroup, system,
     system) theirs; ``graded`` answers lie between 0 and 1. NaN where nothing varies.
     """
-    order = np.lexsort(
-        np.nan_to_num(mean)[:, ::-1].T
-    )  # chosen by the values, so that systems in any order get the same draws
+    order = np.lexsort(np.nan_to_num(mean)[:, ::-1].T)  # by the values: systems in any order get the same draws
     mean, covariance = mean[order], covariance[:, order[:, None], order]
     freedom = np.maximum(units - 1, 0.0)
     of_unit = np.where(freedom[:, None, None] > 0, np.nan_to_num(covariance) * units[:, None, None], 0.0)
-    pooled = (of_unit * freedom[:, None, None]).sum(axis=0) / max(freedom.sum(), 1.0)
-    added = LARGEST_VARIANCE * PSEUDO_UNITS / (units.sum() + PSEUDO_UNITS) if graded else 0.0
-    least = max(added, SMALLEST_SHARE * float(np.trace(pooled)))
-    if not least > 0:
+    pseudo = PSEUDO_UNITS if graded else 0.0
+    total = (of_unit * freedom[:, None, None]).sum(axis=0)
+    pooled = (total + pseudo * LARGEST_VARIANCE * np.eye(len(total))) / max(freedom.sum() + pseudo, 1.0)
+    if not np.trace(pooled) > 0:
         return np.full((draws, *mean.shape), np.nan), ()
+    least = max(pseudo * LARGEST_VARIANCE / (freedom.sum() + pseudo or 1.0), SMALLEST_SHARE * float(np.trace(pooled)))
     directions = np.linalg.eigh(pooled)[1]
     checks: list[Check] = []
     projected = np.empty((draws, *mean.shape))
@@ -61,8 +60,15 @@ def sample(
         variance = np.einsum("i,gij,j->g", direction, of_unit, direction) + least
         values = np.where(units > 0, direction @ np.nan_to_num(mean), np.nan)
         moments = Moments(units[None], units[None].copy(), values[None], (variance * freedom)[None])
-        described = [Description(f"direction {i + 1}", "mean", -np.inf, np.inf, True, "no item")]
+        ends = (np.minimum(direction, 0.0).sum(), np.maximum(direction, 0.0).sum()) if graded else (-np.inf, np.inf)
+        described = [Description(f"direction {i + 1}", "mean", *map(float, ends), True, "no item")]
         sums = assemble(of_tally(tally), described, Sums(units, moments, weighted=False), settings={"source": "pairs"})
+        shared = max(float(direction @ pooled @ direction), least)
+        with np.errstate(divide="ignore"):
+            error = np.where(units > 0, shared / units, np.nan)
+        sums = sums.assign(
+            pooled_variance=("metric", [shared]), sampling_variance=(("metric", "subgroup"), error[None])
+        )
         fit = crossed_effects.sample(sums, seed=seed, draws=draws, binomial_likelihood=False)
         projected[:, i] = fit.draws["mu"].values.reshape(draws, -1)
         checks += fit.checks

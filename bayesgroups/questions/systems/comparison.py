@@ -140,7 +140,7 @@ def _told(answer: Answer, both: Differences) -> tuple[np.ndarray, np.ndarray]:
             reasons.append("no item that both systems have")
         elif not np.isfinite(answer.difference[place]):
             status[place] = "undefined"
-            reasons.append("nothing varies between the items")
+            reasons.append("nothing varies between the items, so there is no error")
         elif not np.isfinite(answer.lower[place]):
             status[place] = "single"
             reasons.append("one item or cluster, so no limits")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import bayesgroups as bg
 from bayesgroups.frequentist.paired_systems import system_values
 from bayesgroups.inference.collapsed import paired_answers, system_means
 from bayesgroups.questions.systems.ties import tie_letters
+from bayesgroups.report.diagnostics import at_most
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "labels" / "r_pairs.json").read_text(encoding="utf-8"))
 TABLES = [name for name, values in GOLDEN.items() if "both" in values]
@@ -184,6 +186,31 @@ def test_three_systems_in_any_order(three: xr.Dataset) -> None:
     np.testing.assert_allclose(np.sort(adjusted), np.minimum(1, np.maximum.accumulate(np.sort(p) * [3, 2, 1])))
 
 
+def test_three_systems_on_one_item_are_not_certain() -> None:
+    rows = pd.DataFrame({"site": ["a"], "A": [1], "B": [0], "C": [1]})
+    answer = bg.compare_systems(bg.paired_tally(rows, ["site"], ["A", "B", "C"])).isel(subgroup=0)
+    bayes = answer.sel(approach="bayesian")
+    assert (bayes["lower"] < 0).all()
+    assert (bayes["upper"] > 0).all()
+    assert answer["status"].sel(approach="frequentist").values.tolist() == ["ok"] * 3
+
+
+def test_draws_that_fail_their_checks_are_made_again_and_told(monkeypatch: pytest.MonkeyPatch, two: xr.Dataset) -> None:
+    drawn: list[str] = []
+    sample = paired_answers.crossed_effects.sample
+
+    def failing(tally: xr.Dataset, **settings: Any) -> Any:
+        drawn.append(str(tally["metric"].values[0]))
+        fit = sample(tally, **settings)
+        return replace(fit, checks=(at_most("Pareto k-hat", drawn[-1], 2.0, 0.7, "the largest k-hat"),))
+
+    monkeypatch.setattr(paired_answers.crossed_effects, "sample", failing)
+    answer = bg.compare_systems(two)
+    assert answer["usable"].values.tolist() == [0, 1]
+    assert "the largest k-hat" in answer.attrs["note"]
+    assert drawn[:4] == ["discordant", "discordant, attempt 2", "discordant, attempt 3", paired_answers.FACTORS[1]]
+
+
 def test_corrections(three: xr.Dataset) -> None:
     alone, together = (
         bg.compare_systems(three, correction=name).sel(approach="frequentist", subgroup=["a", "b", "c"])
@@ -250,7 +277,7 @@ def test_statuses_of_means() -> None:
     assert status.sel(approach="bayesian").values.tolist() == ["ok", "ok", "ok", "imputed"]
     same = bg.compare_systems(paired(rows.assign(A=1.0, B=1.0), metric="mean")).isel(pair=0)
     assert same["status"].sel(approach="bayesian").values.tolist() == ["undefined"] * 4
-    assert same["reason"].sel(approach="bayesian").values[0] == "nothing varies between the items"
+    assert same["reason"].sel(approach="bayesian").values[0] == "nothing varies between the items, so there is no error"
     holes = SITES.assign(A=SITES["A"].where(SITES.index > 2))
     reasons = bg.compare_systems(paired(holes), pooling="none")["reason"].sel(subgroup="a")
     assert set(reasons.values.ravel()) == {"3 items that one of the systems lacks left out"}
