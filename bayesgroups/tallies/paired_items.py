@@ -152,7 +152,7 @@ def _refuse_twice(row: pd.Series, columns: ItemColumns, of_system: str) -> None:
 def _numbers(column: pd.Series, name: str, *, graded: bool) -> FloatArray:
     """Values as numbers, NaN where missing; graded answers must be 0 or 1."""
     try:
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        values: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise InputError(f"column {name!r} must hold numbers; got values such as {column.dropna().iloc[0]!r}") from None
     some = values[~np.isnan(values)]

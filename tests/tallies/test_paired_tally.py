@@ -33,7 +33,7 @@ def paired(**changes: Any) -> xr.Dataset:
 
 
 def long(**changes: Any) -> xr.Dataset:
-    given = {"frame": LONG, "by": ["sex", "age"], "system": "model", "item": "id", "correct": "right"}
+    given: dict[str, Any] = {"frame": LONG, "by": ["sex", "age"], "system": "model", "item": "id", "correct": "right"}
     return bg.paired_tally(**(given | changes))
 
 
@@ -102,12 +102,12 @@ def test_missing_attributes(missing: str, items: int) -> None:
 def test_worked_repetitions() -> None:
     rows = pd.read_csv(LABELS / "r_epochs.csv")
     worked = json.loads((LABELS / "r_pairs.json").read_text(encoding="utf-8"))["epochs"]
-    given = {"by": ["sex"], "system": "system", "item": "item", "correct": "correct", "epoch": "epoch"}
+    given: dict[str, Any] = {"by": ["sex"], "system": "system", "item": "item", "correct": "correct", "epoch": "epoch"}
     for epochs, mean, error in (
         ("items", worked["item_mean_difference"], worked["item_mean_se"]),
         ("rows", worked["row_mean_difference"], worked["errorbars_cluster_se"]),
     ):
-        tally = bg.paired_tally(rows, **given, epochs=epochs)
+        tally = bg.paired_tally(rows, **(given | {"epochs": epochs}))
         answer = bg.compare_systems(tally, overall=True).sel(approach="frequentist", subgroup="(all)").isel(pair=0)
         np.testing.assert_allclose([answer["difference"], answer["std_error"]], [mean, error], rtol=1e-7)
         assert "pair_count" not in tally
@@ -119,7 +119,7 @@ def test_repetitions_of_both_shapes() -> None:
     rows = pd.read_csv(LABELS / "r_epochs.csv")
     wide = rows.pivot_table(index=["item", "epoch", "sex"], columns="system", values="correct").reset_index()
     for epochs in ("items", "rows"):
-        given = {"by": ["sex"], "item": "item", "epoch": "epoch", "epochs": epochs}
+        given: dict[str, Any] = {"by": ["sex"], "item": "item", "epoch": "epoch", "epochs": epochs}
         first = bg.paired_tally(wide, systems=["A", "B"], **given)
         same(first, bg.paired_tally(rows, system="system", correct="correct", **given))
 

@@ -60,8 +60,9 @@ def sample(
         variance = np.einsum("i,gij,j->g", direction, of_unit, direction) + least
         values = np.where(units > 0, direction @ np.nan_to_num(mean), np.nan)
         moments = Moments(units[None], units[None].copy(), values[None], (variance * freedom)[None])
-        ends = (np.minimum(direction, 0.0).sum(), np.maximum(direction, 0.0).sum()) if graded else (-np.inf, np.inf)
-        described = [Description(f"direction {i + 1}", "mean", *map(float, ends), True, "no item")]
+        low = float(np.minimum(direction, 0.0).sum()) if graded else -np.inf
+        high = float(np.maximum(direction, 0.0).sum()) if graded else np.inf
+        described = [Description(f"direction {i + 1}", "mean", low, high, True, "no item")]
         sums = assemble(of_tally(tally), described, Sums(units, moments, weighted=False), settings={"source": "pairs"})
         shared = max(float(direction @ pooled @ direction), least)
         with np.errstate(divide="ignore"):

@@ -15,7 +15,7 @@ from scipy import stats
 
 import bayesgroups as bg
 from bayesgroups.frequentist.paired_systems import system_values
-from bayesgroups.inference.collapsed import paired_answers, system_means
+from bayesgroups.inference.collapsed import crossed_effects, paired_answers, system_means
 from bayesgroups.questions.systems.ties import tie_letters
 from bayesgroups.report.diagnostics import at_most
 
@@ -197,14 +197,14 @@ def test_three_systems_on_one_item_are_not_certain() -> None:
 
 def test_draws_that_fail_their_checks_are_made_again_and_told(monkeypatch: pytest.MonkeyPatch, two: xr.Dataset) -> None:
     drawn: list[str] = []
-    sample = paired_answers.crossed_effects.sample
+    sample = crossed_effects.sample
 
     def failing(tally: xr.Dataset, **settings: Any) -> Any:
         drawn.append(str(tally["metric"].values[0]))
         fit = sample(tally, **settings)
         return replace(fit, checks=(at_most("Pareto k-hat", drawn[-1], 2.0, 0.7, "the largest k-hat"),))
 
-    monkeypatch.setattr(paired_answers.crossed_effects, "sample", failing)
+    monkeypatch.setattr(crossed_effects, "sample", failing)
     answer = bg.compare_systems(two)
     assert answer["usable"].values.tolist() == [0, 1]
     assert "the largest k-hat" in answer.attrs["note"]
@@ -311,7 +311,8 @@ def test_bad_sources(three: xr.Dataset) -> None:
     with pytest.raises(bg.InputError, match="pooling='none' is for two systems"):
         bg.compare_systems(three, pooling="none")
     counts = bg.tally_from_counts([1, 2], [3, 4], pd.DataFrame({"site": ["a", "b"]}))
-    for source, got in ((counts, "a tally or answer without pairs"), ("pairs.nc", "got str")):
+    wrong: Any = ((counts, "a tally or answer without pairs"), ("pairs.nc", "got str"))
+    for source, got in wrong:
         for ask in (bg.compare_systems, bg.leaderboard):
             with pytest.raises(bg.SchemaError, match=rf"source must be a tally of systems .*bg\.paired_tally.*{got}"):
                 ask(source)
