@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from bayesgroups.questions.populations import poststratify as poststratify
     from bayesgroups.questions.priors import prior_predictive as prior_predictive
     from bayesgroups.questions.priors import prior_sensitivity as prior_sensitivity
+    from bayesgroups.questions.systems import compare_systems as compare_systems
+    from bayesgroups.questions.systems import leaderboard as leaderboard
     from bayesgroups.questions.tradeoffs.areas import auc_pfc as auc_pfc
     from bayesgroups.questions.tradeoffs.distances import distance_to_optimum as distance_to_optimum
     from bayesgroups.questions.tradeoffs.frontier import pareto_frontier as pareto_frontier
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     from bayesgroups.tallies.files import open_tally as open_tally
     from bayesgroups.tallies.files import save_tally as save_tally
     from bayesgroups.tallies.labels import name_levels as name_levels
+    from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
 
@@ -145,6 +148,9 @@ _HOME = {
     "save_tally": "tallies.files",
     "open_tally": "tallies.files",
     "name_levels": "tallies.labels",
+    "paired_tally": "tallies.paired_rows",
+    "compare_systems": "questions.systems",
+    "leaderboard": "questions.systems",
     "tally_from_estimator": "interop.scikit_learn",
     "report_from_draws": "interop.draws",
     "run_analysis": "cli.analysis_files",
@@ -166,8 +172,8 @@ _MODULES = {
 
 __all__ = [  # noqa: RUF022
     # Tally
-    "tally", "tally_from_counts", "tally_from_estimates", "tally_from_estimator", "disagreement_tally", "add_tallies",
-    "save_tally", "open_tally", "name_levels", "Metric", "metrics",
+    "tally", "tally_from_counts", "tally_from_estimates", "tally_from_estimator", "disagreement_tally", "paired_tally",
+    "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
@@ -180,7 +186,7 @@ __all__ = [  # noqa: RUF022
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",
-    "prior_predictive", "prior_sensitivity",
+    "prior_predictive", "prior_sensitivity", "compare_systems", "leaderboard",
     # Studies
     "study", "calibrate", "Population", "datasets",
     # Errors

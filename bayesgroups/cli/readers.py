@@ -70,6 +70,18 @@ By = Annotated[
 RunDraws = Annotated[int, Parameter(help="Bootstrap draws over the runs of a setting; 0 for averages alone.")]
 Seed = Annotated[int, Parameter(help="Source of all randomness.")]
 Judgements = Annotated[Path, Parameter(help="One row per judgement (.csv, .parquet).")]
+Answers = Annotated[
+    Path,
+    Parameter(help="Answers: a row per item and a column per system, or a row per item and system (.csv, .parquet)."),
+]
+SystemNames = Annotated[
+    Names,
+    Parameter(
+        name="--compare",
+        help="A system to compare, as name=column or the name alone. Repeat it for all of them.",
+        negative=(),
+    ),
+]
 EstimatorName = Annotated[Word, Parameter(help="Whose priors: a word, or module:Class of your own.")]
 EstimatorSettings = Annotated[
     Settings, Parameter(help="A setting of the estimator, as --set tau_scale=1; repeat it for several.")
@@ -230,6 +242,19 @@ def methods(*methods: Method, by: By = (), draws: RunDraws = 0, seed: Seed = 0) 
 def judgements(judgements: Judgements, /) -> Path:
     """Judgements, which are read where they are counted."""
     return judgements
+
+
+def answers(answers: Answers, /) -> Path:
+    """Answers of systems, which are read where they are counted."""
+    return answers
+
+
+def systems(systems: SystemNames = ()) -> "dict[str, str] | tuple[str, ...] | None":
+    """Systems by their columns, or their names alone."""
+    pairs = [text.partition("=") for text in systems]
+    if pairs and all(sign for _, sign, _ in pairs):
+        return {name: column for name, _, column in pairs}
+    return systems or None
 
 
 def kind_of_sets(kind: Kind = "confidence") -> str:

@@ -46,7 +46,7 @@ def compare(
         - ``width_ratio``: the same relative to the first report (NaN where that has length 0),
         - ``shift(estimator, approach, metric, subgroup)``: estimate minus that of the first report,
         - ``estimand(estimator, approach, metric)``: what is estimated; where reports answer for different estimands the
-          attribute ``note`` says so,
+          attribute ``note`` says so; it also names the paired comparison where reports may be of systems on the same rows,
         - ``included(estimator, approach, metric, subgroup)``: true for those that means over subgroups should take, so that
           ``table["width"].where(table["included"]).mean("subgroup")`` is about subgroups with rows, and
           ``left_out(estimator, metric)``: labels and reasons of those that the Bayesian side leaves out,
@@ -99,7 +99,7 @@ def compare(
         compat="override",
     )
     joined = joined.assign_coords(estimator=np.array(list(reports), dtype=str))
-    joined = joined.assign_attrs(_noted(joined["estimand"]))
+    joined = joined.assign_attrs(_noted(joined["estimand"], _of_systems(reports, joined["metric"].values.tolist())))
     width = joined["upper"] - joined["lower"]
     base = width.isel(estimator=0, drop=True)
     if loo:
@@ -166,9 +166,24 @@ def _check_alike(first: xr.Dataset, second: xr.Dataset, first_name: str, second_
         )
 
 
-def _noted(estimands: xr.DataArray) -> dict[str, str]:
-    """The attribute ``note`` where reports answer for different estimands; nothing where all are the same."""
-    sentences = []
+def _of_systems(reports: Mapping[str, xr.DataTree], metrics: Sequence[str]) -> list[str]:
+    """The way to a paired comparison where the rows of a report are as many as those of the first and have other values."""
+    tallies = {name: report["constant_data"].to_dataset().sel(metric=metrics) for name, report in reports.items()}
+    (first_name, first), *further = tallies.items()
+    sides = ("rows", "estimate")
+    for name, tally in further:
+        rows, estimates = (np.array_equal(first[side].values, tally[side].values, equal_nan=True) for side in sides)
+        if rows and not estimates and np.isfinite(first["rows"].values).all():
+            return [
+                f"{first_name!r} and {name!r} have equally many rows in every subgroup, with other values: if they are systems "
+                "that answered the same rows, bg.paired_tally() and bg.compare_systems() compare them row by row, which these "
+                "intervals do not"
+            ]
+    return []
+
+
+def _noted(estimands: xr.DataArray, sentences: list[str]) -> dict[str, str]:
+    """The attribute ``note``: sentences, and where reports answer for different estimands; nothing where there is none."""
     for approach in estimands["approach"].values:
         for metric in estimands["metric"].values:
             named = estimands.sel(approach=approach, metric=metric)

@@ -89,6 +89,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pd.DataFrame(judged).astype({"disagrees": int}).to_csv(place / "judgements.csv", index=False)
     d = bg.disagreement_tally(place / "judgements.csv", by=["race"], label="label", disagrees="disagrees")
     bg.save_tally(d, place / "d.nc")
+    rows.assign(new=rows["outcome"], old=(rows["risk"] > 0.4) * 1).to_csv(place / "answers.csv", index=False)
+    bg.save_tally(bg.paired_tally(place / "answers.csv", ["sex"], ["new", "old"]), place / "p.nc")
     counts = {
         "site": list("abc"),
         "successes": [1, 30, 9],
@@ -145,6 +147,8 @@ QUESTIONS = [
     "disagreement-bounds d.nc --notion calibration --across subgroups",
     "disagreement-sets d.nc --notion equal_opportunity --draws 50",
     "disagreement-sets d.nc --notion equal_opportunity --draws 50 --kind credible",
+    "compare-systems p.nc --overall --interval tango",
+    "leaderboard p.nc",
     "prior-sensitivity r.nc",
     "prior-predictive t.nc --draws 50",
     "study rows.csv --by sex --metric fnr --y-true outcome --y-score risk --threshold 0.5 --rows 60 --draws 2",
@@ -241,6 +245,8 @@ def test_tallies_of_other_sources(folder: Path, tmp_path: Path, capsys: Captured
         "auc-as-rate auc.nc",
         "with-auc-variance auc.nc --variance delong",
         "bin-scores auc.nc --bins 20",
+        "paired-tally answers.csv --by race --compare NEW=new --compare OLD=old",
+        "paired-tally answers.csv --by race --compare new --compare old --metric mean",
         "disagreement-tally judgements.csv --by race --label label --disagrees disagrees",
     ]
     for line in lines:

@@ -33,6 +33,17 @@ def test_estimates_widths_and_shifts() -> None:
     assert np.allclose(small["width"], small["upper"] - small["lower"])
 
 
+def test_reports_that_may_be_of_systems_on_the_same_rows_name_the_paired_comparison() -> None:
+    system = bg.tally_from_counts([1, 33, 9], [2, 100, 60], SITE, metric="fnr")
+    first, second = (bg.estimate(counts, bg.NoPooling(), seed=1) for counts in (tally(), system))
+    note = bg.compare({"new": first, "old": second}).attrs["note"]
+    assert note.startswith(
+        "'new' and 'old' have equally many rows in every subgroup, with other values: if they are systems"
+    )
+    assert "bg.paired_tally() and bg.compare_systems() compare them row by row" in note
+    assert "note" not in bg.compare({"new": first, "again": first}).attrs
+
+
 def test_reports_about_something_else_are_refused() -> None:
     first = bg.estimate(tally(), bg.NoPooling(), seed=1)
     with pytest.raises(bg.InputError, match=r"compare\(\) got no report"):

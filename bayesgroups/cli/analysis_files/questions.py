@@ -32,6 +32,7 @@ from bayesgroups.questions.explanation.nested_models import goodness_of_fit
 from bayesgroups.questions.loo import loo
 from bayesgroups.questions.maihda.maihda import maihda
 from bayesgroups.questions.priors import prior_sensitivity
+from bayesgroups.questions.systems import compare_systems, leaderboard
 
 Question = Callable[..., xr.Dataset]
 Kind = Literal["tally", "report", "either"]
@@ -41,9 +42,12 @@ QUESTIONS: tuple[Question, ...] = (
     simultaneous_intervals, ranks, discoveries, margins, fairness_definitions, rows_to_certify, rows_to_narrow,
     minimum_detectable_gap, probability_of_finding_worst, threshold_curve, roc_curve, calibration_curve, auc_intervals,
     disagreement_bounds, prior_sensitivity, loo, contrasts, impact_ratios,
+    compare_systems, leaderboard,
 )  # fmt: skip
 """Every function that takes one tally or report and gives a Dataset."""
 
+_OF_TALLIES = (threshold_curve, roc_curve, calibration_curve, compare_systems, leaderboard)
+"""Questions of a tally that call it their source: curves also take rows, and a tally of systems is no other tally."""
 _NOT_SETTINGS = frozenset({"truth", "by", "y_true", "y_score", "positive", "population"})
 """Arguments that hold data or say what is in rows; a file of an analysis has a tally by then."""
 
@@ -65,8 +69,7 @@ def kind_of(question: Question) -> Kind:
     first = next(iter(inspect.signature(question).parameters))
     if first == "report":
         return "report"
-    # Curves take rows or a tally, and call either their source.
-    return "tally" if first == "tally" or question in (threshold_curve, roc_curve, calibration_curve) else "either"
+    return "tally" if first == "tally" or question in _OF_TALLIES else "either"
 
 
 def settings_of(question: Question) -> list[str]:

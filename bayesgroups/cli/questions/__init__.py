@@ -15,6 +15,7 @@ from bayesgroups.cli.questions.prediction import PREDICTION
 from bayesgroups.cli.questions.priors import PRIORS
 from bayesgroups.cli.questions.question import Question
 from bayesgroups.cli.questions.reference_contrasts import CONTRASTS
+from bayesgroups.cli.questions.systems import SYSTEMS
 from bayesgroups.cli.questions.tradeoffs import MODELS
 
 GROUPS: dict[str, tuple[Question, ...]] = {
@@ -23,6 +24,7 @@ GROUPS: dict[str, tuple[Question, ...]] = {
     "Good enough for everyone?": EVERYONE,
     "How many rows?": SAMPLE_SIZES,
     "Thresholds and scores": CURVES,
+    "Which system, and for whom?": SYSTEMS,
     "Which model?": PREDICTION + CLASSES + MODELS,
     "Disagreement": DISAGREEMENT,
 }

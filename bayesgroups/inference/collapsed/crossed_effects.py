@@ -48,13 +48,14 @@ def sample(
     own_effects: OwnEffects = "floored",
     tasks: bool = False,
     component_sd: Sequence[float] | None = None,
+    overall_logit_sd: float = OVERALL_LOGIT,
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
 
     The same model as `bayesgroups.models.crossed_effects`, with the settings of its ``build``: binomial counts with a
     predictor of logits, or normal estimates with known variances. ``component_sd`` are standard deviations of all
-    components, where they are known, in the place of their prior and of the known part of residual effects. ValueError if
-    the tally does not have what is asked for, or has not so many components.
+    components, where they are known, in the place of their prior and of the known part of residual effects, ``overall_logit_sd``
+    that of the prior of an overall logit. ValueError if the tally does not have what is asked for, or has not so many components.
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
@@ -62,7 +63,7 @@ def sample(
     every, main = scales_by_order(source, np.array([binomial_likelihood]), tau_scale, components.attributes)
     scales = tuple(float(each) for each in every[0])
     scale = scales[-1]
-    wide = OVERALL_LOGIT if binomial_likelihood else float(natural["scale"])
+    wide = overall_logit_sd if binomial_likelihood else float(natural["scale"])
     x = np.asarray(standardised(source, covariates).values) if covariates else np.empty((source.sizes["subgroup"], 0))
     predictor = Predictor(components.cells, x, wide, COEFFICIENT * float(main[0]))
     fixed = own_effects == "fixed" and len(components.names) > 1

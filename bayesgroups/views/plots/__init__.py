@@ -14,3 +14,4 @@ from bayesgroups.views.plots.maihda_plot import maihda as maihda
 from bayesgroups.views.plots.population_plot import population as population
 from bayesgroups.views.plots.prior_plot import prior_predictive as prior_predictive
 from bayesgroups.views.plots.shrinkage_plot import shrinkage as shrinkage
+from bayesgroups.views.plots.systems_plot import systems as systems

@@ -221,6 +221,25 @@ def test_contrasts_have_a_line_of_equality_and_marks_of_four_fifths() -> None:
     assert len(plots.contrasts(answer, limit=1).get_yticks()) == 1
 
 
+def test_differences_of_systems_have_a_row_per_subgroup() -> None:
+    rows = pd.DataFrame({"sex": list("fm") * 20 + ["x"] * 2, "new": [1] * 36 + [0] * 6, "old": [1, 0, 0] * 14})
+    answer = bg.compare_systems(bg.paired_tally(rows, ["sex"], ["new", "old"]), pooling="none")
+    axes = plots.systems(answer)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["f (20)", "m (20)", "x (2)"]
+    assert _legend(axes) == ["level", "Bayesian, 95%", "Frequentist, 95%"]
+    bayes, reference = (np.asarray(line.get_xdata(), dtype=np.float64) for line in axes.get_lines()[1:])
+    np.testing.assert_allclose([bayes, reference], answer["difference"].isel(pair=0))
+    assert [label.get_text() for label in plots.systems(answer, limit=2).get_yticklabels()] == ["f (20)", "m (20)"]
+    with pytest.raises(InputError, match=r"not of bayesgroups\.compare_systems"):
+        plots.systems(xr.Dataset())
+    with pytest.raises(InputError, match="the answer has no pair 'old - new'; known: 'new - old'"):
+        plots.systems(answer, pair="old - new")
+    with pytest.raises(InputError, match="limit must be at least 1"):
+        plots.systems(answer, limit=0)
+    with pytest.raises(InputError, match="pair 'new - old' has no difference that can be drawn"):
+        plots.systems(answer.assign(difference=np.nan * answer["difference"]))
+
+
 def test_contrasts_that_cannot_be_drawn() -> None:
     answer = _contrasts()
     with pytest.raises(InputError, match="not of bayesgroups.contrasts"):
