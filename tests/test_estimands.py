@@ -270,3 +270,26 @@ def test_a_comparison_in_short_names_the_estimand_and_the_intervals(report: xr.D
         "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) intervals",
         "Bayesian, against the first report",
     ]
+
+
+def test_answers_with_one_estimand_name_it_and_the_intervals_of_both_approaches() -> None:
+    names = ["bayesian", "frequentist"]
+    answer = xr.Dataset(coords={"approach": names}, attrs={"estimand": "difference of two rates", "level": 0.9})
+    assert answer_headlines(answer, "maihda") == ["difference of two rates; 90% credible and confidence intervals"]
+    methods = answer.assign(method=("approach", np.array(["crossed_binomial", "newcombe"])))
+    sentence = "difference of two rates; 90% credible (crossed-binomial) and confidence (Newcombe) intervals"
+    assert answer_headlines(methods, "compare_systems") == [sentence]
+
+
+@pytest.mark.parametrize("name", ["compare_systems", "leaderboard", "maihda"])
+def test_questions_of_one_estimand_say_it(name: str) -> None:
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"a": np.repeat(["x", "y", "z"], 40), "b": np.tile(["p", "q"], 60)})
+    rows["one"], rows["two"] = rng.integers(0, 2, (2, len(rows)))
+    if name == "maihda":
+        tally = bg.tally_from_counts([5, 9, 4, 8, 2, 7], [20] * 6, rows[["a", "b"]].drop_duplicates(), metric="fnr")
+    else:
+        tally = bg.paired_tally(rows, ["a"], {"one": "one", "two": "two"})
+    answer = getattr(bg, name)(tally)
+    assert answer.attrs["estimand"]
+    assert answer.attrs["level"] == 0.95

@@ -194,7 +194,7 @@ def headline(metric: str, level: float, answers: Sequence[tuple[str, str, Iterab
     'fnr: gap between 3 subgroups in the superpopulation rate; 95% credible (equal-tailed) intervals'
     """
     estimands = " and ".join(dict.fromkeys(plain(estimand) for estimand, _, _ in answers if estimand))
-    intervals = dict.fromkeys(_interval_words(kind, methods) for _, kind, methods in answers if kind != "none")
+    intervals = dict.fromkeys(interval_words(kind, methods) for _, kind, methods in answers if kind != "none")
     what = _quantity_words(quantity, estimands)
     limits = f"{percent(level)} {' and '.join(intervals)} intervals" if intervals else "no intervals"
     return f"{metric}: {'; '.join(part for part in (what, limits) if part)}"
@@ -217,7 +217,7 @@ def _quantity_words(quantity: str, estimands: str) -> str:
     return f"{estimands} per subgroup" if estimands else ""
 
 
-def _interval_words(kind: str, methods: Iterable[str]) -> str:
+def interval_words(kind: str, methods: Iterable[str]) -> str:
     """The kind of intervals and, in brackets, their methods, where they have any."""
     words = interval_methods(method for method in methods if method)
     return f"{plain(kind)} ({words})" if words else plain(kind)

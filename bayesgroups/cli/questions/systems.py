@@ -18,7 +18,7 @@ SYSTEMS = (
         table=Table(
             "subgroup", {"items": "items", "discordant": "discordant", "difference": ("difference", "lower", "upper"),
             "P(better)": "probability_better", "p": "p_value", "p, adjusted": "p_adjusted"},
-            remark="reason",
+            remark="reason", order=("probability_better", "difference"),
         ),
     ),
     Question(

@@ -18,6 +18,7 @@ from bayesgroups.report.posterior import generator
 from bayesgroups.report.schema import APPROACHES
 from bayesgroups.tallies.assembly import SCHEMA
 
+ESTIMAND = "variance of the superpopulation values between strata, and what main effects explain of it"
 NOTE = (
     "Shares split a variance on one scale, among these strata and with these weights. They are no causal shares; shares of rates "
     "and of means, or on different scales, cannot be compared; and a small share does not excuse a large gap of one stratum."
@@ -171,6 +172,7 @@ def maihda(
         coords={"approach": list(APPROACHES), "metric": tally["metric"].values, "model": labels, **coordinates},
         attrs={
             "weights": weights if population is None else "population", "method": method, "level": level, "note": NOTE,
+            "estimand": ESTIMAND,
             "scale": ", ".join("logit" if each.rate else "metric" for each in every),
             "shares_from": model if report is None else str(report.attrs["estimator"]),
         },

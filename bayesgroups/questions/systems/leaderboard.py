@@ -107,6 +107,7 @@ def leaderboard(source: xr.Dataset, *, level: float = 0.95, seed: int = 0) -> xr
     coordinates = {"approach": list(tables), "subgroup": everyone(systems.labels), "system": systems.names}
     attrs = {
         "level": level,
+        "estimand": "superpopulation value of every system, over the population that the items come from",
         "larger_is_better": int(systems.sign > 0),
         **({"note": basis.failures} if basis.failures else {}),
     }

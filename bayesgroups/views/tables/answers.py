@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.view import error_headline, headline, number, plain
+from bayesgroups.report.view import error_headline, headline, interval_words, number, percent, plain
 from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, interval_text
 
@@ -26,6 +26,9 @@ QUANTITIES = {
     "impact_ratios": "ratio to the largest rate",
 }  # fmt: skip
 """Functions of all subgroups that questions with a named estimand ask for; empty for the value of every subgroup."""
+
+KINDS = {"bayesian": "credible", "frequentist": "confidence"}
+"""Kind of the intervals of an approach."""
 
 MIXED = frozenset({"measure", "definition", "estimand", "metric"})
 """Dims along which rows have units of their own, so that each row has decimals of its own."""
@@ -79,7 +82,9 @@ def answer_table(
 
 
 def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
-    """The estimand and the intervals of an answer, a sentence per metric; none where the answer does not name them."""
+    """The estimand and the intervals of an answer, a sentence per metric or one of all, or none if it names none."""
+    if "estimand" in answer.attrs:
+        return [_of_attributes(answer)]
     if question not in QUANTITIES or "metric" not in answer.dims:
         return []
     sentences = []
@@ -104,6 +109,13 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
         answers = [(estimand, str(kind), [str(method)]) for kind, method in zip(kinds, methods, strict=True)]
         sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
     return sentences
+
+
+def _of_attributes(answer: xr.Dataset) -> str:
+    """The estimand that all of an answer has, with the kind and method of the intervals of each approach."""
+    methods = dict(zip(answer["approach"].values, answer["method"].values, strict=True)) if "method" in answer else {}
+    words = [interval_words(KINDS[name], [str(methods.get(name, ""))]) for name in answer["approach"].values.tolist()]
+    return f"{plain(answer.attrs['estimand'])}; {percent(answer.attrs['level'])} {' and '.join(words)} intervals"
 
 
 def _of_approach(estimand: str, part: xr.Dataset) -> tuple[str, str, list[str]]:
