@@ -83,7 +83,7 @@ def answer_table(
 
 def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
     """The estimand and the intervals of an answer, a sentence per metric or one of all, or none if it names none."""
-    if "estimand" in answer.attrs:
+    if "estimand" in answer.attrs and "approach" in answer.dims and "level" in answer.attrs:
         return [_of_attributes(answer)]
     if question not in QUANTITIES or "metric" not in answer.dims:
         return []
