@@ -133,6 +133,7 @@ def test_a_model_that_does_not_fit_is_not_usable() -> None:
     assert all(one.passed for one in checks(tally, right.draws, residuals="auto") if one.name == "score shape")
 
 
+@pytest.mark.slow
 def test_two_atoms_are_no_law() -> None:
     rng = np.random.default_rng(1)
     rows = rows_of(1500).assign(p=lambda frame: np.where(rng.random(1500) < 0.3 + 0.3 * frame["y"], 0.9, 0.2))

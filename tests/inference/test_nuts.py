@@ -66,6 +66,7 @@ def test_no_pooling_is_the_beta_posterior() -> None:
     assert usable(nuts_checks(tree, "fnr"))
 
 
+@pytest.mark.slow
 def test_partial_pooling_gives_the_grid_answer() -> None:
     """Five subgroups with known standard errors; posterior means from a two-dimensional grid over (overall, tau)."""
     tally = _tally("mean", [50, 30, 15, 8, 4], [0.20, 0.25, 0.40, 0.10, 0.75])
@@ -125,6 +126,7 @@ def test_without_nutpie_pymc_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(tree["posterior"]["overall"], again["posterior"]["overall"])
 
 
+@pytest.mark.slow
 def test_few_rows_and_many_are_sampled_alike() -> None:
     """From 2 rows to 20,000: no fixed form of the latent effects suits all of them."""
     rng, trials = np.random.default_rng(3), np.geomspace(2, 20_000, 24).astype(int)

@@ -67,6 +67,7 @@ def test_groups_are_added_to_a_report_sampled_by_hand() -> None:
     assert {"prior", "log_prior"} <= set(bg.add_groups(report, ["prior", "log_prior"]).children)
 
 
+@pytest.mark.slow
 def test_a_changed_prior_shows() -> None:
     tally = small_tally()
     narrow = bg.PartialPooling(tau_scale=0.05)

@@ -125,7 +125,14 @@ def test_outcomes_given_the_more_frequent_decision_follow() -> None:
     }
 
 
-@pytest.mark.parametrize("settings", [{"correlated": True}, {"score_offsets": True}, {"own_effects": "learned"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"correlated": True},
+        pytest.param({"score_offsets": True}, marks=pytest.mark.slow),
+        pytest.param({"own_effects": "learned"}, marks=pytest.mark.slow),
+    ],
+)
 def test_every_variant_has_a_finite_gradient(settings: dict[str, Any]) -> None:
     model = confusion.build(tally(score=True), **settings)
     gradient = model.compile_dlogp(mode=Mode(linker="py", optimizer="fast_compile"))(model.initial_point())

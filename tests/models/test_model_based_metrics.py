@@ -36,7 +36,7 @@ def scored(rows: pd.DataFrame) -> xr.Dataset:
     return keep_scores(bg.tally(rows, ["s", "t"], ["fnr", "auc"], y_true="y", y_score="p", threshold=0.5))
 
 
-@pytest.mark.parametrize("residuals", ["normal", "skewed"])
+@pytest.mark.parametrize("residuals", ["normal", pytest.param("skewed", marks=pytest.mark.slow)])
 def test_names_dims_and_a_finite_gradient(scored: xr.Dataset, residuals: model_based_metrics.Residuals) -> None:
     model = model_based_metrics.build(scored, residuals=residuals)
     assert model.named_vars_to_dims["mu"] == ("metric", "subgroup")

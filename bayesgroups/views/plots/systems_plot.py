@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.view import percent, plain
+from bayesgroups.report.view import KINDS, percent, plain
 from bayesgroups.views.plots import style
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ def systems(
     axes = style.begin(axes, shape, max(0.4, (1.6 + 0.36 * len(rows)) / 5.6))
     for middle in rows[::2]:
         axes.axhspan(middle - 0.5, middle + 0.5, color=style.BAND, zorder=0, linewidth=0)
-    handles: list[Artist] = [axes.axvline(0.0, color=style.INK, lw=shape.line, zorder=1, label="level")]
-    for i, approach in enumerate(("bayesian", "frequentist")):
+    handles: list[Artist] = [axes.axvline(0.0, color=style.INK, lw=shape.line, zorder=1, label="equal")]
+    for i, approach in enumerate(KINDS):
         colour, marker = style.SEQUENCE[i]
         side, place = part.sel(approach=approach), rows + (2 * i - 1) * APART
         axes.hlines(
             place, side["lower"].values, side["upper"].values, colors=colour, lw=2.0 * shape.line, zorder=2
         )  # fmt: skip
-        name = f"{approach.capitalize()}, {percent(float(answer.attrs['level']))}"
+        name = f"{approach.capitalize()}, {percent(float(answer.attrs['level']))} {KINDS[approach]}"
         handles += axes.plot(
             side["difference"].values,
             place,
@@ -95,7 +95,13 @@ def systems(
     axes.set_yticks(rows, labels, fontsize=shape.small, parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    style.name(axes, shape, title="Difference by subgroup (items)", x=plain(str(part["pair"].values)), y="")
+    style.name(
+        axes,
+        shape,
+        title="Difference of the systems' values by subgroup (items)",
+        x=plain(str(part["pair"].values)),
+        y="",
+    )
     style.explain(axes, shape, handles, owns_figure=owns_figure)
     return axes
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.view import error_headline, headline, interval_words, number, percent, plain
+from bayesgroups.report.view import KINDS, error_headline, headline, interval_words, number, percent, plain
 from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, interval_text
 
@@ -26,9 +26,6 @@ QUANTITIES = {
     "impact_ratios": "ratio to the largest rate",
 }  # fmt: skip
 """Functions of all subgroups that questions with a named estimand ask for; empty for the value of every subgroup."""
-
-KINDS = {"bayesian": "credible", "frequentist": "confidence"}
-"""Kind of the intervals of an approach."""
 
 MIXED = frozenset({"measure", "definition", "estimand", "metric"})
 """Dims along which rows have units of their own, so that each row has decimals of its own."""

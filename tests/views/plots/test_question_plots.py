@@ -226,7 +226,7 @@ def test_differences_of_systems_have_a_row_per_subgroup() -> None:
     answer = bg.compare_systems(bg.paired_tally(rows, ["sex"], ["new", "old"]), pooling="none")
     axes = plots.systems(answer)
     assert [label.get_text() for label in axes.get_yticklabels()] == ["f (20)", "m (20)", "x (2)"]
-    assert _legend(axes) == ["level", "Bayesian, 95%", "Frequentist, 95%"]
+    assert _legend(axes) == ["equal", "Bayesian, 95% credible", "Frequentist, 95% confidence"]
     bayes, reference = (np.asarray(line.get_xdata(), dtype=np.float64) for line in axes.get_lines()[1:])
     np.testing.assert_allclose([bayes, reference], answer["difference"].isel(pair=0))
     assert [label.get_text() for label in plots.systems(answer, limit=2).get_yticklabels()] == ["f (20)", "m (20)"]
