@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.netcdf import read_netcdf, with_texts, write_netcdf
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
@@ -231,7 +231,7 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     """
     check(report)
     tree = report if include is None else _part(report, set(include))
-    return write_atomically(path, lambda place: tree.to_netcdf(place, engine="h5netcdf"))
+    return write_netcdf(path, tree)
 
 
 @checked_keywords

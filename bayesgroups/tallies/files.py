@@ -6,8 +6,8 @@ from pathlib import Path
 
 import xarray as xr
 
-from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.netcdf import read_netcdf, with_texts, write_netcdf
 from bayesgroups.errors import SchemaError
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
 
@@ -43,7 +43,7 @@ def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
     ...     bg.open_tally(path).identical(counts)
     True
     """
-    return write_atomically(Path(path), lambda place: tally.to_netcdf(place, engine="h5netcdf"))
+    return write_netcdf(path, tally)
 
 
 @checked_keywords
