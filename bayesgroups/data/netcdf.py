@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,11 +108,31 @@ def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[A
     source = Path(path)
     if not source.is_file():
         raise InputError(f"file {str(source)!r} does not exist")
+    import h5py
+
     try:
+        with h5py.File(source, "r"):  # h5netcdf complains on standard error of what is no such file
+            pass
         with opened(source, engine="h5netcdf") as tree:
             return tree.load()
-    except (OSError, ValueError) as problem:
-        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
+    except MemoryError:
+        raise
+    except Exception as problem:  # HDF5 has an error of another kind for every part that may be damaged
+        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file, or is damaged: {problem}") from problem
+
+
+def check_version(attrs: Mapping[Any, Any], newest: int, owner: str) -> None:
+    """Refuse a version of a schema that is no number, or that is newer than the newest known."""
+    version = attrs.get("schema_version", 0)
+    try:
+        newer = int(version) > newest
+    except (TypeError, ValueError):
+        raise SchemaError(f"{owner} has schema version {version!r}, which is no number; the file is damaged") from None
+    if newer:
+        raise SchemaError(
+            f"{owner} has schema version {version}, this bayesgroups knows {newest}: it was written by a newer bayesgroups; "
+            "update it"
+        )
 
 
 def with_texts(dataset: xr.Dataset) -> xr.Dataset:
