@@ -281,7 +281,7 @@ def _candidates(path: Path, by: tuple[str, ...], draws: int, seed: int) -> "pd.D
         return inputs.table_of(path, ("candidate", *GOALS)).set_index("candidate")
     import xarray as xr
 
-    from bayesgroups.data.files import read_netcdf
+    from bayesgroups.data.netcdf import read_netcdf
 
     if by:
         raise InputError(f"--by names columns of runs, and {str(path)!r} has candidates already; leave it out")

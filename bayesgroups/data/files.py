@@ -5,14 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from bayesgroups.errors import InputError, SchemaError
-
-if TYPE_CHECKING:
-    import xarray as xr
+from bayesgroups.errors import InputError
 
 
 def write_atomically(path: str | Path, write: Callable[[Path], None]) -> Path:
@@ -40,29 +35,6 @@ def write_text(path: str | Path, text: str) -> Path:
         place.write_text(text, encoding="utf-8", newline="\n")
 
     return write_atomically(path, write)
-
-
-def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[Any]]) -> Any:
-    """A NetCDF4 file in memory, opened by ``xarray.open_dataset`` or ``xarray.open_datatree``.
-
-    An `InputError` if it does not exist, a `SchemaError` if it is no such file.
-    """
-    source = Path(path)
-    if not source.is_file():
-        raise InputError(f"file {str(source)!r} does not exist")
-    try:
-        with opened(source, engine="h5netcdf") as tree:
-            return tree.load()
-    except (OSError, ValueError) as problem:
-        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file: {problem}") from problem
-
-
-def with_texts(dataset: xr.Dataset) -> xr.Dataset:
-    """Texts as they were before saving: NetCDF gives them back as objects."""
-    texts = {name: values.astype(str) for name, values in dataset.variables.items() if values.dtype.kind == "O"}
-    return dataset.assign_coords({name: text for name, text in texts.items() if name in dataset.coords}).assign(
-        {name: text for name, text in texts.items() if name not in dataset.coords}
-    )
 
 
 def _write(target: Path, write: Callable[[Path], None]) -> Path:

@@ -165,14 +165,32 @@ def _open_files(text: str, files: list[str]) -> Source:
 
 
 def _relation(connection: Any, files: list[str]) -> Any:
+    literal = [_literal(name) for name in files]
+    _check_files(connection, files, literal)
     if _kind(files[0]) == "parquet":
-        return connection.read_parquet(files)
+        return connection.read_parquet(literal)
     # As for a single file: only the empty field is missing, and dates stay the texts that they are.
-    listed = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
+    listed = ", ".join("'" + name.replace("'", "''") + "'" for name in literal)
     return connection.sql(
         f"FROM read_csv([{listed}], header = true, nullstr = '', "
         "auto_type_candidates = ['BOOLEAN', 'BIGINT', 'DOUBLE', 'VARCHAR'])"
     )
+
+
+def _literal(name: str) -> str:
+    """A pattern of DuckDB that a single file matches, whatever is in its name."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _check_files(connection: Any, files: list[str], literal: list[str]) -> None:
+    """Refuse files that DuckDB would not read exactly once each."""
+    read = [name for (name,) in connection.execute("SELECT file FROM glob($1)", [literal]).fetchall()]
+    if sorted(read) != sorted(files):
+        wrong = next((name for name in files if read.count(name) != 1), files[0])
+        raise InputError(
+            f"file {wrong!r} cannot be read as rows: DuckDB takes its name for {read.count(wrong)} files; rename the file "
+            r"or its folder, without '*', '?', '[' and '\'"
+        )
 
 
 def _memory_limit() -> int | None:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.netcdf import check_version, read_netcdf, with_texts, write_netcdf
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
@@ -231,7 +231,7 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     """
     check(report)
     tree = report if include is None else _part(report, set(include))
-    return write_atomically(path, lambda place: tree.to_netcdf(place, engine="h5netcdf"))
+    return write_netcdf(path, tree)
 
 
 @checked_keywords
@@ -277,10 +277,7 @@ def check(report: object) -> None:
         raise SchemaError(
             f"not a report of bayesgroups: root attribute 'schema' is {report.attrs.get('schema')!r}, not {SCHEMA!r}"
         )
-    if int(report.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
-        raise SchemaError(
-            f"the report has schema version {report.attrs['schema_version']}, this bayesgroups knows {SCHEMA_VERSION}; update it"
-        )
+    check_version(report.attrs, SCHEMA_VERSION, "the report")
     for group, variables in REQUIRED.items():
         if group not in report.children:
             raise SchemaError(f"the report lacks the group {group!r}")

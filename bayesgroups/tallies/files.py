@@ -6,10 +6,13 @@ from pathlib import Path
 
 import xarray as xr
 
-from bayesgroups.data.files import read_netcdf, with_texts, write_atomically
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.netcdf import check_version, read_netcdf, with_texts, write_netcdf
 from bayesgroups.errors import SchemaError
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
+
+REQUIRED = ("metric", "subgroup", "estimate", "count", "status", "kind")
+"""Variables that every tally has, whatever it was made of."""
 
 
 @checked_keywords
@@ -43,7 +46,7 @@ def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
     ...     bg.open_tally(path).identical(counts)
     True
     """
-    return write_atomically(Path(path), lambda place: tally.to_netcdf(place, engine="h5netcdf"))
+    return write_netcdf(path, tally)
 
 
 @checked_keywords
@@ -80,6 +83,8 @@ def open_tally(path: str | Path) -> xr.Dataset:
         raise SchemaError(f"file {str(source)!r} is a report, not a tally; compare reports with 'bayesgroups compare'")
     if schema != SCHEMA:
         raise SchemaError(f"file {str(source)!r} is not a tally of bayesgroups: its attribute 'schema' is {schema!r}")
-    if int(tally.attrs.get("schema_version", 0)) > SCHEMA_VERSION:
-        raise SchemaError(f"file {str(source)!r} was written by a newer bayesgroups; update it")
+    check_version(tally.attrs, SCHEMA_VERSION, f"file {str(source)!r}")
+    for name in REQUIRED:
+        if name not in tally.variables:
+            raise SchemaError(f"file {str(source)!r} is a tally without the variable {name!r}; make the tally again")
     return with_texts(tally)

@@ -89,7 +89,10 @@ def test_other_trees_and_files_are_refused(fitted: xr.DataTree, tmp_path: Path) 
     cases: list[tuple[object, str]] = [
         (xr.Dataset(), "expected a report .* got Dataset"),
         (xr.DataTree(), "root attribute 'schema' is None"),
-        (altered(fitted, schema_version=SCHEMA_VERSION + 1), "this bayesgroups knows 1; update it"),
+        (
+            altered(fitted, schema_version=SCHEMA_VERSION + 1),
+            "knows 1: it was written by a newer bayesgroups; update it",
+        ),
         (without(fitted, "estimates"), "lacks the group 'estimates'"),
         (without(fitted, "diagnostics", "sentence"), "group 'diagnostics' of the report lacks the variable 'sentence'"),
     ]

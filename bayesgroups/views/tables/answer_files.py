@@ -8,6 +8,7 @@ from typing import Any
 import xarray as xr
 
 from bayesgroups.data.files import write_atomically
+from bayesgroups.data.netcdf import write_netcdf
 from bayesgroups.errors import InputError
 from bayesgroups.views.tables.records import answer_document, as_text
 
@@ -51,6 +52,8 @@ def save_answer(answer: xr.Dataset, question: str, path: str | Path, *, usable: 
     """
     target = Path(path)
     ending = check_ending(target)
+    if ending == ".nc":
+        return write_netcdf(target, _storable(answer))
     return write_atomically(target, lambda place: _write(answer, question, usable, place, ending))
 
 
@@ -65,9 +68,6 @@ def check_ending(path: Path) -> str:
 
 
 def _write(answer: xr.Dataset, question: str, usable: bool | None, place: Path, ending: str) -> None:
-    if ending == ".nc":
-        _storable(answer).to_netcdf(place, engine="h5netcdf")
-        return
     document = answer_document(answer, question, usable=usable)
     if ending == ".json":
         place.write_text(as_text(document) + "\n", encoding="utf-8")

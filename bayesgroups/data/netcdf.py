@@ -1,0 +1,143 @@
+"""NetCDF4 files: written whole or not at all, also on a full disk, and read into memory or refused in words."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesgroups.data.files import write_atomically
+from bayesgroups.errors import InputError, SchemaError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class PatientFile(io.RawIOBase):
+    """A new file that keeps the first refusal of the system to itself until HDF5 has let go of it.
+
+    HDF5 that cannot write what it holds ends the process. Once the system has refused something, the bytes so far and all
+    further ones are therefore kept in memory, and ``refusal`` is raised afterwards. Until then they go to the file at once,
+    so that a large report takes no further memory.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.inner: io.FileIO | io.BytesIO = io.FileIO(place, "w+")
+        self.refusal: OSError | None = None
+
+    def write(self, data: Any, /) -> int:
+        """Write everything: the system may take a part of it only."""
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        while len(rest):
+            try:
+                rest = rest[self.inner.write(rest) :]
+            except OSError as problem:
+                self._keep(problem)
+        return size
+
+    def truncate(self, size: int | None = None, /) -> int:
+        """Cut or lengthen."""
+        try:
+            return self.inner.truncate(size)
+        except OSError as problem:
+            self._keep(problem)
+            return self.tell() if size is None else size
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        """Read what was written."""
+        return self.inner.readinto(buffer)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place."""
+        return self.inner.seek(offset, whence)
+
+    def tell(self) -> int:
+        """The place of the next byte."""
+        return self.inner.tell()
+
+    def seekable(self) -> bool:
+        """True: HDF5 writes here and there."""
+        return True
+
+    def readable(self) -> bool:
+        """True: HDF5 reads what it wrote."""
+        return True
+
+    def writable(self) -> bool:
+        """True."""
+        return True
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.inner.close()
+        super().close()
+
+    def _keep(self, problem: OSError) -> None:
+        """Go on in memory, with the bytes so far at their places."""
+        file, place = self.inner, self.inner.tell()
+        file.seek(0)
+        self.inner = io.BytesIO()
+        self.inner.write(file.read())
+        self.inner.seek(place)
+        file.close()
+        self.refusal = problem
+
+
+def write_netcdf(path: str | Path, values: xr.Dataset | xr.DataTree) -> Path:
+    """Write a dataset or a tree as NetCDF4, as `write_atomically` does."""
+
+    def write(place: Path) -> None:
+        with PatientFile(place) as file:
+            try:
+                values.to_netcdf(file, engine="h5netcdf")
+            finally:
+                if file.refusal is not None:
+                    raise file.refusal
+
+    return write_atomically(path, write)
+
+
+def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[Any]]) -> Any:
+    """A NetCDF4 file in memory, opened by ``xarray.open_dataset`` or ``xarray.open_datatree``.
+
+    An `InputError` if it does not exist, a `SchemaError` if it is no such file.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"file {str(source)!r} does not exist")
+    import h5py
+
+    try:
+        with h5py.File(source, "r"):  # h5netcdf complains on standard error of what is no such file
+            pass
+        with opened(source, engine="h5netcdf") as tree:
+            return tree.load()
+    except MemoryError:
+        raise
+    except Exception as problem:  # HDF5 has an error of another kind for every part that may be damaged
+        raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file, or is damaged: {problem}") from problem
+
+
+def check_version(attrs: Mapping[Any, Any], newest: int, owner: str) -> None:
+    """Refuse a version of a schema that is no number, or that is newer than the newest known."""
+    version = attrs.get("schema_version", 0)
+    try:
+        newer = int(version) > newest
+    except (TypeError, ValueError):
+        raise SchemaError(f"{owner} has schema version {version!r}, which is no number; the file is damaged") from None
+    if newer:
+        raise SchemaError(
+            f"{owner} has schema version {version}, this bayesgroups knows {newest}: it was written by a newer bayesgroups; "
+            "update it"
+        )
+
+
+def with_texts(dataset: xr.Dataset) -> xr.Dataset:
+    """Texts as they were before saving: NetCDF gives them back as objects."""
+    texts = {name: values.astype(str) for name, values in dataset.variables.items() if values.dtype.kind == "O"}
+    return dataset.assign_coords({name: text for name, text in texts.items() if name in dataset.coords}).assign(
+        {name: text for name, text in texts.items() if name not in dataset.coords}
+    )
