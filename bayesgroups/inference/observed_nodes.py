@@ -7,6 +7,7 @@ whole, with their constants.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.prior_conflict import inside
@@ -73,8 +73,8 @@ class BinomialNode(Node):
         [[0.5]]
         """
         k, n, p = self.observed, self.count, inside(self.p)
-        choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        return np.asarray(choose + xlogy(k, p) + (n - k) * np.log1p(-p))
+        choose = _log_gamma(n + 1) - _log_gamma(k + 1) - _log_gamma(n - k + 1)
+        return np.asarray(choose + k * np.log(p) + (n - k) * np.log1p(-p))
 
     def drawn(self, rng: np.random.Generator) -> NDArray[Any]:
         """Successes; among the nearest whole number of rows, scaled to the count, where counts are not whole."""
@@ -119,7 +119,7 @@ class GammaNode(Node):
         [[-1.6931]]
         """
         x, a, b = self.observed, self.shape, self.rate
-        return np.asarray(a * np.log(b) - gammaln(a) + (a - 1) * np.log(x) - b * x)
+        return np.asarray(a * np.log(b) - _log_gamma(a) + (a - 1) * np.log(x) - b * x)
 
     def drawn(self, rng: np.random.Generator) -> NDArray[Any]:
         """Gamma."""
@@ -150,13 +150,18 @@ class MultinomialNode(Node):
         >>> np.exp(node.log_density()).round(6).tolist()
         [[0.5]]
         """
-        choose = gammaln(self.observed.sum(axis=-1) + 1) - gammaln(self.observed + 1).sum(axis=-1)
-        return np.asarray(choose + xlogy(self.observed, inside(self.share)).sum(axis=-1))
+        choose = _log_gamma(self.observed.sum(axis=-1) + 1) - _log_gamma(self.observed + 1).sum(axis=-1)
+        return np.asarray(choose + (self.observed * np.log(inside(self.share))).sum(axis=-1))
 
     def drawn(self, rng: np.random.Generator) -> NDArray[Any]:
         """Multinomial, with as many in a cell as were observed."""
         total = np.broadcast_to(self.observed.sum(axis=-1).astype(np.int64), self.share.shape[:-1])
         return np.asarray(rng.multinomial(total, self.share))
+
+
+def _log_gamma(values: FloatArray) -> FloatArray:
+    """Log gamma function of every value, from the standard library: counts are few, and loading SciPy takes longer."""
+    return np.array([math.lgamma(value) for value in values.ravel().tolist()]).reshape(values.shape)
 
 
 @dataclass(frozen=True)

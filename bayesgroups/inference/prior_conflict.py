@@ -36,7 +36,9 @@ Family = Literal["half_t", "half_normal", "r2d2"]
 CONFLICT = 1e-6
 """Smallest prior probability of a spread as large as that of the subgroups."""
 NODES = 4000
-"""Nodes of the integral over a component's standard deviation."""
+"""Nodes of the integral over a component's spread."""
+SMALL = 0.02
+"""Argument of the closed form of a tail below which its series says more."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,37 @@ class SpreadPrior:
         return float(min(sum(parts), 1.0))
 
     def _component(self, spread: float, cells: int) -> float:
-        """Probability that a component of scale 1 spreads its cells by more."""
-        from scipy.stats import chi2, halfnorm, t
+        """Probability that a component of scale 1 spreads its cells by more.
 
+        The integral runs over log chi2(C - 1), and the standard deviation has its closed form, so that no library is loaded.
+        """
         if cells < 2:
             return 0.0
-        log_tau = np.linspace(np.log(1e-6), np.log(1e12), NODES)
-        tau = np.exp(log_tau)
-        log_density = halfnorm.logpdf(tau) if self.family == "half_normal" else np.log(2) + t.logpdf(tau, DEGREES)
-        larger = chi2.sf(cells * (spread / tau) ** 2, cells - 1)
-        return float(np.trapezoid(np.exp(log_density + log_tau) * larger, log_tau))
+        freedom = cells - 1
+        # Beyond these ends the chi-squared density has less mass than a double tells apart.
+        width = 40 * max(1.0, math.sqrt(2 / freedom)) / math.sqrt(max(freedom, 1))
+        log_chi = np.linspace(math.log(freedom) - 2 * width - 40 / freedom, math.log(freedom) + width, NODES)
+        chi = np.exp(log_chi)
+        log_density = (freedom * (log_chi - math.log(2)) - chi) / 2 - math.lgamma(freedom / 2)
+        larger = _tail(spread * np.sqrt(cells / chi), self.family)
+        return float(np.trapezoid(np.exp(log_density) * larger, log_chi))
+
+
+def _tail(tau: FloatArray, family: Family) -> FloatArray:
+    """Prior probability of a standard deviation above ``tau``, for a scale of 1.
+
+    >>> _tail(np.array([0.0, 1.0, 1e4]), "half_t").round(14).tolist()
+    [1.0, 0.39100221895577, 2.21e-12]
+    """
+    if family == "half_normal":
+        return np.array([math.erfc(value / math.sqrt(2)) for value in tau.tolist()])
+    assert DEGREES == 3, "the closed form is that of three degrees of freedom"
+    u = math.sqrt(DEGREES) / np.maximum(tau, 1e-300)
+    small = np.minimum(u, SMALL)
+    series = small**3 * (2 / 3 - small**2 * (4 / 5 - small**2 * (6 / 7 - small**2 * 8 / 9)))
+    with np.errstate(over="ignore"):
+        exact = np.arctan(u) - u / (1 + u * u)
+    return np.asarray(2 / math.pi * np.where(u < SMALL, series, exact))
 
 
 def conflict_check(metric: str, predictor: FloatArray, prior: SpreadPrior, *, unit: str, setting: str) -> Check:
