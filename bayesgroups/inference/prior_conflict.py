@@ -37,7 +37,7 @@ CONFLICT = 1e-6
 """Smallest prior probability of a spread as large as that of the subgroups."""
 NODES = 4000
 """Nodes of the integral over a component's spread."""
-SMALL = 0.02
+MAX_SERIES_ARGUMENT = 0.02
 """Argument of the closed form of a tail below which its series says more."""
 
 
@@ -92,11 +92,11 @@ def _tail(tau: FloatArray, family: Family) -> FloatArray:
         return np.array([math.erfc(value / math.sqrt(2)) for value in tau.tolist()])
     assert DEGREES == 3, "the closed form is that of three degrees of freedom"
     u = math.sqrt(DEGREES) / np.maximum(tau, 1e-300)
-    small = np.minimum(u, SMALL)
+    small = np.minimum(u, MAX_SERIES_ARGUMENT)
     series = small**3 * (2 / 3 - small**2 * (4 / 5 - small**2 * (6 / 7 - small**2 * 8 / 9)))
     with np.errstate(over="ignore"):
         exact = np.arctan(u) - u / (1 + u * u)
-    return np.asarray(2 / math.pi * np.where(u < SMALL, series, exact))
+    return np.asarray(2 / math.pi * np.where(u < MAX_SERIES_ARGUMENT, series, exact))
 
 
 def conflict_check(metric: str, predictor: FloatArray, prior: SpreadPrior, *, unit: str, setting: str) -> Check:
