@@ -21,7 +21,7 @@ def chosen(name: str, settings: tuple[str, ...] = ()) -> Estimator:
     ``name`` is a word, or ``module:Class`` of a module that Python finds: one that is installed, or lies in a folder of PYTHONPATH.
 
     >>> chosen("no_pooling", ("interval=jeffreys",))
-    NoPooling(interval='jeffreys', likelihood='auto', bootstrap=0)
+    NoPooling(interval='jeffreys', likelihood='auto', bootstrap=0, anytime_prior=(0.5, 0.5), anytime_optimal_n=1000)
     """
     from bayesgroups.cli.estimate import parsed
     from bayesgroups.errors import InputError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import (
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.frequentist.anytime import Anytime
     from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
@@ -38,6 +39,7 @@ Interval = Literal[
     "separate_normal",
     "t",
     "cluster_robust",
+    "anytime",
 ]
 
 
@@ -50,22 +52,28 @@ class NoPooling(Estimator):
     interval : str
         Of the frequentist side: ``auto`` is Wilson for rates and pooled t for everything else; or ``wilson``,
         ``jeffreys``, ``clopper_pearson``, ``wald``, ``percentile`` (rates only), ``pooled_normal``, ``pooled_t``,
-        ``separate_normal``, ``t``, ``cluster_robust`` (tallies with clusters only).
+        ``separate_normal``, ``t``, ``cluster_robust`` (tallies with clusters only),
+        ``anytime`` (rates and means), which holds at all looks at a growing tally together.
     likelihood : {"auto", "binomial", "normal"}
         Of the Bayesian side: for rates binomial with the Jeffreys prior, otherwise normal with a weak prior.
     bootstrap : int
         Number of bootstrap replicates of every metric to keep in the report.
+    anytime_prior : tuple of two floats
+        Shapes of the Beta prior of ``anytime`` limits of rates, fixed before the first look; Jeffreys' by default.
+    anytime_optimal_n : float
+        Rows, or clusters, at which ``anytime`` limits of means are shortest, fixed before the first look.
 
     Raises
     ------
     InputError
-        If a choice is unknown or the number of replicates negative.
+        If a choice is unknown or the number of replicates negative; if the prior or the number of rows of ``anytime`` limits is
+        not positive, or is given with another interval.
 
     Examples
     --------
     >>> import bayesgroups as bg
     >>> bg.NoPooling(interval="jeffreys")
-    NoPooling(interval='jeffreys', likelihood='auto', bootstrap=0)
+    NoPooling(interval='jeffreys', likelihood='auto', bootstrap=0, anytime_prior=(0.5, 0.5), anytime_optimal_n=1000)
     """
 
     word: ClassVar[str] = "no_pooling"
@@ -74,12 +82,31 @@ class NoPooling(Estimator):
     interval: Interval = "auto"
     likelihood: Likelihood = "auto"
     bootstrap: int = 0
+    anytime_prior: tuple[float, float] = (0.5, 0.5)
+    anytime_optimal_n: float = 1000
 
     def __post_init__(self) -> None:
         check_choice("NoPooling", "interval", self.interval, get_args(Interval))
         check_choice("NoPooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
         if self.bootstrap < 0:
             raise InputError(f"NoPooling: bootstrap={self.bootstrap} must be 0 or larger")
+        object.__setattr__(self, "anytime_prior", tuple(self.anytime_prior))
+        fixed = self._fixed()
+        if self.interval != "anytime" and fixed != type(fixed)():
+            raise InputError(
+                "NoPooling: anytime_prior= and anytime_optimal_n= are for interval='anytime'; leave them out"
+            )
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by name; those of anytime-valid limits only where there are any."""
+        every = super().settings()
+        return {name: value for name, value in every.items() if self.interval == "anytime" or "anytime" not in name}
+
+    def _fixed(self) -> Anytime:
+        """What is fixed before the first look, checked."""
+        from bayesgroups.frequentist.anytime import Anytime
+
+        return Anytime(self.anytime_prior, self.anytime_optimal_n)
 
     def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
         """Replicates of the standard estimator, see `bayesgroups.inference.bootstrap`."""
@@ -91,7 +118,7 @@ class NoPooling(Estimator):
         """The standard estimator, see `bayesgroups.frequentist.no_pooling`."""
         from bayesgroups.frequentist import no_pooling
 
-        return no_pooling.estimate(tally, interval=self.interval)
+        return no_pooling.estimate(tally, interval=self.interval, fixed=self._fixed())
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
         """Wherever the likelihood is not binomial."""

@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
+from bayesgroups.frequentist import anytime
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval, stack
@@ -18,7 +19,7 @@ OfRates = Literal["wilson", "jeffreys", "clopper_pearson", "wald", "percentile"]
 OfEstimates = Literal["pooled_normal", "separate_normal"]
 OfRows = Literal["pooled_t", "t"]
 OfClusters = Literal["cluster_robust"]
-Choice = Literal["auto"] | OfRates | OfEstimates | OfRows | OfClusters
+Choice = Literal["auto", "anytime"] | OfRates | OfEstimates | OfRows | OfClusters
 
 RATES: tuple[str, ...] = get_args(OfRates)
 ESTIMATES: tuple[str, ...] = get_args(OfEstimates)
@@ -26,7 +27,7 @@ ROWS: tuple[str, ...] = get_args(OfRows)
 CLUSTERS: tuple[str, ...] = get_args(OfClusters)
 
 
-def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
+def estimate(tally: xr.Dataset, *, interval: Choice = "auto", fixed: anytime.Anytime = anytime.FIXED) -> xr.Dataset:
     """Estimate every metric in every subgroup from its own rows.
 
     Estimand: the value of the metric in the population of each subgroup.
@@ -40,7 +41,7 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
         and ``pooled_t`` with one row variance for all subgroups; ``separate_normal`` with the bootstrap
         variance and ``t`` with the row variance of each subgroup; ``cluster_robust`` with the variance between the
         clusters of each subgroup, t with one degree of freedom less than it has clusters, and the pooled interval
-        where it has one. ``auto`` is Wilson for rates and pooled t
+        where it has one; ``anytime`` for rates and means, valid at all looks together. ``auto`` is Wilson for rates and pooled t
         for everything else, or pooled normal where the pooled variance has no degrees of freedom.
 
     Returns
@@ -72,14 +73,14 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "auto") -> xr.Dataset:
     >>> answer["lower"].values.round(4).tolist(), answer["upper"].values.round(4).tolist()
     ([0.5958, 0.0, nan], [0.9821, 0.4345, nan])
     """
-    check_interval("no_pooling", interval, get_args(Literal["auto"]) + RATES + ESTIMATES + ROWS + CLUSTERS)
+    check_interval("no_pooling", interval, get_args(Literal["auto", "anytime"]) + RATES + ESTIMATES + ROWS + CLUSTERS)
     methods, std_error = [], np.empty((tally.sizes["metric"], tally.sizes["subgroup"]))
     by_level: list[list[Interval]] = [[] for _ in LEVELS]
     for i in range(tally.sizes["metric"]):
         metric_tally = tally.isel(metric=i)
         method = _method(metric_tally, interval)
         for level, limits in zip(LEVELS, by_level, strict=True):
-            limits.append(_interval(metric_tally, method, level))
+            limits.append(_interval(metric_tally, method, level, fixed))
         std_error[i] = _std_error(metric_tally, method)
         methods.append(method)
     estimates, intervals = tally["estimate"].transpose("metric", "subgroup").values, [stack(each) for each in by_level]
@@ -96,6 +97,8 @@ def _method(metric_tally: xr.Dataset, interval: Choice) -> str:
     if interval == "cluster_robust":
         _check_clusters(metric_tally)
         return interval
+    if interval == "anytime":
+        return anytime.method(metric_tally)
     choices = {"rate": RATES + ESTIMATES + ROWS, "estimate": ESTIMATES}.get(kind, ESTIMATES + ROWS)
     if interval not in choices:
         raise InputError(
@@ -127,7 +130,7 @@ def _check_clusters(metric_tally: xr.Dataset) -> None:
         )
 
 
-def _interval(metric_tally: xr.Dataset, method: str, level: float) -> Interval:
+def _interval(metric_tally: xr.Dataset, method: str, level: float, fixed: anytime.Anytime) -> Interval:
     """The interval of all subgroups of one metric."""
     z = metric_tally["estimate"].values
     match method:
@@ -142,8 +145,10 @@ def _interval(metric_tally: xr.Dataset, method: str, level: float) -> Interval:
         case "cluster_robust":
             clusters, variance = metric_tally["cluster_count"].values, metric_tally["cluster_robust_variance"].values
             # A single cluster does not show how far clusters lie apart.
-            shared = _interval(metric_tally, _pooled(metric_tally), level)
+            shared = _interval(metric_tally, _pooled(metric_tally), level, fixed)
             return shared.where(np.isnan(variance), means.t(z, variance * clusters, clusters, level))
+        case "anytime_beta" | "anytime_normal":
+            return anytime.limits(metric_tally, level, fixed)
     k, n = metric_tally["successes"].values, metric_tally["count"].values
     match method:
         case "jeffreys":

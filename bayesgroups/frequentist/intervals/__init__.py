@@ -5,6 +5,7 @@ file                       what it holds
 =========================  ========================================================================================
 ``interval``               the pair of arrays every function returns, and quantiles
 ``proportions``            Wilson, Jeffreys, Clopper-Pearson, Wald and bootstrap percentile, for counts
+``anytime``                limits of rates and means that hold at all looks together (confidence sequences)
 ``areas``                  logit, Newcombe and Wald, for areas under the ROC curve
 ``means``                  pooled normal, pooled t, separate normal, t
 ``shrunk``                 what every empirical-Bayes fit returns

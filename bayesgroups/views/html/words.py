@@ -49,6 +49,8 @@ _INTERVALS = {
     "wilson": "Wilson's score interval of a proportion, from the rows of the subgroup alone",
     "jeffreys": "Jeffreys' interval of a proportion",
     "clopper_pearson": "the exact interval of Clopper and Pearson, which is conservative",
+    "anytime_beta": "anytime-valid limits of a proportion (prior-posterior ratio), which hold at all looks together",
+    "anytime_normal": "anytime-valid limits of a mean (normal mixture), for many rows, which hold at all looks together",
     "wald": "the normal interval of a proportion with its own variance, without width where all rows agree",
     "percentile": "bootstrap percentile interval of a proportion, without width where all rows agree",
     "pooled_t": "Student's t interval with the row variance pooled over subgroups",

@@ -52,6 +52,8 @@ def method(report: xr.DataTree, level: float) -> dict[str, Any]:
 _INTERVALS = {
     "wilson": "Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953",
     "clopper_pearson": "Clopper, Pearson (1934), Confidence or fiducial limits, doi:10.1093/biomet/26.4.404",
+    "anytime_beta": "Waudby-Smith, Ramdas (2020), Confidence sequences for sampling without replacement, arXiv:2006.04347",
+    "anytime_normal": "Howard, Ramdas, McAuliffe, Sekhon (2021), Confidence sequences, doi:10.1214/20-AOS1991",
     "robust": "Armstrong, Kolesar, Plagborg-Moller (2022), Robust empirical Bayes intervals, doi:10.3982/ECTA18597",
     "fab": "Yu, Hoff (2018), Adaptive multigroup confidence intervals, doi:10.1093/biomet/asy009",
     "imbens_manski_bounds": "Imbens, Manski (2004), Partially identified parameters, doi:10.1111/j.1468-0262.2004.00555.x",
