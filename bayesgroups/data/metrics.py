@@ -204,6 +204,48 @@ def named(name: str) -> Metric:
     raise InputError(f"unknown metric {name!r}; {near_misses(name, NAMES)}")
 
 
+def net_benefit(threshold: float) -> Metric:
+    """Net benefit of the decisions at hand where a false positive costs the odds of a threshold in true positives.
+
+    Parameters
+    ----------
+    threshold : float
+        Risk at which one would be indifferent, in [0, 1). A decision curve moves it together with the threshold of the decision,
+        see `bayesgroups.threshold_curve`; here the decision stays as it is.
+
+    Returns
+    -------
+    Metric
+        A mean of row values: 1 for a true positive, minus the odds for a false one, 0 for all others.
+
+    Raises
+    ------
+    InputError
+        If the threshold is not in [0, 1).
+
+    Notes
+    -----
+    Its value depends on the prevalence of a subgroup, so that equal values are not equal treatment.
+
+    References
+    ----------
+    Vickers, Elkin (2006), doi:10.1177/0272989X06295361.
+
+    Examples
+    --------
+    >>> from bayesgroups.data.metrics import net_benefit
+    >>> net_benefit(0.2).name, net_benefit(0.2).lower
+    ('net_benefit_0.2', -0.25)
+    """
+    if not 0 <= threshold < 1:
+        raise InputError(f"net_benefit: threshold={threshold!r} must be in [0, 1), such as 0.2")
+    odds = threshold / (1 - threshold)
+    return Metric(
+        f"net_benefit_{threshold:g}", value=Y_PRED * Y_TRUE - odds * Y_PRED * (1 - Y_TRUE), lower=-odds, upper=1.0,
+        larger_is_better=True, needs=_BOTH, undefined="no rows",
+    )  # fmt: skip
+
+
 def class_of(metric: Metric) -> str | None:
     """The class a one-against-rest metric is about, ``None`` for any other.
 

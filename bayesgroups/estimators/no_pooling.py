@@ -103,7 +103,7 @@ class NoPooling(Estimator):
         return {name: value for name, value in every.items() if self.interval == "anytime" or "anytime" not in name}
 
     def _fixed(self) -> Anytime:
-        """What is fixed before the first look, checked."""
+        """Choices made before the first look, checked."""
         from bayesgroups.frequentist.anytime import Anytime
 
         return Anytime(self.anytime_prior, self.anytime_optimal_n)

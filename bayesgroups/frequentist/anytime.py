@@ -14,15 +14,15 @@ from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import anytime
 from bayesgroups.frequentist.intervals.interval import Interval
 
-LEAST_ROWS = 30
+MIN_ROWS = 30
 """Rows of a subgroup below which an estimated row variance is not taken for the variance."""
-LEAST_CLUSTERS = 10
+MIN_CLUSTERS = 10
 """The same for the variance between clusters."""
 
 
 @dataclass(frozen=True)
 class Anytime:
-    """What is fixed before the first look: the Beta prior of a rate, and the rows at which limits of a mean are shortest."""
+    """Choices made before the first look: the Beta prior of a rate, and the rows at which limits of a mean are shortest."""
 
     prior: anytime.Prior = anytime.JEFFREYS
     optimal_n: float = anytime.OPTIMAL_COUNT
@@ -38,7 +38,7 @@ class Anytime:
 
 
 FIXED = Anytime()
-"""What is fixed where nothing is given."""
+"""Choices where nothing is given."""
 
 
 def method(metric_tally: xr.Dataset) -> Literal["anytime_beta", "anytime_normal"]:
@@ -61,7 +61,7 @@ def method(metric_tally: xr.Dataset) -> Literal["anytime_beta", "anytime_normal"
     if not clusters:
         check_whole(name, metric_tally, n != np.round(n))
     units = metric_tally["cluster_count"].values if clusters else n
-    least, unit = (LEAST_CLUSTERS, "clusters") if clusters else (LEAST_ROWS, "rows")
+    least, unit = (MIN_CLUSTERS, "clusters") if clusters else (MIN_ROWS, "rows")
     few = np.isfinite(metric_tally["estimate"].values) & (units < least)
     if few.any():
         raise InputError(

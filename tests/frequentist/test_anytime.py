@@ -30,9 +30,12 @@ def test_worked_rates(name: str, shape: float) -> None:
 def test_evidence_is_the_likelihood_ratio_averaged_over_the_prior() -> None:
     worked = GOLDEN["martingale"]
     p, k, n = (np.array(float(worked[name])) for name in ("p", "k", "n"))
-    ratio = lambda t: (
-        np.exp(stats.binom.logpmf(9, 20, t) - stats.binom.logpmf(9, 20, 0.2)) * stats.beta.pdf(t, 0.5, 0.5)
-    )  # noqa: E731
+
+    def ratio(t: float) -> float:
+        return float(
+            np.exp(stats.binom.logpmf(9, 20, t) - stats.binom.logpmf(9, 20, 0.2)) * stats.beta.pdf(t, 0.5, 0.5)
+        )
+
     averaged = integrate.quad(ratio, 0, 1, limit=500)[0]
     assert np.exp(-anytime.log_ratio(p, k, n)) == pytest.approx(worked["e_value"], rel=1e-12)
     assert worked["e_value"] == pytest.approx(averaged, abs=1e-5)
@@ -139,6 +142,6 @@ def test_refused() -> None:
         ({"anytime_optimal_n": 0}, "anytime_optimal_n=0 must be a positive number of rows"),
     ):
         with pytest.raises(bg.InputError, match=message):
-            bg.NoPooling(interval="anytime", **chosen)  # type: ignore[arg-type]
+            bg.NoPooling(interval="anytime", **chosen)
     with pytest.raises(bg.InputError, match="anytime_prior= and anytime_optimal_n= are for interval='anytime'"):
         bg.NoPooling(anytime_prior=(1.0, 1.0))

@@ -40,14 +40,14 @@ METRICS: tuple[str, ...] = tuple(_CELLS)
 """The metrics that have a threshold curve."""
 
 
-def check_metrics(metrics: Sequence[str] | str) -> list[str]:
-    """Names of metrics as a list; an InputError if there is none, or one is named twice or has no curve."""
+def check_metrics(metrics: Sequence[str] | str, choices: Sequence[str] = METRICS) -> list[str]:
+    """Names of metrics as a list; an InputError if there is none, or one is named twice or is no choice."""
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not names:
         raise InputError("metrics= is empty; name at least one, as metrics=['tpr']")
     for name in names:
-        if name not in METRICS:
-            raise InputError(f"metric {name!r} has no threshold curve; {near_misses(str(name), METRICS)}")
+        if name not in choices:
+            raise InputError(f"metric {name!r} has no threshold curve; {near_misses(str(name), choices)}")
         if names.count(name) > 1:
             raise InputError(f"metrics= has {name!r} twice")
     return names

@@ -56,7 +56,8 @@ def curves(
 
     In each a solid line (Bayesian) and a dashed one (frequentist) in their bands: the dark part holds a point of the curve, the
     light part the whole curve, each with the level of the Dataset. A dotted grey line is the same for all: the mean over
-    subgroups of the Bayesian curve, or for calibration the diagonal. Where no row of a subgroup counts the model alone
+    subgroups of the Bayesian curve, or for calibration the diagonal. A net benefit is beside those of selecting everyone and no one.
+    Where no row of a subgroup counts the model alone
     answers: its line is dotted, and it is not in that mean.
 
     Parameters
@@ -206,13 +207,34 @@ def _paint(axes: Axes, kind: str, table: xr.Dataset, subgroup: int, mode: _Mode)
     status = str(curve["status"].values)
     if status != "ok":
         axes.text(0.97, 0.05, status, transform=axes.transAxes, ha="right", fontsize=8, color=GREY, style="italic")
-    axes.set_ylim(-0.03, 1.03)
+    axes.set_ylim(*_heights(table))
+    if "treat_all" in curve and table.attrs.get("metric") == "net_benefit":
+        handles += _treatments(axes, curve, mode)
     if kind != "threshold":
         axes.set_xlim(-0.03, 1.03)
         axes.set_aspect("equal")
     axes.tick_params(labelsize=8)
     axes.spines[["right", "top"]].set_visible(False)
     return handles
+
+
+def _heights(curves_of_metric: xr.Dataset) -> tuple[float, float]:
+    """Ends of the axis of values; a net benefit is below 0 where it is not worth having, as far as one likes."""
+    metric = str(curves_of_metric.attrs.get("metric", ""))
+    if "net_benefit" not in metric:
+        return -0.03, 1.03
+    highest = float(curves_of_metric["upper"].max())
+    return -0.35 * highest, 1.05 * highest
+
+
+def _treatments(axes: Axes, curve: xr.Dataset, mode: _Mode) -> list[Artist]:
+    """Net benefit of selecting everyone and of selecting no one, as handles for the legend."""
+    everyone = curve["treat_all"].sel(approach="bayesian" if mode.alone else "frequentist").values
+    (everybody,) = axes.plot(
+        curve["threshold"].values, everyone, color="black", linestyle="-.", lw=0.9, label="everyone"
+    )
+    nobody = axes.axhline(0.0, color="black", lw=0.9, label="no one")
+    return [everybody, nobody]
 
 
 def _places(kind: str, side: xr.Dataset, approach: str) -> FloatArray:

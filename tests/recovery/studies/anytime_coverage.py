@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.data.files import write_text
-from bayesgroups.frequentist.anytime import LEAST_ROWS
+from bayesgroups.frequentist.anytime import MIN_ROWS
 from bayesgroups.frequentist.intervals import anytime, means, proportions
 from examples.records import as_csv
 
@@ -56,8 +56,8 @@ def rate_misses(successes: FloatArray, trials: FloatArray, truth: float, interva
 
 def mean_misses(losses: FloatArray, truth: float, interval: str) -> BoolArray:
     """Looks from row 30 on at which the limits of a mean, with the variance of the rows so far, leave out the truth."""
-    n = np.arange(1.0, losses.shape[-1] + 1)[LEAST_ROWS - 1 :]
-    total, squares = (part.cumsum(axis=-1)[..., LEAST_ROWS - 1 :] for part in (losses, losses**2))
+    n = np.arange(1.0, losses.shape[-1] + 1)[MIN_ROWS - 1 :]
+    total, squares = (part.cumsum(axis=-1)[..., MIN_ROWS - 1 :] for part in (losses, losses**2))
     estimate, variance = total / n, (squares - total**2 / n) / (n - 1)
     limits = (means.t if interval == "t" else anytime.mean)(estimate, variance, np.broadcast_to(n, total.shape), LEVEL)
     return (truth < limits.lower) | (truth > limits.upper)
