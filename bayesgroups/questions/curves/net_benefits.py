@@ -42,12 +42,9 @@ def below_one(thresholds: ArrayLike | None, chosen: FloatArray) -> FloatArray:
 
 def value(name: str, cells: Confusion, odds_of: FloatArray) -> FloatArray:
     """Metric, or `OVER_ALL`, from counts or shares; NaN without rows, the standardised one without positives."""
-    rows, positives = denominator("net_benefit", cells), cells.tp + cells.fn
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if name == OVER_ALL:
-            return np.asarray((odds_of * cells.tn - cells.fn) / rows)
-        total = cells.tp - odds_of * cells.fp
-        return np.asarray(total / (rows if name == "net_benefit" else positives))
+    total = odds_of * cells.tn - cells.fn if name == OVER_ALL else cells.tp - odds_of * cells.fp
+    per = denominator(name, cells)
+    return np.divide(total, per, out=np.full_like(total, np.nan), where=per > 0)
 
 
 def treat_all(cells: Confusion, odds_of: FloatArray) -> FloatArray:
@@ -67,11 +64,11 @@ def std_error(name: str, cells: Confusion, odds_of: FloatArray, added: float = 0
     rows = counts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = counts / rows
-        positives, zero, one = shares[0] + shares[1], np.zeros_like(rows), np.ones_like(rows)
+        positives, zero, unit = shares[0] + shares[1], np.zeros_like(rows), np.ones_like(rows)
         if name == OVER_ALL:
-            slopes = np.stack([zero, -one, zero, odds_of * one])
+            slopes = np.stack([zero, -unit, zero, odds_of * unit])
         elif name == "net_benefit":
-            slopes = np.stack([one, zero, -odds_of * one, zero])
+            slopes = np.stack([unit, zero, -odds_of * unit, zero])
         else:
             loss = (shares[0] - odds_of * shares[2]) / positives**2
             slopes = np.stack([1 / positives - loss, -loss, -odds_of / positives, zero])

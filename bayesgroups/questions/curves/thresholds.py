@@ -26,8 +26,9 @@ DIMS = ("approach", "metric", "threshold", "subgroup")
 
 
 class Side(NamedTuple):
-    """One approach: `LIMITS` (limit, metric, threshold, subgroup), levels of bands (metric, subgroup), and of net benefits
-    `net_benefits.BESIDE` (variable, threshold, subgroup) and the probability of being useful (threshold, subgroup).
+    """One approach: `LIMITS` (limit, metric, threshold, subgroup), levels of bands (metric, subgroup), and for net benefits.
+
+    ``beside`` are the variables of `net_benefits.BESIDE` (variable, threshold, subgroup), ``useful`` is a probability.
     """
 
     limits: FloatArray

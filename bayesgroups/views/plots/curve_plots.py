@@ -56,9 +56,9 @@ def curves(
 
     In each a solid line (Bayesian) and a dashed one (frequentist) in their bands: the dark part holds a point of the curve, the
     light part the whole curve, each with the level of the Dataset. A dotted grey line is the same for all: the mean over
-    subgroups of the Bayesian curve, or for calibration the diagonal. A net benefit is beside those of selecting everyone and no one.
-    Where no row of a subgroup counts the model alone
-    answers: its line is dotted, and it is not in that mean.
+    subgroups of the Bayesian curve, or for calibration the diagonal. A net benefit is beside those of
+    selecting everyone and no one. Where no row of a subgroup counts the model alone answers: its line is dotted, and it is not in
+    that mean.
 
     Parameters
     ----------
