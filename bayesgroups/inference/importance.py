@@ -130,7 +130,7 @@ def _weighted(
 def _with_mode(mixture: _Mixture, log_likelihood: LogLikelihood, heaviest: FloatArray, slope: Slope | None) -> _Mixture:
     """The mixture with the mode that is reached from the draw of largest weight, for a heavy tail is often a mode not seen."""
     centre = mode(log_likelihood, heaviest, slope)
-    covariance = _curvature(log_likelihood, centre) if slope is None else _curvature_of(slope, centre)
+    covariance = _curvature(log_likelihood, centre) if slope is None else curvature_of(slope, centre)
     return _Mixture(
         np.append(mixture.weight * (1 - RESCUED), RESCUED),
         np.concatenate([mixture.location, centre[None]]),
@@ -152,9 +152,7 @@ def _first_proposal(
         duplicate = any(np.abs(each - other).max() < APART for other in centres)
         if height[position] > height.max() - NEGLIGIBLE and not duplicate:
             centres.append(each)
-    covariances = [
-        _curvature(log_likelihood, each) if slope is None else _curvature_of(slope, each) for each in centres
-    ]
+    covariances = [_curvature(log_likelihood, each) if slope is None else curvature_of(slope, each) for each in centres]
     # In many dimensions twice the variance is far away, and so is a heavy tail.
     wider = 2.0 ** min(1.0, MAX_DIMENSIONS_FOR_WIDE_PROPOSALS / dimension)
     number = COMPONENTS * len(centres)
@@ -359,7 +357,7 @@ def _curvature(log_likelihood: LogLikelihood, at: FloatArray) -> FloatArray:
     return _covariance_of(curvature)
 
 
-def _curvature_of(slope: Slope, at: FloatArray) -> FloatArray:
+def curvature_of(slope: Slope, at: FloatArray) -> FloatArray:
     """The same from differences of the slope."""
     steps = 0.05 * np.eye(len(at))
     rows = np.stack([slope(at - step) - slope(at + step) for step in steps]) / 0.1

@@ -99,26 +99,44 @@ def nuts_checks(tree: xr.DataTree, metric: str) -> list[Check]:
     ]
 
 
-def chain_checks(draws: xr.Dataset, metric: str) -> list[Check]:
-    """``R-hat``, ``bulk ESS`` and ``tail ESS``, as in `nuts_checks`, of chains whose sampler has no diagnostics of its own."""
+@dataclass(frozen=True)
+class Mixing:
+    """Largest rank-normalised split R-hat of some quantities, and their smallest bulk and tail effective sample sizes."""
+
+    r_hat: float
+    bulk: float
+    tail: float
+
+    def checks(self, metric: str) -> list[Check]:
+        """The three of them held against their thresholds."""
+        return [
+            at_most("R-hat", metric, self.r_hat, R_HAT, "the largest R-hat"),
+            at_least("bulk ESS", metric, self.bulk, ESS, "the smallest bulk effective sample size"),
+            at_least("tail ESS", metric, self.tail, ESS, "the smallest tail effective sample size"),
+        ]
+
+
+def mixing(quantities: FloatArray) -> Mixing:
+    """Mixing of chains, from draws (quantity, chain, draw); NaN where no quantity varies or a draw is not finite."""
     from arviz_stats.base.array import array_stats
 
     statistics: Any = array_stats  # arviz-stats is typed in part
 
-    varying = _varying(_quantities(draws, metric))
-    nothing = varying.shape[0] == 0 or not np.isfinite(varying).all()
-    r_hat = bulk = tail = math.nan
-    if not nothing:
-        # Axes of the quantities: (quantity, chain, draw). Stuck chains divide by zero; infinity and NaN fail below.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            r_hat = float(np.max(statistics.rhat(varying, 1, 2, method="rank")))
-            bulk = float(np.min(statistics.ess(varying, 1, 2, method="bulk")))
-            tail = float(np.min(statistics.ess(varying, 1, 2, method="tail", prob=TAIL)))
-    return [
-        at_most("R-hat", metric, r_hat, R_HAT, "the largest R-hat"),
-        at_least("bulk ESS", metric, bulk, ESS, "the smallest bulk effective sample size"),
-        at_least("tail ESS", metric, tail, ESS, "the smallest tail effective sample size"),
-    ]
+    varying = _varying(quantities)
+    if varying.shape[0] == 0 or not np.isfinite(varying).all():
+        return Mixing(math.nan, math.nan, math.nan)
+    # Axes of the quantities: (quantity, chain, draw). Stuck chains divide by zero; infinity and NaN fail.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Mixing(
+            float(np.max(statistics.rhat(varying, 1, 2, method="rank"))),
+            float(np.min(statistics.ess(varying, 1, 2, method="bulk"))),
+            float(np.min(statistics.ess(varying, 1, 2, method="tail", prob=TAIL))),
+        )
+
+
+def chain_checks(draws: xr.Dataset, metric: str) -> list[Check]:
+    """``R-hat``, ``bulk ESS`` and ``tail ESS``, as in `nuts_checks`, of chains whose sampler has no diagnostics of its own."""
+    return mixing(_quantities(draws, metric)).checks(metric)
 
 
 def checks_dataset(checks: Sequence[Check]) -> xr.Dataset:

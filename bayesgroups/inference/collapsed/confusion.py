@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import numpy as np
@@ -26,13 +27,13 @@ from bayesgroups.models.shared.confusion_tree import (
 )
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import Subsets, subsets
-from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
+from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most
 from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 OwnEffects = Literal["fixed", "learned"]
 
-ATTEMPTS = 3
-"""Times that a factor is drawn while its weights are not good."""
+WORST: dict[str, Callable[[Iterable[float]], float]] = {"r_hat": max, "bulk": min, "tail": min}
+"""What is the worst value of each of the statistics of mixing."""
 
 
 def sample(
@@ -78,7 +79,8 @@ def sample(
             )
             predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SCALE)
             rng = generator(seed, name, "confusion")
-            drawn[i] = _factor(predictor, confusion_tree.successes[i], confusion_tree.count[i], spread, rng, draws)
+            successes, count = confusion_tree.successes[i], confusion_tree.count[i]
+            drawn[i] = engine.binomial(predictor, successes, count, spread, rng, draws=draws)
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
     p = expit(np.stack([factor.eta for factor in factors]))
     middle = expit(np.stack([factor.overall for factor in factors]))
@@ -106,20 +108,31 @@ def sample(
         data["selection_slope"] = ("follower", selection_slope[:, None])
         coordinates["follower"] = [confusion_tree.names[followed]]
     laid_out = with_chains(tally, data, **coordinates)
-    k_hat, ess = max(factor.k_hat for factor in factors), min(factor.ess for factor in factors)
-    at_bound = max(factor.at_bound for factor in factors)
-    checks = [
-        check
-        for name in tally["metric"].values
-        for check in (
-            at_most("Pareto k-hat", str(name), k_hat, K_HAT, "the largest k-hat of the factors' importance weights"),
-            at_least("importance ESS", str(name), ess, IS_ESS, "the smallest effective number of a factor's draws"),
+    checks = [check for name in tally["metric"].values for check in _checks(factors, str(name))]
+    engines = sorted({factor.engine for factor in factors})
+    return Posterior(laid_out, tuple(checks), ", ".join(engines))
+
+
+def _checks(factors: list[CrossedDraws], metric: str) -> list[Check]:
+    """The worst of all factors: of weights where draws are weighed, of mixing where they are chains."""
+    checks: list[Check] = []
+    weighed = [factor for factor in factors if factor.mixing is None]
+    if weighed:
+        k_hat, ess = max(factor.k_hat for factor in weighed), min(factor.ess for factor in weighed)
+        at_bound = max(factor.at_bound for factor in weighed)
+        checks += [
+            at_most("Pareto k-hat", metric, k_hat, K_HAT, "the largest k-hat of the factors' importance weights"),
+            at_least("importance ESS", metric, ess, IS_ESS, "the smallest effective number of a factor's draws"),
             at_most(
-                "mass at a bound", str(name), at_bound, AT_BOUND, "the share of a factor's draws near a numerical bound"
+                "mass at a bound", metric, at_bound, AT_BOUND, "the share of a factor's draws near a numerical bound"
             ),
+        ]
+    chains = [factor.mixing for factor in factors if factor.mixing is not None]
+    if chains:
+        checks += Mixing(*(worst(getattr(each, name) for each in chains) for name, worst in WORST.items())).checks(
+            metric
         )
-    ]
-    return Posterior(laid_out, tuple(checks), "collapsed")
+    return checks
 
 
 def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
@@ -133,26 +146,6 @@ def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
         each = [(flat @ numerator) / (flat @ denominator) for numerator, denominator in zip(above, below, strict=True)]
     values: FloatArray = np.stack(each, axis=-1)
     return values
-
-
-def _factor(
-    predictor: engine.Design,
-    k: FloatArray,
-    n: FloatArray,
-    spread: engine.Spreads,
-    rng: np.random.Generator,
-    draws: int,
-    *,
-    known: FloatArray | None = None,
-) -> CrossedDraws:
-    """Draws of one factor, the best of a few attempts where weights are heavy-tailed."""
-    best = engine.binomial(predictor, k, n, spread, rng, draws=draws, known=known)
-    for _ in range(ATTEMPTS - 1):
-        if best.k_hat <= K_HAT and best.ess >= IS_ESS:
-            break
-        again = engine.binomial(predictor, k, n, spread, rng, draws=draws, known=known)
-        best = min(best, again, key=lambda candidate: candidate.k_hat)
-    return best
 
 
 def _following(
@@ -171,13 +164,12 @@ def _following(
     first, second = (Prior("half_normal", (float(scale),) * number) for scale in scales)
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
-    both = _factor(
-        predictor, k, n, prior, rng, draws, known=np.repeat(residual_scales**2, confusion_tree.count.shape[1])
-    )
+    residual_variances = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
+    both = engine.binomial(predictor, k, n, prior, rng, draws=draws, known=residual_variances)
     eta = np.split(both.eta, 2, axis=1)
     tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)
     leading, other = (
-        CrossedDraws(eta[i], both.overall[:, i], beta, tau[i], both.k_hat, both.ess)
+        CrossedDraws(eta[i], both.overall[:, i], beta, tau[i], both.k_hat, both.ess, mixing=both.mixing)
         for i, beta in enumerate((both.beta[:, :0], both.beta))
     )
     return leading, other, tau[2][:, 0]

@@ -26,7 +26,6 @@ from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.tasks import stack
 from bayesgroups.models.shared.variances import with_shrunk_variances
-from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, at_least, at_most
 from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 OwnEffects = Literal["floored", "fixed", "learned"]
@@ -103,12 +102,7 @@ def sample(
         mu, overall = drawn.eta, centre + drawn.overall
     shown = components.names[:-1] if fixed else components.names
     laid_out = _lay_out(tally, mu, overall, drawn.tau, shown, covariates, drawn.beta)
-    checks = (
-        at_most("Pareto k-hat", names, drawn.k_hat, K_HAT, "the largest k-hat of the importance weights"),
-        at_least("importance ESS", names, drawn.ess, IS_ESS, "the smallest effective number of weighted draws"),
-        at_most("mass at a bound", names, drawn.at_bound, AT_BOUND, "the share of draws near a numerical bound"),
-    )
-    return Posterior(laid_out, checks, "collapsed")
+    return Posterior(laid_out, tuple(drawn.checks(names)), drawn.engine)
 
 
 def _exchangeable(

@@ -13,7 +13,7 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.area_design import COEFFICIENT_LOGIT, AreaDesign, area_design
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, natural_scale
-from bayesgroups.report.diagnostics import IS_ESS, K_HAT, Check, at_least, at_most, independent_draws
+from bayesgroups.report.diagnostics import Check, at_most, independent_draws
 from bayesgroups.report.posterior import Posterior, generator, lay_out, with_chains
 
 EDGE_MASS = 1e-6
@@ -85,17 +85,14 @@ def _rates(
     predictor = Predictor(np.arange(len(n))[None, :], design.values, wide, steep)
     prior = Prior("half_normal", (tau_scale or LOGIT_TAU_SCALE,))
     drawn = engine.binomial(predictor, k, n, prior, rng, draws=draws)
-    checks = (
-        at_most("Pareto k-hat", metric, drawn.k_hat, K_HAT, "the largest k-hat of the importance weights"),
-        at_least("importance ESS", metric, drawn.ess, IS_ESS, "the smallest effective number of weighted draws"),
-    )
     data = {
         "mu": ("metric subgroup", expit(drawn.eta)[:, None]),
         "overall": ("metric", expit(drawn.overall)[:, None]),
         "tau": ("metric", drawn.tau[:, :1]),
         "beta": ("metric covariate", drawn.beta[:, None]),
     }
-    return Posterior(with_chains(tally, data, covariate=list(design.names)), checks, "collapsed")
+    laid_out = with_chains(tally, data, covariate=list(design.names))
+    return Posterior(laid_out, tuple(drawn.checks(metric)), drawn.engine)
 
 
 def _means(

@@ -3,9 +3,10 @@
     python -m tests.recovery.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 
 Everything is drawn from the prior, data from the likelihood. The two files it writes, and the tests, are those of
-`tests.recovery.studies.calibration_study`. Beside the ranks it writes the k-hat and the effective number of draws of every fit,
-which must pass the gate, for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes
-(with a normal likelihood, that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
+`tests.recovery.studies.calibration_study`. The engine weighs draws, and makes them by slices where weights are not good; with
+``slices`` they are so made everywhere. Beside the ranks it writes whether a fit was made by slices and whether it passed the gate,
+for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes (with a normal likelihood,
+that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
 """
 
 from __future__ import annotations
@@ -23,16 +24,20 @@ from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.component_scales import DEGREES, LOGIT_SCALE, OVERALL_LOGIT, OWN_EFFECT, ROW_SHARE
+from bayesgroups.report.diagnostics import usable
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
 LEVELS = (3, 2, 2)
+SLICES = ", slices"
 COUNTS = (0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15)
 """Rows of the subgroups."""
 ROW_VARIANCE = 0.16
 """Variance of a row of a mean, in squared units of the metric."""
 OVERALL_SCALE = {"binomial": OVERALL_LOGIT, "normal": 0.5}
 TAU_SCALE = {"binomial": LOGIT_SCALE, "normal": ROW_SHARE * math.sqrt(ROW_VARIANCE)}
-LIKELIHOODS = ("binomial", "normal")
+LIKELIHOODS = ("binomial", "normal", "binomial, slices", "normal, slices")
+MEASURES = ("slices", "passed", "informative")
+"""What is written of a fit: made by slices (1 or 0), passed the gate, informative subgroups."""
 REPLICATIONS = 500
 SEED = 20_241_119
 
@@ -50,15 +55,16 @@ def cells() -> NDArray[np.int64]:
 
 
 def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws, dict[str, float]]:
-    """Truth and draws of one simulated data set, and the k-hat and effective number of its fit, and how many subgroups inform it.
+    """Truth and draws of one simulated data set, what made the fit and whether it passed, and how many subgroups inform it.
 
     Examples
     --------
     >>> import numpy as np
     >>> truth, draws, quality = replication("normal", np.random.default_rng(1))
-    >>> list(truth) == list(draws), truth["tau[5]"].shape, draws["mu[0]"].shape, quality["k_hat"] < 0.7
+    >>> list(truth) == list(draws), truth["tau[5]"].shape, draws["mu[0]"].shape, quality["passed"]
     (True, (1,), (999,), True)
     """
+    likelihood, slices = likelihood.removesuffix(SLICES), likelihood.endswith(SLICES)
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_t(DEGREES, len(design)))
@@ -72,7 +78,9 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     prior = Prior("half_t", (scale,) * len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
-        posterior = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)
+        posterior = (engine.binomial_by_slices if slices else engine.binomial)(
+            predictor, k, n, prior, rng, draws=DRAWS, known=known
+        )
         informative = int(((k > 0) & (k < n)).sum())
 
         def fit(at: FloatArray) -> FloatArray:
@@ -80,7 +88,8 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     else:
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
-        posterior = engine.gaussian(predictor, z, v, prior, rng, draws=DRAWS, known=known)
+        sample = engine.gaussian_by_slices if slices else engine.gaussian
+        posterior = sample(predictor, z, v, prior, rng, draws=DRAWS, known=known)
         informative = int((n > 0).sum())
 
         def fit(at: FloatArray) -> FloatArray:
@@ -93,19 +102,18 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
         truth[name], draws[name] = tau[position, None], posterior.tau[:, position]
     for g, count in enumerate(COUNTS):
         truth[f"mu[{count}]"], draws[f"mu[{count}]"] = eta[g, None], posterior.eta[:, g]
-    return truth, draws, {"k_hat": posterior.k_hat, "ess": posterior.ess, "informative": informative}
+    passed = usable(posterior.checks(likelihood))
+    return truth, draws, {"slices": posterior.mixing is not None, "passed": passed, "informative": informative}
 
 
 def fits(calibrations: Mapping[str, xr.Dataset]) -> dict[str, list[list[object]]]:
-    """The k-hat, the effective number of draws and the number of informative subgroups of every fit, as rows of a record."""
+    """What made every fit, whether it passed, and the number of informative subgroups, as rows of a record."""
     lines = [
-        [likelihood, i, round(float(k_hat), 3), round(float(ess)), int(informative)]
+        [likelihood, i, *(int(value) for value in fit)]
         for likelihood, calibration in calibrations.items()
-        for i, (k_hat, ess, informative) in enumerate(
-            calibration["fit"].sel(measure=["k_hat", "ess", "informative"]).values.T
-        )
+        for i, fit in enumerate(calibration["fit"].sel(measure=list(MEASURES)).values.T)
     ]
-    return {"fits": [["likelihood", "replication", "k_hat", "ess", "informative"], *lines]}
+    return {"fits": [["likelihood", "replication", *MEASURES], *lines]}
 
 
 STUDY = CalibrationStudy(

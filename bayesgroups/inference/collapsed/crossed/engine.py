@@ -2,12 +2,14 @@
 
 The effects are integrated out; the standard deviations of the components are drawn by adaptive importance sampling; the
 effects are then drawn given them. Counts are first replaced by normal sites, and the draws weighed once more with the
-binomial likelihood itself, with the effects of single subgroups integrated out.
+binomial likelihood itself, with the effects of single subgroups integrated out. Where weights are not good, elliptical slices
+take their place, see `bayesgroups.inference.collapsed.crossed.elliptical`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,22 +18,24 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import importance
 from bayesgroups.inference.collapsed import logit_normal
-from bayesgroups.inference.collapsed.crossed import sites, surrogate
+from bayesgroups.inference.collapsed.crossed import elliptical, sites, surrogate
+from bayesgroups.inference.collapsed.crossed.blocks import Blocks, blocks_of
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
+from bayesgroups.inference.collapsed.crossed.elliptical import EllipticalDraws
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior, FollowingSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most, mixing
+from bayesgroups.report.posterior import CHAINS
 
 Design = Predictor | FollowingPredictor
 Spreads = Prior | FollowingPrior
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
-ATTEMPTS = 2
-"""Times that draws are made again, from more sites, while their weights are not good."""
 MIN_ESS = 400.0
-"""Effective number of weighted draws below which they are made again from more sites."""
+"""Effective number of weighted draws below which weights are not good."""
 CANDIDATES = 2
 """Draws that are weighed for every draw that is kept, with a binomial likelihood."""
 MORE_CANDIDATES = 8
@@ -40,18 +44,16 @@ WIDE = 2.0
 """Factor on the variances of the sites that some draws are made from."""
 WIDER = 3.0
 """A further factor, for a count of nothing or of everything; counts of a few have less of it."""
-WIDEST = 27.0
-"""The same, of the sites that are added where weights are not good: tables with nothing but counts of nothing, or of everything."""
 SHARES = (0.4, 0.3, 0.3)
 """Share of the draws made from the sites, from wide ones and from wider ones."""
-MORE_SHARES = (0.35, 0.25, 0.2, 0.2)
-"""The same with the widest ones."""
 MAX_SUBGROUPS_IN_OWN_SPACE = 100
 """Subgroups up to which their own space is fast enough."""
 MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from, at first."""
 MAX_SUBGROUPS_WITH_RETRY = 400
 """Subgroups beyond which nothing else is tried."""
+THINNING = (1, 4, 16)
+"""Steps of slice chains for every one that is kept: as few as mix well."""
 CHUNK = 200_000
 SMALL_CHUNK = 64_000
 """Numbers handled at once; the fewer stay in the cache."""
@@ -65,7 +67,7 @@ class CrossedDraws:
     and the columns of ``tau`` are those of the `FollowingPrior`. All on the scale of the linear predictor, ``overall``
     around 0. ``k_hat`` is the largest of the stages, ``ess`` the smallest effective number of weighted draws,
     ``at_bound`` the share of draws near the largest standard deviation that the space of the effects tells apart, 0 where
-    it has no such bound.
+    it has no such bound. Draws of slice chains have ``mixing`` instead, a quarter of them from each group of chains.
     """
 
     eta: FloatArray
@@ -75,6 +77,22 @@ class CrossedDraws:
     k_hat: float
     ess: float
     at_bound: float = 0.0
+    mixing: Mixing | None = None
+
+    @property
+    def engine(self) -> str:
+        """Name of what made them."""
+        return "collapsed" if self.mixing is None else "elliptical"
+
+    def checks(self, metric: str) -> list[Check]:
+        """Diagnostics of the draws held against their thresholds."""
+        if self.mixing is not None:
+            return self.mixing.checks(metric)
+        return [
+            at_most("Pareto k-hat", metric, self.k_hat, K_HAT, "the largest k-hat of the importance weights"),
+            at_least("importance ESS", metric, self.ess, IS_ESS, "the smallest effective number of weighted draws"),
+            at_most("mass at a bound", metric, self.at_bound, AT_BOUND, "the share of draws near a numerical bound"),
+        ]
 
 
 def space(predictor: Design, y: FloatArray, v: FloatArray, prior: Spreads) -> Space:
@@ -107,6 +125,8 @@ def gaussian(
     # For whatever subgroups share, the known part of what they do not is noise.
     here = space(predictor, y, v + extra, prior)
     weighed = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
+    if _too_uneven(weighed.k_hat, weighed.ess) and np.isfinite(v).sum() <= MAX_SUBGROUPS_WITH_RETRY:
+        return gaussian_by_slices(predictor, y, v, prior, rng, draws=draws, known=known)
     tau = prior.scales(weighed.u[importance.resample(weighed.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
     residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
@@ -161,11 +181,8 @@ def binomial(
     )
     if weighed.k_hat > importance.USABLE and MAX_SUBGROUPS_WITH_WIDE_SITES < seen <= MAX_SUBGROUPS_WITH_RETRY:
         weighed = _weighed(_Sites.around(predictor, k, n, y, v, prior, u, extra, few=True), k, n, prior, u, rng, draws)
-    for _ in range(ATTEMPTS):
-        if seen > MAX_SUBGROUPS_WITH_RETRY or (weighed.k_hat <= importance.USABLE and weighed.ess >= MIN_ESS):
-            break
-        widest = _Sites.around(predictor, k, n, y, v, prior, u, extra, few=True, widest=True)
-        weighed = min(weighed, _weighed(widest, k, n, prior, u, rng, draws), key=_badness)
+    if _too_uneven(weighed.k_hat, weighed.ess) and seen <= MAX_SUBGROUPS_WITH_RETRY:
+        return binomial_by_slices(predictor, k, n, prior, rng, draws=draws, known=known)
     kept = importance.resample(weighed.log_weight, draws, rng)
     tau, drawn = weighed.tau[kept], weighed.drawn
     residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
@@ -176,6 +193,36 @@ def binomial(
     return CrossedDraws(
         eta, drawn.overall[kept], drawn.beta[kept], tau, weighed.k_hat, weighed.ess, _at_bound(here, tau)
     )
+
+
+def gaussian_by_slices(
+    predictor: Predictor,
+    y: FloatArray,
+    v: FloatArray,
+    prior: Prior,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    known: FloatArray | None = None,
+) -> CrossedDraws:
+    """`gaussian` by elliptical slices, which have no weights."""
+    blocks, extra = blocks_of(predictor, prior), np.zeros(len(y)) if known is None else known
+    return _by_slices(blocks, draws, lambda thin: elliptical.gaussian(blocks, y, v, extra, rng, draws=draws, thin=thin))
+
+
+def binomial_by_slices(
+    predictor: Design,
+    k: FloatArray,
+    n: FloatArray,
+    prior: Spreads,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    known: FloatArray | None = None,
+) -> CrossedDraws:
+    """`binomial` by elliptical slices."""
+    blocks, extra = blocks_of(predictor, prior), np.zeros(len(k)) if known is None else known
+    return _by_slices(blocks, draws, lambda thin: elliptical.binomial(blocks, k, n, extra, rng, draws=draws, thin=thin))
 
 
 def _at_bound(here: Space, tau: FloatArray) -> float:
@@ -195,9 +242,25 @@ class _Weighed(NamedTuple):
     ess: float
 
 
-def _badness(weighed: _Weighed) -> float:
-    """Shortfall of importance weights, 1 where they are just good enough."""
-    return max(weighed.k_hat / importance.USABLE, MIN_ESS / weighed.ess)
+def _too_uneven(k_hat: float, ess: float) -> bool:
+    """Weights that no average can be trusted with."""
+    return k_hat > importance.USABLE or ess < MIN_ESS
+
+
+def _by_slices(blocks: Blocks, draws: int, sample: Callable[[int], EllipticalDraws]) -> CrossedDraws:
+    """Draws of slice chains, ``sample`` by the steps for every one that is kept: as few as mix well."""
+    for thin in THINNING:
+        drawn = sample(thin)
+        everything = np.concatenate([drawn.eta, drawn.effects[:, blocks.fixed], drawn.u], axis=1)
+        mixed = mixing(everything.T.reshape(-1, CHAINS, len(everything) // CHAINS))
+        if all(check.passed for check in mixed.checks("")):
+            break
+    overall = drawn.effects[:draws, blocks.overall] * blocks.overall_scale
+    beta = drawn.effects[:draws, blocks.covariates] * blocks.coefficient_scale
+    tau = blocks.hyperparameters(drawn.u[:draws])
+    return CrossedDraws(
+        drawn.eta[:draws], overall if blocks.parts > 1 else overall[:, 0], beta, tau, math.nan, math.nan, mixing=mixed
+    )
 
 
 def _weighed(
@@ -272,19 +335,16 @@ class _Sites:
         extra: FloatArray,
         *,
         few: bool,
-        widest: bool = False,
     ) -> _Sites:
         # Every count has longer tails than its site; that of none, or of all, has one tail that only the prior ends.
         scarce = 1 / (1 + np.minimum(k, n - k))
         variances = [v] if not few else [v, WIDE * v, WIDE * WIDER**scarce * v]
-        variances += [WIDE * WIDEST**scarce * v] if widest else []
         spaces = [space(predictor, y, each + extra, prior) for each in variances]
         level = np.zeros(len(spaces))
         for column, each in enumerate(spaces if few else ()):
             nearest = importance.mode(_likelihood(each, prior), mode, _slope(each, prior))
             level[column] = each.log_marginal(prior.scales(nearest[None]))[0] - 0.5 * nearest @ nearest
-        shares = MORE_SHARES if widest else SHARES
-        return cls(y, variances, spaces, shares if few else (1.0,), extra, level)
+        return cls(y, variances, spaces, SHARES if few else (1.0,), extra, level)
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log of the mixture of their marginal likelihoods, (draw,)."""

@@ -1,0 +1,196 @@
+"""Elliptical slices of crossed effects: the algebra against dense formulas, the draws against quadrature and exact posteriors."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed import binomial as binomial_pooling
+from bayesgroups.inference.collapsed.crossed import elliptical, emulator, engine
+from bayesgroups.inference.collapsed.crossed.blocks import Blocks, blocks_of
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior, FollowingSpace
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor
+from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.crossed.site_posterior import SitePosterior
+from bayesgroups.inference.collapsed.crossed.slice_chains import SliceChains
+from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+
+CELLS = np.array([*itertools.product(range(4), range(3))]).T
+DESIGN = np.concatenate([CELLS, np.arange(12)[None]])
+U = np.random.default_rng(4).standard_normal((5, 7))
+
+
+class Crossed:
+    """Twelve subgroups, one unseen, with a covariate and known variances of residual effects."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(8)
+        self.v, self.extra = rng.uniform(0.02, 0.2, 12), rng.uniform(0.01, 0.03, 12)
+        self.v[5] = np.inf
+        self.y = np.where(np.isfinite(self.v), rng.normal(0, 0.6, 12), 0.0)
+        predictor, prior = Predictor(DESIGN, rng.standard_normal((12, 1)), 1.5, 0.4), Prior("half_t", (0.3, 0.2, 0.4))
+        self.blocks: Blocks = blocks_of(predictor, prior)
+        self.u = U[:, : prior.dimension]
+        space = SubgroupSpace(predictor, self.y, self.v + self.extra)
+        self.log_marginal = space.log_marginal(prior.scales(self.u))
+        self.noiseless = SubgroupSpace(predictor, self.y, self.v)
+
+
+class Following:
+    """Two predictors of twelve subgroups, of which the second follows the first; two rows unseen."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(9)
+        self.v, self.extra = rng.uniform(0.02, 0.2, 24), rng.uniform(0.01, 0.03, 24)
+        self.v[[3, 15]] = np.inf
+        self.y = np.where(np.isfinite(self.v), rng.normal(0, 0.6, 24), 0.0)
+        halves = Prior("half_normal", (0.5, 0.4)), Prior("half_normal", (0.2, 0.3))
+        predictor, prior = (
+            FollowingPredictor(CELLS, rng.standard_normal((12, 1)), 1.5, 0.4),
+            FollowingPrior(*halves, 0.3, 0.3),
+        )
+        self.blocks: Blocks = blocks_of(predictor, prior)
+        self.u = U[:, : prior.dimension]
+        self.log_marginal = FollowingSpace(predictor, self.y, self.v + self.extra).log_marginal(prior.scales(self.u))
+
+
+@pytest.fixture(params=[Crossed, Following])
+def posterior(request: pytest.FixtureRequest) -> tuple[Any, SitePosterior]:
+    case = request.param()
+    return case, SitePosterior(case.blocks, case.y, case.v, case.extra)
+
+
+def dense(case: Any, u: FloatArray) -> FloatArray:
+    """Prior covariance of all rows, from the effects one by one."""
+    blocks = case.blocks
+    loadings = blocks.loadings(u[None])[0]
+    root = np.block([[loadings[p, b] * each for b, each in enumerate(blocks.roots)] for p in range(blocks.parts)])
+    residual = np.repeat(blocks.residual_sd(u[None])[0], blocks.subgroups)
+    return np.asarray(root @ root.T + np.diag(residual**2 + case.extra))
+
+
+def test_the_marginal_likelihood_is_that_of_the_other_spaces(posterior: tuple[Any, SitePosterior]) -> None:
+    case, sites = posterior
+    np.testing.assert_allclose(sites.given(case.u).log_marginal, case.log_marginal, rtol=1e-10)
+
+
+def test_slopes_are_those_of_the_marginal_likelihood(posterior: tuple[Any, SitePosterior]) -> None:
+    case, sites = posterior
+    step = 1e-5 * np.eye(case.blocks.dimension)
+    differences = sites.given(case.u[1] + step).log_marginal - sites.given(case.u[1] - step).log_marginal
+    np.testing.assert_allclose(sites.slope(case.u[1]), differences / 2e-5, rtol=1e-5, atol=1e-6)
+
+
+def test_moments_and_draws_are_those_of_the_dense_posterior(posterior: tuple[Any, SitePosterior]) -> None:
+    case, sites = posterior
+    prior, seen = dense(case, case.u[0]), np.isfinite(case.v)
+    gain = prior[:, seen] @ np.linalg.inv(prior[np.ix_(seen, seen)] + np.diag(case.v[seen]))
+    mean, covariance = gain @ case.y[seen], prior - gain @ prior[seen]
+    np.testing.assert_allclose(sites.moments(case.u[0]), (mean, np.diag(covariance)), rtol=1e-9)
+    number = 20_000
+    given = sites.given(case.u[:1])
+    np.testing.assert_allclose(sites.centre(given)[0], mean, rtol=1e-9)
+    many = given._replace(**{name: np.repeat(getattr(given, name), number, axis=0) for name in given._fields})
+    deviation, effects = sites.deviation(sites.noise(number, np.random.default_rng(1)), many)
+    scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    assert np.abs(deviation.mean(axis=0) / np.sqrt(np.diag(covariance))).max() < 4.5 / np.sqrt(number)
+    assert np.abs((np.cov(deviation.T) - covariance) / scale).max() < 6 / np.sqrt(number)
+    # The effects that come with a draw make its rows, but for what single subgroups have of their own.
+    rows = sites.blocks.sums(effects, many.loadings).reshape(number, -1)
+    left = (deviation - rows).var(axis=0)
+    assert (left < 1.1 * many.residual_sd[0] ** 2).all()
+
+
+def test_one_attribute_of_rates_is_quadrature() -> None:
+    k, n = np.array([0.0, 3, 9, 2, 30, 0, 5]), np.array([4.0, 30, 60, 3, 300, 0, 11])
+    predictor = Predictor(np.arange(7)[None], np.empty((7, 0)), 1.5, 1.0)
+    slices = engine.binomial_by_slices(
+        predictor, k, n, Prior("half_normal", (0.8,)), np.random.default_rng(1), draws=8000
+    )
+    exact = binomial_pooling.sample(k, n, np.random.default_rng(2), draws=8000, overall_scale=1.5, tau_scale=0.8)
+    mu = 1 / (1 + np.exp(-slices.eta))
+    assert slices.mixing is not None
+    assert slices.mixing.bulk > 2000
+    error = exact.mu.std(axis=0) * np.sqrt(1 / 8000 + 1 / slices.mixing.bulk)
+    assert (np.abs(mu.mean(axis=0) - exact.mu.mean(axis=0)) < 4 * error).all()
+    np.testing.assert_allclose(mu.std(axis=0), exact.mu.std(axis=0), rtol=0.08)
+    assert slices.tau.mean() == pytest.approx(exact.tau.mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("likelihood", ["binomial", "gaussian"])
+def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
+    rng = np.random.default_rng(5)
+    n = np.array([0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15], dtype=np.float64)
+    eta = -1 + 0.5 * rng.standard_normal(4)[CELLS[0]] + 0.3 * rng.standard_normal(12)
+    if likelihood == "binomial":
+        data = rng.binomial(n.astype(int), 1 / (1 + np.exp(-eta))).astype(np.float64), n
+        fits = engine.binomial, engine.binomial_by_slices
+    else:
+        v = np.where(n > 0, 0.2 / np.maximum(n, 1), np.inf)
+        data = eta + np.sqrt(0.2 / np.maximum(n, 1)) * rng.standard_normal(12), v
+        fits = engine.gaussian, engine.gaussian_by_slices
+    predictor, prior = Predictor(DESIGN, CELLS[1][:, None] - 1.0, 1.5, 0.5), Prior("half_t", (0.25,) * 3)
+    known = np.full(12, 0.01)
+    weighed, slices = (fit(predictor, *data, prior, np.random.default_rng(3), draws=8000, known=known) for fit in fits)
+    assert slices.mixing is not None
+    assert all(check.passed for check in slices.checks("rate"))
+    assert weighed.engine == "collapsed"
+    assert slices.engine == "elliptical"
+    for name in ("eta", "tau", "beta", "overall"):
+        first, second = getattr(weighed, name), getattr(slices, name)
+        error = first.std(axis=0) * np.sqrt(1 / weighed.ess + 1 / slices.mixing.bulk)
+        assert (np.abs(np.median(first, axis=0) - np.median(second, axis=0)) < 5 * error).all(), name
+        ends, others = (np.quantile(part, (0.1, 0.9), axis=0) for part in (first, second))
+        np.testing.assert_allclose(ends, others, atol=0.12)
+
+
+def test_a_wrong_emulator_costs_time_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under an emulator that knows nothing proposals come from the prior, and the density decides."""
+    k, n = np.array([3.0, 9, 2, 30, 5]), np.array([30.0, 60, 3, 300, 11])
+    predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)
+    prior, rngs = Prior("half_normal", (0.8,)), np.random.default_rng(1).spawn(2)
+    right = engine.binomial_by_slices(predictor, k, n, prior, rngs[0], draws=4000)
+    monkeypatch.setattr(emulator.Emulator, "__call__", lambda _, u: 0.3 * u[:, 0])
+    wrong = engine.binomial_by_slices(predictor, k, n, prior, rngs[1], draws=4000)
+    assert right.mixing is not None
+    assert wrong.mixing is not None
+    error = right.eta.std(axis=0) * np.sqrt(1 / right.mixing.bulk + 1 / wrong.mixing.bulk)
+    assert (np.abs(right.eta.mean(axis=0) - wrong.eta.mean(axis=0)) < 4 * error).all()
+    assert right.tau.mean() == pytest.approx(wrong.tau.mean(), rel=0.1)
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    k, n = np.array([1.0, 0, 2, 30, 0, 0]), np.array([2.0, 1, 3, 40, 2, 50])
+    blocks = blocks_of(Predictor(np.arange(6)[None], np.empty((6, 0)), 4.0, 1.0), Prior("half_t", (0.25,)))
+
+    def draw(thin: int) -> elliptical.EllipticalDraws:
+        return elliptical.binomial(blocks, k, n, np.zeros(6), np.random.default_rng(7), draws=400, thin=thin)
+
+    first, again = draw(1), draw(1)
+    assert first.eta.tobytes() == again.eta.tobytes()
+    assert first.u.tobytes() == again.u.tobytes()
+    assert draw(3).eta.tobytes() != first.eta.tobytes()
+
+
+def test_fits_that_do_not_mix_are_thinned_and_then_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains that stay where they are have no R-hat: every thinning is tried, and the gate does not pass."""
+    tried: list[int] = []
+    sample = elliptical.gaussian
+
+    def counted(*arguments: Any, thin: int, **options: Any) -> elliptical.EllipticalDraws:
+        tried.append(thin)
+        return sample(*arguments, thin=1, **options)
+
+    monkeypatch.setattr(elliptical, "gaussian", counted)
+    for step in ("move_scales", "move_scales_by"):
+        monkeypatch.setattr(SliceChains, step, lambda *_: None)
+    predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)
+    stuck = engine.gaussian_by_slices(
+        predictor, np.arange(5.0), np.ones(5), Prior("half_t", (0.2,)), np.random.default_rng(1), draws=400
+    )
+    assert tried == list(engine.THINNING)
+    assert not all(check.passed for check in stuck.checks("rate"))
