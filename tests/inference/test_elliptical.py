@@ -126,6 +126,7 @@ def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
     rng = np.random.default_rng(5)
     n = np.array([0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15], dtype=np.float64)
     eta = -1 + 0.5 * rng.standard_normal(4)[CELLS[0]] + 0.3 * rng.standard_normal(12)
+    fits: tuple[Any, Any]
     if likelihood == "binomial":
         data = rng.binomial(n.astype(int), 1 / (1 + np.exp(-eta))).astype(np.float64), n
         fits = engine.binomial, engine.binomial_by_slices
