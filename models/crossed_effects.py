@@ -22,6 +22,8 @@ standard deviations of the components, s being ``component_scales``
                    what sets single ones apart, and a learned scale near 0 hides those that are
     floored        ... and one that is learned beside it (the default): fixed alone hides it where all subgroups are out of line
     covariates     beta[m, j] ~ Normal(0, 2 s), standardised over rows
+    ordered        a share of the variance of every component that crosses an ordered attribute follows the order,
+                   ordered_share[m, o] ~ Uniform(0, 1), see ``ordered_levels``
 s may differ between components that cross 1, 2, ... attributes: the known residual effect goes by that of the subgroups
 themselves, coefficients of covariates by that of single attributes
 
@@ -29,7 +31,8 @@ themselves, coefficients of covariates by that of single attributes
 their own.
 
 Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
-``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates; latent ``z`` (effects that subgroups share) and
+``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates, ``ordered_share(metric, ordered)`` if attributes are
+ordered; latent ``z`` (effects that subgroups share) and
 ``z_residual`` (those of single subgroups), the z above moved and scaled as in ``crossed_latents``, ``z_share``, ``z_tau``, and
 with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is ``overall`` before the
 link.
@@ -56,6 +59,7 @@ from .likelihoods import observe_estimates, observe_successes
 from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, ScaleByOrder, scales_by_order
 from .shared.covariates import standardised
+from .shared.ordered_levels import Ordered, OrderedBlocks, ordered_blocks
 from .shared.scales import natural_scale
 from .shared.subsets import subsets
 from .shared.tasks import stack
@@ -78,6 +82,8 @@ def build(
     prior: Family = "half_t",
     tau_scale: ScaleByOrder = None,
     own_effects: OwnEffects = "floored",
+    ordered: Ordered | None = None,
+    cyclic: Sequence[str] = (),
     tasks: bool = False,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
@@ -99,6 +105,10 @@ def build(
         that cross 1, 2, ... attributes; by default ``component_scales``.
     own_effects : {"floored", "fixed", "learned"}
         Whether the standard deviation of the last of several components is fixed, learned, or both beside each other.
+    ordered : mapping of str to sequence of str or None, optional
+        Levels of attributes in order; None for those of the tally.
+    cyclic : sequence of str
+        Ordered attributes whose last level is beside the first.
     tasks : bool
         Whether the metrics are tasks that share hyper-parameters and effects.
 
@@ -135,6 +145,7 @@ def build(
     if prior == "r2d2" and not (tau_scale is None or isinstance(tau_scale, int | float)):
         raise ValueError("prior='r2d2' has one scale, which its components share out; give tau_scale as one number")
     binomial = binomial_metrics(source, likelihood)
+    along = ordered_blocks(source, components, ordered or {}, cyclic)
     natural = natural_scale(source)
     scales, scale = scales_by_order(source, binomial, tau_scale, components.attributes)
     residual_scale = scales[:, -1]
@@ -144,6 +155,7 @@ def build(
     width = np.where(binomial, OVERALL_LOGIT, natural["scale"].values)
     fixed = own_effects == "fixed" and len(components.names) > 1
     learned = list(components.names[:-1] if fixed else components.names)
+    along = along.without(len(components.names) - 1) if fixed else along
     floored = own_effects == "floored" and len(components.names) > 1
     coords = {
         "metric": tally["metric"].values,
@@ -165,9 +177,13 @@ def build(
             eta = eta + pm.math.dot(beta, x.values.T)
             _report("beta", beta, tally, fit, ("metric", "covariate"))
         data = pseudo_data((source.sizes["metric"], source.sizes["subgroup"]), counts, estimates, residual_scale)
+        exchangeable = every
+        if along.shares:
+            exchangeable, following = _ordered(along, every, len(components.names), fit)
+            eta = eta + following
         floor = np.zeros((len(scale), len(components.names)))
         floor[:, -1] = OWN_EFFECT * residual_scale * floored
-        sd = pm.math.sqrt(every**2 + floor**2) if floored else every
+        sd = pm.math.sqrt(exchangeable**2 + floor**2) if floored else exchangeable
         names, dims = ("z", "z_residual"), (fit, "effect", "residual")
         eta = eta + crossed_latents(names, components, data, eta, sd, dims).total
         mu = _own_scale(eta, binomial[:, None])
@@ -177,6 +193,8 @@ def build(
         _report("overall", _own_scale(alpha, binomial), tally, fit, ("metric",))
         _report("tau", pm.math.sqrt(pm.math.sum(every**2, axis=1)), tally, fit, ("metric",))
         _report("component_sd", spread, tally, fit, ("metric", "component"))
+        if along.shares:
+            _report("ordered_share", model[_own("ordered_share", fit)], tally, fit, ("metric", "ordered"))
         observe_successes(counts, pm.math.invlogit(eta[counts.metric, counts.subgroup]))
         observe_estimates(estimates, eta[estimates.metric, estimates.subgroup])
     return model
@@ -194,6 +212,22 @@ def _component_sds(prior: Family, scale: FloatArray, dims: tuple[str, str], tota
         pm.Dirichlet("z_share", a=np.ones((len(scale), number)), dims=dims) if number > 1 else np.ones((len(scale), 1))
     )
     return total[:, None] * pm.math.sqrt(share)
+
+
+def _ordered(along: OrderedBlocks, every: Tensor, number: int, fit: str) -> tuple[Tensor, Tensor]:
+    """Standard deviations of what is exchangeable (metric, component), and the sum of what follows an order (metric, subgroup)."""
+    model: Any = pm.modelcontext(None)
+    model.add_coord("ordered", list(along.shares))
+    share = pm.Uniform(_own("ordered_share", fit), 0, 1, dims=(fit, "ordered"))
+    root = np.concatenate([block.root for block in along.blocks], axis=1)
+    block = np.repeat(np.arange(len(along.blocks)), [each.root.shape[1] for each in along.blocks])
+    model.add_coord("ordered_effect", np.arange(len(block)))
+    z = pm.Normal("z_ordered", dims=(fit, "ordered_effect"))
+    of_block = [every[:, each.component] * pm.math.sqrt(share[:, each.share]) for each in along.blocks]
+    following = (z * pm.math.stack(of_block, axis=1)[:, block]) @ root.T
+    shares = {each.component: share[:, each.share] for each in along.blocks}
+    columns = [every[:, k] * pm.math.sqrt(1 - shares[k]) if k in shares else every[:, k] for k in range(number)]
+    return pm.math.stack(columns, axis=1), following
 
 
 def _with_own(spread: Tensor, own: FloatArray) -> Tensor:

@@ -15,6 +15,7 @@ from bayesgroups.estimators.base import (
     is_binomial,
     likelihood_words,
 )
+from bayesgroups.estimators.level_orders import cyclic_among, levels_in_order
 from bayesgroups.estimators.scales_by_order import ScaleByOrder, by_order, orders, scale_words
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ class CrossedEffects(Estimator):
     own_effects : {"floored", "fixed", "learned"}
         What sets a single subgroup apart has a known standard deviation, 0.5 of ``tau_scale`` (``fixed``), one that is learned
         like those of the other components (``learned``), or both beside each other; with one attribute it is always learned.
+    ordered : mapping from str to sequence of str, or tuple of str
+        Attributes whose levels have an order, such as ``{"age": ["18-24", "25-44", "45-64", "65+"]}``: a share of the variance of
+        every component that crosses one, learned, follows it. Levels that are not named stand alone. Named without levels, as
+        ``("age",)``, they are in the order of the tally: that of an ordered categorical column or of levels declared in ``by``.
+    cyclic : tuple of str
+        Which of them have the last level beside the first, as months have.
     tasks : bool
         Whether the metrics of the tally are tasks (systems, say) that share hyper-parameters and effects.
     method : {"suremap", "marginal_likelihood"}
@@ -62,7 +69,8 @@ class CrossedEffects(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown, a scale is not positive, ``order`` is negative, or scales by order are given to the R2-D2 prior.
+        If a choice is unknown, a scale is not positive, ``order`` is negative, scales by order are given to the R2-D2 prior, a
+        cyclic attribute is not ordered, or an order names fewer than two levels or one of them twice.
 
     Examples
     --------
@@ -91,6 +99,8 @@ class CrossedEffects(Estimator):
     prior: Literal["half_t", "half_normal", "r2d2"] = "half_t"
     tau_scale: float | tuple[float | None, ...] | Mapping[int, float] | None = None
     own_effects: Literal["floored", "fixed", "learned"] = "floored"
+    ordered: tuple[str, ...] | Mapping[str, tuple[str, ...]] = ()
+    cyclic: tuple[str, ...] = ()
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
 
@@ -107,10 +117,16 @@ class CrossedEffects(Estimator):
         if self.order is not None and self.order < 0:
             raise InputError(f"CrossedEffects: order={self.order} must be 0 or more, or None for every subset")
         object.__setattr__(self, "covariates", tuple(self.covariates))
+        object.__setattr__(self, "ordered", levels_in_order("CrossedEffects", self.ordered))
+        object.__setattr__(self, "cyclic", cyclic_among("CrossedEffects", self.cyclic, self.ordered))
 
     @property
     def _scales(self) -> ScaleByOrder:
         return self.tau_scale if not isinstance(self.tau_scale, Mapping) else by_order("CrossedEffects", self.tau_scale)
+
+    @property
+    def _orders(self) -> Mapping[str, tuple[str, ...] | None]:
+        return self.ordered if isinstance(self.ordered, Mapping) else dict.fromkeys(self.ordered)
 
     @property
     def joint(self) -> bool:
@@ -122,6 +138,8 @@ class CrossedEffects(Estimator):
         return super().settings() | {
             "covariates": list(self.covariates),
             "tau_scale": list(self._scales) if isinstance(self._scales, tuple) else self._scales,
+            "ordered": list(self.ordered) if isinstance(self.ordered, tuple) else dict(self.ordered),
+            "cyclic": list(self.cyclic),
         }
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -129,7 +147,13 @@ class CrossedEffects(Estimator):
         from bayesgroups.frequentist import crossed_effects
 
         return crossed_effects.estimate(
-            tally, method=self.method, order=self.order, tasks="metamap" if self.tasks else None, seed=seed
+            tally,
+            method=self.method,
+            order=self.order,
+            tasks="metamap" if self.tasks else None,
+            ordered=self._orders,
+            cyclic=self.cyclic,
+            seed=seed,
         )
 
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
@@ -148,6 +172,8 @@ class CrossedEffects(Estimator):
             prior=self.prior,
             tau_scale=self._scales,
             own_effects=self.own_effects,
+            ordered=self._orders,
+            cyclic=self.cyclic,
             tasks=self.tasks,
         )
 
@@ -159,9 +185,12 @@ class CrossedEffects(Estimator):
         family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[self.prior]
         default = f"{LOGIT_SCALE:g} logits" if binomial else f"{ROW_SHARE:g} of the standard deviation of a row"
         scale = scale_words(self._scales, default)
+        follows = f", and a uniform one on the share that follows the order of {' and '.join(self.ordered)}" * bool(
+            self.ordered
+        )
         return (
             f"{likelihood_words(binomial=binomial)}; "
-            f"{family} priors of scale {scale} on the standard deviations of the components"
+            f"{family} priors of scale {scale} on the standard deviations of the components{follows}"
         )
 
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
@@ -203,6 +232,8 @@ class CrossedEffects(Estimator):
             covariates=self.covariates,
             tau_scale=self._scales,
             residual=self.own_effects,
+            ordered=self._orders,
+            cyclic=self.cyclic,
         )
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
@@ -247,4 +278,6 @@ class CrossedEffects(Estimator):
             tau_scale=self._scales,
             own_effects=self.own_effects,
             tasks=self.tasks,
+            ordered=self._orders,
+            cyclic=self.cyclic,
         )

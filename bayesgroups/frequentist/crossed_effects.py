@@ -27,6 +27,7 @@ Intervals, for either method, are normal around the estimate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 import numpy as np
@@ -35,11 +36,12 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.answer import assemble, check_interval
-from bayesgroups.frequentist.crossed.effect_space import components_of
 from bayesgroups.frequentist.crossed.families import family_of
 from bayesgroups.frequentist.crossed.joint_fit import MIN_ESTIMATES_FOR_SHRINKAGE, Choice, Method, Tasks, fit
+from bayesgroups.frequentist.crossed.ordered_components import with_orders
 from bayesgroups.frequentist.intervals import morris
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
+from bayesgroups.models.shared.ordered_levels import Ordered
 from bayesgroups.report.levels import LEVELS
 
 MAX_CELLS_FOR_JOINT_LIKELIHOOD = 1000
@@ -53,6 +55,8 @@ def estimate(
     order: int | None = None,
     tasks: Tasks | None = None,
     interval: Choice = "corrected",
+    ordered: Ordered | None = None,
+    cyclic: Sequence[str] = (),
     seed: int = 0,
 ) -> xr.Dataset:
     """Shrink every subgroup towards those that share attributes with it.
@@ -72,6 +76,11 @@ def estimate(
         the centre with the smallest estimated risk (``suremap`` only). By default every metric is fitted by itself.
     interval : {"corrected", "plug_in"}
         See the module.
+    ordered : mapping of str to sequence of str or None, optional
+        Levels of attributes in order, or None for that of the tally: every component that crosses one has a second variance, of a
+        covariance that falls with the distance along it, see `bayesgroups.models.shared.ordered_levels`.
+    cyclic : sequence of str
+        Which of them have the last level beside the first.
     seed : int
         Of the points of the mixture.
 
@@ -117,7 +126,7 @@ def estimate(
     _check("method", method, get_args(Method))
     check_interval("crossed_effects", interval, get_args(Choice))
     family = family_of(tally, order)
-    components = components_of(family, joint=tasks is not None)
+    names, components = with_orders(family, tally, ordered or {}, cyclic, order=order, joint=tasks is not None)
     z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
     metrics = len(z)
     if tasks is None:
@@ -165,7 +174,7 @@ def estimate(
         imputed=~np.isfinite(z),
         extra=extra,
     )
-    return dataset.assign_coords(component=list(family.names))
+    return dataset.assign_coords(component=list(names))
 
 
 def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, list[Interval]]:

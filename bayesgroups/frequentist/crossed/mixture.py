@@ -92,8 +92,9 @@ def typical_noise(u: FloatArray, agreement: Components) -> FloatArray:
     """
     if isinstance(agreement, EffectSpace):
         return agreement.typical_noise(u)
-    cells = agreement @ u
-    size = agreement.sum(axis=-1)  # a cell of many groups counts once, not once for each
+    weight = np.abs(agreement)  # those of an order may be negative
+    cells = weight @ u
+    size = weight.sum(axis=-1)  # a cell of many groups counts once, not once for each
     some = cells > 0
     logs = np.where(some, np.log(np.where(some, cells, 1.0)), 0.0)
     noise: FloatArray = np.exp(-(logs / size).sum(axis=-1) / (some / size).sum(axis=-1))

@@ -22,6 +22,7 @@ from bayesgroups.models.shared.component_scales import (
     scales_by_order,
 )
 from bayesgroups.models.shared.covariates import standardised
+from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.tasks import stack
@@ -48,6 +49,8 @@ def sample(
     tasks: bool = False,
     component_sd: Sequence[float] | None = None,
     overall_logit_sd: float = OVERALL_LOGIT,
+    ordered: Ordered | None = None,
+    cyclic: Sequence[str] = (),
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
 
@@ -58,6 +61,7 @@ def sample(
     """
     source = with_shrunk_variances(stack(tally) if tasks else tally)
     components = subsets(source, order)
+    along = ordered_blocks(source, components, ordered or {}, cyclic)
     natural = natural_scale(source).isel(metric=0)
     every, main = scales_by_order(source, np.array([binomial_likelihood]), tau_scale, components.attributes)
     scales = tuple(float(each) for each in every[0])
@@ -66,6 +70,8 @@ def sample(
     x = np.asarray(standardised(source, covariates).values) if covariates else np.empty((source.sizes["subgroup"], 0))
     predictor = Predictor(components.cells, x, wide, COEFFICIENT * float(main[0]))
     fixed = own_effects == "fixed" and len(components.names) > 1
+    if fixed:
+        along = along.without(len(components.names) - 1)
     spread = Prior(prior, scales, OWN_EFFECT * scale if fixed else None)
     if component_sd is not None:
         if len(component_sd) != len(components.names):
@@ -78,7 +84,7 @@ def sample(
     known_variance = np.zeros(source.sizes["subgroup"])
     if own_effects == "floored" and len(components.names) > 1 and component_sd is None:
         known_variance += (OWN_EFFECT * scale) ** 2
-    exchangeable = len(components.names) == 1 and not covariates and component_sd is None
+    exchangeable = len(components.names) == 1 and not (covariates or along.blocks) and component_sd is None
     if binomial_likelihood:
         count = np.asarray(source["count"].values[0], dtype=np.float64)
         successes = np.where(count > 0, source["successes"].values[0], 0.0)
@@ -86,7 +92,9 @@ def sample(
             posterior = _exchangeable(tally, successes, count, rng, draws, wide, scale, prior, components.names)
             if all(check.passed for check in posterior.checks):
                 return posterior
-        drawn = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=known_variance)
+        drawn = engine.binomial(
+            predictor, successes, count, spread, rng, draws=draws, known=known_variance, ordered=along
+        )
         for row in drawn.eta:  # in place: with many subgroups a copy is most of the memory
             row[:] = expit(row)
         mu, overall = drawn.eta, expit(drawn.overall)
@@ -97,11 +105,18 @@ def sample(
         error = np.where(present, np.maximum(np.where(present, v, 1.0), least), np.inf)
         centre = float(natural["centre"])
         deviation = np.where(present, z, centre) - centre
-        drawn = engine.gaussian(predictor, deviation, error, spread, rng, draws=draws, known=known_variance)
+        drawn = engine.gaussian(
+            predictor, deviation, error, spread, rng, draws=draws, known=known_variance, ordered=along
+        )
         drawn.eta[:] += centre
         mu, overall = drawn.eta, centre + drawn.overall
     shown = components.names[:-1] if fixed else components.names
     laid_out = _lay_out(tally, mu, overall, drawn.tau, shown, covariates, drawn.beta)
+    if along.shares:
+        share = drawn.share[:, None].repeat(tally.sizes["metric"], axis=1)
+        laid_out = laid_out.merge(
+            with_chains(tally, {"ordered_share": ("metric ordered", share)}, ordered=list(along.shares))
+        )
     return Posterior(laid_out, tuple(drawn.checks(names)), drawn.engine)
 
 

@@ -29,6 +29,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed.blocks import split_scales
 from bayesgroups.inference.left_out.answer import ESTIMATES, SUCCESSES, LeftOut, spread_out
 from bayesgroups.inference.left_out.conjugate import normal_density
 from bayesgroups.inference.left_out.crossed_normal import conditional, design
@@ -43,6 +44,7 @@ from bayesgroups.models.shared.component_scales import (
     scales_by_order,
 )
 from bayesgroups.models.shared.covariates import standardised
+from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
 
@@ -54,6 +56,7 @@ of the covariance keeps its digits, and a density changes by less than draws can
 def crossed_effects(
     draws: xr.Dataset, tally: xr.Dataset, source: xr.Dataset, *, binomial: bool, order: int | None,
     covariates: Sequence[str], tau_scale: ScaleByOrder, residual: Literal["floored", "fixed", "learned"],
+    ordered: Ordered, cyclic: Sequence[str],
 ) -> LeftOut:  # fmt: skip
     """Densities of one metric or of all tasks; ``source`` is the tally as one metric, with the variances of the model."""
     natural, components = natural_scale(source), subsets(source, order)
@@ -65,10 +68,20 @@ def crossed_effects(
     with_fixed = len(components.names) > 1 and residual != "learned"
     if with_fixed and residual == "fixed":
         sds = np.column_stack([sds, np.full(len(sds), fixed_scale)])
+    along = ordered_blocks(source, components, ordered, cyclic)
+    along = along.without(len(components.names) - 1) if with_fixed and residual == "fixed" else along
+    following_order = np.empty((len(sds), 0))
+    if along.blocks:
+        sds, following_order = split_scales(
+            sds, _array(draws["ordered_share"].isel(metric=0), "sample", "ordered"), along
+        )
     residual_variance = sds[:, -1] ** 2 + (fixed_scale**2 if with_fixed and residual == "floored" else 0.0)
     residual_variance = np.maximum(residual_variance, (RESOLVED_SHARE * scale) ** 2)
     x = standardised(source, covariates).values if covariates else np.empty((source.sizes["subgroup"], 0))
     z, widths = design(components, x, sds[:, :-1], wide, COEFFICIENT * float(main[0]))
+    z = np.concatenate([z, *(block.root for block in along.blocks)], axis=1)
+    sizes = [block.root.shape[1] for block in along.blocks]
+    widths = np.concatenate([widths, np.repeat(following_order, sizes, axis=1)], axis=1)
     shape = (tally.sizes["metric"], tally.sizes["subgroup"])
     if binomial:
         counts = binomial_cells(source, np.array([True]))

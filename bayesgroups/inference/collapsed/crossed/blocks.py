@@ -19,6 +19,7 @@ from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 
 Scales = Callable[[FloatArray], FloatArray]
 """From standard normal numbers (draw, parameter) to loadings (draw, part, block) or standard deviations (draw, part)."""
@@ -32,14 +33,16 @@ class Blocks:
     """Roots (subgroup, column) of all blocks, and their loadings.
 
     ``loadings`` takes standard normal numbers (draw, ``dimension``) to (draw, part, block), ``residual_sd`` to (draw, part);
-    ``hyperparameters`` to the standard deviations that a report shows, (draw, column). The first blocks are the overall level of
-    every part, and the covariates where there are any; ``overall_scale`` and ``coefficient_scale`` are their known loadings.
+    ``hyperparameters`` to the standard deviations that a report shows, (draw, column), ``shares`` to those of the components
+    that follow an order, (draw, share). The first blocks are the overall level of every part, and the covariates where there are
+    any; ``overall_scale`` and ``coefficient_scale`` are their known loadings.
     """
 
     roots: tuple[FloatArray, ...]
     loadings: Scales
     residual_sd: Scales
     hyperparameters: Scales
+    shares: Scales
     dimension: int
     parts: int
     coefficients: int
@@ -110,24 +113,34 @@ def indicator(cells: IntArray) -> FloatArray:
     return np.asarray(cells[:, None] == np.arange(int(cells.max()) + 1), dtype=np.float64)
 
 
-def crossed(predictor: Predictor, prior: Prior) -> Blocks:
-    """Blocks of one predictor: the overall level, the covariates if any, every component but that of single subgroups."""
+def crossed(predictor: Predictor, prior: Prior, ordered: OrderedBlocks = NOTHING) -> Blocks:
+    """Blocks of one predictor: the overall level, the covariates if any, every component but that of single subgroups.
+
+    Ordered parts are blocks of their own, also of the component of single subgroups; their shares are learned as well.
+    """
     fixed = [predictor.overall_scale]
     roots = [np.ones((predictor.cells.shape[1], 1))]
     if predictor.covariates.shape[1]:
         fixed.append(predictor.coefficient_scale)
         roots.append(predictor.covariates)
     roots += [indicator(cells) for cells in predictor.cells[:-1]]
+    roots += [block.root for block in ordered.blocks]
+    learned = slice(prior.dimension)
+
+    def scales(u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return split_scales(prior.scales(u[:, learned]), shares_of(u[:, prior.dimension :]), ordered)
 
     def loadings(u: FloatArray) -> FloatArray:
-        return np.column_stack([np.tile(fixed, (len(u), 1)), prior.scales(u)[:, :-1]])[:, None]
+        exchangeable, following_order = scales(u)
+        return np.column_stack([np.tile(fixed, (len(u), 1)), exchangeable[:, :-1], following_order])[:, None]
 
     return Blocks(
         tuple(roots),
         loadings,
-        lambda u: prior.scales(u)[:, -1:],
-        prior.scales,
-        prior.dimension,
+        lambda u: scales(u)[0][:, -1:],
+        lambda u: prior.scales(u[:, learned]),
+        lambda u: shares_of(u[:, prior.dimension :]),
+        prior.dimension + len(ordered.shares),
         1,
         predictor.covariates.shape[1],
         predictor.overall_scale,
@@ -160,6 +173,7 @@ def following(predictor: FollowingPredictor, prior: FollowingPrior) -> Blocks:
         loadings,
         lambda u: np.zeros((len(u), 2)),
         prior.scales,
+        lambda u: np.empty((len(u), 0)),
         prior.dimension,
         2,
         predictor.covariates.shape[1],
@@ -168,10 +182,34 @@ def following(predictor: FollowingPredictor, prior: FollowingPrior) -> Blocks:
     )
 
 
-def blocks_of(predictor: Predictor | FollowingPredictor, prior: Prior | FollowingPrior) -> Blocks:
-    """Blocks of one predictor, or of two."""
+def split_scales(tau: FloatArray, share: FloatArray, ordered: OrderedBlocks) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations of what is exchangeable (draw, component) and of what follows an order (draw, ordered block).
+
+    >>> from bayesgroups.models.shared.ordered_levels import OrderedBlock
+    >>> ordered = OrderedBlocks(("age",), (OrderedBlock(1, 0, np.eye(2)),))
+    >>> [part.round(6).tolist() for part in split_scales(np.array([[1.0, 2.0]]), np.array([[0.75]]), ordered)]
+    [[[1.0, 1.0]], [[1.732051]]]
+    """
+    exchangeable, following_order = tau.copy(), np.empty((len(tau), len(ordered.blocks)))
+    for position, block in enumerate(ordered.blocks):
+        following_order[:, position] = tau[:, block.component] * np.sqrt(share[:, block.share])
+        exchangeable[:, block.component] = tau[:, block.component] * np.sqrt(1 - share[:, block.share])
+    return exchangeable, following_order
+
+
+def shares_of(u: FloatArray) -> FloatArray:
+    """Uniform shares from standard normal numbers."""
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(u), dtype=np.float64)
+
+
+def blocks_of(
+    predictor: Predictor | FollowingPredictor, prior: Prior | FollowingPrior, ordered: OrderedBlocks = NOTHING
+) -> Blocks:
+    """Blocks of one predictor, which may have ordered attributes, or of two."""
     if isinstance(predictor, FollowingPredictor):
         assert isinstance(prior, FollowingPrior)
         return following(predictor, prior)
     assert isinstance(prior, Prior)
-    return crossed(predictor, prior)
+    return crossed(predictor, prior, ordered)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from bayesgroups.inference.collapsed.crossed.following_space import FollowingPre
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most, mixing
 from bayesgroups.report.posterior import CHAINS
 
@@ -67,7 +68,8 @@ class CrossedDraws:
     and the columns of ``tau`` are those of the `FollowingPrior`. All on the scale of the linear predictor, ``overall``
     around 0. ``k_hat`` is the largest of the stages, ``ess`` the smallest effective number of weighted draws,
     ``at_bound`` the share of draws near the largest standard deviation that the space of the effects tells apart, 0 where
-    it has no such bound. Draws of slice chains have ``mixing`` instead, a quarter of them from each group of chains.
+    it has no such bound. Draws of slice chains have ``mixing`` instead, a quarter of them from each group of chains, and ``share``
+    (draw, share) of the components that follow an order.
     """
 
     eta: FloatArray
@@ -78,6 +80,7 @@ class CrossedDraws:
     ess: float
     at_bound: float = 0.0
     mixing: Mixing | None = None
+    share: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def engine(self) -> str:
@@ -114,12 +117,15 @@ def gaussian(
     *,
     draws: int,
     known: FloatArray | None = None,
+    ordered: OrderedBlocks = NOTHING,
 ) -> CrossedDraws:
     """Draws given estimates ``y`` around the prior mean with error variances ``v``, infinite where there is none.
 
     ``y`` (subgroup,) is less the prior mean of ``overall``; ``known`` (subgroup,) are known variances of the subgroups'
-    residual effects, beside those of the last component.
+    residual effects, beside those of the last component. With ``ordered`` parts draws are made by slices.
     """
+    if ordered.blocks:
+        return gaussian_by_slices(predictor, y, v, prior, rng, draws=draws, known=known, ordered=ordered)
     y = np.where(np.isfinite(v), y, 0.0)
     extra = np.zeros(len(y)) if known is None else known
     # For whatever subgroups share, the known part of what they do not is noise.
@@ -153,12 +159,15 @@ def binomial(
     *,
     draws: int,
     known: FloatArray | None = None,
+    ordered: OrderedBlocks = NOTHING,
 ) -> CrossedDraws:
     """Draws given counts: ``k`` successes of ``n`` trials, which may be fractional or 0, on the logit scale.
 
-    With two predictors ``k`` and ``n`` have the counts of the first, then those of the second; ``known`` is as in
+    With two predictors ``k`` and ``n`` have the counts of the first, then those of the second; ``known`` and ``ordered`` are as in
     `gaussian`.
     """
+    if ordered.blocks:
+        return binomial_by_slices(predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
     extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
@@ -204,9 +213,10 @@ def gaussian_by_slices(
     *,
     draws: int,
     known: FloatArray | None = None,
+    ordered: OrderedBlocks = NOTHING,
 ) -> CrossedDraws:
     """`gaussian` by elliptical slices, which have no weights."""
-    blocks, extra = blocks_of(predictor, prior), np.zeros(len(y)) if known is None else known
+    blocks, extra = blocks_of(predictor, prior, ordered), np.zeros(len(y)) if known is None else known
     return _by_slices(blocks, draws, lambda thin: elliptical.gaussian(blocks, y, v, extra, rng, draws=draws, thin=thin))
 
 
@@ -219,9 +229,10 @@ def binomial_by_slices(
     *,
     draws: int,
     known: FloatArray | None = None,
+    ordered: OrderedBlocks = NOTHING,
 ) -> CrossedDraws:
     """`binomial` by elliptical slices."""
-    blocks, extra = blocks_of(predictor, prior), np.zeros(len(k)) if known is None else known
+    blocks, extra = blocks_of(predictor, prior, ordered), np.zeros(len(k)) if known is None else known
     return _by_slices(blocks, draws, lambda thin: elliptical.binomial(blocks, k, n, extra, rng, draws=draws, thin=thin))
 
 
@@ -259,7 +270,14 @@ def _by_slices(blocks: Blocks, draws: int, sample: Callable[[int], EllipticalDra
     beta = drawn.effects[:draws, blocks.covariates] * blocks.coefficient_scale
     tau = blocks.hyperparameters(drawn.u[:draws])
     return CrossedDraws(
-        drawn.eta[:draws], overall if blocks.parts > 1 else overall[:, 0], beta, tau, math.nan, math.nan, mixing=mixed
+        drawn.eta[:draws],
+        overall if blocks.parts > 1 else overall[:, 0],
+        beta,
+        tau,
+        math.nan,
+        math.nan,
+        mixing=mixed,
+        share=blocks.shares(drawn.u[:draws]),
     )
 
 

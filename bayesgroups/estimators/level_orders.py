@@ -1,0 +1,50 @@
+"""Orders of the levels of attributes, as settings of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bayesgroups.errors import InputError, near_misses
+
+LevelOrders = tuple[str, ...] | Mapping[str, tuple[str, ...]]
+"""Attributes in the order of the tally, or with their levels in order."""
+
+
+def levels_in_order(word: str, given: Mapping[str, Sequence[str]] | Sequence[str]) -> LevelOrders:
+    """Orders with levels as texts; InputError if one names fewer than two levels, or one of them twice.
+
+    >>> levels_in_order("CrossedEffects", {"decile": [1, 2, 3]}), levels_in_order("CrossedEffects", ["age"])
+    ({'decile': ('1', '2', '3')}, ('age',))
+    """
+    if isinstance(given, str):
+        raise InputError(
+            f"{word}: ordered={given!r} must be a tuple of attributes, ordered=({given!r},), or a mapping to levels"
+        )
+    if not isinstance(given, Mapping):
+        return tuple(str(name) for name in given)
+    orders = {}
+    for name, levels in given.items():
+        if isinstance(levels, str):
+            raise InputError(f"{word}: ordered[{name!r}] must be a list of levels; got the text {levels!r}")
+        named = tuple(str(level) for level in levels)
+        twice = [level for level in dict.fromkeys(named) if named.count(level) > 1]
+        if twice or len(named) < 2:
+            fault = f"names {twice[0]!r} twice" if twice else f"must name two levels or more; got {list(named)}"
+            raise InputError(f"{word}: ordered[{name!r}] {fault}")
+        orders[str(name)] = named
+    return orders
+
+
+def cyclic_among(word: str, cyclic: Sequence[str], ordered: LevelOrders) -> tuple[str, ...]:
+    """Cyclic attributes; InputError if one is not ordered.
+
+    >>> cyclic_among("CrossedEffects", ["month"], ("month", "age"))
+    ('month',)
+    """
+    names = (cyclic,) if isinstance(cyclic, str) else tuple(cyclic)
+    for name in names:
+        if name not in ordered:
+            raise InputError(
+                f"{word}: cyclic names {name!r}, which is not ordered; {near_misses(str(name), list(ordered))}"
+            )
+    return names
