@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -99,7 +99,7 @@ class CrossedEffects(Estimator):
     prior: Literal["half_t", "half_normal", "r2d2"] = "half_t"
     tau_scale: float | tuple[float | None, ...] | Mapping[int, float] | None = None
     own_effects: Literal["floored", "fixed", "learned"] = "floored"
-    ordered: tuple[str, ...] | Mapping[str, tuple[str, ...]] = ()
+    ordered: tuple[str, ...] | Mapping[str, Sequence[str]] = ()
     cyclic: tuple[str, ...] = ()
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
@@ -125,7 +125,7 @@ class CrossedEffects(Estimator):
         return self.tau_scale if not isinstance(self.tau_scale, Mapping) else by_order("CrossedEffects", self.tau_scale)
 
     @property
-    def _orders(self) -> Mapping[str, tuple[str, ...] | None]:
+    def _orders(self) -> Mapping[str, Sequence[str] | None]:
         return self.ordered if isinstance(self.ordered, Mapping) else dict.fromkeys(self.ordered)
 
     @property

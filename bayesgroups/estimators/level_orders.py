@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bayesgroups.errors import InputError, near_misses
 
-LevelOrders = tuple[str, ...] | Mapping[str, tuple[str, ...]]
+LevelOrders = tuple[str, ...] | Mapping[str, Sequence[str]]
 """Attributes in the order of the tally, or with their levels in order."""
 
 

@@ -122,7 +122,9 @@ def test_levels_without_rows_are_interpolated(reports: tuple[xr.DataTree, xr.Dat
 def test_the_order_helps_the_reference_too(reports: tuple[xr.DataTree, xr.DataTree]) -> None:
     truth = (0.1 + 0.15 * np.repeat(np.arange(5), 2)) + np.tile([0.05, 0], 5)
     errors = [
-        np.abs(report["estimates"]["estimate"].sel(approach="frequentist", metric="fnr").values - truth)[4:6].mean()
+        np.abs(report["estimates"].to_dataset()["estimate"].sel(approach="frequentist", metric="fnr").values - truth)[
+            4:6
+        ].mean()
         for report in reports
     ]
     assert errors[0] < 0.6 * errors[1]
