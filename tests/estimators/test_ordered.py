@@ -148,7 +148,7 @@ def test_one_attribute_alone_and_left_out_subgroups() -> None:
         [3, 6, 0, 12, 16], [30, 30, 0, 30, 30], pd.DataFrame({"age": list(AGES)}), metric="fnr"
     )
     report = bg.estimate(tally, bg.CrossedEffects(ordered=("age",), own_effects="fixed"), seed=1)
-    estimate = report["estimates"]["estimate"].sel(approach="bayesian", metric="fnr").values
+    estimate = report["estimates"].to_dataset().sel(approach="bayesian", metric="fnr")["estimate"].values
     assert report.attrs["inference"] == "elliptical"
     assert estimate[1] < estimate[2] < estimate[3]
     left = bg.loo(report)

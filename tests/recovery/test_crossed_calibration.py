@@ -44,7 +44,7 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 
 def test_fits_pass_the_gate() -> None:
-    """One fit in a hundred may be left to NUTS; here, with a thousand draws, so many are: slices take one in twelve tables of rates.
+    """One fit in a hundred may be left to NUTS; with a thousand draws so many are. Slices take one in twelve tables of rates.
 
     By slices alone one in twenty is left, for a thousand draws of a chain are worth fewer than a thousand.
     """
