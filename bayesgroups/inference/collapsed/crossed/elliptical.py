@@ -25,7 +25,7 @@ from bayesgroups.inference.collapsed.crossed.blocks import Blocks
 from bayesgroups.inference.collapsed.crossed.emulator import Emulator
 from bayesgroups.inference.collapsed.crossed.emulator import fitted as emulator_of
 from bayesgroups.inference.collapsed.crossed.site_posterior import SitePosterior
-from bayesgroups.inference.collapsed.crossed.slice_chains import Ellipses, LogRatio, SliceChains
+from bayesgroups.inference.collapsed.crossed.slice_chains import Ellipses, LogRatio, SliceChains, State
 from bayesgroups.report.posterior import CHAINS
 
 ROUNDS = 3
@@ -33,9 +33,11 @@ ROUNDS = 3
 CHAINS_OF_A_GROUP = 25
 EXPLORATION = 5
 """Slice steps under the density itself, whose points the emulator is learned from."""
+NOISES_PER_STEP = 4
+"""Steps of the noise for every step of the scales: they need no factor, and where counts are few they are what mixes slowly."""
 LESSONS, STEPS_OF_A_LESSON = 2, 4
 """Times that the emulator is learned again, and the steps in between; none of them is kept."""
-EXACT_EVERY = 10
+EXACT_EVERY = 3
 """Steps under the emulator for every one under the density itself, which no error of the emulator can hold up."""
 WIDENING = 1.7
 """Factor on the covariance of the ellipses around the mode."""
@@ -121,12 +123,12 @@ def _run(chains: SliceChains, mode: FloatArray, draws: int, thin: int) -> Ellipt
     state = chains.start(np.repeat(start, CHAINS_OF_A_GROUP, axis=0))
     for step in range(EXPLORATION):
         chains.move_scales(state, (prior, around)[step % 2])
-        chains.move_noise(state)
+        _move_noise(chains, state)
     for _ in range(LESSONS):
         emulator = _learned(chains)
         for _ in range(STEPS_OF_A_LESSON):
             chains.move_scales_by(emulator, state, (around, prior, around))
-            chains.move_noise(state)
+            _move_noise(chains, state)
     emulator = _learned(chains)
     steps = -(-draws // (CHAINS * CHAINS_OF_A_GROUP))
     kept: list[tuple[FloatArray, FloatArray, FloatArray]] = []
@@ -134,11 +136,16 @@ def _run(chains: SliceChains, mode: FloatArray, draws: int, thin: int) -> Ellipt
         chains.move_scales_by(emulator, state, (around, prior, around))
         if step % EXACT_EVERY == 0:
             chains.move_scales(state, (prior, around)[step // EXACT_EVERY % 2])
-        chains.move_noise(state)
+        _move_noise(chains, state)
         if step % thin == thin - 1:
             kept.append((*chains.draw(state), state.u.copy()))
     eta, effects, u = (_laid_out(np.stack(parts, axis=1), draws) for parts in zip(*kept, strict=True))
     return EllipticalDraws(eta, effects, u)
+
+
+def _move_noise(chains: SliceChains, state: State) -> None:
+    for _ in range(NOISES_PER_STEP):
+        chains.move_noise(state)
 
 
 def _learned(chains: SliceChains) -> Emulator:

@@ -53,7 +53,7 @@ MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from, at first."""
 MAX_SUBGROUPS_WITH_RETRY = 400
 """Subgroups beyond which nothing else is tried."""
-THINNING = (1, 4, 16)
+THINNING = (1, 4)
 """Steps of slice chains for every one that is kept: as few as mix well."""
 CHUNK = 200_000
 SMALL_CHUNK = 64_000
