@@ -11,6 +11,7 @@ from bayesgroups.views.plots.forest_plot import forest as forest
 from bayesgroups.views.plots.frontier_plot import frontier as frontier
 from bayesgroups.views.plots.heat_map_plot import heat_map as heat_map
 from bayesgroups.views.plots.maihda_plot import maihda as maihda
+from bayesgroups.views.plots.ordered_plot import ordered_effect as ordered_effect
 from bayesgroups.views.plots.population_plot import population as population
 from bayesgroups.views.plots.prior_plot import prior_predictive as prior_predictive
 from bayesgroups.views.plots.shrinkage_plot import shrinkage as shrinkage

@@ -221,6 +221,34 @@ def test_contrasts_have_a_line_of_equality_and_marks_of_four_fifths() -> None:
     assert len(plots.contrasts(answer, limit=1).get_yticks()) == 1
 
 
+def test_a_metric_along_ordered_levels() -> None:
+    who = pd.DataFrame([(age, sex) for age in ("18", "30", "50", "70") for sex in "fm"], columns=["age", "sex"])
+    tally = bg.tally_from_counts([2, 3, 0, 0, 12, 5, 18, 9], [20, 30, 0, 0, 40, 20, 40, 20], who, metric="fnr")
+    ages = ["18", "30", "50", "70"]
+    report = bg.estimate(tally, bg.CrossedEffects(ordered={"age": ages}), seed=1)
+    axes = plots.ordered_effect(report, "age", size="paper")
+    assert [label.get_text() for label in axes.get_xticklabels()] == ages
+    assert axes.get_title(loc="left").replace("\n", " ") == "fnr by age, sex as among all rows"
+    # By hand: sexes weighted by the positives of all ages, 100 to 70.
+    mu = report["posterior"].to_dataset()["mu"].sel(metric="fnr").mean(["chain", "draw"]).values.reshape(4, 2)
+    line = np.asarray(axes.get_lines()[0].get_ydata(), dtype=np.float64)
+    np.testing.assert_allclose(line, mu @ [100 / 170, 70 / 170], atol=1e-9)
+    own = next(each for each in axes.get_lines() if str(each.get_label()).startswith("own rows"))
+    assert np.asarray(own.get_xdata()).tolist() == pytest.approx([0.08, 2.08, 3.08])
+    hollow = next(each for each in axes.get_lines() if each.get_label() == "level without rows")
+    assert np.asarray(hollow.get_xdata()).tolist() == [1]
+    few = plots.ordered_effect(report, "age", levels=["70", "18"])
+    assert [label.get_text() for label in few.get_xticklabels()] == ["70", "18"]
+    for options, message in (
+        ({"attribute": "race"}, "no attribute 'race'"),
+        ({"attribute": "age", "metric": "fpr"}, "no metric 'fpr'"),
+        ({"attribute": "age", "levels": ["19"]}, "no level '19'"),
+        ({"attribute": "age", "level": 0.99}, r"level=0\.99 is not one of"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plots.ordered_effect(report, **options)
+
+
 def test_differences_of_systems_have_a_row_per_subgroup() -> None:
     rows = pd.DataFrame({"sex": list("fm") * 20 + ["x"] * 2, "new": [1] * 36 + [0] * 6, "old": [1, 0, 0] * 14})
     answer = bg.compare_systems(bg.paired_tally(rows, ["sex"], ["new", "old"]), pooling="none")
