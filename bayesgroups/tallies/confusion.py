@@ -16,7 +16,7 @@ the labels when there are more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,18 +78,28 @@ def with_cells(
         return array
 
     if cells.known is not None:
-        judged = np.zeros((3, tally.sizes["subgroup"], len(labels)))
-        for each, values in zip(judged, (cells.known[1], cells.sums["weight"], cells.sums["squares"]), strict=True):
-            np.add.at(each, (place[0], place[2]), values)
-        squares = (judged[2].sum(axis=1), total(cells.sums["squares"]).sum(axis=1)) if "weight" in tally else None
-        labelled = total(cells.known[1]).sum(axis=1)
-        sums = PartialCells(judged[0], labelled, judged[1], total(cells.sums["weight"]), squares)
-        return with_partial(whole, sums, labels)
-
+        return with_partial(whole, _partial(cells, place, total, "weight" in tally), labels)
     names = {"cell_count": "weight", **{f"cell_{name}": name for name in SCORE_SUMS if name in cells.sums}}
     totals = {name: total(cells.sums[summed]) for name, summed in names.items()}
     squares = total(cells.sums["squares"]).sum(axis=(1, 2)) if "weight" in tally else None
     return _assign(whole, totals, squares, labels)
+
+
+def _partial(
+    cells: LabelCells, place: Sequence[NDArray[np.intp]], total: Callable[[FloatArray], FloatArray], weighted: bool
+) -> PartialCells:
+    """Sums over all rows by subgroup and decision, and over those with an outcome, of which ``total`` makes cells."""
+    assert cells.known is not None, "asked for where rows without an outcome are kept"
+    labelled = total(cells.known[1])
+
+    def judged(values: FloatArray) -> FloatArray:
+        array = np.zeros(labelled.sum(axis=1).shape)
+        np.add.at(array, (place[0], place[2]), values)
+        return array
+
+    weight, squared = cells.sums["weight"], cells.sums["squares"]
+    squares = (judged(squared).sum(axis=1), total(squared).sum(axis=1)) if weighted else None
+    return PartialCells(judged(cells.known[1]), labelled.sum(axis=1), judged(weight), total(weight), squares)
 
 
 def _with_forms(

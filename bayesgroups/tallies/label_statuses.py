@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray, TextArray
+from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 
 UNEVEN = 2.0
 """Ratio of the labelled shares of two decisions above which rates among labelled rows alone are named as biased."""
@@ -54,7 +54,7 @@ def _status(
         return _of_decisions(judged, rows) if defined else ("undefined", undefined)
     if labelled.sum() == 0:
         return "undefined", f"0 of {rows:g} rows labelled"
-    arms = np.flatnonzero(used & (judged > 0))
+    arms = np.flatnonzero(used & (judged > 0)).tolist()
     for arm in arms:
         if labelled[arm] == 0:
             return "undefined", f"no label among {judged[arm]:g} rows judged {decisions[arm]}"
@@ -75,7 +75,7 @@ def _of_decisions(judged: FloatArray, rows: float) -> tuple[str, str]:
     return ("saturated", "all rows agree") if judged.max() == rows else ("ok", "")
 
 
-def _shares(judged: FloatArray, labelled: FloatArray, arms: IndexArray, decisions: Sequence[str]) -> str:
+def _shares(judged: FloatArray, labelled: FloatArray, arms: list[int], decisions: Sequence[str]) -> str:
     """Numbers of labelled rows, and the bias of rates among these alone where decisions are labelled unevenly."""
     some = labelled[arms].sum(), judged[arms].sum()
     if some[0] == some[1]:

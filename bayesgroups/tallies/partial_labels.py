@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.arrays import FloatArray, IndexArray
+from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.label_statuses import label_statuses
@@ -40,8 +40,8 @@ class PartialCells:
     """Sums of rows by decision, labelled or not, and of labelled rows by outcome and decision.
 
     ``judged`` and ``labelled`` (subgroup, decision) are numbers of rows, ``decisions`` (subgroup, decision) and ``cells``
-    (subgroup, outcome, decision) sums of weights, the same rows where there are none. ``squares`` are sums of squared weights, of all
-    rows of a subgroup and of its labelled rows by decision.
+    (subgroup, outcome, decision) sums of weights, the same rows where there are none. ``squares`` are sums of squared weights, of
+    all rows of a subgroup and of its labelled rows by decision.
     """
 
     judged: FloatArray
@@ -72,8 +72,10 @@ class PartialCells:
         squares = None
         if self.squares is not None:
             squares = (placed(self.squares[0], subgroups, (size,)), placed(self.squares[1], arms, (size, number)))
-        rows = (placed(values, arms, (size, number)) for values in (self.judged, self.labelled, self.decisions))
-        return PartialCells(*rows, placed(self.cells, cells, (size, number, number)), squares)
+        judged, labelled, decisions = (
+            placed(values, arms, (size, number)) for values in (self.judged, self.labelled, self.decisions)
+        )
+        return PartialCells(judged, labelled, decisions, placed(self.cells, cells, (size, number, number)), squares)
 
     def __add__(self, other: PartialCells) -> PartialCells:
         squares = None
@@ -150,10 +152,7 @@ def _numbers(tally: xr.Dataset, sums: PartialCells) -> dict[str, Any]:
     values = {name: np.full(shape, np.nan) for name in names}
     status, reason = np.full(shape, "", dtype="<U9"), np.full(shape, "", dtype="<U200")
     for i in range(shape[0]):
-        numerator, denominator = (
-            tally[name].isel(metric=i).transpose("outcome", "decision").values
-            for name in ("cell_numerator", "cell_denominator")
-        )
+        numerator, denominator = forms_of(tally, i)
         plain = post_stratified(decisions, cells, numerator, denominator)
         used = needs_labels(numerator, denominator)
         judged = decisions if used.any() else decisions + 1 / decisions.shape[1]
@@ -208,8 +207,8 @@ def plain_rows(
 ) -> FloatArray:
     """Rows (subgroup,) of which a metric is a plain share, NaN where it mixes decisions whose outcomes are not all known.
 
-    A share of decisions is one of all rows, and a rate given one decision is one of its labelled rows; with ``complete`` (subgroup,)
-    labels every rate is.
+    A share of decisions is one of all rows, and a rate given one decision is one of its labelled rows; with ``complete``
+    (subgroup,) labels every rate is.
     """
     counted = (cells * denominator).sum(axis=(1, 2))
     arms = weighs(numerator, denominator)
@@ -218,3 +217,32 @@ def plain_rows(
     if arms.sum() == 1:
         return np.asarray(counted)
     return np.where(complete, counted, np.nan)
+
+
+def forms_of(tally: xr.Dataset, i: int) -> tuple[FloatArray, FloatArray]:
+    """Weights (outcome, decision) of numerator and denominator of one metric, by its position."""
+    first, second = (
+        np.asarray(tally[name].isel(metric=i).transpose("outcome", "decision").values, dtype=np.float64)
+        for name in ("cell_numerator", "cell_denominator")
+    )
+    return first, second
+
+
+def mixed(tally: xr.Dataset) -> BoolArray:
+    """Metrics and subgroups (metric, subgroup) whose value mixes decisions of which some rows have no outcome."""
+    shape = (tally.sizes["metric"], tally.sizes["subgroup"])
+    if not is_partial(tally):
+        return np.zeros(shape, dtype=np.bool_)
+    sums = read_partial(tally)
+    complete = (sums.judged == sums.labelled).all(axis=1)
+    rows = [plain_rows(*sums.effective, *forms_of(tally, i), complete=complete) for i in range(shape[0])]
+    return np.asarray(np.isnan(np.stack(rows)))
+
+
+def partly_labelled(tally: xr.Dataset) -> BoolArray:
+    """Of these, those with a label after some decision that the metric needs, (metric, subgroup)."""
+    if not is_partial(tally):
+        return mixed(tally)
+    labelled = tally["labelled"].transpose(*ARMS).values
+    used = np.stack([needs_labels(*forms_of(tally, i)) for i in range(tally.sizes["metric"])])
+    return np.asarray(mixed(tally) & ((labelled @ used.T) > 0).T)
