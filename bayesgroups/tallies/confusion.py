@@ -238,6 +238,12 @@ def _labels(parts: Sequence[xr.Dataset]) -> list[str]:
     return labels if len(labels) == 2 else sorted(labels)
 
 
+def with_counts(tally: xr.Dataset, metrics: Sequence[Metric], labels: Sequence[str]) -> xr.Dataset:
+    """The tally with what its metrics make of cells of these labels; of two the second one is the positive class."""
+    two = len(labels) == 2
+    return _with_forms(tally, metrics, BINARY if two else labels, labels if two else None)
+
+
 def _with_forms_of(whole: xr.Dataset, parts: Sequence[xr.Dataset], labels: Sequence[str]) -> xr.Dataset:
     """The whole with what its metrics make of the cells, from the part that has all classes."""
     largest = max(parts, key=lambda part: part.sizes["outcome"])

@@ -86,4 +86,4 @@ def _shares(judged: FloatArray, labelled: FloatArray, arms: list[int], decisions
     if share[most] <= UNEVEN * share[least]:
         return words
     high, low = (f"{100 * share[k]:.0f} % of those judged {decisions[arms[k]]}" for k in (most, least))
-    return f"{words}, {high} and {low}: rates among labelled rows alone are biased"
+    return f"{words}, {high} and {low}: rates among labelled rows alone can be biased"

@@ -36,10 +36,13 @@ def uses_judged_rate(tally: xr.Dataset, judged_rate: bool | None) -> bool:
 
     Examples
     --------
-    >>> uses_judged_rate(xr.Dataset({"decision_count": 1.0}), None), uses_judged_rate(xr.Dataset(), None)
-    (True, False)
+    >>> some = xr.Dataset({"decision_count": 9.0, "judged": 9.0, "labelled": 2.0})
+    >>> uses_judged_rate(some, None), uses_judged_rate(some, False), uses_judged_rate(xr.Dataset(), None)
+    (True, False, False)
     """
-    return "decision_count" in tally if judged_rate is None else judged_rate
+    if judged_rate is not None:
+        return judged_rate
+    return "decision_count" in tally and bool((tally["judged"] > tally["labelled"]).any())
 
 
 def judged_rates(decision_share: FloatArray, found: Tree) -> dict[str, FloatArray]:
