@@ -258,7 +258,7 @@ class ConfusionModel(Estimator):
         )
 
     def _judged(self, tally: xr.Dataset) -> bool:
-        """Whether outcomes depend on the judged rate."""
+        """True if outcomes depend on the judged rate."""
         from bayesgroups.models.shared.judged_rate import uses_judged_rate
 
         return uses_judged_rate(tally, self.judged_rate)

@@ -32,7 +32,7 @@ MOST_CLASSES = 3
 
 
 def uses_judged_rate(tally: xr.Dataset, judged_rate: bool | None) -> bool:
-    """Whether outcomes have the priors of few labels: as said, and where nothing is said, if some row has no outcome.
+    """True if outcomes have the priors of few labels: as said, and where nothing is said, if some row has no outcome.
 
     Examples
     --------

@@ -47,10 +47,10 @@ def mover(
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = successes / labels
     if unlabelled:
-        gone = (labels == 0) & (number > 0)[:, None]
+        missing = (labels == 0) & (number > 0)[:, None]
         rate, limits = (
-            np.where(gone, 0.5, rate),
-            Interval(np.where(gone, 0.0, limits.lower), np.where(gone, 1.0, limits.upper)),
+            np.where(missing, 0.5, rate),
+            Interval(np.where(missing, 0.0, limits.lower), np.where(missing, 1.0, limits.upper)),
         )
     rate, lower, upper = (
         np.where(span > 0, least + span * values, least) for values in (rate, limits.lower, limits.upper)

@@ -76,9 +76,9 @@ def of_columns(
 ) -> tuple[LabelledMoments, UnlabelledMoments]:
     """Moments of the rows of one subgroup."""
     covariance = ((outcome - outcome.mean()) * (judgement - judgement.mean())).mean()
-    one = (len(outcome), outcome.mean(), judgement.mean(), outcome.var(), judgement.var(), covariance)
+    moments = (len(outcome), outcome.mean(), judgement.mean(), outcome.var(), judgement.var(), covariance)
     return (
-        LabelledMoments(*(np.array([float(value)]) for value in one)),
+        LabelledMoments(*(np.array([float(value)]) for value in moments)),
         UnlabelledMoments(
             *(np.array([float(value)]) for value in (len(unlabelled), unlabelled.mean(), unlabelled.var()))
         ),
@@ -92,9 +92,9 @@ def of_counts(
     with np.errstate(divide="ignore", invalid="ignore"):
         number, rest = labelled.sum(axis=1), (judged - labelled).sum(axis=1)
         y, f = positive.sum(axis=1) / number, labelled[:, 1] / number
-        away = np.where(rest > 0, (judged - labelled)[:, 1] / np.where(rest > 0, rest, 1.0), np.nan)
+        selected = np.where(rest > 0, (judged - labelled)[:, 1] / np.where(rest > 0, rest, 1.0), np.nan)
         both = positive[:, 1] / number
     return (
         LabelledMoments(number, y, f, y * (1 - y), f * (1 - f), both - y * f),
-        UnlabelledMoments(rest, away, away * (1 - away)),
+        UnlabelledMoments(rest, selected, selected * (1 - selected)),
     )

@@ -82,9 +82,9 @@ def sample(
                 components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE
             )
             rng = generator(seed, name, "confusion")
-            known = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored else None
+            residual = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored else None
             drawn[i] = factor_draws(
-                predictor, confusion_tree.successes[i], confusion_tree.count[i], spread, rng, draws, known=known
+                predictor, confusion_tree.successes[i], confusion_tree.count[i], spread, rng, draws, residual=residual
             )
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
     p = expit(np.stack([factor.eta for factor in factors]))
@@ -163,7 +163,7 @@ def _following(
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
     both = factor_draws(
-        predictor, k, n, prior, rng, draws, known=np.repeat(residual_scales**2, confusion_tree.count.shape[1])
+        predictor, k, n, prior, rng, draws, residual=np.repeat(residual_scales**2, confusion_tree.count.shape[1])
     )
     eta = np.split(both.eta, 2, axis=1)
     tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)

@@ -33,14 +33,17 @@ def factor_draws(
     rng: np.random.Generator,
     draws: int,
     *,
-    known: FloatArray | None = None,
+    residual: FloatArray | None = None,
 ) -> CrossedDraws:
-    """Draws of one factor, the best of a few attempts where weights are heavy-tailed."""
-    best = engine.binomial(predictor, k, n, spread, rng, draws=draws, known=known)
+    """Draws of one factor, the best of a few attempts where weights are heavy-tailed.
+
+    ``residual`` (subgroup,) are known variances of effects of single subgroups, beside those that are learned.
+    """
+    best = engine.binomial(predictor, k, n, spread, rng, draws=draws, known=residual)
     for _ in range(ATTEMPTS - 1):
         if best.k_hat <= K_HAT and best.ess >= IS_ESS:
             break
-        again = engine.binomial(predictor, k, n, spread, rng, draws=draws, known=known)
+        again = engine.binomial(predictor, k, n, spread, rng, draws=draws, known=residual)
         best = min(best, again, key=lambda candidate: candidate.k_hat)
     return best
 
@@ -63,7 +66,7 @@ def decided(
     )
     drawn: dict[int, CrossedDraws] = {}
     for i in np.flatnonzero(confusion_tree.decides).tolist():
-        known = np.full(
+        residual = np.full(
             tally.sizes["subgroup"], residual_scales[i] ** 2 * (several and own_effects in (None, "floored"))
         )
         spread = Prior(
@@ -71,8 +74,8 @@ def decided(
             (float(scales[i]),) * len(components.names),
             float(residual_scales[i]) if several and own_effects == "fixed" else None,
         )
-        predictor = Predictor(components.cells, np.empty((len(known), 0)), LOGIT_OVERALL_SCALE, SLOPE_SD)
+        predictor = Predictor(components.cells, np.empty((len(residual), 0)), LOGIT_OVERALL_SCALE, SLOPE_SD)
         rng = generator(0, confusion_tree.names[i], "confusion")
         k, n = confusion_tree.successes[i], confusion_tree.count[i]
-        drawn[i] = factor_draws(predictor, k, n, spread, rng, 4000, known=known)
+        drawn[i] = factor_draws(predictor, k, n, spread, rng, 4000, residual=residual)
     return decision_shares(confusion_tree, drawn)

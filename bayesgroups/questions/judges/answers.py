@@ -81,18 +81,18 @@ def ppi_answer(tally: xr.Dataset, *, tuned: bool) -> Corrected:
             moments = of_counts(two[0], two[1], np.maximum(two[2], two[1]))
             lam = tuned_weight(*moments) if tuned else np.ones(shape[1])
             values, spread = prediction_powered(*moments, lam)
-            gone = ~np.isfinite(values)
-            estimates[i], errors[i] = values, np.where(gone, np.nan, spread)
+            missing = ~np.isfinite(values)
+            estimates[i], errors[i] = values, np.where(missing, np.nan, spread)
             rest = judged.sum(axis=1) - labelled.sum(axis=1)
-            status[i, gone] = "undefined"
-            reason[i, gone] = np.where(
-                labelled.sum(axis=1)[gone] == 0,
-                reason[i, gone],
-                np.where(rest[gone] <= 0, "no unlabelled row", reason[i, gone]),
+            status[i, missing] = "undefined"
+            reason[i, missing] = np.where(
+                labelled.sum(axis=1)[missing] == 0,
+                reason[i, missing],
+                np.where(rest[missing] <= 0, "no unlabelled row", reason[i, missing]),
             )
-            flat = ~gone & (errors[i] == 0)
+            flat = ~missing & (errors[i] == 0)
             status[i, flat], reason[i, flat] = "degenerate", "labelled rows and judgements have no spread"
-            some = ~gone & ~flat & (status[i] == "undefined")
+            some = ~missing & ~flat & (status[i] == "undefined")
             status[i, some] = "ok"
         z = [normal_quantile(level) * errors[i] for level in LEVELS]
         limits.append([around(estimates[i], half) for half in z])
@@ -105,7 +105,7 @@ def clipped(tally: xr.Dataset, limits: list[list[Interval]]) -> Interval:
     ends = (tally[name].values[:, None, None] for name in ("range_lower", "range_upper"))
     low, high = ends
     sides = (
-        np.clip(np.stack([np.stack([getattr(one, side) for one in each], axis=-1) for each in limits]), low, high)
+        np.clip(np.stack([np.stack([getattr(limit, side) for limit in each], axis=-1) for each in limits]), low, high)
         for side in ("lower", "upper")
     )
     return Interval(*sides)

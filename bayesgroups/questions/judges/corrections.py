@@ -132,7 +132,7 @@ def _gold(tally: xr.Dataset) -> dict[str, Any]:
         rate = str(tally["kind"].values[i]) == "rate"
         each = [wilson(above, below, level) if rate else Interval(*np.full((2, shape[1]), np.nan)) for level in LEVELS]
         limits.append(
-            Interval(*(np.stack([getattr(one, side) for one in each], axis=-1) for side in ("lower", "upper")))
+            Interval(*(np.stack([getattr(limit, side) for limit in each], axis=-1) for side in ("lower", "upper")))
         )
     whole, cell = stack(limits), ("metric", "subgroup")
     return {

@@ -1,4 +1,4 @@
-"""Which rows to label, by subgroup and decision, so that rates are known best."""
+"""Plans of labelling, by subgroup and decision, so that rates are known best."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayesgroups.tallies.partial_labels import read_partial
 from bayesgroups.tallies.post_stratified import smoothed
 
 Target = Literal["subgroups", "overall"]
-LEAST = 2
+FEWEST = 2
 """Labels that every subgroup and decision with so many rows gets."""
 SHARES = 2**40
 """Whole parts that claims are counted in, so that remainders are compared without rounding."""
@@ -25,7 +25,7 @@ SHARES = 2**40
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a plan starts from, (subgroup, decision) each: judged and labelled rows, and the assumed rate of the outcome."""
+    """Start of a plan, (subgroup, decision) each: judged and labelled rows, and the assumed rate of the outcome."""
 
     judged: FloatArray
     labelled: FloatArray
@@ -55,7 +55,7 @@ def rows_to_label(
     source: xr.Dataset | xr.DataTree, *, number: int | None = None, width: float | None = None, target: Target = "subgroups",
     level: float = 0.95,
 ) -> xr.Dataset:  # fmt: skip
-    """Plan which rows to label, by subgroup and decision of the judge.
+    """Plan of the rows to label, by subgroup and decision of the judge.
 
     Estimand: labels with which the post-stratified rate of the outcome has the least variance, or intervals of a given width.
 
@@ -118,7 +118,7 @@ def rows_to_label(
     weight = np.ones(len(plan.judged))
     if target == "overall":
         weight = plan.judged.sum(axis=1) / plan.judged.sum()
-    least = np.maximum(np.minimum(plan.judged, LEAST), plan.labelled)
+    least = np.maximum(np.minimum(plan.judged, FEWEST), plan.labelled)
     if number is not None:
         labels = _number(plan, number, least, weight, target)
     else:
@@ -178,7 +178,7 @@ def _number(plan: _Plan, number: int, least: FloatArray, weight: FloatArray, tar
         raise InputError(f"number={number!r} must be a whole number, 1 or larger")
     if number < least.sum():
         raise InputError(
-            f"number={number} is below {least.sum():g}, the labels that are there and {LEAST} after every decision with rows"
+            f"number={number} is below {least.sum():g}, the labels that are there and {FEWEST} after every decision with rows"
         )
     if number > plan.judged.sum():
         raise InputError(f"number={number} is more than the {plan.judged.sum():g} rows that there are")
