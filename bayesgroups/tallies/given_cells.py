@@ -15,7 +15,7 @@ from bayesgroups.data.metric_words import resolve_metrics
 from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.assembly import Description, assemble
-from bayesgroups.tallies.confusion import with_counts
+from bayesgroups.tallies.confusion import weights_of, with_counts
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.notes import direction_settings
 from bayesgroups.tallies.partial_labels import PartialCells, with_partial
@@ -78,6 +78,9 @@ def tally_from_cells(
     wanted, labels = resolve_metrics(metrics), [str(label) for label in classes]
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise InputError(f"classes= must be two different labels or more; got {list(classes)}")
+    for metric, form in zip(wanted, weights_of(wanted, labels, labels if len(labels) == 2 else None)[0], strict=True):
+        if not np.isfinite(form).all():
+            raise InputError(f"metric {metric.name!r} is no function of outcome and decision; leave it out")
     table, places = crossed_subgroups(subgroups)
     size, number = len(table.table), len(labels)
     named = [table.labels[place] for place in places]
@@ -106,9 +109,6 @@ def tally_from_cells(
     described = [_describe(*each) for each in zip(wanted, directions, strict=True)]
     empty = assemble(table, described, Sums(judged.sum(axis=1), nothing, weighted=False), settings=settings)
     whole = with_counts(empty, wanted, labels)
-    for metric, form in zip(wanted, whole["cell_numerator"].values, strict=True):
-        if not np.isfinite(form).all():
-            raise InputError(f"metric {metric.name!r} is no function of outcome and decision; leave it out")
     return with_partial(whole, PartialCells(judged, labelled, judged, cells), ["0", "1"] if number == 2 else labels)
 
 

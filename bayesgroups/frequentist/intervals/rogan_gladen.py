@@ -60,8 +60,9 @@ def rogan_gladen_interval(given: Calibration, level: float) -> Interval:
             given.positives + 2,
         )
         informed = smooth.sensitivity + smooth.specificity - 1
-        value = (smooth.judged + smooth.specificity - 1) / informed
         defined = given.sensitivity + given.specificity > 1
+        informed = np.where(defined, informed, np.nan)
+        value = (smooth.judged + smooth.specificity - 1) / informed
         half = z * _error(smooth, value) / informed
         right = smooth.specificity * (1 - smooth.specificity) / smooth.negatives
         hit = smooth.sensitivity * (1 - smooth.sensitivity) / smooth.positives
