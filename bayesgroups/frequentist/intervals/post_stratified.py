@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
 from bayesgroups.frequentist.intervals.proportions import wilson, wilson_limits
+from bayesgroups.frequentist.intervals.rate_ratios import mover_ratio
 from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
 from bayesgroups.tallies.post_stratified import PostStratified, needs_labels, post_stratified, smoothed
 
@@ -70,10 +71,53 @@ def mover(
     return Interval(total - np.hypot(total - down, below), total + np.hypot(up - total, above))
 
 
+def decided_share(numerator: FloatArray, denominator: FloatArray) -> tuple[int, int] | None:
+    """Outcome and decision of a metric that is the share of one of two decisions among an outcome, as ``tpr``; else ``None``.
+
+    >>> decided_share(np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 0.0], [1.0, 1.0]]))
+    (1, 1)
+    """
+    rows = (denominator == 1).all(axis=1)
+    if numerator.shape[1] != 2 or rows.sum() != 1 or denominator.sum() != 2 or numerator.sum() != 1:
+        return None
+    outcome, decision = (int(place) for place in np.unravel_index(np.argmax(numerator), numerator.shape))
+    return (outcome, decision) if rows[outcome] and numerator[outcome, decision] == 1 else None
+
+
+def ratio_limits(decisions: FloatArray, cells: FloatArray, at: tuple[int, int], level: float) -> Interval:
+    """Limits of a `decided_share` from those of the ratio of both rates of the outcome (MOVER-R) and of the odds of the decisions.
+
+    They do not collapse where labelled rows agree. On the log scale both parts are added in squares, around the ratio with half a
+    row more of either outcome; of a ratio that may be 0 or endless that side is open.
+
+    >>> rows, cells = np.array([[221.0, 429.0]]), np.array([[[54.0, 32.0], [0.0, 231.0]]])
+    >>> limits = ratio_limits(rows, cells, (1, 1), 0.95)
+    >>> limits.lower.round(3).tolist(), limits.upper.round(3).tolist()
+    ([0.962], [1.0])
+    """
+    outcome, decision = at
+    labels, successes = cells.sum(axis=1), cells[:, outcome]
+    other, z = 1 - decision, normal_quantile(level)
+    each = [wilson(successes[:, arm], labels[:, arm], level) for arm in (other, decision)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = successes / labels
+        ratio = mover_ratio(rates[:, other], each[0], rates[:, decision], each[1])
+        more = (successes + 0.5) / (labels + 1)
+        anchor = np.log(np.clip(more[:, other] / more[:, decision], ratio.lower, ratio.upper))
+        odds = np.log(decisions[:, other]) - np.log(decisions[:, decision])
+        error = z * np.sqrt(1 / decisions[:, other] + 1 / decisions[:, decision])
+        down, up = np.log(ratio.lower), np.log(ratio.upper)
+        down = np.where(np.isfinite(down), anchor - np.hypot(anchor - down, error), down)
+        up = np.where(np.isfinite(up), anchor + np.hypot(up - anchor, error), up)
+        return Interval(1 / (1 + np.exp(odds + up)), 1 / (1 + np.exp(odds + down)))
+
+
 def logit_delta(
     decisions: FloatArray, cells: FloatArray, numerator: FloatArray, denominator: FloatArray, level: float
 ) -> Interval:
-    """Normal limits of the logit of a ratio in [0, 1], with one row more after every decision where it has no spread.
+    """Normal limits of the logit of a ratio in [0, 1].
+
+    Where labelled rows of a decision agree, `ratio_limits` take their place, or there is one row more after every decision.
 
     Begg, Greenes (1983), doi:10.2307/2530820, for sensitivity and specificity.
 
@@ -88,19 +132,30 @@ def logit_delta(
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.log(value.estimate) - np.log1p(-value.estimate)
         half = normal_quantile(level) * np.sqrt(value.variance) / (value.estimate * (1 - value.estimate))
-    lower, upper = (1 / (1 + np.exp(-end)) for end in (centre - half, centre + half))
-    return Interval(np.where(defined, lower, np.nan), np.where(defined, upper, np.nan))
+    limits = Interval(*(1 / (1 + np.exp(-end)) for end in (centre - half, centre + half)))
+    at = decided_share(numerator, denominator)
+    if at is not None:
+        some = flat(decisions, cells, numerator, denominator) & (decisions > 0).all(axis=1)
+        limits = ratio_limits(decisions, cells, at, level).where(some, limits)
+    return Interval(np.where(defined, limits.lower, np.nan), np.where(defined, limits.upper, np.nan))
 
 
 def spread_out(
     decisions: FloatArray, cells: FloatArray, numerator: FloatArray, denominator: FloatArray
 ) -> PostStratified:
     """Estimate and variance with one row more after every decision where labelled rows of one agree, and as they are elsewhere."""
-    used = needs_labels(numerator, denominator)
-    flat = ((cells.max(axis=1) == cells.sum(axis=1)) & (decisions > 0) & used).any(axis=1)
+    agree = flat(decisions, cells, numerator, denominator)
     plain = post_stratified(decisions, cells, numerator, denominator)
     more = post_stratified(decisions, smoothed(cells), numerator, denominator)
-    return PostStratified(np.where(flat, more.estimate, plain.estimate), np.where(flat, more.variance, plain.variance))
+    return PostStratified(
+        np.where(agree, more.estimate, plain.estimate), np.where(agree, more.variance, plain.variance)
+    )
+
+
+def flat(decisions: FloatArray, cells: FloatArray, numerator: FloatArray, denominator: FloatArray) -> BoolArray:
+    """True of subgroups (subgroup,) where the labelled rows of a decision that a metric reads agree."""
+    used = needs_labels(numerator, denominator)
+    return np.asarray(((cells.max(axis=1) == cells.sum(axis=1)) & (decisions > 0) & used).any(axis=1))
 
 
 def delta(
