@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from bayesgroups.questions.disparities.reporting import reporting_checklist as reporting_checklist
     from bayesgroups.questions.explanation.attribution import variance_attribution as variance_attribution
     from bayesgroups.questions.explanation.nested_models import goodness_of_fit as goodness_of_fit
+    from bayesgroups.questions.judges import judge_corrected as judge_corrected
+    from bayesgroups.questions.judges import rows_to_label as rows_to_label
     from bayesgroups.questions.loo import loo as loo
     from bayesgroups.questions.maihda.maihda import maihda as maihda
     from bayesgroups.questions.populations import PopulationSample as PopulationSample
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from bayesgroups.tallies import tally_from_estimates as tally_from_estimates
     from bayesgroups.tallies.files import open_tally as open_tally
     from bayesgroups.tallies.files import save_tally as save_tally
+    from bayesgroups.tallies.given_cells import tally_from_cells as tally_from_cells
     from bayesgroups.tallies.labels import name_levels as name_levels
     from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
     from bayesgroups.views import plots as plots
@@ -151,6 +154,9 @@ _HOME = {
     "paired_tally": "tallies.paired_rows",
     "compare_systems": "questions.systems",
     "leaderboard": "questions.systems",
+    "tally_from_cells": "tallies.given_cells",
+    "judge_corrected": "questions.judges",
+    "rows_to_label": "questions.judges",
     "tally_from_estimator": "interop.scikit_learn",
     "report_from_draws": "interop.draws",
     "run_analysis": "cli.analysis_files",
@@ -172,8 +178,8 @@ _MODULES = {
 
 __all__ = [  # noqa: RUF022
     # Tally
-    "tally", "tally_from_counts", "tally_from_estimates", "tally_from_estimator", "disagreement_tally", "paired_tally",
-    "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
+    "tally", "tally_from_counts", "tally_from_estimates", "tally_from_cells", "tally_from_estimator", "disagreement_tally",
+    "paired_tally", "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
@@ -187,6 +193,7 @@ __all__ = [  # noqa: RUF022
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",
     "prior_predictive", "prior_sensitivity", "compare_systems", "leaderboard",
+    "judge_corrected", "rows_to_label",
     # Studies
     "study", "calibrate", "Population", "datasets",
     # Errors

@@ -15,15 +15,17 @@ and each factor has crossed effects, components k as in ``subsets``,
     follow_selection: the outcomes given the more frequent decision have selection_slope times the learned effects of the
     selection rate besides, selection_slope ~ Normal(0.3, 0.3)
     score_offsets: slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
+    judged_rate: nothing follows; outcomes have s = 0.4 and a slope on the judged rate of the subgroup, see ``judged_rate``; that
+    is so by itself where outcomes are known of some rows only, which then are all rows of ppv and for, while sel has all rows
     correlated: nothing follows, and the effects of one cell are correlated across factors, with one LKJ(2) matrix
 
 The shares of the cells are products of the p, and a metric is a ratio of two sums of shares.
 
 Parameters: ``mu(metric, subgroup)``, ``overall(metric)`` the metric where no effect is, ``cell_share(subgroup, outcome,
 decision)``, ``factor_sd(factor, component)``, ``factor_overall(factor)``, ``selection_slope(follower)``,
-``slope(factor_with_score)``. ``alpha`` is the logit of ``factor_overall``. Latent are ``z`` and ``z_residual``, the effects moved
-and scaled as in ``crossed_latents``, ``z_follower`` and ``z_follower_residual`` for the factor that follows; with correlated
-effects ``z`` as above and ``z_partial``, from which correlations are made.
+``slope(factor_with_score)``, ``judged_rate_slope(judged_factor)``. ``alpha`` is the logit of ``factor_overall``. Latent are ``z``
+and ``z_residual``, the effects moved and scaled as in ``crossed_latents``, ``z_follower`` and ``z_follower_residual`` for the
+factor that follows; with correlated effects ``z`` as above and ``z_partial``, from which correlations are made.
 
 References
 ----------
@@ -55,6 +57,7 @@ from .shared.confusion_tree import (
     share,
     tree,
 )
+from .shared.judged_rate import SLOPE_SD, judged_rates, shares_of_counts, uses_judged_rate
 from .shared.scales import LOGIT_OVERALL_SCALE
 from .shared.subsets import Subsets, subsets
 
@@ -73,10 +76,12 @@ def build(
     *,
     order: int | None = None,
     tau_scale: float | None = None,
-    own_effects: str = "fixed",
+    own_effects: str | None = None,
     follow_selection: bool = True,
     correlated: bool = False,
     score_offsets: bool = False,
+    judged_rate: bool | None = None,
+    decision_share: FloatArray | None = None,
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
 
@@ -88,8 +93,9 @@ def build(
         Cross at most so many attributes, beside all of them together; by default every subset.
     tau_scale : float, optional
         Scale of the priors of the standard deviations of all factors, on the logit scale.
-    own_effects : {"fixed", "learned"}
-        Whether the standard deviation of the last of several components is fixed.
+    own_effects : {"floored", "fixed", "learned"}, optional
+        Whether the standard deviation of the last of several components is fixed, learned, or both beside each other; by default
+        fixed, and floored where outcomes depend on the judged rate.
     follow_selection : bool
         Whether outcomes given the more frequent decision follow the selection rate; with two classes, several components and
         fixed own effects.
@@ -97,6 +103,11 @@ def build(
         Whether effects are correlated across factors instead.
     score_offsets : bool
         Whether the mean recalibrated scores of the subgroups inform the outcomes, where the cells have a score.
+    judged_rate : bool, optional
+        Whether outcomes depend on the judged rate, and have the priors of few labels; by default where some row has no outcome.
+    decision_share : array (draw, subgroup, decision), optional
+        Shares of the decisions among all rows, from which judged rates come; by default those of the counts, with half a row
+        more. Posterior draws of the same model's decisions are better where few rows are judged.
 
     Returns
     -------
@@ -119,13 +130,17 @@ def build(
     >>> [variable.name for variable in build(tally).free_RVs]
     ['alpha', 'factor_sd', 'z_residual']
     """
-    if own_effects not in ("fixed", "learned"):
-        raise ValueError(f"own_effects must be one of fixed, learned; got {own_effects!r}")
+    if own_effects not in (None, "floored", "fixed", "learned"):
+        raise ValueError(f"own_effects must be one of floored, fixed, learned; got {own_effects!r}")
     found, components = tree(tally), subsets(tally, order)
-    fixed = own_effects == "fixed" and len(components.names) > 1
-    followed = follower(found, own_fixed=fixed) if follow_selection and not correlated else None
-    scale = factor_scales(found, tau_scale, followed=followed)
-    own = own_spreads(found, tau_scale, followed=followed)
+    judged = uses_judged_rate(tally, judged_rate)
+    if judged and correlated:
+        raise ValueError("correlated effects have no judged rate; give judged_rate=False or leave correlated out")
+    own_effects = own_effects or ("floored" if judged else "fixed")
+    fixed, floored = (own_effects == kind and len(components.names) > 1 for kind in ("fixed", "floored"))
+    followed = follower(found, own_fixed=fixed) if follow_selection and not (correlated or judged) else None
+    scale = factor_scales(found, tau_scale, followed=followed, judged=judged)
+    own = own_spreads(found, tau_scale, followed=followed, judged=judged)
     learned = components.names[:-1] if fixed else components.names
     factor, subgroup = np.nonzero(found.count > 0)
     labels = [f"{found.names[f]} | {tally['subgroup'].values[g]}" for f, g in zip(factor, subgroup, strict=True)]
@@ -139,10 +154,16 @@ def build(
         alpha: Tensor = pm.Normal("alpha", sigma=LOGIT_OVERALL_SCALE, dims="factor")
         spread: Tensor = pm.HalfNormal("factor_sd", sigma=scale[:, None], dims=("factor", "component"))
         every = pt.concatenate([spread, own[:, None]], axis=1) if fixed else spread
+        if floored:
+            last = np.arange(len(components.names)) == len(components.names) - 1
+            every = pt.sqrt(spread**2 + own[:, None] ** 2 * last)
         eta = alpha[:, None] + np.zeros(found.count.shape)
-        x = offsets(tally, components) if score_offsets else {}
+        x = offsets(tally, components) if score_offsets and not judged else {}
         if x:
             eta = eta + _offsets(x, found, tally.sizes["subgroup"], model)
+        rates = judged_rates(shares_of_counts(found) if decision_share is None else decision_share, found)
+        if judged and rates:
+            eta = eta + _judged(rates, found, tally.sizes["subgroup"], model)
         if correlated:
             eta = eta + _correlated_effects(components, every, found)
         else:
@@ -225,6 +246,14 @@ def _offsets(x: dict[str, FloatArray], found: Tree, subgroups: int, model: Any) 
     return pt.stack(
         [slope[list(x).index(name)] * x[name] if name in x else np.zeros(subgroups) for name in found.names]
     )
+
+
+def _judged(x: dict[str, FloatArray], found: Tree, subgroups: int, model: Any) -> Tensor:
+    """What judged rates add to the predictor, (factor, subgroup)."""
+    model.add_coord("judged_factor", list(x))
+    slope = pm.Normal("judged_rate_slope", sigma=SLOPE_SD, dims="judged_factor")
+    names = list(x)
+    return pt.stack([slope[names.index(name)] * x[name] if name in x else np.zeros(subgroups) for name in found.names])
 
 
 def _metrics(tally: xr.Dataset, cells: list[list[Tensor]]) -> Tensor:

@@ -110,7 +110,7 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         loss=rows.loss, correct=rows.correct, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
         weights=rows.weights, missing=rows.missing, confusion=rows.confusion, row_covariates=rows.row_covariate,
-        larger_is_better=rows.larger_is_better,
+        larger_is_better=rows.larger_is_better, unlabelled=rows.unlabelled,
     )  # fmt: skip
     return name_levels(result, names) if names else result
 

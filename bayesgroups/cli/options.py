@@ -61,8 +61,8 @@ class RowOptions:
     by
         Column whose levels form subgroups; repeat it for intersections: --by race --by sex.
     metric
-        What to measure; repeat it for several. One of sel acc tpr fnr fpr tnr ppv npv fdr for f1 correct auc mean, or
-        a rate of one class such as 'tpr[cat]'.
+        What to measure; repeat it for several. One of sel acc tpr fnr fpr tnr ppv npv fdr for prev f1 judge_bias correct auc
+        mean, or a rate of one class such as 'tpr[cat]'.
     y_true
         Column of the outcome.
     y_pred
@@ -90,6 +90,9 @@ class RowOptions:
         Column of sampling weights.
     missing
         What to do with rows whose attribute is missing.
+    unlabelled
+        What to do with rows whose outcome is missing: keep them for their decision, as where a judge decides on all rows and few
+        have a gold label, or drop them.
     confusion
         Keep the cells of outcome and decision, for the estimator confusion.
     row_covariate
@@ -116,6 +119,7 @@ class RowOptions:
     cluster_analysis: Literal["robust", "mean", "ignore"] | None = None
     weights: str | None = None
     missing: Literal["error", "level", "drop"] = "error"
+    unlabelled: Literal["error", "keep", "drop"] = "error"
     confusion: Flag = False
     row_covariate: Names = ()
     larger_is_better: Larger = None

@@ -29,6 +29,9 @@ Data = Annotated[Path, Parameter(help="A report or a tally (.nc), or rows (.csv,
 TallyOrRows = Annotated[Path, Parameter(help="A tally (.nc), or rows (.csv, .parquet).")]
 Scores = Annotated[Path, Parameter(help="A tally with an auc (.nc), or rows (.csv, .parquet).")]
 SavedTally = Annotated[Path, Parameter(help="A tally of the kind that this command needs (.nc).")]
+CalibrationTally = Annotated[
+    Path | None, Parameter(help="A tally with the cells of other rows, all with outcomes (.nc), for rogan_gladen.")
+]
 Report = Annotated[Path, Parameter(help="A report with its draws (.nc).")]
 System = Annotated[Path, Parameter(help="A report per system (.nc); a system is called by the name of its file.")]
 Method = Annotated[
@@ -136,6 +139,13 @@ def saved_tally(tally: SavedTally, /) -> "xr.Dataset":
     from bayesgroups.tallies import files
 
     return files.open_tally(tally)
+
+
+def calibration(calibration: CalibrationTally = None) -> "xr.Dataset | None":
+    """A tally of other rows with outcomes."""
+    from bayesgroups.tallies import files
+
+    return None if calibration is None else files.open_tally(calibration)
 
 
 def report(report: Report, /) -> "xr.DataTree":

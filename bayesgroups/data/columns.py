@@ -110,6 +110,13 @@ def absence(name: str, argument: str, number: int, row: int | None = None) -> In
     )
 
 
+def no_label(name: str) -> InputError:
+    """No row has an outcome."""
+    return InputError(
+        f"no row has a value in {name!r} (y_true=); nothing to learn the judge's errors from, so label some rows first"
+    )
+
+
 def absent_attribute(name: str, number: int, rows: int) -> InputError:
     """An attribute has missing values, and nobody said what to do with them."""
     return InputError(

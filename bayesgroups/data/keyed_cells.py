@@ -27,6 +27,13 @@ class Cells:
         """Attributes and labels of each cell."""
         return [(*self.keys[code], *rest) for code, *rest in zip(self.code, *self.labels.values(), strict=True)]
 
+    def where(self, kept: NDArray[np.bool_]) -> Cells:
+        """The cells that are kept, (cell,); keys stay, even those without a cell."""
+        labels = {
+            name: [v for v, keep in zip(values, kept, strict=True) if keep] for name, values in self.labels.items()
+        }
+        return Cells(self.keys, self.code[kept], {name: values[kept] for name, values in self.table.items()}, labels)
+
 
 def read_cells(grouped: nw.DataFrame[Any], keys: Sequence[str], labels: Sequence[str]) -> Cells:
     """The answer to a group-by: ``keys`` name its attributes, ``labels`` its other keys; the rest are sums."""

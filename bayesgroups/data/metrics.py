@@ -134,10 +134,11 @@ _RATES: dict[str, _Rate] = {
     "fdr": _Rate(lambda y, d: 1 - y, lambda y, d: d == 1, _BOTH, "nothing selected"),
     "npv": _Rate(lambda y, d: 1 - y, lambda y, d: d == 0, _BOTH, "everything selected"),
     "for": _Rate(lambda y, d: y, lambda y, d: d == 0, _BOTH, "everything selected"),
+    "prev": _Rate(lambda y, d: y, None, frozenset({"y_true"}), "no rows"),
     "f1": _Rate(lambda y, d: y * d, lambda y, d: (y + d) > 0, _BOTH, "no positives and nothing selected"),
 }
 
-NAMES: tuple[str, ...] = (*_RATES, "correct", "auc", "mean")
+NAMES: tuple[str, ...] = (*_RATES, "judge_bias", "correct", "auc", "mean")
 """The metrics known by name; those of outcome and decision but ``acc`` also per class, as ``tpr[label]``."""
 
 _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
@@ -162,7 +163,8 @@ def named(name: str) -> Metric:
 
     Notes
     -----
-    SEL, ACC, TPR, FNR, FPR, TNR, PPV, NPV, FDR, FOR as in a confusion matrix; F1 is TP / (TP + (FP + FN) / 2);
+    SEL, ACC, TPR, FNR, FPR, TNR, PPV, NPV, FDR, FOR as in a confusion matrix; ``prev`` is the share of rows with a positive
+    outcome, and ``judge_bias`` is ``sel`` minus ``prev``; F1 is TP / (TP + (FP + FN) / 2);
     AUC counts ties one half; ``correct`` is the share of rows graded correct, ``mean`` the mean of the column of losses.
     Undefined denominators give NaN, never 0.
 
@@ -181,6 +183,10 @@ def named(name: str) -> Metric:
         return Metric(
             "correct", value=CORRECT, kind="rate", larger_is_better=direction_of(name), needs=frozenset({"correct"}),
             undefined="no rows",
+        )  # fmt: skip
+    if name == "judge_bias":
+        return Metric(
+            "judge_bias", value=Y_PRED - Y_TRUE, lower=-1.0, upper=1.0, needs=_BOTH, undefined="no rows",
         )  # fmt: skip
     if name == "mean":
         return Metric("mean", value=LOSS, needs=frozenset({"loss"}), undefined="no rows")

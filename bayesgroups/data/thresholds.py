@@ -92,4 +92,4 @@ def threshold_of(source: Source, roles: Roles, missing: Missing) -> SelectionThr
         threshold = float(value)
         if above >= wanted:
             break
-    return SelectionThreshold(threshold, above / rows)
+    return SelectionThreshold(threshold + 0.0, above / rows)

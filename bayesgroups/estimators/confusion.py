@@ -34,10 +34,12 @@ class ConfusionModel(Estimator):
         Cross at most so many attributes, beside all of them together; by default every subset is a component.
     tau_scale : float, optional
         Scale of the priors of the components' standard deviations, on the logit scale; by default 0.5 for decisions,
-        0.2 for outcomes given a decision, and 0.15 for what these have besides where they follow the selection rate.
-    own_effects : {"fixed", "learned"}
-        Whether what sets a single subgroup apart has a known standard deviation, half of the scale (for outcomes 0.8 of it),
-        or a learned one; with one attribute it is always learned.
+        0.2 for outcomes given a decision, and 0.15 for what these have besides where they follow the selection rate; 0.4 for
+        outcomes that depend on the judged rate.
+    own_effects : {"floored", "fixed", "learned"}, optional
+        Whether what sets a single subgroup apart has a known standard deviation, half of the scale (for outcomes 0.8 of it, 0.5
+        where they depend on the judged rate), a learned one, or both beside each other; by default fixed, and floored where
+        outcomes depend on the judged rate. With one attribute it is always learned.
     follow_selection : bool
         Whether outcomes given the more frequent decision follow the selection rate of the attributes; with two classes, two
         attributes or more, and fixed residual effects.
@@ -45,9 +47,14 @@ class ConfusionModel(Estimator):
         Whether effects are correlated across all factors of the model instead; sampled by NUTS.
     score_offsets : bool
         Whether the mean recalibrated scores of the subgroups inform their outcomes, where there are two classes and a score.
-    interval : {"delta", "multinomial_bootstrap"}
-        Of the frequentist side: normal with the standard error of the delta method, or percentiles of the multinomial
-        bootstrap.
+    judged_rate : bool, optional
+        Whether outcomes given a decision depend on the judged rate of the subgroup and have the priors of few labels; nothing
+        follows the selection rate then, and scores do not inform outcomes. By default where the tally keeps rows without an
+        outcome, ``bg.tally(..., unlabelled="keep")``.
+    interval : {"delta", "mover", "multinomial_bootstrap"}, optional
+        Of the frequentist side: normal with the standard error of the delta method, square-and-add of Wilson limits (for tallies
+        that keep rows without an outcome), or percentiles of the multinomial bootstrap. By default ``delta``, and ``mover`` for
+        such tallies.
     bootstrap : int
         Number of multinomial bootstrap replicates to keep in the report.
 
@@ -78,16 +85,27 @@ class ConfusionModel(Estimator):
 
     order: int | None = None
     tau_scale: float | None = None
-    own_effects: Literal["fixed", "learned"] = "fixed"
+    own_effects: Literal["floored", "fixed", "learned"] | None = None
     follow_selection: bool = True
     correlated: bool = False
     score_offsets: bool = False
-    interval: Literal["delta", "multinomial_bootstrap"] = "delta"
+    interval: Literal["delta", "mover", "multinomial_bootstrap"] | None = None
     bootstrap: int = 0
+    judged_rate: bool | None = None
 
     def __post_init__(self) -> None:
-        check_choice("ConfusionModel", "own_effects", self.own_effects, ("fixed", "learned"))
-        check_choice("ConfusionModel", "interval", self.interval, ("delta", "multinomial_bootstrap"))
+        if self.own_effects is not None:
+            check_choice("ConfusionModel", "own_effects", self.own_effects, ("floored", "fixed", "learned"))
+        if self.interval is not None:
+            check_choice("ConfusionModel", "interval", self.interval, ("delta", "mover", "multinomial_bootstrap"))
+        if self.judged_rate is not None and not isinstance(self.judged_rate, bool):
+            raise InputError(
+                f"ConfusionModel: judged_rate={self.judged_rate!r} must be True, False, or None for where outcomes are missing"
+            )
+        if self.judged_rate and self.correlated:
+            raise InputError(
+                "ConfusionModel: correlated effects have no judged rate; leave correlated=True or judged_rate=True out"
+            )
         check_scale("ConfusionModel", "tau_scale", self.tau_scale)
         check_logit_scale("ConfusionModel", "tau_scale", self.tau_scale)
         for name in ("follow_selection", "correlated", "score_offsets"):
@@ -115,20 +133,38 @@ class ConfusionModel(Estimator):
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """Plug-in shares of the cells, see `bayesgroups.frequentist.confusion`."""
-        from bayesgroups.frequentist import confusion
+        from bayesgroups.frequentist import confusion, judged_confusion
+        from bayesgroups.tallies.partial_labels import is_partial
 
-        return confusion.estimate(tally, interval=self.interval, seed=seed)
+        if not is_partial(tally):
+            if self.interval == "mover":
+                raise InputError(
+                    "ConfusionModel: interval='mover' is for tallies that keep rows without an outcome; take 'delta' or "
+                    "'multinomial_bootstrap'"
+                )
+            return confusion.estimate(tally, interval=self.interval or "delta", seed=seed)
+        return judged_confusion.estimate(tally, interval=self.interval or "mover", seed=seed)
 
     def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
         """Multinomial bootstrap, see `bayesgroups.frequentist.confusion`."""
-        from bayesgroups.frequentist import confusion
+        from bayesgroups.frequentist import confusion, judged_confusion
+        from bayesgroups.tallies.partial_labels import is_partial
 
-        return confusion.replicates(tally, seed=seed, draws=self.bootstrap) if self.bootstrap else None
+        if not self.bootstrap:
+            return None
+        if is_partial(tally):
+            return judged_confusion.replicates(tally, seed=seed, draws=self.bootstrap)
+        return confusion.replicates(tally, seed=seed, draws=self.bootstrap)
 
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.confusion`."""
+        from bayesgroups.inference.collapsed.confusion_factors import decided
         from bayesgroups.models import confusion
 
+        self._check_correlated(tally)
+        shares = None
+        if self._judged(tally):
+            shares = decided(tally, order=self.order, tau_scale=self.tau_scale, own_effects=self.own_effects)
         return confusion.build(
             tally,
             order=self.order,
@@ -137,6 +173,8 @@ class ConfusionModel(Estimator):
             follow_selection=self.follow_selection,
             correlated=self.correlated,
             score_offsets=self.score_offsets,
+            judged_rate=self.judged_rate,
+            decision_share=shares,
         )
 
     def describe_priors(self, tally: xr.Dataset) -> str:
@@ -145,17 +183,19 @@ class ConfusionModel(Estimator):
         from bayesgroups.models.shared.confusion_tree import follower, tree
         from bayesgroups.models.shared.subsets import subsets
 
-        factors, fixed = tree(tally), self.own_effects == "fixed" and len(subsets(tally, self.order).names) > 1
-        followed = follower(factors, own_fixed=fixed) if self.follow_selection and not self.correlated else None
+        judged = self._judged(tally)
+        factors, fixed = tree(tally), self.own_effects in (None, "fixed") and len(subsets(tally, self.order).names) > 1
+        follows_any = self.follow_selection and not (self.correlated or judged)
+        followed = follower(factors, own_fixed=fixed) if follows_any else None
         follows = None if followed is None else factors.names[followed]
-        words = factor_prior_words(self.tau_scale, follows=follows, correlated=self.correlated)
+        words = factor_prior_words(self.tau_scale, follows=follows, correlated=self.correlated, judged=judged)
         return f"{likelihood_words(binomial=True)}; {words}"
 
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
         """Of centres, spreads and slopes of the factors."""
         from bayesgroups.inference.prior_densities import LogPrior, factor_density
 
-        return LogPrior(factor_density(draws, tally, tau_scale=self.tau_scale))
+        return LogPrior(factor_density(draws, tally, tau_scale=self.tau_scale, judged_rate=self.judged_rate))
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial, of the factors of the cells."""
@@ -174,9 +214,10 @@ class ConfusionModel(Estimator):
             tally,
             order=self.order,
             tau_scale=self.tau_scale,
-            fixed=self.own_effects == "fixed",
+            own_effects=self.own_effects,
             follow_selection=self.follow_selection,
             score_offsets=self.score_offsets,
+            judged_rate=self.judged_rate,
         )
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
@@ -195,7 +236,8 @@ class ConfusionModel(Estimator):
             order=self.order,
             tau_scale=self.tau_scale,
             follow_selection=self.follow_selection and not self.correlated,
-            fixed=self.own_effects == "fixed",
+            own_effects=self.own_effects,
+            judged_rate=self.judged_rate,
         )
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
@@ -212,7 +254,21 @@ class ConfusionModel(Estimator):
             own_effects=self.own_effects,
             follow_selection=self.follow_selection,
             score_offsets=self.score_offsets,
+            judged_rate=self.judged_rate,
         )
+
+    def _judged(self, tally: xr.Dataset) -> bool:
+        """True if outcomes depend on the judged rate."""
+        from bayesgroups.models.shared.judged_rate import uses_judged_rate
+
+        return uses_judged_rate(tally, self.judged_rate)
+
+    def _check_correlated(self, tally: xr.Dataset) -> None:
+        if self.correlated and self._judged(tally):
+            raise InputError(
+                "ConfusionModel: correlated=True is for tallies with all outcomes, and this one keeps rows without; "
+                "leave it out, or say judged_rate=False"
+            )
 
 
 def _whole(value: object) -> bool:

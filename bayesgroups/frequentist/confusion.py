@@ -68,7 +68,7 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "delta", seed: int = 0) ->
     """
     check_interval("confusion", interval, get_args(Choice))
     cells, above, below = _arrays(tally)
-    value = _ratio(cells, above, below)
+    value = ratio_of(cells, above, below)
     total = cells.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = above[:, None] - value[..., None] * below[:, None]
@@ -78,7 +78,7 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "delta", seed: int = 0) ->
         intervals = [around(value, NormalDist().inv_cdf((1 + level) / 2) * std_error) for level in LEVELS]
     else:
         drawn = _resample(cells, above, below, seed, DRAWS)
-        intervals = [_percentiles(drawn, level, np.isfinite(value)) for level in LEVELS]
+        intervals = [percentiles(drawn, level, np.isfinite(value)) for level in LEVELS]
     return assemble(tally, estimate=value, std_error=std_error, intervals=intervals, methods=[interval] * len(above))
 
 
@@ -88,14 +88,18 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = DRAWS) -> xr.Datase
     ``mu(chain, draw, metric, subgroup)``, NaN where a replicate leaves a metric undefined, and ``undefined_share(metric,
     subgroup)``. InputError if there are no cells, or a metric is no function of them.
     """
-    values = _resample(*_arrays(tally), seed, draws)
+    return as_replicates(tally, _resample(*_arrays(tally), seed, draws))
+
+
+def as_replicates(tally: xr.Dataset, values: FloatArray) -> xr.Dataset:
+    """Replicates (draw, metric, subgroup) as a Dataset."""
     return xr.Dataset(
         {
             "mu": (("chain", "draw", "metric", "subgroup"), values[None]),
             "undefined_share": (("metric", "subgroup"), np.isnan(values).mean(axis=0)),
         },
         coords={
-            "chain": [0], "draw": np.arange(draws), "metric": tally["metric"].variable,
+            "chain": [0], "draw": np.arange(len(values)), "metric": tally["metric"].variable,
             "subgroup": tally["subgroup"].variable,
         },
         attrs={"scheme": "multinomial"},
@@ -117,7 +121,7 @@ def _arrays(tally: xr.Dataset) -> tuple[FloatArray, FloatArray, FloatArray]:
     return cells, above, below
 
 
-def _ratio(cells: FloatArray, above: FloatArray, below: FloatArray) -> FloatArray:
+def ratio_of(cells: FloatArray, above: FloatArray, below: FloatArray) -> FloatArray:
     """Metrics (..., metric, subgroup) of cells (..., subgroup, cell)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio: FloatArray = np.swapaxes((cells @ above.T) / (cells @ below.T), -1, -2)
@@ -131,10 +135,11 @@ def _resample(cells: FloatArray, above: FloatArray, below: FloatArray, seed: int
     for g, counts in enumerate(cells):
         if counts.sum() > 0:
             new[:, g] = rng.multinomial(max(round(counts.sum()), 1), counts / counts.sum(), size=draws)
-    return _ratio(new, above, below)
+    return ratio_of(new, above, below)
 
 
-def _percentiles(drawn: FloatArray, level: float, defined: NDArray[np.bool_]) -> Interval:
+def percentiles(drawn: FloatArray, level: float, defined: NDArray[np.bool_]) -> Interval:
+    """Percentile limits (metric, subgroup) of replicates (draw, metric, subgroup), NaN where a metric is not defined."""
     limits = np.full((2, *defined.shape), np.nan)
     limits[:, defined] = np.nanquantile(drawn[:, defined], [(1 - level) / 2, (1 + level) / 2], axis=0)
     return Interval(limits[0], limits[1])

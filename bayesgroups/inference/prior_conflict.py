@@ -25,6 +25,7 @@ from bayesgroups.models.shared.area_design import area_design
 from bayesgroups.models.shared.component_scales import DEGREES, ScaleByOrder, scales_by_order
 from bayesgroups.models.shared.confusion_tree import Path, factor_scales, follower, own_spreads, tree
 from bayesgroups.models.shared.covariates import standardised
+from bayesgroups.models.shared.judged_rate import judged_rates, uses_judged_rate
 from bayesgroups.models.shared.scales import LARGEST_LOGIT_SCALE
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.variances import with_shrunk_variances
@@ -167,23 +168,41 @@ def factor_conflict(
     order: int | None,
     tau_scale: float | None,
     follow_selection: bool,
-    fixed: bool,
+    own_effects: str | None,
+    judged_rate: bool | None = None,
 ) -> tuple[Check, ...]:
-    """The check of every metric of the confusion model, settings as in `bayesgroups.models.confusion.build`, over all factors."""
+    """The check of every metric of the confusion model, settings as in `bayesgroups.models.confusion.build`, over all factors.
+
+    What judged rates explain is taken out of the predictor.
+    """
     confusion_tree, components = tree(tally), subsets(tally, order)
-    fixed = fixed and len(components.names) > 1
-    followed = follower(confusion_tree, own_fixed=fixed) if follow_selection else None
-    scales = factor_scales(confusion_tree, tau_scale, followed=followed)
-    residual_scales = own_spreads(confusion_tree, tau_scale, followed=followed)
+    judged = uses_judged_rate(tally, judged_rate)
+    several = len(components.names) > 1
+    fixed = own_effects in (("fixed",) if judged else (None, "fixed")) and several
+    residual = fixed or (own_effects in ((None, "floored") if judged else ("floored",)) and several)
+    followed = follower(confusion_tree, own_fixed=fixed) if follow_selection and not judged else None
+    scales = factor_scales(confusion_tree, tau_scale, followed=followed, judged=judged)
+    residual_scales = own_spreads(confusion_tree, tau_scale, followed=followed, judged=judged)
     stacked = draws["cell_share"].stack(sample=("chain", "draw"), create_index=False)
     share = stacked.transpose("sample", "subgroup", "outcome", "decision").values
+    x = judged_rates(share.sum(axis=2), confusion_tree) if "judged_rate_slope" in draws else {}
+    slopes = (
+        {str(each.values): draws["judged_rate_slope"].sel(judged_factor=each) for each in draws["judged_factor"]}
+        if x
+        else {}
+    )
     predictors, priors = [], []
     for factor, count in enumerate(confusion_tree.count):
+        name = confusion_tree.names[factor]
         passed, succeeded = (_mass(share, confusion_tree.paths, factor, successes) for successes in (None, True))
         some = count > 0
-        predictors.append(logit(succeeded[:, some] / passed[:, some]))
+        predictor = logit(succeeded[:, some] / passed[:, some])
+        if name in x:
+            slope = slopes[name].stack(sample=("chain", "draw"), create_index=False).values
+            predictor = predictor - slope[:, None] * x[name][some]
+        predictors.append(predictor)
         # The known residual effects are part of what is expected.
-        scale = math.hypot(scales[factor], residual_scales[factor] if fixed else 0.0)
+        scale = math.hypot(scales[factor], residual_scales[factor] if residual else 0.0)
         priors.append(SpreadPrior("half_normal", (scale,) * len(components.names), components.sizes))
     return tuple(
         worst_conflict(str(metric), predictors, priors, unit=" logits", setting="tau_scale")

@@ -26,6 +26,7 @@ from bayesgroups.models.shared.component_scales import (
 )
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE
 from bayesgroups.models.shared.confusion_tree import SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD, factor_scales, tree
+from bayesgroups.models.shared.judged_rate import SLOPE_SD, uses_judged_rate
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.shared.sparsity import global_scale
 from bayesgroups.models.shared.subsets import subsets
@@ -101,11 +102,13 @@ def component_density(
     return _centre(draws, natural, wide, binomial=binomial) + np.asarray(components)
 
 
-def factor_density(draws: xr.Dataset, tally: xr.Dataset, *, tau_scale: float | None) -> FloatArray:
+def factor_density(
+    draws: xr.Dataset, tally: xr.Dataset, *, tau_scale: float | None, judged_rate: bool | None = None
+) -> FloatArray:
     """Density of centres, spreads and slopes of the factors of confusion cells, which all metrics share."""
-    factors = tree(tally)
+    factors, judged = tree(tally), uses_judged_rate(tally, judged_rate)
     followed = factors.names.index(str(draws["follower"].item())) if "selection_slope" in draws else None
-    scales = np.asarray(factor_scales(factors, tau_scale, followed=followed), dtype=np.float64)
+    scales = np.asarray(factor_scales(factors, tau_scale, followed=followed, judged=judged), dtype=np.float64)
     spread = draws["factor_sd"].transpose("sample", "factor", "component").values
     centre = logit(draws["factor_overall"].transpose("sample", "factor").values)
     density = normal(centre, 0.0, LOGIT_OVERALL_SCALE).sum(axis=1)
@@ -115,6 +118,9 @@ def factor_density(draws: xr.Dataset, tally: xr.Dataset, *, tau_scale: float | N
     if "selection_slope" in draws:
         slope = draws["selection_slope"].transpose("sample", ...).values
         density = density + normal(slope, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD).sum(axis=1)
+    if "judged_rate_slope" in draws:
+        slope = draws["judged_rate_slope"].transpose("sample", ...).values
+        density = density + normal(slope, 0.0, SLOPE_SD).sum(axis=1)
     return np.asarray(density)
 
 

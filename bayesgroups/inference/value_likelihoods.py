@@ -37,12 +37,21 @@ def binomial_likelihood(p: FloatArray, successes: FloatArray, count: FloatArray)
 
 
 def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
-    """Multinomial log likelihood (draw, subgroup) of confusion cells, at draws of ``cell_share``, which all metrics share."""
+    """Multinomial log likelihood (draw, subgroup) of confusion cells, at draws of ``cell_share``, which all metrics share.
+
+    Of rows without an outcome it is that of their decisions.
+    """
     cells = ("outcome", "decision")
     share = np.asarray(draws["cell_share"].transpose("sample", "subgroup", *cells).values, dtype=np.float64)
     count = np.asarray(tally["cell_count"].transpose("subgroup", *cells).values, dtype=np.float64)
     log_share = np.log(np.maximum(share, np.finfo(np.float64).tiny))
-    return np.asarray((count * log_share).sum(axis=(2, 3)))
+    density = np.asarray((count * log_share).sum(axis=(2, 3)))
+    if "decision_count" not in tally:
+        return density
+    # Rows without an outcome: those of a decision beyond the labelled ones say what its share is.
+    decided = np.asarray(tally["decision_count"].transpose("subgroup", "decision").values, dtype=np.float64)
+    log_decided = np.log(np.maximum(share.sum(axis=2), np.finfo(np.float64).tiny))
+    return density + np.asarray(((decided - count.sum(axis=1)) * log_decided).sum(axis=2))
 
 
 def _normal(mu: FloatArray, estimate: FloatArray, variance: FloatArray) -> FloatArray:

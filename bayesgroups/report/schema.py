@@ -23,6 +23,7 @@ from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.tree import as_report, report_of
 from bayesgroups.tallies.estimands import superpopulation_values
+from bayesgroups.tallies.partial_labels import mixed, partly_labelled
 from bayesgroups.tallies.subgroups import attributes_of
 
 SCHEMA = "bayesgroups.report"
@@ -121,6 +122,8 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
     status = tally["status"].values.astype("<U10")
     answered = np.isfinite(mean)
     bayesian = np.where((status == "undefined") & answered, "imputed", status)
+    if "cell_share" in draws:  # outcomes after the decisions that lack labels are pooled
+        bayesian = np.where(answered & partly_labelled(tally), "ok", bayesian)
     # No width, or no answer although there is an estimate: the variances behind it are 0.
     no_width = (limits.lower[:, -1] == limits.upper[:, -1]).reshape(mean.shape)
     flat = np.where(answered, no_width, np.isfinite(tally["estimate"].values))
@@ -164,7 +167,8 @@ def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr
 def _summaries(mu: np.ndarray, tally: xr.Dataset) -> tuple[np.ndarray, np.ndarray, CredibleLimits]:
     """Mean and standard deviation (metric, subgroup) of draws (draw, metric, subgroup), and their credible limits."""
     flat, shape = mu.reshape(len(mu), -1), mu.shape[1:]
-    no_success, all_success = (mask.ravel() for mask in _saturated(tally))
+    whole = ~mixed(tally)  # no realised row decides a value that mixes decisions
+    no_success, all_success = ((mask & whole).ravel() for mask in _saturated(tally))
     ends = [np.repeat(tally[name].values, shape[1]) for name in ("range_lower", "range_upper")]
     parts = max(1, -(-flat.size // BLOCK))
     mean, error, limits = [], [], []

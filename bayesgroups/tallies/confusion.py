@@ -16,7 +16,7 @@ the labels when there are more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from bayesgroups.data.columns import Roles
 from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
+from bayesgroups.tallies.partial_labels import PartialCells, is_partial, read_partial, with_partial
 from bayesgroups.tallies.subgroups import Subgroups, of_tally
 
 BINARY = ("0", "1")
@@ -45,12 +46,14 @@ class LabelCells:
     """Rows grouped by subgroup, outcome and decision, one cell after the other.
 
     ``labels`` are outcome and decision under the names that metrics use, ``sums`` those of the weights, of their squares, and of
-    `SCORE_SUMS` where asked for; arrays (cell,).
+    `SCORE_SUMS` where asked for; arrays (cell,). Where rows without an outcome are kept, ``known`` tells which cells have one, and
+    how many rows each cell has.
     """
 
     subgroup: NDArray[np.intp]
     labels: nw.DataFrame[Any]
     sums: dict[str, FloatArray]
+    known: tuple[NDArray[np.bool_], FloatArray] | None = None
 
 
 def with_cells(
@@ -60,23 +63,52 @@ def with_cells(
     binary = positive is not None
     labels = BINARY if binary else tuple(classes)
     at = {label: i for i, label in enumerate(labels)}
+    known = np.ones(len(cells.subgroup), dtype=bool) if cells.known is None else cells.known[0]
     place = [cells.subgroup]
     for name in ("__y_true__", "__y_pred__") if binary else ("__label_true__", "__label_pred__"):
         values = cells.labels[name].to_list()
-        place.append(np.array([at[str(int(value)) if binary else str(value)] for value in values], dtype=np.intp))
+        place.append(
+            np.array([at.get(str(int(value)) if binary else str(value), 0) for value in values], dtype=np.intp)
+        )
+    whole = _with_forms(tally, metrics, labels, None if positive is None else _texts(classes, positive))
 
     def total(values: FloatArray) -> FloatArray:
         array = np.zeros((tally.sizes["subgroup"], len(labels), len(labels)))
-        np.add.at(array, tuple(place), values)
+        np.add.at(array, tuple(each[known] for each in place), values[known])
         return array
 
+    if cells.known is not None:
+        return with_partial(whole, _partial(cells, place, total, "weight" in tally), labels)
     names = {"cell_count": "weight", **{f"cell_{name}": name for name in SCORE_SUMS if name in cells.sums}}
     totals = {name: total(cells.sums[summed]) for name, summed in names.items()}
     squares = total(cells.sums["squares"]).sum(axis=(1, 2)) if "weight" in tally else None
-    numerator, denominator = weights_of(metrics, labels, None if positive is None else _texts(classes, positive))
-    forms = {"cell_numerator": numerator, "cell_denominator": denominator}
-    whole = tally.assign({name: (("metric", "outcome", "decision"), form) for name, form in forms.items()})
     return _assign(whole, totals, squares, labels)
+
+
+def _partial(
+    cells: LabelCells, place: Sequence[NDArray[np.intp]], total: Callable[[FloatArray], FloatArray], weighted: bool
+) -> PartialCells:
+    """Sums over all rows by subgroup and decision, and over those with an outcome, of which ``total`` makes cells."""
+    assert cells.known is not None, "asked for where rows without an outcome are kept"
+    labelled = total(cells.known[1])
+
+    def judged(values: FloatArray) -> FloatArray:
+        array = np.zeros(labelled.sum(axis=1).shape)
+        np.add.at(array, (place[0], place[2]), values)
+        return array
+
+    weight, squared = cells.sums["weight"], cells.sums["squares"]
+    squares = (judged(squared).sum(axis=1), total(squared).sum(axis=1)) if weighted else None
+    return PartialCells(judged(cells.known[1]), labelled.sum(axis=1), judged(weight), total(weight), squares)
+
+
+def _with_forms(
+    tally: xr.Dataset, metrics: Sequence[Metric], labels: Sequence[str], texts: Sequence[str] | None
+) -> xr.Dataset:
+    """The tally with what its metrics make of the cells."""
+    numerator, denominator = weights_of(metrics, labels, texts)
+    forms = {"cell_numerator": numerator, "cell_denominator": denominator}
+    return tally.assign({name: (("metric", "outcome", "decision"), form) for name, form in forms.items()})
 
 
 def weights_of(
@@ -124,6 +156,23 @@ def _texts(classes: Sequence[str], positive: str) -> list[str]:
     return [negatives[0] if len(negatives) == 1 else f"not {positive}", positive]
 
 
+def check_partial(roles: Roles, metrics: Sequence[Metric]) -> None:
+    """Refuse what cannot be answered where rows without an outcome are kept."""
+    if roles.y_true is None:
+        raise InputError("unlabelled='keep' keeps rows without an outcome, and needs y_true=, which is not given")
+    if roles.y_score is not None:
+        raise InputError(
+            "unlabelled='keep' takes decisions, and y_score= gives scores; make a column of decisions of them and name it y_pred="
+        )
+    if roles.cluster is not None:
+        raise InputError("unlabelled='keep' counts independent rows, and cluster= is given; leave one of them out")
+    for metric in metrics:
+        if metric.kind == "auc":
+            raise InputError(
+                f"metric {metric.name!r} needs the outcome of every row; leave it out of unlabelled='keep'"
+            )
+
+
 def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
     """Refuse to count cells without outcomes and decisions, or where the cells of a cluster are not independent."""
     if roles.y_true is None:
@@ -145,10 +194,11 @@ def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgrou
     if not any(having):
         return whole
     names = [name for name in SUMS if name in parts[0]]
+    if all(having) and any(is_partial(part) for part in parts):
+        return _add_partial(whole, parts, subgroups)
     if not all(having) or any([name for name in SUMS if name in part] != names for part in parts):
         raise InputError("tallies differ in confusion= or in the score of their cells; make all of them alike")
-    labels = list(dict.fromkeys(str(label) for part in parts for label in part["outcome"].values))
-    labels = labels if len(labels) == 2 else sorted(labels)
+    labels = _labels(parts)
     sums = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in names}
     weighted = "cell_weight" in parts[0]
     squares = np.zeros(len(subgroups.table))
@@ -164,11 +214,42 @@ def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgrou
             sums[name][np.ix_(position, at, at)] += back * part[name].transpose(*CELLS).values
         if weighted:
             squares[position] += weight_squares
+    return _assign(_with_forms_of(whole, parts, labels), sums, squares if weighted else None, labels)
+
+
+def _add_partial(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgroups) -> xr.Dataset:
+    """The tally of the whole where parts keep rows without an outcome; in a part that does not every row is labelled."""
+    labels = _labels(parts)
+    total: PartialCells | None = None
+    for part in parts:
+        if any(name in part for name in SUMS[1:]):
+            raise InputError("tallies with a score in their cells cannot be added to one that keeps unlabelled rows")
+        place = subgroups.codes(of_tally(part).table)
+        at = np.array([labels.index(str(label)) for label in part["outcome"].values], dtype=np.intp)
+        sums = read_partial(part).laid_out(len(subgroups.table), place, at, len(labels))
+        total = sums if total is None else total + sums
+    assert total is not None, "there is at least one part"
+    return with_partial(_with_forms_of(whole, parts, labels), total, labels)
+
+
+def _labels(parts: Sequence[xr.Dataset]) -> list[str]:
+    """The classes of all parts."""
+    labels = list(dict.fromkeys(str(label) for part in parts for label in part["outcome"].values))
+    return labels if len(labels) == 2 else sorted(labels)
+
+
+def with_counts(tally: xr.Dataset, metrics: Sequence[Metric], labels: Sequence[str]) -> xr.Dataset:
+    """The tally with what its metrics make of cells of these labels; of two the second one is the positive class."""
+    two = len(labels) == 2
+    return _with_forms(tally, metrics, BINARY if two else labels, labels if two else None)
+
+
+def _with_forms_of(whole: xr.Dataset, parts: Sequence[xr.Dataset], labels: Sequence[str]) -> xr.Dataset:
+    """The whole with what its metrics make of the cells, from the part that has all classes."""
     largest = max(parts, key=lambda part: part.sizes["outcome"])
-    if largest["outcome"].values.tolist() != labels:
-        raise InputError(f"no tally has all the classes {labels}; give every part all of them")
-    whole = whole.assign({name: largest[name] for name in ("cell_numerator", "cell_denominator")})
-    return _assign(whole, sums, squares if weighted else None, labels)
+    if largest["outcome"].values.tolist() != list(labels):
+        raise InputError(f"no tally has all the classes {list(labels)}; give every part all of them")
+    return whole.assign({name: largest[name] for name in ("cell_numerator", "cell_denominator")})
 
 
 def _assign(

@@ -73,7 +73,7 @@ def tally_from_counts(
     >>> found["estimate"].values.ravel().tolist(), found["status"].values.ravel().tolist()
     ([0.9, 0.0, 1.0], ['ok', 'saturated', 'single'])
     """
-    table, positions = _subgroups(subgroups)
+    table, positions = crossed_subgroups(subgroups)
     numerators = _by_metric(successes, metric)
     denominators = _by_metric(trials, metric)
     if set(numerators) != set(denominators):
@@ -153,7 +153,7 @@ def tally_from_estimates(
     >>> found["sampling_variance"].values.ravel().tolist()
     [0.01, 0.02]
     """
-    table, positions = _subgroups(subgroups)
+    table, positions = crossed_subgroups(subgroups)
     z = _column(estimate, "estimate", len(subgroups))
     v = _column(sampling_variance, "sampling_variance", len(subgroups))
     labels = [table.labels[position] for position in positions]
@@ -205,7 +205,7 @@ def _features(
     return values
 
 
-def _subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]:
+def crossed_subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]:
     """All combinations of the levels of a table, those it has first and in its order."""
     if not hasattr(frame, "columns") or len(frame.columns) == 0:
         raise InputError("subgroups= must be a DataFrame with one column per attribute and one row per subgroup")

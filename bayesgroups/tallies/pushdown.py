@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.data import expressions
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import Roles, check_arguments, check_common, no_weight, positive_label
+from bayesgroups.data.columns import Roles, check_arguments, check_common, no_label, no_weight, positive_label
 from bayesgroups.data.frames import MISSING_LEVEL, Frame, Missing
 from bayesgroups.data.keyed_cells import Cells
 from bayesgroups.data.metrics import Metric
@@ -25,7 +25,7 @@ from bayesgroups.tallies import auc
 from bayesgroups.tallies.aggregation import add_means, check_range, promises
 from bayesgroups.tallies.confusion import SCORE_SUMS, LabelCells
 from bayesgroups.tallies.moments import Moments
-from bayesgroups.tallies.reduction import Reduced, Request, distinct, reduce_source
+from bayesgroups.tallies.reduction import Reduced, Request, Unlabelled, distinct, reduce_source
 from bayesgroups.tallies.subgroup_numbers import check_levels
 from bayesgroups.tallies.subgroups import Subgroups, cross
 from bayesgroups.tallies.sums import Clusters, Features, Sums, add_clusters
@@ -60,18 +60,19 @@ class Pushed:
 
 def push_down(
     frame: object, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, *, decides: bool = False,
-    confusion: bool = False,
+    confusion: bool = False, unlabelled: Unlabelled = "error",
 ) -> Pushed:  # fmt: skip
     """Sums of rows, taken where they are.
 
     Without ``metrics`` only subgroups and checked columns are wanted. ``decides`` is true if a metric needs two classes (a positive
-    one); without it, outcomes may have any number of classes. ``confusion`` asks for sums of scores by outcome and decision.
+    one); without it, outcomes may have any number of classes. ``confusion`` asks for sums of scores by outcome and decision,
+    ``unlabelled`` says what becomes of rows without an outcome.
     """
     check_arguments(roles)
     if is_stream(frame):
-        return _of_stream(frame, roles, metrics, declared, missing, decides)
+        return _of_stream(frame, roles, metrics, declared, missing, decides, unlabelled)
     source = open_source(frame)
-    request, notes = _request(source, roles, metrics, missing, decides, confusion)
+    request, notes = _request(source, roles, metrics, missing, decides, confusion, unlabelled)
     return _finish([reduce_source(source, request)], request, _known_levels(source, declared), notes)
 
 
@@ -81,8 +82,9 @@ def _known_levels(source: Source, declared: Declared) -> Declared:
 
 
 def _of_stream(
-    stream: Any, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, decides: bool
-) -> Pushed:
+    stream: Any, roles: Roles, metrics: Sequence[Metric], declared: Declared, missing: Missing, decides: bool,
+    unlabelled: Unlabelled,
+) -> Pushed:  # fmt: skip
     """The sums of frames that come one by one."""
     if roles.selection_rate is not None:
         raise InputError(
@@ -98,7 +100,7 @@ def _of_stream(
             raise InputError(f"frame {number} of the iterator must be a dataframe; got {type(chunk).__name__}")
         source = open_source(opened)
         try:
-            request, notes = _request(source, roles, metrics, missing, decides)
+            request, notes = _request(source, roles, metrics, missing, decides, unlabelled=unlabelled)
             if number == 1:
                 levels = _known_levels(source, declared)
             parts.append(reduce_source(source, request))
@@ -110,8 +112,9 @@ def _of_stream(
 
 
 def _request(
-    source: Source, roles: Roles, metrics: Sequence[Metric], missing: Missing, decides: bool, confusion: bool = False
-) -> tuple[Request, dict[str, Any]]:
+    source: Source, roles: Roles, metrics: Sequence[Metric], missing: Missing, decides: bool, confusion: bool = False,
+    unlabelled: Unlabelled = "error",
+) -> tuple[Request, dict[str, Any]]:  # fmt: skip
     threshold = roles.threshold
     notes: dict[str, Any] = {"missing": missing}
     if roles.selection_rate is not None:
@@ -119,12 +122,17 @@ def _request(
         threshold, notes["selection_rate_attained"] = selected.threshold, selected.attained
     if threshold is not None:
         notes["threshold"] = threshold
-    request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold, confusion)
+    request = Request(roles, metrics, (), missing, decides or threshold is not None, threshold, confusion, unlabelled)
     single = {"__truth__": [1], "__decision__": [1]}
     labels = {key: single[key] for key in request.labels}
     table = _label_table(request, labels, 1 if request.decides else None, source.frame.implementation)
-    of_labels = _of_labels(metrics, table)
+    of_labels = _of_labels(metrics, table, means=unlabelled == "keep")
     rest = tuple(i for i, metric in enumerate(metrics) if metric.kind != "auc" and i not in of_labels)
+    if rest and unlabelled == "keep":
+        raise InputError(
+            f"metric {metrics[rest[0]].name!r} is no function of outcome and decision, and unlabelled='keep' is about these; tally "
+            "it apart"
+        )
     return replace(request, of_rows=rest), notes
 
 
@@ -160,10 +168,11 @@ _IN_MEMORY: dict[nw.Implementation, Literal["polars", "pyarrow"]] = {
 
 
 def _of_labels(
-    metrics: Sequence[Metric], table: nw.DataFrame[Any], leave: Sequence[int] = ()
+    metrics: Sequence[Metric], table: nw.DataFrame[Any], leave: Sequence[int] = (), *, means: bool = False
 ) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """Membership and values of cells, by position of the metrics that are made of labels alone."""
-    asked = {i: metric for i, metric in enumerate(metrics) if metric.kind in ("rate", "f1") and i not in leave}
+    """Membership and values of cells, by position of the metrics that are made of labels alone; of ``means`` where asked for."""
+    kinds = ("rate", "f1", "mean") if means else ("rate", "f1")
+    asked = {i: metric for i, metric in enumerate(metrics) if metric.kind in kinds and i not in leave}
     try:
         return _evaluated(asked, table)
     except Exception:  # one of them needs a column that cells of labels do not have
@@ -188,20 +197,28 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     roles, metrics = request.roles, request.metrics
     dropped = sum(part.dropped for part in parts)
     rows = np.concatenate([part.cells.table["rows"] for part in parts])
+    without = sum(part.unlabelled for part in parts)
+    if without and not rows.sum():
+        raise no_label(str(roles.y_true))
     if not rows.sum():
         if dropped:
             raise InputError("no rows are left after dropping those with a missing attribute")
         raise InputError("the frame has no rows; nothing can be tallied")
     if dropped:
         notes["rows_dropped"] = int(dropped)
+    if without:
+        notes["rows_unlabelled"] = int(without)
     labels = {key: [label for part in parts for label in part.cells.labels[key]] for key in request.labels}
     table = {name: np.concatenate([part.cells.table[name] for part in parts]) for name in parts[0].cells.table}
     if request.weighted and not table["__weight__sum"].sum():
         raise no_weight(str(roles.weights))
+    partial = request.unlabelled == "keep"
+    if request.unlabelled != "error":
+        labels = {key: _as_decided(some, labels.get("__decision__", [])) for key, some in labels.items()}
     values = distinct(labels, request)
     positive = positive_label(values, roles) if request.decides and values else None
     if positive is None and roles.y_true is not None and roles.y_pred is not None:
-        check_common(roles.y_true, set(labels["__truth__"]), roles.y_pred, set(labels["__decision__"]))
+        check_common(roles.y_true, set(labels["__truth__"]) - {None}, roles.y_pred, set(labels["__decision__"]))
     if positive is not None:
         notes["positive"] = level_text(positive)
     check_levels(_levels_observed(parts, roles.by), declared, int(rows.sum()))
@@ -215,7 +232,9 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     outcomes = _label_table(request, labels, positive, parts[0].frame.implementation)
     weight = table["__weight__sum"] if request.weighted else rows
     squares = table["squares"] if request.weighted else rows
-    label_values = _of_labels(metrics, outcomes, leave=request.of_rows)
+    known = np.array([label is not None for label in labels["__truth__"]], dtype=bool) if partial else None
+    counted = (weight, squares) if known is None else (weight * known, squares * known)
+    label_values = _of_labels(metrics, outcomes, leave=request.of_rows, means=partial)
     moments = Moments(*(np.zeros((len(metrics), size)) for _ in range(4)))
     moments.mean[:] = np.nan
     lowest, highest = [0.0] * len(metrics), [0.0] * len(metrics)
@@ -234,7 +253,8 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
             used = value[counts > 0]
             if len(used):
                 check_range(metric, float(counts.sum()), used.min(), used.max(), float((used * (1 - used)).sum()))
-            w, ww, wv = weight * counts, squares * counts, weight * counts * value
+                lowest[i] = float(used.min()) if metric.kind == "mean" else 0.0
+            w, ww, wv = (part * counts for part in (*counted, counted[0] * value))
         moments.weight[i], moments.weight_squares[i] = add_up(w), add_up(ww)
         some = moments.weight[i] > 0
         mean = add_up(wv)[some] / moments.weight[i][some]
@@ -251,8 +271,16 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     sums = Sums(add_up(rows), moments, request.weighted, scores, features, clusters)
     classes = tuple(sorted({str(value) for value in values}))
     cell_sums = {"weight": weight, "squares": squares, **{name: table[name] for name in SCORE_SUMS if name in table}}
-    cells = LabelCells(place, outcomes, cell_sums)
+    cells = LabelCells(place, outcomes, cell_sums, None if known is None else (known, rows))
     return Pushed(subgroups, locate, sums, lowest, highest, cells, parts[-1].frame, classes, notes)
+
+
+def _as_decided(labels: Sequence[Any], decisions: Sequence[Any]) -> list[Any]:
+    """Labels as decisions have them: a column of whole numbers with gaps is one of floats in some engines."""
+    whole = all(label is None or (isinstance(label, float) and label.is_integer()) for label in labels)
+    if not whole or any(isinstance(decision, float) for decision in decisions):
+        return list(labels)
+    return [None if label is None else int(label) for label in labels]
 
 
 def _levels_observed(parts: Sequence[Reduced], by: Sequence[str]) -> dict[str, set[Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -26,6 +26,8 @@ from bayesgroups.data.metrics import LOSS, Metric
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import BayesgroupsError, InputError
 
+Unlabelled = Literal["error", "keep", "drop"]
+"""What becomes of rows without an outcome."""
 MAX_CELLS = 2**21
 """The largest answer of a group-by that is taken into memory."""
 CANCELLED = 1e-3
@@ -45,6 +47,7 @@ class Request:
     decides: bool
     threshold: float | None
     confusion: bool = False
+    unlabelled: Unlabelled = "error"
 
     @property
     def weighted(self) -> bool:
@@ -77,7 +80,8 @@ class Request:
 class Reduced:
     """Reduction of one source: sums by labels, by score and by cluster, and the frame of rows that were summed.
 
-    ``grid`` is the width to which scores were rounded down, if they were.
+    ``grid`` is the width to which scores were rounded down, if they were; ``unlabelled`` the rows without an outcome that were
+    dropped.
     """
 
     cells: Cells
@@ -86,6 +90,7 @@ class Reduced:
     dropped: float
     grid: float | None
     frame: Frame
+    unlabelled: float = 0.0
 
 
 def reduce_source(source: Source, request: Request) -> Reduced:
@@ -106,13 +111,17 @@ def _reduce(source: Source, request: Request) -> Reduced:
     cells, dropped = _attributes(_first_pass(source, frame, request, numbers), request)
     if request.missing == "drop":
         frame = lazy_columns.drop_missing(frame, roles)
+    without = 0.0
+    if request.unlabelled == "drop":
+        cells, without = _labelled(cells)
+        frame = frame.filter(~lazy_columns.absent(frame, "__truth__"))
     rows = cells.table["rows"]
     for number in numbers:
         lazy_columns.check(source, frame, number, cells.table, rows)
     if roles.cluster is not None and cells.table["cluster_absent"].any():
         lazy_columns.refuse_missing(source, frame, "__cluster__", roles.cluster, "cluster")
     for key, labels in cells.labels.items():
-        if None in labels:
+        if None in labels and (key != "__truth__" or request.unlabelled != "keep"):
             name, argument = (roles.y_true, "y_true") if key == "__truth__" else (roles.y_pred, "y_pred")
             lazy_columns.refuse_missing(source, frame, key, str(name), argument)
     _check_metrics(source, frame, cells.table, request)
@@ -127,13 +136,19 @@ def _reduce(source: Source, request: Request) -> Reduced:
         clusters = _grouped(
             source, frame, request, "__cluster__", expressions.clusters(request.metrics, request.weighted)
         )
-    return Reduced(cells, scores, clusters, dropped, grid, frame)
+    return Reduced(cells, scores, clusters, dropped, grid, frame, without)
 
 
 def distinct(labels: dict[str, list[Any]], request: Request) -> list[Any]:
     """The labels there are, of outcome and decision together; decisions from scores have none."""
     used = [key for key in labels if key == "__truth__" or not request.thresholded]
-    return list(dict.fromkeys(label for key in used for label in labels[key]))
+    return list(dict.fromkeys(label for key in used for label in labels[key] if label is not None))
+
+
+def _labelled(cells: Cells) -> tuple[Cells, float]:
+    """The cells of rows that have an outcome, and the number of rows without."""
+    kept = np.array([label is not None for label in cells.labels["__truth__"]], dtype=bool)
+    return cells.where(kept), float(cells.table["rows"][~kept].sum())
 
 
 def _likely_positive(source: Source, frame: Frame, request: Request) -> object:
@@ -148,6 +163,8 @@ def _likely_positive(source: Source, frame: Frame, request: Request) -> object:
     seen = [
         value for name in names for value in source.collect(frame.select(nw.col(name)).unique().head(9))[name].to_list()
     ]
+    if request.unlabelled != "error":
+        seen = [value for value in seen if isinstance(value, str)]
     return positive_label(list(dict.fromkeys(seen)), roles)
 
 
@@ -360,9 +377,7 @@ def _attributes(cells: Cells, request: Request) -> tuple[Cells, float]:
     if request.missing != "drop":
         return cells, 0.0
     kept = np.array([None not in key for key in cells.keys], dtype=bool)[cells.code]
-    labels = {name: [v for v, keep in zip(values, kept, strict=True) if keep] for name, values in cells.labels.items()}
-    table = {name: values[kept] for name, values in cells.table.items()}
-    return Cells(cells.keys, cells.code[kept], table, labels), float(rows[~kept].sum())
+    return cells.where(kept), float(rows[~kept].sum())
 
 
 def _check_metrics(source: Source, frame: Frame, table: dict[str, FloatArray], request: Request) -> None:

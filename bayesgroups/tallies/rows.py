@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.columns import Roles
+from bayesgroups.data.columns import Roles, no_label
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.given_columns import Column, with_given_columns
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.lazy_columns import absent
 from bayesgroups.data.metric_words import resolve_metrics
 from bayesgroups.data.metrics import LOSS, Metric, class_of
-from bayesgroups.data.sources import is_stream, open_source
-from bayesgroups.errors import InputError
+from bayesgroups.data.sources import Source, is_stream, open_source
+from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
 from bayesgroups.tallies.assembly import Description, assemble
-from bayesgroups.tallies.confusion import check_cells, with_cells
+from bayesgroups.tallies.confusion import check_cells, check_partial, with_cells
 from bayesgroups.tallies.notes import BINARY, direction_settings, is_binary
 from bayesgroups.tallies.pushdown import Pushed, push_down
+from bayesgroups.tallies.reduction import Unlabelled
 from bayesgroups.tallies.subgroups import check_attributes
 from bayesgroups.tallies.variances import Pooling
 
@@ -48,6 +52,7 @@ def tally(
     confusion: bool = False,
     row_covariates: Sequence[str] = (),
     larger_is_better: LargerIsBetter = None,
+    unlabelled: Unlabelled = "error",
 ) -> xr.Dataset:
     """Reduce rows to sufficient statistics per metric and intersectional subgroup.
 
@@ -100,6 +105,10 @@ def tally(
         Direction of the metrics, for whatever tells better subgroups from worse ones. When left out it is that of the name
         (`bayesgroups.data.directions.KNOWN`) or of the `Metric`; where neither has one, as for ``mean``, smaller values are taken
         to be better, and answers note that nobody said so.
+    unlabelled : {"error", "keep", "drop"}
+        What to do with rows whose outcome ``y_true`` is missing: refuse, keep them for what their decision says (as where a judge
+        has decided on all rows and few have a gold label; implies ``confusion=True``, see `bayesgroups.tallies.partial_labels`), or
+        drop and count them. A threshold by ``selection_rate`` is set on all rows.
 
     Returns
     -------
@@ -145,12 +154,22 @@ def tally(
         {metric.name: metric.larger_is_better for metric in wanted},
     )
     _check_needs(wanted, roles)
+    if unlabelled not in get_args(Unlabelled):
+        raise InputError(
+            f"unlabelled={unlabelled!r} does not exist; {near_misses(str(unlabelled), get_args(Unlabelled))}"
+        )
+    if unlabelled == "drop" and roles.y_true is None:
+        raise InputError("unlabelled='drop' drops rows without an outcome, and needs y_true=, which is not given")
+    if unlabelled == "keep":
+        check_partial(roles, wanted)
+        confusion = True
     analysis = choose(cluster_analysis, roles.cluster, pooled_variance)
     if confusion:
         check_cells(roles, analysis)
     if confusion and is_stream(frame):
+        asked = "unlabelled='keep'" if unlabelled == "keep" else "confusion=True"
         raise InputError(
-            "confusion=True counts cells of one frame, and frame= is an iterator of several; "
+            f"{asked} counts cells of one frame, and frame= is an iterator of several; "
             "tally them one by one and add them up with bg.add_tallies()"
         )
     decides = any(_decides(metric) for metric in wanted)
@@ -165,7 +184,11 @@ def tally(
             "row_covariates= is about scores; put auc among the metrics and name the column of scores, y_score="
         )
     source = frame if is_stream(frame) else open_source(frame)
-    pushed = push_down(source, roles, wanted, declared, missing, decides=decides, confusion=confusion)
+    if unlabelled == "keep" and isinstance(source, Source):
+        unlabelled = _kept(source, str(roles.y_true))
+    pushed = push_down(
+        source, roles, wanted, declared, missing, decides=decides, confusion=confusion, unlabelled=unlabelled
+    )
     for metric in wanted:
         label = class_of(metric)
         if label is not None and label not in pushed.classes:
@@ -198,6 +221,19 @@ def tally(
     from bayesgroups.tallies.score_covariates import keep_covariates
 
     return keep_covariates(whole, source, explained)
+
+
+def _kept(source: Source, name: str) -> Unlabelled:
+    """``keep`` where some outcomes are missing, ``error`` where none is; an error where all are."""
+    schema = source.frame.collect_schema()
+    if name not in schema:
+        raise InputError(f"column {name!r} (y_true=) is not in the frame; {near_misses(name, list(schema))}")
+    gone = absent(source.frame, name).cast(nw.Float64).alias("gone")
+    counts = source.collect(source.frame.select(gone).select(nw.len().alias("rows"), nw.col("gone").sum()))
+    rows, missing = counts["rows"].to_list()[0], counts["gone"].to_list()[0]
+    if rows and missing == rows:
+        raise no_label(name)
+    return "keep" if missing else "error"
 
 
 def _binary_means(metrics: Sequence[Metric], pushed: Pushed, loss: str | None) -> dict[str, dict[str, str]]:

@@ -29,6 +29,8 @@ DECISION_SCALE, OUTCOME_SCALE, FOLLOWER_SCALE = 0.5, 0.2, 0.15
 what these have besides where they follow the selection rate."""
 DECISION_OWN, OUTCOME_OWN = 0.5, 0.8
 """Standard deviations of a subgroup's own effects where they are fixed, as shares of these scales."""
+FEW_LABELS_SCALE, FEW_LABELS_OWN = 0.4, 0.5
+"""The same two of outcomes given a decision that depend on the judged rate, see ``judged_rate``."""
 SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD = 0.3, 0.3
 """Prior of the slope by which outcomes follow the selection rate. Where subgroups differ in the place of a normal score alone,
 the logit of a positive outcome given the more frequent decision moves by 0.1 to 0.6 for every 1 that the logit
@@ -60,7 +62,8 @@ def tree(tally: xr.Dataset) -> Tree:
     Parameters
     ----------
     tally : xr.Dataset
-        A tally with ``cell_count(subgroup, outcome, decision)``.
+        A tally with ``cell_count(subgroup, outcome, decision)``, and with ``decision_count(subgroup, decision)`` where outcomes
+        are known of some rows only.
 
     Returns
     -------
@@ -88,7 +91,10 @@ def tree(tally: xr.Dataset) -> Tree:
             raise ValueError(f"metric {str(name)!r} is no function of outcome and decision; leave it out")
     cells = np.asarray(tally["cell_count"].transpose("subgroup", "outcome", "decision").values, dtype=np.float64)
     labels = tuple(str(label) for label in tally["outcome"].values)
-    by_outcome, by_decision = cells.sum(axis=(0, 2)), cells.sum(axis=(0, 1))
+    decided = cells.sum(axis=1)
+    if "decision_count" in tally:
+        decided = np.asarray(tally["decision_count"].transpose("subgroup", "decision").values, dtype=np.float64)
+    by_outcome, by_decision = cells.sum(axis=(0, 2)), decided.sum(axis=0)
     two = len(labels) == 2
     decisions = [1, 0] if two else sorted(range(len(labels)), key=lambda c: -by_decision[c])
     names: list[str] = []
@@ -108,7 +114,7 @@ def tree(tally: xr.Dataset) -> Tree:
             way = (*way, (len(names) - 1, False))
         return [*ways, way]
 
-    to_decision = cut("sel" if two else "decision", decisions, cells.sum(axis=1), ())
+    to_decision = cut("sel" if two else "decision", decisions, decided, ())
     deciding = len(names)
     for decision, before in zip(decisions, to_decision, strict=True):
         outcomes = [1, 0] if two else sorted(range(len(labels)), key=lambda c: (c != decision, -by_outcome[c]))
@@ -125,8 +131,12 @@ def tree(tally: xr.Dataset) -> Tree:
     )
 
 
-def factor_scales(found: Tree, given: float | None = None, *, followed: int | None = None) -> FloatArray:
+def factor_scales(
+    found: Tree, given: float | None = None, *, followed: int | None = None, judged: bool = False
+) -> FloatArray:
     """Scale of the prior of every factor's standard deviations, (factor,), of which one may follow the selection rate.
+
+    With ``judged`` outcomes depend on the judged rate, see ``judged_rate``.
 
     Raises
     ------
@@ -140,12 +150,15 @@ def factor_scales(found: Tree, given: float | None = None, *, followed: int | No
     """
     if given is not None:
         check_scale(given, "tau_scale", logit=True)
-    scales = [FOLLOWER_SCALE if i == followed else OUTCOME_SCALE for i in range(len(found.names))]
+    outcome = FEW_LABELS_SCALE if judged else OUTCOME_SCALE
+    scales = [FOLLOWER_SCALE if i == followed else outcome for i in range(len(found.names))]
     return np.array([given or (DECISION_SCALE if yes else one) for yes, one in zip(found.decides, scales, strict=True)])
 
 
-def own_spreads(found: Tree, given: float | None = None, *, followed: int | None = None) -> FloatArray:
-    """Standard deviation of the own effects of subgroups in every factor, where it is fixed, (factor,).
+def own_spreads(
+    found: Tree, given: float | None = None, *, followed: int | None = None, judged: bool = False
+) -> FloatArray:
+    """Standard deviation of the own effects of subgroups in every factor, where it is fixed or has a floor, (factor,).
 
     Raises
     ------
@@ -157,8 +170,9 @@ def own_spreads(found: Tree, given: float | None = None, *, followed: int | None
     >>> own_spreads(Tree(("sel", "ppv"), np.ones((2, 1)), np.ones((2, 1)), (True, False), (), ())).round(3).tolist()
     [0.25, 0.16]
     """
-    shares_of = np.array([DECISION_OWN if yes else OUTCOME_OWN for yes in found.decides])
-    return np.asarray(shares_of * factor_scales(found, given, followed=followed))
+    outcome = FEW_LABELS_OWN if judged else OUTCOME_OWN
+    shares_of = np.array([DECISION_OWN if yes else outcome for yes in found.decides])
+    return np.asarray(shares_of * factor_scales(found, given, followed=followed, judged=judged))
 
 
 def follower(found: Tree, *, own_fixed: bool) -> int | None:

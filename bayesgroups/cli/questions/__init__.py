@@ -11,6 +11,7 @@ from bayesgroups.cli.questions.certification import DEFINITIONS, EVERYONE, SAMPL
 from bayesgroups.cli.questions.curves import CURVES
 from bayesgroups.cli.questions.disagreement import DISAGREEMENT
 from bayesgroups.cli.questions.disparities import CLASSES, INEQUALITY
+from bayesgroups.cli.questions.judges import JUDGES
 from bayesgroups.cli.questions.prediction import PREDICTION
 from bayesgroups.cli.questions.priors import PRIORS
 from bayesgroups.cli.questions.question import Question
@@ -25,6 +26,7 @@ GROUPS: dict[str, tuple[Question, ...]] = {
     "How many rows?": SAMPLE_SIZES,
     "Thresholds and scores": CURVES,
     "Which system, and for whom?": SYSTEMS,
+    "A judge, and few gold labels": JUDGES,
     "Which model?": PREDICTION + CLASSES + MODELS,
     "Disagreement": DISAGREEMENT,
 }

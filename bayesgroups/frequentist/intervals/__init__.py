@@ -20,6 +20,9 @@ file                       what it holds
 ``odds_ratios``            score and Woolf, for ratios of two odds
 ``mantel_haenszel``        common difference, ratio and odds ratio of two rates across strata: standard errors
 ``weighted_rates``         MOVER, for weighted sums of rates
+``post_stratified``        MOVER and delta method, where all rows have a decision and some an outcome
+``prediction_powered``     PPI and PPI++, for means of few labelled rows beside many judged ones
+``rogan_gladen``           prevalence from a judged rate, sensitivity and specificity
 ``finite_rates``           exact limits of the rate of a finite population (hypergeometric)
 ``weighted_score``         score limits of weighted sums of rates
 ``linear_contrasts``       variances of differences and log ratios of weighted sums, Welch's interval

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decision_shares
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
@@ -25,12 +25,11 @@ from bayesgroups.models.shared.confusion_tree import (
     shares,
     tree,
 )
+from bayesgroups.models.shared.judged_rate import SLOPE_SD, judged_rates, uses_judged_rate
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import Subsets, subsets
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most
 from bayesgroups.report.posterior import Posterior, generator, with_chains
-
-OwnEffects = Literal["fixed", "learned"]
 
 WORST: dict[str, Callable[[Iterable[float]], float]] = {"r_hat": max, "bulk": min, "tail": min}
 """What is the worst value of each of the statistics of mixing."""
@@ -43,9 +42,10 @@ def sample(
     draws: int = 4000,
     order: int | None = None,
     tau_scale: float | None = None,
-    own_effects: OwnEffects = "fixed",
+    own_effects: OwnEffects | None = None,
     follow_selection: bool = True,
     score_offsets: bool = False,
+    judged_rate: bool | None = None,
 ) -> Posterior:
     """Independent draws of the cells of every subgroup, and of every metric of the tally from them.
 
@@ -55,11 +55,14 @@ def sample(
     function of them.
     """
     confusion_tree, components = tree(tally), subsets(tally, order)
-    fixed = own_effects == "fixed" and len(components.names) > 1
-    x = offsets(tally, components) if score_offsets else {}
-    followed = follower(confusion_tree, own_fixed=fixed) if follow_selection else None
+    judged = uses_judged_rate(tally, judged_rate)
+    own_effects = own_effects or ("floored" if judged else "fixed")
+    fixed, floored = (own_effects == kind and len(components.names) > 1 for kind in ("fixed", "floored"))
+    x = offsets(tally, components) if score_offsets and not judged else {}
+    followed = follower(confusion_tree, own_fixed=fixed) if follow_selection and not judged else None
     scales, residual_scales = (
-        scale_of(confusion_tree, tau_scale, followed=followed) for scale_of in (factor_scales, own_spreads)
+        scale_of(confusion_tree, tau_scale, followed=followed, judged=judged)
+        for scale_of in (factor_scales, own_spreads)
     )
     without = np.empty((tally.sizes["subgroup"], 0))
     covariates = [x[name][:, None] if name in x else without for name in confusion_tree.names]
@@ -72,15 +75,22 @@ def sample(
             confusion_tree, pair, components, covariates[followed], scales[pair], residual_scales[pair], rng, draws
         )
         drawn = {pair[0]: first, pair[1]: second}
+    rates: dict[str, FloatArray] = {}
     for i, name in enumerate(confusion_tree.names):
         if i not in drawn:
+            if judged and not confusion_tree.decides[i] and not rates:  # decisions come first
+                rates = judged_rates(decision_shares(confusion_tree, drawn), confusion_tree)
+                covariates = [rates[each][:, None] if each in rates else without for each in confusion_tree.names]
             spread = Prior(
                 "half_normal", (float(scales[i]),) * len(components.names), float(residual_scales[i]) if fixed else None
             )
-            predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SCALE)
+            predictor = Predictor(
+                components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE
+            )
             rng = generator(seed, name, "confusion")
+            residual = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored else None
             successes, count = confusion_tree.successes[i], confusion_tree.count[i]
-            drawn[i] = engine.binomial(predictor, successes, count, spread, rng, draws=draws)
+            drawn[i] = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=residual)
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
     p = expit(np.stack([factor.eta for factor in factors]))
     middle = expit(np.stack([factor.overall for factor in factors]))
@@ -104,6 +114,10 @@ def sample(
     if x:
         data["slope"] = ("factor_with_score", np.concatenate([factor.beta for factor in factors], axis=1))
         coordinates["factor_with_score"] = [name for name in confusion_tree.names if name in x]
+    if rates:
+        slopes = [factor.beta for name, factor in zip(confusion_tree.names, factors, strict=True) if name in rates]
+        data["judged_rate_slope"] = ("judged_factor", np.concatenate(slopes, axis=1))
+        coordinates["judged_factor"] = list(rates)
     if selection_slope is not None and followed is not None:
         data["selection_slope"] = ("follower", selection_slope[:, None])
         coordinates["follower"] = [confusion_tree.names[followed]]

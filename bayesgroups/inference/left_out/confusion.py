@@ -25,6 +25,7 @@ from bayesgroups.inference.prior_conflict import logit
 from bayesgroups.inference.value_nodes import confusion_nodes, factor_rates
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.shared.confusion_tree import Tree, factor_scales, follower, own_spreads, tree
+from bayesgroups.models.shared.judged_rate import SLOPE_SD, judged_rates, uses_judged_rate
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import subsets
 
@@ -50,26 +51,31 @@ class _Factor(NamedTuple):
 
 
 def confusion_cells(
-    draws: xr.Dataset, tally: xr.Dataset, *, order: int | None, tau_scale: float | None, fixed: bool,
-    follow_selection: bool, score_offsets: bool,
+    draws: xr.Dataset, tally: xr.Dataset, *, order: int | None, tau_scale: float | None, own_effects: str | None,
+    follow_selection: bool, score_offsets: bool, judged_rate: bool | None = None,
 ) -> LeftOut:  # fmt: skip
     """Densities of the cells, (draw, 1, subgroup), for they are those of all metrics."""
     factors, components = tree(tally), subsets(tally, order)
-    fixed = fixed and len(components.names) > 1
-    followed = follower(factors, own_fixed=fixed) if follow_selection else None
-    x = offsets(tally, components) if score_offsets else {}
+    judged = uses_judged_rate(tally, judged_rate)
+    own_effects = own_effects or ("floored" if judged else "fixed")
+    fixed, floored = (own_effects == kind and len(components.names) > 1 for kind in ("fixed", "floored"))
+    followed = follower(factors, own_fixed=fixed) if follow_selection and not judged else None
+    x = offsets(tally, components) if score_offsets and not judged else {}
+    if "judged_rate_slope" in draws:
+        shares = draws["cell_share"].transpose("sample", "subgroup", "outcome", "decision").values
+        x = judged_rates(shares.sum(axis=2), factors)
     sds = np.asarray(draws["factor_sd"].transpose("sample", "factor", "component").values, dtype=np.float64)
-    scales = factor_scales(factors, tau_scale, followed=followed)
-    residual_scales = own_spreads(factors, tau_scale, followed=followed)
+    scales = factor_scales(factors, tau_scale, followed=followed, judged=judged)
+    residual_scales = own_spreads(factors, tau_scale, followed=followed, judged=judged)
     rates = factor_rates(draws, factors)
     without = np.empty((tally.sizes["subgroup"], 0))
     laws = []
     for i, name in enumerate(factors.names):
         learned = sds[:, i] if fixed else sds[:, i, :-1]
         residual = np.full(len(sds), residual_scales[i]) if fixed else sds[:, i, -1]
-        z, widths = design(
-            components, x[name][:, None] if name in x else without, learned, LOGIT_OVERALL_SCALE, SLOPE_SCALE
-        )
+        residual = np.hypot(residual, residual_scales[i]) if floored else residual
+        covariate = x[name][:, None] if name in x else without
+        z, widths = design(components, covariate, learned, LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE)
         some = np.flatnonzero(factors.count[i] > 0)
         noise = np.maximum(residual, RESOLVED_SHARE * scales[i]) ** 2
         k, n = factors.successes[i, some], factors.count[i, some]

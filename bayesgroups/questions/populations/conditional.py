@@ -15,12 +15,13 @@ import xarray as xr
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.questions.populations.cells import Cells
+from bayesgroups.tallies.partial_labels import PartialCells, is_partial, read_partial
 
 PopulationOf = Literal["people", "positives", "negatives", "selected", "not_selected", "denominator"]
 """Those whom the sizes of a population count; ``denominator`` are the ones that each metric averages over."""
 _COUNTED: dict[str, PopulationOf] = {
     "fnr": "positives", "tpr": "positives", "fpr": "negatives", "tnr": "negatives", "ppv": "selected", "fdr": "selected",
-    "npv": "not_selected", "for": "not_selected",
+    "npv": "not_selected", "for": "not_selected", "prev": "people", "judge_bias": "people",
 }  # fmt: skip
 
 
@@ -65,13 +66,15 @@ def _words(counted: PopulationOf) -> str:
 class Confusion:
     """Confusion cells: ``shares`` (..., cell, kind) of the people of each cell, 0 without rows, and the weights of one metric.
 
-    A metric is ``numerator`` over ``denominator`` (kind,), both summed with the shares. ``rows`` (cell,) are effective people.
+    A metric is ``numerator`` over ``denominator`` (kind,), both summed with the shares. ``rows`` (cell,) are effective people, and
+    ``labelled`` (cell, decision) those with an outcome, where some have none.
     """
 
     shares: FloatArray
     rows: FloatArray
     numerator: FloatArray
     denominator: FloatArray
+    labelled: FloatArray | None = None
 
     @property
     def parts(self) -> tuple[FloatArray, FloatArray]:
@@ -89,6 +92,8 @@ def read_confusion(tally: xr.Dataset, position: int) -> Confusion | None:
     )
     if not np.isfinite(numerator).all():
         return None
+    if is_partial(tally):
+        return _partial(read_partial(tally), numerator, denominator)
     counts = tally["cell_count"].transpose("subgroup", "outcome", "decision").values
     counts = counts.reshape(tally.sizes["subgroup"], -1)
     rows = counts.sum(axis=1)
@@ -96,11 +101,24 @@ def read_confusion(tally: xr.Dataset, position: int) -> Confusion | None:
     return Confusion(shares, rows, numerator, denominator)
 
 
+def _partial(sums: PartialCells, numerator: FloatArray, denominator: FloatArray) -> Confusion:
+    """Cells where some rows have no outcome; a subgroup with a decision that has rows and no label is one without rows."""
+    decisions, cells = sums.effective
+    labelled = cells.sum(axis=1)
+    whole = ~((decisions > 0) & (labelled <= 0)).any(axis=1) & (decisions.sum(axis=1) > 0)
+    rows = np.where(whole, decisions.sum(axis=1), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        given = np.where(labelled[:, None] > 0, cells / labelled[:, None], 0.0)
+        shares = np.where(whole[:, None, None], decisions[:, None] / rows[:, None, None] * given, 0.0)
+    return Confusion(shares.reshape(len(rows), -1), rows, numerator, denominator, labelled)
+
+
 def ratio_variance(confusion: Confusion, weights: FloatArray, ratio: FloatArray, denominator: FloatArray) -> FloatArray:
     """Linearised variance (...) of a ratio of sums with ``weights`` (..., cell), at the ratio and its denominator (...).
 
     With e = (numerator - ratio denominator) / mean denominator of a person, sum W^2 Var(e) / (n - 1) over the cells; a cell
-    with one row takes the variance of e over all rows.
+    with one row takes the variance of e over all rows. Where some rows have no outcome, outcomes given a decision vary over the
+    labelled rows of that decision, and decisions over all rows.
     """
     deviation = confusion.numerator - ratio[..., None] * confusion.denominator  # (..., kind)
     first = (confusion.shares * deviation[..., None, :]).sum(axis=-1)
@@ -111,8 +129,24 @@ def ratio_variance(confusion: Confusion, weights: FloatArray, ratio: FloatArray,
     typical = ((rows * second).sum(axis=-1) - (rows * first).sum(axis=-1) ** 2 / total) / total
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(rows > 1, spread / (rows - 1), typical[..., None] / rows)
+        if confusion.labelled is not None:
+            each = _partial_variance(confusion, confusion.labelled, deviation)
     used = (weights > 0) & (rows > 0)
     return np.asarray((weights**2 * np.where(used, each, 0.0)).sum(axis=-1) / denominator**2)
+
+
+def _partial_variance(confusion: Confusion, labelled: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Variance (..., cell) of the mean of e over the people of a cell, of which some have no outcome."""
+    number = labelled.shape[1]
+    cells = confusion.shares.reshape(len(labelled), -1, number)
+    e = deviation.reshape(*deviation.shape[:-1], 1, -1, number)
+    share = cells.sum(axis=1)
+    given = cells / np.where(share > 0, share, 1.0)[:, None]
+    mean = (given * e).sum(axis=-2)
+    within = np.maximum((given * e**2).sum(axis=-2) - mean**2, 0.0)
+    outcomes = (share**2 * within / np.maximum(labelled - 1, 1.0)).sum(axis=-1)
+    between = (share * mean**2).sum(axis=-1) - (share * mean).sum(axis=-1) ** 2
+    return np.asarray(outcomes + np.maximum(between, 0.0) / np.maximum(confusion.rows - 1, 1.0))
 
 
 def ratio_bounds(
