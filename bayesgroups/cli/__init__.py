@@ -60,7 +60,8 @@ PIPELINE: dict[str, tuple[Callable[..., int], ...]] = {
     ),
     "Whole analyses": (analysis.init, analysis.run, study.study),
     "Other sources": (
-        tally.tally_from_counts, tally.tally_from_estimates, tally.add_tallies, logs.read_inspect, logs.read_lm_eval,
+        tally.tally_from_counts, tally.tally_from_estimates, tally.add_tallies, logs.read_logs, logs.read_inspect,
+        logs.read_lm_eval,
     ),
 }  # fmt: skip
 """The commands that are written by hand. Their modules import nothing heavy before they run."""
