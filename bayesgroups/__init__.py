@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
+    from bayesgroups.views.html import write_systems_html as write_systems_html
 
 __version__ = "0.1.0"
 
@@ -155,6 +156,7 @@ _HOME = {
     "report_from_draws": "interop.draws",
     "run_analysis": "cli.analysis_files",
     "write_html": "views.html",
+    "write_systems_html": "views.html",
     "BayesgroupsError": "errors",
     "InputError": "errors",
     "MissingDependencyError": "errors",
@@ -178,8 +180,8 @@ __all__ = [  # noqa: RUF022
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
     # Report
-    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
-    "interop",
+    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "write_systems_html", "plots",
+    "run_analysis", "interop",
     # Questions
     "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
     "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",

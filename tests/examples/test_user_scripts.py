@@ -13,7 +13,9 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.errors import InputError
 from bayesgroups.estimators import ESTIMATORS
+from bayesgroups.interop import read_logs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -93,3 +95,17 @@ def test_a_model_of_ones_own_is_sampled() -> None:
         report["posterior"].to_dataset()["mu"].mean(("chain", "draw")).values for report in (exact, sampled)
     )
     np.testing.assert_allclose(first, second, atol=0.02)
+
+
+def test_two_language_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = script("language_models")
+    models.write_logs(tmp_path, seed=1)
+    with pytest.raises(
+        InputError, match="12 of 900 answers of 'lab/new' have no score, 12 of them because of an error"
+    ):
+        read_logs(tmp_path, score="match")
+    pairs = models.pairs_of(tmp_path)
+    assert pairs["complete"].sel(complete_statistic="items").sum().item() == 900
+    models.main(["--page", str(tmp_path / "models.html")])
+    assert "lab/new - lab/old, bayesian" in capsys.readouterr().out
+    assert "lab/new is shown to be better in English | sums." in (tmp_path / "models.html").read_text("utf-8")
