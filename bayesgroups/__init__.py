@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from bayesgroups.tallies.files import save_tally as save_tally
     from bayesgroups.tallies.labels import name_levels as name_levels
     from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
+    from bayesgroups.tallies.shared_clusters import two_way_clusters as two_way_clusters
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
     from bayesgroups.views.html import write_systems_html as write_systems_html
@@ -150,6 +151,7 @@ _HOME = {
     "open_tally": "tallies.files",
     "name_levels": "tallies.labels",
     "paired_tally": "tallies.paired_rows",
+    "two_way_clusters": "tallies.shared_clusters",
     "compare_systems": "questions.systems",
     "leaderboard": "questions.systems",
     "tally_from_estimator": "interop.scikit_learn",
@@ -175,7 +177,7 @@ _MODULES = {
 __all__ = [  # noqa: RUF022
     # Tally
     "tally", "tally_from_counts", "tally_from_estimates", "tally_from_estimator", "disagreement_tally", "paired_tally",
-    "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
+    "two_way_clusters", "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
