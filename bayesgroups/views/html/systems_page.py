@@ -24,7 +24,7 @@ from bayesgroups.views.html.templates import filled
 
 POSTERIORS = {
     "crossed_binomial": "crossed effects with a binomial likelihood for the share of items on which two systems differ, and for "
-    "the share of these that the first one has right",
+    "the share of these that the first one has right (or, of rates of decisions, counted)",
     "crossed_normal": "crossed effects with a normal likelihood for the values of all systems, whose errors are correlated as "
     "the items show",
 }
@@ -117,7 +117,8 @@ def render(
         "level": percent(level),
         "usable": bool(answer["usable"].values.all() and board["usable"].values.all()),
         "note": plain(str(answer.attrs.get("note", board.attrs.get("note", "")))),
-        "asked": f"Values of {len(names)} systems on the same items, by {' and '.join(map(plain, attributes_of(source)))}.",
+        "asked": f"{_quantity(source)} of {len(names)} systems on the same items, by "
+        f"{' and '.join(map(plain, attributes_of(source)))}.",
         "direction": "larger is better" if sign > 0 else "smaller is better",
         "estimand": f"{ESTIMAND[:1].upper()}{ESTIMAND[1:]}.",
         "board": leaderboard_section(board, shown),
@@ -133,7 +134,7 @@ def _method(answer: xr.Dataset) -> list[str]:
     """Sentences on both approaches, on what holds together, and on items that are left out."""
     bayesian, frequentist = (str(answer["method"].sel(approach=name).values) for name in ("bayesian", "frequentist"))
     return [
-        "Systems are compared item by item: items that both have right, or both wrong, say nothing about which is better.",
+        "Systems are compared item by item: items on which two systems have the same value say nothing about which is better.",
         f"Bayesian: {POSTERIORS[bayesian]}; the estimate is the posterior mean. Subgroups borrow strength from one another, so "
         "that the difference in a small subgroup leans on those of the others.",
         f"Frequentist: {TESTS[frequentist]}, each subgroup by itself.",
@@ -142,6 +143,12 @@ def _method(answer: xr.Dataset) -> list[str]:
         "Systems that cannot be told apart are not shown to be equal. Whether the intervals of two systems overlap does not "
         "matter; their difference does.",
     ]
+
+
+def _quantity(source: xr.Dataset) -> str:
+    """The values that are compared, by their name where they have one."""
+    rate = json.loads(source.attrs["settings"]).get("metric")
+    return "Values" if rate is None else f"Values of {rate}"
 
 
 def _facts(source: xr.Dataset, seed: int) -> dict[str, str]:
@@ -157,7 +164,10 @@ def _code(source: xr.Dataset, level: float, correction: str, interval: str, seed
     """Python that makes the page of the same rows."""
     settings = json.loads(source.attrs["settings"])
     names = [str(name) for name in source["system"].values]
-    given = {name: settings.get(name) for name in ("item", "epoch", "epochs", "cluster", "baseline", "missing")}
+    given = {
+        name: settings.get(name)
+        for name in ("metric", "y_true", "item", "epoch", "epochs", "cluster", "baseline", "missing")
+    }
     usual = {"epochs": "items", "missing": "error"}
     asked = [f"{name}={value!r}" for name, value in given.items() if value is not None and value != usual.get(name)]
     tally = ", ".join(["rows", f"by={attributes_of(source)!r}", f"systems={names!r}", *asked, "..."])

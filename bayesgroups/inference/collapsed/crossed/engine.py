@@ -119,8 +119,8 @@ def gaussian(
     residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
     eta = np.empty((draws, len(y)))
     if covariance is not None:
-        own = (residual_sd**2 + extra[:1]) * np.ones((draws, 1))
-        eta = _with_own_effects(drawn.shared(slice(0, draws)), y, own, covariance, rng)
+        residual = (residual_sd**2 + extra[:1]) * np.ones((draws, 1))
+        eta = _with_residual_effects(drawn.shared(slice(0, draws)), y, residual, covariance, rng)
         return CrossedDraws(eta, drawn.overall, drawn.beta, tau, weighed.k_hat, weighed.ess)
     for block in chunks(draws, len(y), SMALL_CHUNK):
         variance = (residual_sd if prior.residual_sd is not None else residual_sd[block]) ** 2 + extra
@@ -142,15 +142,15 @@ def _correlated(predictor: Predictor, y: FloatArray, v: FloatArray, covariance: 
     return SubgroupSpace(predictor, y, v, between - np.diag(np.diagonal(between)))
 
 
-def _with_own_effects(
-    shared: FloatArray, y: FloatArray, own: FloatArray, covariance: FloatArray, rng: np.random.Generator
+def _with_residual_effects(
+    shared: FloatArray, y: FloatArray, residual: FloatArray, covariance: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Values (draw, subgroup) given what subgroups share, with residual effects of variance ``own`` (draw, 1), drawn jointly."""
+    """Values (draw, subgroup) given what subgroups share, with residual effects of variance ``residual`` (draw, 1), drawn jointly."""
     turned = directions_of(covariance)
     gap = turned.along(np.where(turned.seen, y - shared, 0.0))
     error = np.where(turned.seen, turned.variance, np.inf)
-    gain = own / (own + error)
-    left = np.where(turned.seen, gain * np.where(turned.seen, error, 0.0), own)
+    gain = residual / (residual + error)
+    left = np.where(turned.seen, gain * np.where(turned.seen, error, 0.0), residual)
     return np.asarray(shared + turned.back(gain * gap + np.sqrt(left) * rng.standard_normal(gap.shape)))
 
 
