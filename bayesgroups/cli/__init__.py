@@ -58,10 +58,12 @@ PIPELINE: dict[str, tuple[Callable[..., int], ...]] = {
         demo.demo, tally.tally, estimate.estimate, poststratify.poststratify, pages.compare, pages.show, pages.write_html,
         pages.export,
     ),
-    "From evaluation logs": (log_comparison.compare_logs, logs.read_logs, logs.read_inspect, logs.read_lm_eval),
+    "From evaluation logs": (
+        log_comparison.compare_logs, log_comparison.write_systems_html, logs.read_logs, logs.read_inspect, logs.read_lm_eval,
+    ),
     "Whole analyses": (analysis.init, analysis.run, study.study),
     "Other sources": (
-        tally.tally_from_counts, tally.tally_from_estimates, tally.add_tallies,
+        tally.tally_from_counts, tally.tally_from_estimates, tally.add_tallies, tally.two_way_clusters,
     ),
 }  # fmt: skip
 """The commands that are written by hand. Their modules import nothing heavy before they run."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.text import Text
 
 from bayesgroups.cli.log_options import LOGS, LogOptions
-from bayesgroups.cli.options import ANSWER, AnswerOptions, Larger, Names, Written
+from bayesgroups.cli.options import ANSWER, AnswerOptions, Larger, Names, Output, Written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,42 @@ def compare_logs(
 
         output().print(Text(f"Wrote the page to {html}"))
     return 0 if differences["usable"].values.all() else 1
+
+
+def write_systems_html(
+    tally: Path, *, output: Output, level: float = 0.95, correction: Literal["holm_all", "holm", "none"] = "holm_all",
+    interval: Literal["newcombe", "tango", "wald"] = "newcombe", seed: int = 0,
+) -> int:  # fmt: skip
+    """Write which of several systems is better, and for whom, as one page that needs nothing else.
+
+    For example:
+
+        bayesgroups write-systems-html pairs.tally.nc --output systems.html
+
+    Parameters
+    ----------
+    tally
+        A tally of systems, as written by 'bayesgroups paired-tally' (.nc).
+    output
+        The page.
+    level
+        Probability of the intervals.
+    correction
+        What limits and p-values hold for together: all pairs and subgroups, the pairs of each subgroup, or none.
+    interval
+        Frequentist limits of right and wrong answers.
+    seed
+        Source of all randomness.
+    """
+    from bayesgroups.cli import consoles
+    from bayesgroups.cli.invocations import command_line
+    from bayesgroups.tallies.files import open_tally
+    from bayesgroups.views.html import write_systems_html as write
+
+    told = open_tally(tally).assign_attrs(command=command_line())
+    page = write(told, output, level=level, correction=correction, interval=interval, seed=seed)
+    consoles.output().print(Text(f"Wrote the page to {page}"))
+    return 0
 
 
 def _paired(

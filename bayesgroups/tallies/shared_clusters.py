@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
@@ -80,6 +81,7 @@ def _assigned(tally: xr.Dataset, covariance: FloatArray) -> xr.Dataset:
     return tally.assign_coords(subgroup_other=tally["subgroup"].values).assign(data)
 
 
+@checked_keywords
 def two_way_clusters(first: xr.Dataset, second: xr.Dataset, both: xr.Dataset) -> xr.Dataset:
     """The covariance of subgroups whose rows lie in clusters of two kinds that cross, such as items and templates.
 

@@ -286,3 +286,21 @@ def test_counts_have_no_covariance_and_means_of_them_do() -> None:
     pooled = bg.estimate(tallied(rows), bg.CompletePooling(), seed=1)
     note = "mean: subgroups share clusters, and both sides take their errors for independent"
     assert note in json.loads(pooled.attrs["notes"])
+
+
+def test_the_commands_keep_the_covariance(tmp_path: Path) -> None:
+    from bayesgroups.cli import run
+
+    rows = matched(24).assign(item=lambda frame: np.arange(len(frame)) % 12)
+    rows["both"] = rows["template"] + "/" + rows["item"].astype(str)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    asked = ["tally", str(tmp_path / "rows.csv"), "--by", "group", "--metric", "mean", "--loss", "score"]
+    for kind in ("template", "item", "both"):
+        line = [*asked, "--cluster", kind, "--shared-clusters", "covariance", "--output", str(tmp_path / f"{kind}.nc")]
+        assert run(line) == 0
+    opened = bg.open_tally(tmp_path / "template.nc")
+    xr.testing.assert_allclose(opened["sampling_covariance"], tallied(rows)["sampling_covariance"])
+    files = [str(tmp_path / f"{kind}.nc") for kind in ("template", "item", "both")]
+    assert run(["two-way-clusters", *files, "--output", str(tmp_path / "two.nc")]) == 0
+    both = bg.two_way_clusters(*(bg.open_tally(file) for file in files))
+    xr.testing.assert_allclose(bg.open_tally(tmp_path / "two.nc")["sampling_covariance"], both["sampling_covariance"])

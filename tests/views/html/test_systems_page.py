@@ -112,6 +112,19 @@ def test_logs_become_a_page_with_one_command(tmp_path: Path, capsys: pytest.Capt
     assert "t tests and t limits" in text
 
 
+def test_a_saved_tally_becomes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = bg.save_tally(bg.paired_tally(rows(), ["site"], ["B", "A"]), tmp_path / "pairs.nc")
+    page = tmp_path / "page.html"
+    assert (
+        run(["write-systems-html", str(tally), "--output", str(page), "--interval", "tango", "--correction", "holm"])
+        == 0
+    )
+    assert "Wrote the page to" in capsys.readouterr().out
+    shown = texts(page.read_text("utf-8"))
+    assert "limits of Tango's score test" in shown
+    assert "limits that hold for the pairs of each subgroup together" in shown
+
+
 def test_what_logs_do_not_say_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     line = ["compare-logs", INSPECT, "--score"]
 

@@ -102,8 +102,8 @@ def gaussian(
     """Draws given estimates ``y`` around the prior mean with error variances ``v``, infinite where there is none.
 
     ``y`` (subgroup,) is less the prior mean of ``overall``; ``known`` (subgroup,) are known variances of the subgroups'
-    residual effects, beside those of the last component. ``covariance`` (subgroup, subgroup) is that of correlated errors, with
-    ``v`` on its diagonal, NaN where there is none; known variances are then all alike.
+    residual effects, beside those of the last component. ``covariance`` (subgroup, subgroup) is that of correlated errors,
+    with ``v`` on its diagonal, NaN where there is none; known variances are then all alike.
     """
     y = np.where(np.isfinite(v), y, 0.0)
     extra = np.zeros(len(y)) if known is None else known
@@ -145,7 +145,7 @@ def _correlated(predictor: Predictor, y: FloatArray, v: FloatArray, covariance: 
 def _with_residual_effects(
     shared: FloatArray, y: FloatArray, residual: FloatArray, covariance: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Values (draw, subgroup) given what subgroups share, with residual effects of variance ``residual`` (draw, 1), drawn jointly."""
+    """Values (draw, subgroup) given what subgroups share; residual effects of variance ``residual`` (draw, 1) are drawn jointly."""
     turned = directions_of(covariance)
     gap = turned.along(np.where(turned.seen, y - shared, 0.0))
     error = np.where(turned.seen, turned.variance, np.inf)
