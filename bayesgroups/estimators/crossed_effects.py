@@ -16,7 +16,7 @@ from bayesgroups.estimators.base import (
     likelihood_words,
 )
 from bayesgroups.estimators.scales_by_order import ScaleByOrder, by_order, orders, scale_words
-from bayesgroups.estimators.shared_clusters import Taken, has_covariance, no_nodes, refuse_sampling
+from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +144,7 @@ class CrossedEffects(Estimator):
 
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.crossed_effects`."""
-        refuse_sampling(tally, "CrossedEffects")
+        refuse_sampling(self, tally)
         from bayesgroups.models import crossed_effects
 
         return crossed_effects.build(
@@ -186,7 +186,7 @@ class CrossedEffects(Estimator):
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial, or normal with shrunk row variances; tasks are the subgroups of one metric."""
-        if has_covariance(tally):
+        if correlates(self, tally):
             return no_nodes()
         from bayesgroups.inference.value_nodes import value_nodes
         from bayesgroups.models.shared.tasks import stack
@@ -198,7 +198,7 @@ class CrossedEffects(Estimator):
 
     def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
         """Effects of the subgroup integrated out, given the other subgroups; tasks are left out one at a time too."""
-        if has_covariance(tally):
+        if correlates(self, tally):
             return super().left_out(draws, tally)
         from bayesgroups.inference.left_out.crossed import crossed_effects
         from bayesgroups.models.shared.tasks import stack
@@ -216,10 +216,12 @@ class CrossedEffects(Estimator):
             residual=self.own_effects,
         )
 
-    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64] | None:
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial, or normal with shrunk row variances."""
-        if has_covariance(tally):
-            return None
+        if correlates(self, tally):
+            from bayesgroups.inference.correlated_errors import log_density
+
+            return log_density(draws["mu"].transpose("sample", "subgroup").values, tally)
         from bayesgroups.inference.value_likelihoods import value_likelihood
         from bayesgroups.models.shared.variances import with_shrunk_variances
 

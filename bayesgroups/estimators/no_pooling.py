@@ -14,7 +14,7 @@ from bayesgroups.estimators.base import (
     likelihood_words,
     weak_prior_words,
 )
-from bayesgroups.estimators.shared_clusters import Taken, has_covariance, no_nodes, refuse_sampling
+from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,7 +132,7 @@ class NoPooling(Estimator):
 
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.no_pooling`."""
-        refuse_sampling(tally, "NoPooling")
+        refuse_sampling(self, tally)
         from bayesgroups.models import no_pooling
 
         return no_pooling.build(tally, likelihood=self.likelihood)
@@ -157,7 +157,7 @@ class NoPooling(Estimator):
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial or normal, at the values."""
-        if has_covariance(tally):
+        if correlates(self, tally):
             return no_nodes()
         from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
 
@@ -165,16 +165,14 @@ class NoPooling(Estimator):
 
     def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
         """Prior predictive, in closed form."""
-        if has_covariance(tally):
+        if correlates(self, tally):
             return super().left_out(draws, tally)
         from bayesgroups.inference.left_out.conjugate import alone
 
         return alone(tally, binomial=is_binomial(tally, self.likelihood))
 
-    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64] | None:
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial or normal."""
-        if has_covariance(tally):
-            return None
         from bayesgroups.inference.value_likelihoods import value_likelihood
 
         return value_likelihood(draws, tally, binomial=is_binomial(tally, self.likelihood))

@@ -15,7 +15,7 @@ from bayesgroups.estimators.base import (
     is_binomial,
     likelihood_words,
 )
-from bayesgroups.estimators.shared_clusters import Taken, has_covariance, no_nodes, refuse_sampling
+from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,7 +151,7 @@ covariates=(), coefficient_scale=None, method='reml')
 
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.partial_pooling` and `bayesgroups.models.clustered`."""
-        refuse_sampling(tally, "PartialPooling")
+        refuse_sampling(self, tally)
         from bayesgroups.models import clustered, partial_pooling
 
         if self.clusters == "random_effects":
@@ -201,7 +201,7 @@ covariates=(), coefficient_scale=None, method='reml')
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial or normal, at the values; with random effects clusters have a likelihood of their own."""
-        if has_covariance(tally):
+        if correlates(self, tally):
             return no_nodes()
         from bayesgroups.inference.observed_nodes import ObservedNodes
         from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
@@ -212,7 +212,7 @@ covariates=(), coefficient_scale=None, method='reml')
 
     def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
         """Effects of subgroups integrated out; with random effects of clusters there is no answer."""
-        if has_covariance(tally):
+        if correlates(self, tally):
             return super().left_out(draws, tally)
         from bayesgroups.inference.left_out.population import population_estimates, population_rates
 
@@ -227,10 +227,12 @@ covariates=(), coefficient_scale=None, method='reml')
         """With random effects of clusters."""
         return self.clusters == "random_effects"
 
-    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64] | None:
+    def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial or normal."""
-        if has_covariance(tally):
-            return None
+        if correlates(self, tally):
+            from bayesgroups.inference.correlated_errors import log_density
+
+            return log_density(draws["mu"].transpose("sample", "subgroup").values, tally)
         from bayesgroups.inference.value_likelihoods import value_likelihood
 
         return value_likelihood(draws, tally, binomial=is_binomial(tally, self.likelihood))

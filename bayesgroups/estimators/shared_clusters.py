@@ -32,12 +32,17 @@ def has_covariance(tally: xr.Dataset) -> bool:
     return covariance_of(tally) is not None
 
 
-def refuse_sampling(tally: xr.Dataset, word: str) -> None:
+def correlates(estimator: Estimator, tally: xr.Dataset) -> bool:
+    """True if the Bayesian side of an estimator takes the errors of a tally with one metric for correlated."""
+    return has_covariance(tally) and estimator.takes_covariance(tally) != "neither"
+
+
+def refuse_sampling(estimator: Estimator, tally: xr.Dataset) -> None:
     """Refuse the PyMC model, which has independent errors, where they are correlated."""
-    if has_covariance(tally):
+    if correlates(estimator, tally):
         raise InputError(
-            f"{word}: the PyMC model has independent errors, and subgroups of metric {str(tally['metric'].values[0])!r} share "
-            "clusters; use inference='collapsed', or a tally with shared_clusters='ignore'"
+            f"{type(estimator).__name__}: the PyMC model has independent errors, and subgroups of metric "
+            f"{str(tally['metric'].values[0])!r} share clusters; use inference='collapsed', or a tally with shared_clusters='ignore'"
         )
 
 

@@ -61,3 +61,17 @@ def directions_of(covariance: FloatArray) -> Directions:
     variance = np.full(len(covariance), np.nan)
     variance[seen] = np.maximum(values, SMALLEST_SHARE * values.max(initial=0.0))
     return Directions(seen, vectors, variance)
+
+
+def log_density(values: FloatArray, tally: xr.Dataset) -> FloatArray:
+    """Log density (draw, direction) of the estimates of the first metric given values (draw, subgroup), 0 without data.
+
+    Its sum over directions is that of all estimates together; no column is of a subgroup.
+    """
+    covariance = covariance_of(tally)
+    assert covariance is not None, "asked for correlated errors only"
+    turned = directions_of(covariance)
+    gap = turned.along(np.where(turned.seen, np.nan_to_num(tally["estimate"].values[0]) - values, 0.0))
+    variance = np.where(turned.seen, turned.variance, 1.0)
+    density = -0.5 * (np.log(2 * np.pi * variance) + gap**2 / variance)
+    return np.where(turned.seen, density, 0.0)

@@ -25,6 +25,11 @@ def check_outcome(metric: str, y_true: str | None) -> None:
         raise InputError(f"metric={metric!r} needs no outcome; leave y_true= out, or take tpr, fnr, fpr or tnr")
 
 
+def rate_of(metric: str) -> DecisionRate | None:
+    """The rate of decisions of that name; None where values are graded or numbers."""
+    return next((name for name in COUNTED if name == metric), None)
+
+
 def counted(decisions: FloatArray, outcome: FloatArray | None, metric: DecisionRate) -> FloatArray:
     """Values (row, system) of a rate: 1 for the decision that is counted, NaN where a row does not count or nothing was decided.
 

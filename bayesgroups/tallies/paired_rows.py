@@ -19,7 +19,7 @@ from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.texts import as_json, level_text
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.tallies.paired_decisions import check_outcome
+from bayesgroups.tallies.paired_decisions import check_outcome, rate_of
 from bayesgroups.tallies.paired_items import ItemColumns, Items, averaged, long_items, wide_items
 from bayesgroups.tallies.paired_sums import STATISTICS, paired_sums
 from bayesgroups.tallies.rows import tally
@@ -140,7 +140,7 @@ def paired_tally(
             )
         if metric not in get_args(PairedMetric):
             raise InputError(f"metric={metric!r} is not one of {', '.join(map(repr, get_args(PairedMetric)))}")
-        graded, rate = metric != "mean", None if metric in ("correct", "mean") else metric
+        graded, rate = metric != "mean", rate_of(metric)
         check_outcome(metric, y_true)
         items = wide_items(frame, columns, _columns_of(systems), graded=graded, rate=rate, outcome=y_true)
     else:

@@ -247,7 +247,7 @@ def test_false_negatives_of_two_systems_are_mcnemars_table_of_the_positives() ->
     np.testing.assert_allclose(answer["difference"].sel(reference), -mirrored["difference"].sel(reference), atol=1e-12)
     np.testing.assert_array_equal(answer["p_value"], mirrored["p_value"])
     better = [each["probability_better"].sel(approach="bayesian").values for each in (answer, mirrored)]
-    np.testing.assert_allclose(*better, atol=0.02)
+    np.testing.assert_allclose(better[0], better[1], atol=0.02)
 
 
 def test_a_subgroup_without_positives_is_undefined_with_its_reason() -> None:

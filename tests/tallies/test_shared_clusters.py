@@ -19,6 +19,7 @@ from bayesgroups.frequentist.crossed import sure
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.correlated_errors import log_density
 from bayesgroups.tallies.cluster_covariance import (
     residual_table,
     robust_covariance,
@@ -276,6 +277,16 @@ def test_what_does_not_go_with_a_covariance_is_refused() -> None:
         bg.estimate(tallied(rows), bg.NoPooling(), seed=1, inference="nuts")
 
 
+def test_tasks_and_covariates_take_errors_for_independent_and_say_so() -> None:
+    rows = matched(24, "abcd").assign(other=lambda frame: 0.5 * frame["score"] - 1)
+    losses = [bg.Metric(name, name, kind="mean", larger_is_better=False) for name in ("score", "other")]
+    tally = bg.tally(rows, ["group"], losses, cluster="template", shared_clusters="covariance")
+    report = bg.estimate(tally, bg.CrossedEffects(tasks=True), seed=1)
+    assert "score: subgroups share clusters, and both sides take their errors for independent" in report.attrs["notes"]
+    assert "log_likelihood" in report
+    assert json.loads(bg.estimate(tally, bg.CrossedEffects(), seed=1).attrs["notes"]) == []
+
+
 def test_counts_have_no_covariance_and_means_of_them_do() -> None:
     rows = matched().assign(right=lambda frame: (frame["score"] > 0).astype(int))
     tally = bg.tally(rows, ["group"], "correct", correct="right", cluster="template", shared_clusters="covariance")
@@ -294,13 +305,29 @@ def test_the_commands_keep_the_covariance(tmp_path: Path) -> None:
     rows = matched(24).assign(item=lambda frame: np.arange(len(frame)) % 12)
     rows["both"] = rows["template"] + "/" + rows["item"].astype(str)
     rows.to_csv(tmp_path / "rows.csv", index=False)
-    asked = ["tally", str(tmp_path / "rows.csv"), "--by", "group", "--metric", "mean", "--loss", "score"]
-    for kind in ("template", "item", "both"):
-        line = [*asked, "--cluster", kind, "--shared-clusters", "covariance", "--output", str(tmp_path / f"{kind}.nc")]
-        assert run(line) == 0
-    opened = bg.open_tally(tmp_path / "template.nc")
+    asked = ["--by", "group", "--metric", "mean", "--loss", "score", "--cluster", "template"]
+    files = [tmp_path / f"{kind}.nc" for kind in ("template", "item", "both")]
+    assert (
+        run(["tally", str(tmp_path / "rows.csv"), *asked, "--shared-clusters", "covariance", "-o", str(files[0])]) == 0
+    )
+    opened = bg.open_tally(files[0])
     xr.testing.assert_allclose(opened["sampling_covariance"], tallied(rows)["sampling_covariance"])
-    files = [str(tmp_path / f"{kind}.nc") for kind in ("template", "item", "both")]
-    assert run(["two-way-clusters", *files, "--output", str(tmp_path / "two.nc")]) == 0
-    both = bg.two_way_clusters(*(bg.open_tally(file) for file in files))
+    kinds = [opened, *(tallied(rows.assign(template=rows[kind])) for kind in ("item", "both"))]
+    for tally, file in zip(kinds[1:], files[1:], strict=True):
+        bg.save_tally(tally, file)
+    assert run(["two-way-clusters", *map(str, files), "--output", str(tmp_path / "two.nc")]) == 0
+    both = bg.two_way_clusters(*kinds)
     xr.testing.assert_allclose(bg.open_tally(tmp_path / "two.nc")["sampling_covariance"], both["sampling_covariance"])
+
+
+def test_sensitivity_to_the_prior_has_the_likelihood_of_all_estimates_together() -> None:
+    tally = tallied(matched(30, "abcd"))
+    values = np.random.default_rng(1).normal(size=(3, 4))
+    expected = stats.multivariate_normal(np.zeros(4), tally["sampling_covariance"].values[0]).logpdf(
+        tally["estimate"].values[0] - values
+    )
+    np.testing.assert_allclose(log_density(values, tally).sum(axis=1), expected, rtol=1e-9)
+    for estimator in (bg.PartialPooling(), bg.CrossedEffects()):
+        answer = bg.prior_sensitivity(bg.estimate(tally, estimator, seed=1))
+        assert np.isfinite(answer["likelihood"]).all()
+    assert np.isnan(bg.loo(bg.estimate(tally, bg.PartialPooling(), seed=1))["elpd_i"]).all()
