@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from bayesgroups.tallies.files import save_tally as save_tally
     from bayesgroups.tallies.labels import name_levels as name_levels
     from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
-    from bayesgroups.tallies.shared_clusters import two_way_clusters as two_way_clusters
+    from bayesgroups.tallies.two_way_clusters import two_way_clusters as two_way_clusters
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
     from bayesgroups.views.html import write_systems_html as write_systems_html
@@ -151,7 +151,7 @@ _HOME = {
     "open_tally": "tallies.files",
     "name_levels": "tallies.labels",
     "paired_tally": "tallies.paired_rows",
-    "two_way_clusters": "tallies.shared_clusters",
+    "two_way_clusters": "tallies.two_way_clusters",
     "compare_systems": "questions.systems",
     "leaderboard": "questions.systems",
     "tally_from_estimator": "interop.scikit_learn",

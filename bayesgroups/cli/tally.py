@@ -203,7 +203,7 @@ def two_way_clusters(first: Path, second: Path, both: Path, *, output: Output) -
         Write the first tally with the covariance of its subgroups to this NetCDF file.
     """
     from bayesgroups.tallies.files import open_tally
-    from bayesgroups.tallies.shared_clusters import two_way_clusters as combined
+    from bayesgroups.tallies.two_way_clusters import two_way_clusters as combined
 
     return wrote(combined(*(open_tally(path) for path in (first, second, both))), output)
 

@@ -42,7 +42,8 @@ def refuse_sampling(estimator: Estimator, tally: xr.Dataset) -> None:
     if correlates(estimator, tally):
         raise InputError(
             f"{type(estimator).__name__}: the PyMC model has independent errors, and subgroups of metric "
-            f"{str(tally['metric'].values[0])!r} share clusters; use inference='collapsed', or a tally with shared_clusters='ignore'"
+            f"{str(tally['metric'].values[0])!r} share clusters; use inference='collapsed', or a tally with "
+            "shared_clusters='ignore'"
         )
 
 

@@ -95,6 +95,7 @@ def test_lines_can_be_made_again() -> None:
 
 def test_the_program_writes_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "DESIGNS", [(6, 50, 0.5)])
+    monkeypatch.setattr(study.lines, "__defaults__", (("none", "0.5"), None, study.SEED))
     study.main(["--output", str(tmp_path / "again.csv"), "--replications", "2"])
     with (tmp_path / "again.csv").open(encoding="utf-8", newline="") as file:
-        assert [line["prior"] for line in csv.DictReader(file)] == list(study.PRIORS)
+        assert [line["prior"] for line in csv.DictReader(file)] == ["none", "0.5"]

@@ -242,12 +242,12 @@ def test_false_negatives_of_two_systems_are_mcnemars_table_of_the_positives() ->
     assert cells.sel(first_right=0, second_right=1).item() == 2  # found by the new system, missed by the old one
     positives = DECIDED.loc[DECIDED["y"] == 1, ["site", "new", "old"]]
     found = bg.paired_tally(positives, ["site"], ["new", "old"])
-    answer, mirrored = (bg.compare_systems(each, overall=True, seed=1) for each in (tally, found))
+    answer, mirrored = (bg.compare_systems(each, pooling="none", overall=True, seed=1) for each in (tally, found))
     reference = {"approach": "frequentist"}
     np.testing.assert_allclose(answer["difference"].sel(reference), -mirrored["difference"].sel(reference), atol=1e-12)
     np.testing.assert_array_equal(answer["p_value"], mirrored["p_value"])
     better = [each["probability_better"].sel(approach="bayesian").values for each in (answer, mirrored)]
-    np.testing.assert_allclose(better[0], better[1], atol=0.02)
+    np.testing.assert_allclose(better[0], better[1], atol=0.03)
 
 
 def test_a_subgroup_without_positives_is_undefined_with_its_reason() -> None:

@@ -16,6 +16,7 @@ import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.crossed import sure
+from bayesgroups.frequentist.crossed.precision import weigh
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -159,6 +160,22 @@ def test_the_worked_posterior_with_a_known_spread() -> None:
         mean, error = worked["contrast_c_minus_a"]
         assert (drawn[:, 2] - drawn[:, 0]).mean() == pytest.approx(mean, abs=4 * error / 200)
         assert (drawn[:, 2] - drawn[:, 0]).std() == pytest.approx(error, rel=0.02)
+
+
+def test_the_worked_closed_form_with_all_of_the_covariance_and_with_its_diagonal() -> None:
+    worked = WORKED["gaussian_full_V"]
+    V, z, centre = np.array(worked["V"]), np.array(worked["z"]), worked["overall_mean"]
+    u, between = 1 / np.diagonal(V), V - np.diag(np.diagonal(V))
+    L = worked["overall_sd"] ** 2 + worked["tau"] ** 2 * np.eye(3)
+    mean = sure.posterior_mean(z, u, L, centre=centre, between=between)
+    np.testing.assert_allclose(mean, worked["mean"], atol=6e-9)
+    np.testing.assert_allclose(sure.posterior_mean(z, u, L, centre=centre), worked["diagonal_mean"], atol=6e-9)
+    A = V @ weigh(u, L + between)
+    assert ((z - mean) ** 2).sum() - 2 * np.trace(A @ V) + np.trace(V) == pytest.approx(worked["sure"], abs=1e-8)
+    predictor = Predictor(np.arange(3)[None], np.empty((3, 0)), worked["overall_sd"], 1.0)
+    space = engine.space(predictor, z - centre, np.diagonal(V).copy(), Prior("known", (worked["tau"],)))
+    plain = space.log_marginal(np.array([[worked["tau"]]]))[0]
+    assert plain == pytest.approx(worked["log_marginal_diagonal"], abs=1e-6)
 
 
 def test_the_risk_of_suremap_counts_the_covariance() -> None:
