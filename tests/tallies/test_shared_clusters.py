@@ -127,6 +127,15 @@ def test_a_contrast_of_a_balanced_matched_design_is_the_paired_t_test(estimator:
     assert float(answer["upper"].values.ravel()[0]) == pytest.approx(interval.high, rel=1e-9)
 
 
+def test_comparisons_with_the_best_say_that_errors_are_taken_for_independent() -> None:
+    notes = [
+        bg.contrasts(tallied(matched(), shared_clusters=how), "best", scale="difference").attrs["note"]
+        for how in ("covariance", "ignore")
+    ]
+    assert "frequentist comparisons with the best take their errors for independent" in notes[0]
+    assert "independent" not in notes[1]
+
+
 def test_ratios_take_the_covariance_by_their_gradient() -> None:
     tally = tallied(matched().assign(score=lambda frame: frame["score"] + 5))
     answer = bg.contrasts(tally, "a", scale="ratio").isel(metric=0).sel(subgroup="b").squeeze()

@@ -139,7 +139,8 @@ def _method(answer: xr.Dataset) -> list[str]:
         "that the difference in a small subgroup leans on those of the others.",
         f"Frequentist: {TESTS[frequentist]}, each subgroup by itself.",
         f"A system is shown to be better where limits that hold for {CORRECTIONS[str(answer.attrs['correction'])]} leave out 0. "
-        "Letters in the table of all systems hold for the systems of one subgroup together.",
+        "Sentences are those of the Bayesian side. Letters in the table of all systems hold for the systems of one subgroup "
+        "together.",
         "Systems that cannot be told apart are not shown to be equal. Whether the intervals of two systems overlap does not "
         "matter; their difference does.",
     ]

@@ -150,4 +150,4 @@ def _verdict(better: list[float], names: list[str]) -> str:
     shown = [{1.0: names[0], -1.0: names[1]}.get(float(side), "") for side in better]
     if shown[0] == shown[1]:
         return shown[0] or "not told apart"
-    return ", ".join(f"{name} ({side} only)" for name, side in zip(shown, SIDES, strict=True) if name)
+    return ", ".join(f"{name} ({side.capitalize()} only)" for name, side in zip(shown, SIDES, strict=True) if name)
