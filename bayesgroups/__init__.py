@@ -89,8 +89,10 @@ if TYPE_CHECKING:
     from bayesgroups.tallies.given_cells import tally_from_cells as tally_from_cells
     from bayesgroups.tallies.labels import name_levels as name_levels
     from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
+    from bayesgroups.tallies.two_way_clusters import two_way_clusters as two_way_clusters
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
+    from bayesgroups.views.html import write_systems_html as write_systems_html
 
 __version__ = "0.1.0"
 
@@ -152,6 +154,7 @@ _HOME = {
     "open_tally": "tallies.files",
     "name_levels": "tallies.labels",
     "paired_tally": "tallies.paired_rows",
+    "two_way_clusters": "tallies.two_way_clusters",
     "compare_systems": "questions.systems",
     "leaderboard": "questions.systems",
     "tally_from_cells": "tallies.given_cells",
@@ -161,6 +164,7 @@ _HOME = {
     "report_from_draws": "interop.draws",
     "run_analysis": "cli.analysis_files",
     "write_html": "views.html",
+    "write_systems_html": "views.html",
     "BayesgroupsError": "errors",
     "InputError": "errors",
     "MissingDependencyError": "errors",
@@ -179,13 +183,13 @@ _MODULES = {
 __all__ = [  # noqa: RUF022
     # Tally
     "tally", "tally_from_counts", "tally_from_estimates", "tally_from_cells", "tally_from_estimator", "disagreement_tally",
-    "paired_tally", "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
+    "paired_tally", "two_way_clusters", "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
     # Report
-    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "plots", "run_analysis",
-    "interop",
+    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "write_systems_html", "plots",
+    "run_analysis", "interop",
     # Questions
     "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
     "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",

@@ -15,7 +15,7 @@ from cyclopts import App, CycloptsError, Group
 from rich.text import Text
 
 from bayesgroups import __version__
-from bayesgroups.cli import analysis, demo, estimate, logs, pages, poststratify, questions, study, tally
+from bayesgroups.cli import analysis, demo, estimate, log_comparison, logs, pages, poststratify, questions, study, tally
 from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
 from bayesgroups.cli.invocations import invocation
 from bayesgroups.cli.paths import check_paths
@@ -58,13 +58,23 @@ PIPELINE: dict[str, tuple[Callable[..., int], ...]] = {
         demo.demo, tally.tally, estimate.estimate, poststratify.poststratify, pages.compare, pages.show, pages.write_html,
         pages.export,
     ),
+    "From evaluation logs": (
+        log_comparison.compare_logs, log_comparison.write_systems_html, logs.read_logs, logs.read_inspect, logs.read_lm_eval,
+    ),
     "Whole analyses": (analysis.init, analysis.run, study.study),
     "Other sources": (
-        tally.tally_from_counts, tally.tally_from_estimates, tally.add_tallies, logs.read_inspect, logs.read_lm_eval,
+        tally.tally_from_counts, tally.tally_from_estimates, tally.add_tallies, tally.two_way_clusters,
     ),
 }  # fmt: skip
 """The commands that are written by hand. Their modules import nothing heavy before they run."""
-ORDER = ("From rows to reports", "What do priors say?", "Whole analyses", "Other sources", *questions.GROUPS)
+ORDER = (
+    "From rows to reports",
+    "From evaluation logs",
+    "What do priors say?",
+    "Whole analyses",
+    "Other sources",
+    *questions.GROUPS,
+)
 """Titles of all groups of commands, in the order in which one needs them."""
 for title in dict.fromkeys(ORDER):
     group = Group(title, sort_key=ORDER.index(title))

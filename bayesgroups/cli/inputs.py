@@ -109,6 +109,7 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         source, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, correct=rows.correct, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
+        shared_clusters=rows.shared_clusters,
         weights=rows.weights, missing=rows.missing, confusion=rows.confusion, row_covariates=rows.row_covariate,
         larger_is_better=rows.larger_is_better, unlabelled=rows.unlabelled,
     )  # fmt: skip

@@ -32,9 +32,15 @@ def signed(report: xr.DataTree) -> xr.DataTree:
     ...     signed(xr.DataTree()).attrs["command"]
     "bayesgroups estimate 'my rows.csv' --seed 1"
     """
-    words = _WORDS.get()
-    if not words:
+    line = command_line()
+    if not line:
         return report
     copy = report.copy()
-    copy.attrs = {**report.attrs, "command": shlex.join(["bayesgroups", *words])}
+    copy.attrs = {**report.attrs, "command": line}
     return copy
+
+
+def command_line() -> str:
+    """The line of the command that runs, quoted for a shell; empty where none does."""
+    words = _WORDS.get()
+    return shlex.join(["bayesgroups", *words]) if words else ""

@@ -1,4 +1,4 @@
-"""Evaluation logs as rows: ``bayesgroups read-inspect | read-lm-eval``."""
+"""Evaluation logs as rows: ``bayesgroups read-logs | read-inspect | read-lm-eval``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,30 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from bayesgroups.cli.log_options import LOGS, LogOptions
 from bayesgroups.cli.options import Output
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def read_logs(*logs: Path, output: Output, options: LogOptions = LOGS) -> int:
+    """Turn the logs of several systems into rows, one per answer.
+
+    For example:
+
+        bayesgroups read-logs logs/ --score match --unscored wrong --output rows.csv
+        bayesgroups paired-tally rows.csv --by metadata_language --system system --item item --correct score --output pairs.nc
+
+    Parameters
+    ----------
+    logs
+        Logs of Inspect (.eval, .json), samples of lm-evaluation-harness (.jsonl), or folders of them.
+    output
+        The rows (.csv).
+    """
+    _check_ending(output)
+    return _rows(options.rows(logs), output)
 
 
 def read_inspect(log: Path, *, output: Output) -> int:

@@ -86,6 +86,8 @@ class RowOptions:
     cluster_analysis
         With clusters: robust (as rows, with widths that count what a cluster has in common; the default), mean (every
         cluster counts once) or ignore.
+    shared_clusters
+        Clusters with rows in several subgroups: ignore, or covariance, which keeps how the subgroups' estimates go together.
     weights
         Column of sampling weights.
     missing
@@ -117,6 +119,7 @@ class RowOptions:
     feature: Names = ()
     cluster: str | None = None
     cluster_analysis: Literal["robust", "mean", "ignore"] | None = None
+    shared_clusters: Literal["ignore", "covariance"] = "ignore"
     weights: str | None = None
     missing: Literal["error", "level", "drop"] = "error"
     unlabelled: Literal["error", "keep", "drop"] = "error"

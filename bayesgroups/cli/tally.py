@@ -184,6 +184,30 @@ def tally_from_estimates(
     )
 
 
+def two_way_clusters(first: Path, second: Path, both: Path, *, output: Output) -> int:
+    """Keep how subgroups go together whose rows lie in clusters of two kinds that cross, such as items and templates.
+
+    For example:
+
+        bayesgroups two-way-clusters by_item.tally.nc by_template.tally.nc by_both.tally.nc --output items.tally.nc
+
+    Parameters
+    ----------
+    first
+        A tally with clusters of the first kind (.nc).
+    second
+        A tally of the same rows with clusters of the second kind (.nc).
+    both
+        A tally of the same rows with the combinations of both kinds as clusters (.nc).
+    output
+        Write the first tally with the covariance of its subgroups to this NetCDF file.
+    """
+    from bayesgroups.tallies.files import open_tally
+    from bayesgroups.tallies.two_way_clusters import two_way_clusters as combined
+
+    return wrote(combined(*(open_tally(path) for path in (first, second, both))), output)
+
+
 def add_tallies(*tallies: Path, output: Output) -> int:
     """Add tallies of disjoint parts of the data (sites, days).
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
+    from bayesgroups.estimators.shared_clusters import Taken
     from bayesgroups.inference.left_out.answer import LeftOut
     from bayesgroups.inference.observed_nodes import ObservedNodes
     from bayesgroups.inference.prior_densities import LogPrior
@@ -121,6 +122,10 @@ class Estimator(ABC):
     def takes_variances_as_known(self, tally: xr.Dataset) -> bool:
         """True if the Bayesian side takes the sampling variances of the tally for known; by default it has a likelihood of rows."""
         return False
+
+    def takes_covariance(self, tally: xr.Dataset) -> Taken:
+        """Sides that take the covariance of the errors of subgroups that share clusters; by default neither does."""
+        return "neither"
 
     @property
     def only_sampled(self) -> str:

@@ -17,6 +17,7 @@ from bayesgroups.estimators.base import (
 )
 from bayesgroups.estimators.level_orders import cyclic_among, levels_in_order
 from bayesgroups.estimators.scales_by_order import ScaleByOrder, by_order, orders, scale_words
+from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,8 +161,14 @@ class CrossedEffects(Estimator):
         """Wherever the likelihood is not binomial."""
         return not is_binomial(tally, self.likelihood)
 
+    def takes_covariance(self, tally: xr.Dataset) -> Taken:
+        """Both sides do, wherever the likelihood is normal."""
+        taken = not is_binomial(tally, self.likelihood) and not self.tasks
+        return "both" if taken else "neither"
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.crossed_effects`."""
+        refuse_sampling(self, tally)
         from bayesgroups.models import crossed_effects
 
         return crossed_effects.build(
@@ -208,6 +215,8 @@ class CrossedEffects(Estimator):
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial, or normal with shrunk row variances; tasks are the subgroups of one metric."""
+        if correlates(self, tally):
+            return no_nodes()
         from bayesgroups.inference.value_nodes import value_nodes
         from bayesgroups.models.shared.tasks import stack
         from bayesgroups.models.shared.variances import with_shrunk_variances
@@ -218,6 +227,8 @@ class CrossedEffects(Estimator):
 
     def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
         """Effects of the subgroup integrated out, given the other subgroups; tasks are left out one at a time too."""
+        if correlates(self, tally):
+            return super().left_out(draws, tally)
         from bayesgroups.inference.left_out.crossed import crossed_effects
         from bayesgroups.models.shared.tasks import stack
         from bayesgroups.models.shared.variances import with_shrunk_variances
@@ -238,6 +249,10 @@ class CrossedEffects(Estimator):
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial, or normal with shrunk row variances."""
+        if correlates(self, tally):
+            from bayesgroups.inference.correlated_errors import log_density
+
+            return log_density(draws["mu"].transpose("sample", "subgroup").values, tally)
         from bayesgroups.inference.value_likelihoods import value_likelihood
         from bayesgroups.models.shared.variances import with_shrunk_variances
 

@@ -18,6 +18,7 @@ from bayesgroups.estimators.descriptions import describe
 from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_groups
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.estimators.named import class_to_write
+from bayesgroups.estimators.shared_clusters import covariance_notes
 from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.overlap import refuse_overlapping
@@ -102,8 +103,8 @@ def estimate(
     requested = check_groups(groups)
     large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
+    notes: list[str] = covariance_notes(tally, estimator)
     reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
-    notes: list[str] = []
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
     for i, part in enumerate(parts_of(tally, estimator)):

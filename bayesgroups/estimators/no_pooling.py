@@ -14,6 +14,7 @@ from bayesgroups.estimators.base import (
     likelihood_words,
     weak_prior_words,
 )
+from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,8 +125,14 @@ class NoPooling(Estimator):
         """Wherever the likelihood is not binomial."""
         return not is_binomial(tally, self.likelihood)
 
+    def takes_covariance(self, tally: xr.Dataset) -> Taken:
+        """Both sides do, wherever the likelihood is normal."""
+        taken = not is_binomial(tally, self.likelihood)
+        return "both" if taken else "neither"
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.no_pooling`."""
+        refuse_sampling(self, tally)
         from bayesgroups.models import no_pooling
 
         return no_pooling.build(tally, likelihood=self.likelihood)
@@ -150,12 +157,16 @@ class NoPooling(Estimator):
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial or normal, at the values."""
+        if correlates(self, tally):
+            return no_nodes()
         from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
 
         return value_nodes(subgroup_values(draws), tally, binomial=is_binomial(tally, self.likelihood))
 
     def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
         """Prior predictive, in closed form."""
+        if correlates(self, tally):
+            return super().left_out(draws, tally)
         from bayesgroups.inference.left_out.conjugate import alone
 
         return alone(tally, binomial=is_binomial(tally, self.likelihood))

@@ -15,6 +15,7 @@ from bayesgroups.estimators.base import (
     is_binomial,
     likelihood_words,
 )
+from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,8 +144,14 @@ covariates=(), coefficient_scale=None, method='reml')
         """Wherever the likelihood is not binomial."""
         return not is_binomial(tally, self.likelihood)
 
+    def takes_covariance(self, tally: xr.Dataset) -> Taken:
+        """The Bayesian side does, wherever the likelihood is normal."""
+        taken = not is_binomial(tally, self.likelihood) and not self.covariates and self.clusters == "effective_counts"
+        return "bayesian" if taken else "neither"
+
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.partial_pooling` and `bayesgroups.models.clustered`."""
+        refuse_sampling(self, tally)
         from bayesgroups.models import clustered, partial_pooling
 
         if self.clusters == "random_effects":
@@ -194,6 +201,8 @@ covariates=(), coefficient_scale=None, method='reml')
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
         """Binomial or normal, at the values; with random effects clusters have a likelihood of their own."""
+        if correlates(self, tally):
+            return no_nodes()
         from bayesgroups.inference.observed_nodes import ObservedNodes
         from bayesgroups.inference.value_nodes import subgroup_values, value_nodes
 
@@ -203,6 +212,8 @@ covariates=(), coefficient_scale=None, method='reml')
 
     def left_out(self, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:
         """Effects of subgroups integrated out; with random effects of clusters there is no answer."""
+        if correlates(self, tally):
+            return super().left_out(draws, tally)
         from bayesgroups.inference.left_out.population import population_estimates, population_rates
 
         if self.clusters == "random_effects":
@@ -218,6 +229,10 @@ covariates=(), coefficient_scale=None, method='reml')
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
         """Binomial or normal."""
+        if correlates(self, tally):
+            from bayesgroups.inference.correlated_errors import log_density
+
+            return log_density(draws["mu"].transpose("sample", "subgroup").values, tally)
         from bayesgroups.inference.value_likelihoods import value_likelihood
 
         return value_likelihood(draws, tally, binomial=is_binomial(tally, self.likelihood))

@@ -126,7 +126,9 @@ def estimate(
     _check("method", method, get_args(Method))
     check_interval("crossed_effects", interval, get_args(Choice))
     family = family_of(tally, order)
-    names, components = with_orders(family, tally, ordered or {}, cyclic, order=order, joint=tasks is not None)
+    errors = tally.get("sampling_covariance") if tasks is None else None
+    matrices = tasks is not None or errors is not None
+    names, components = with_orders(family, tally, ordered or {}, cyclic, order=order, joint=matrices)
     z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
     metrics = len(z)
     if tasks is None:
@@ -143,8 +145,9 @@ def estimate(
     for rows in blocks:
         perfect = float(centre[rows[0]])
         answer = fit(
-            z[rows], v[rows], components, centre=perfect, method=method, tasks=tasks, interval=interval, seed=seed
-        )
+            z[rows], v[rows], components, centre=perfect, method=method, tasks=tasks, interval=interval, seed=seed,
+            errors=_errors(errors, int(rows[0])),
+        )  # fmt: skip
         if answer is None:
             continue
         shrunk[rows] = True
@@ -224,3 +227,10 @@ def _check_tasks(tally: xr.Dataset, tasks: Tasks, method: Method) -> None:
         raise InputError(
             f"crossed_effects: tasks='solve' needs two metrics or more, and the tally has only {names[0]!r}"
         )
+
+
+def _errors(covariance: xr.DataArray | None, metric: int) -> FloatArray | None:
+    """Covariance of the errors of a metric; None where they are independent."""
+    if covariance is None or not np.isfinite(covariance.values[metric]).any():
+        return None
+    return np.asarray(covariance.values[metric], dtype=np.float64)

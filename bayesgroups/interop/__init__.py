@@ -4,6 +4,7 @@ Nothing of theirs is needed unless it is used: every import waits for its functi
 """
 
 from bayesgroups.interop.draws import report_from_draws as report_from_draws
+from bayesgroups.interop.evaluation_logs import read_logs as read_logs
 from bayesgroups.interop.inspect_logs import read_inspect as read_inspect
 from bayesgroups.interop.lm_eval import read_lm_eval as read_lm_eval
 from bayesgroups.interop.metric_frames import metric_frame as metric_frame

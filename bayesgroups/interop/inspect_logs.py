@@ -65,9 +65,16 @@ def read_inspect(path: str | Path) -> pd.DataFrame:
     >>> frame[["item", "system", "metadata_language", "score"]].values.tolist()
     [['1', 'a/b', 'sw', 1.0]]
     """
+    frame, scores, _ = inspect_samples(Path(path))
+    if len(scores) == 1:
+        frame["score"] = frame[scores[0]]
+    return frame
+
+
+def inspect_samples(source: Path) -> tuple[pd.DataFrame, list[str], str]:
+    """Samples of a log as `read_inspect` gives them, the columns of them that are scores, and the status of the log."""
     import pandas as pd
 
-    source = Path(path)
     if not source.is_file():
         raise InputError(f"file {str(source)!r} does not exist")
     header, samples = _parts(source)
@@ -76,10 +83,8 @@ def read_inspect(path: str | Path) -> pd.DataFrame:
     if not rows:
         raise SchemaError(f"file {str(source)!r} has no samples; was the evaluation cancelled?")
     frame = pd.DataFrame(rows)
-    named = [name for name in frame.columns if str(name).startswith("score_")]
-    if len(named) == 1:
-        frame["score"] = frame[named[0]]
-    return frame
+    scores = [str(name) for name in frame.columns if str(name).startswith("score_")]
+    return frame, scores, str(header.get("status", "success"))
 
 
 def _row(source: Path, about: dict[str, Any], sample: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +150,7 @@ def _archived(archive: zipfile.ZipFile) -> tuple[dict[str, Any], list[dict[str, 
     start = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
     if start is None:
         raise KeyError("it has no header.json")
-    header = json.loads(_content(archive, start))
+    header = json.loads(_content(archive, start)) | ({"status": "started"} if start.startswith("_") else {})
     if "summaries.json" in names:
         return header, json.loads(_content(archive, "summaries.json"))
     kept = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))

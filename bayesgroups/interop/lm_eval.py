@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,9 +56,13 @@ def read_lm_eval(path: str | Path, *, filter: str | None = None) -> pd.DataFrame
     >>> frame[["item", "task", "doc_language", "acc"]].values.tolist()
     [['0', 'xcopa', 'sw', 1.0]]
     """
+    return harness_samples(Path(path), filter)[0]
+
+
+def harness_samples(source: Path, filter: str | None) -> tuple[pd.DataFrame, list[str]]:
+    """Samples of a file as `read_lm_eval` gives them, and the columns of them that are metrics."""
     import pandas as pd
 
-    source = Path(path)
     if not source.is_file():
         raise InputError(f"file {str(source)!r} does not exist")
     samples = _samples(source)
@@ -69,16 +74,25 @@ def read_lm_eval(path: str | Path, *, filter: str | None = None) -> pd.DataFrame
     if filter is not None and filter not in filters:
         raise InputError(f"file {str(source)!r} has no filter {filter!r}; {near_misses(filter, filters)}")
     chosen = [sample for sample in samples if filter in (None, str(sample.get("filter", "none")))]
-    match = _NAME.match(source.stem)
-    about = {"task": match["task"] if match else source.stem, "system": source.parent.name}
+    about = {"task": task_of(source), "system": source.parent.name}
     metrics = _metrics(source, chosen)
-    return pd.DataFrame([_row(sample, about, metrics) for sample in chosen])
+    return pd.DataFrame([_row(sample, about, metrics) for sample in chosen]), metrics
+
+
+def task_of(source: Path) -> str:
+    """The task that a file of samples is named by.
+
+    >>> task_of(Path("samples_xcopa_2026-01-31T10-00-00.000000.jsonl"))
+    'xcopa'
+    """
+    match = _NAME.match(source.stem)
+    return match["task"] if match else source.stem
 
 
 def _row(sample: dict[str, Any], about: dict[str, str], metrics: list[str]) -> dict[str, Any]:
     doc = sample["doc"] if isinstance(sample["doc"], dict) else {"text": sample["doc"]}
     row: dict[str, Any] = {"item": str(sample["doc_id"]), **about, "filter": str(sample.get("filter", "none"))}
-    row |= {name: float(sample[name]) for name in metrics}
+    row |= {name: math.nan if sample.get(name) is None else float(sample[name]) for name in metrics}
     return row | {f"doc_{key}": scalar(value) for key, value in doc.items()}
 
 
@@ -104,11 +118,15 @@ def _samples(source: Path) -> list[dict[str, Any]]:
 
 
 def _metrics(source: Path, samples: list[dict[str, Any]]) -> list[str]:
-    """Metrics that are a number in every sample; perplexities, which are pairs, are none."""
+    """Metrics that are a number, or null, in every sample; perplexities, which are pairs, are none."""
     named = samples[0].get("metrics")
     guessed = [name for name in samples[0] if name.startswith(("acc", "exact_match", "f1"))]
-    names = list(named) if isinstance(named, list) else guessed
-    graded = [name for name in names if all(isinstance(sample.get(name), int | float) for sample in samples)]
+    graded = []
+    for name in list(named) if isinstance(named, list) else guessed:
+        values = [sample[name] for sample in samples if sample.get(name) is not None]
+        if values and all(isinstance(value, int | float) for value in values):
+            graded.append(name)
     if not graded:
+        names = list(named) if isinstance(named, list) else guessed
         raise SchemaError(f"file {str(source)!r}: none of the metrics {names} is a number in every sample")
     return graded

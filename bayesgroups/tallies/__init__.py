@@ -39,6 +39,9 @@ dims ``metric`` and ``subgroup`` (``feature``, ``score_cell``, ``cluster_cell`` 
     ``robust``, ``mean`` or ``ignore``, see `bayesgroups.tallies.analyses`; an AUC is always analysed by rows.
 ``icc`` (metric)
     Correlation of two rows of one cluster, pooled over subgroups; NaN where the rows cannot tell.
+``sampling_covariance`` (metric, subgroup, subgroup_other)
+    Covariance of the estimates of subgroups that share clusters, where ``shared_clusters="covariance"`` asked for it; its diagonal
+    is ``sampling_variance``.
 ``clusters`` (subgroup), ``cluster_count``, ``cluster_robust_variance`` (metric, subgroup)
     Clusters; those with a row that counts; variance of the estimate from the subgroup's own clusters, NaN below two.
 ``row_weight``, ``row_weight_squares``, ``row_mean``, ``row_scatter`` (metric, subgroup), ``row_kind`` (metric)

@@ -24,6 +24,7 @@ from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.notes import ASSUMED, BINARY, merge
 from bayesgroups.tallies.paired_sums import carry_pairs
 from bayesgroups.tallies.score_moments import carry
+from bayesgroups.tallies.shared_clusters import carry_covariance
 from bayesgroups.tallies.subgroups import Subgroups, attributes_of, cross, of_tally
 from bayesgroups.tallies.sums import Clusters, Features, Sums
 
@@ -89,7 +90,8 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     total = carry_names(
         parts, assemble(subgroups, described, whole, pooling=pooling, cluster_analysis=analysis, settings=settings)
     )
-    return carry_pairs(parts, carry_covariates(parts, carry(parts, add_cells(total, parts, subgroups))))
+    summed = carry_covariance(parts, total)
+    return carry_pairs(parts, carry_covariates(parts, carry(parts, add_cells(summed, parts, subgroups))))
 
 
 def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:

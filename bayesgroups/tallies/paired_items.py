@@ -14,6 +14,7 @@ from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.data.sources import open_source
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.tallies.paired_decisions import DecisionRate, counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +45,19 @@ class ItemColumns:
         return list(dict.fromkeys([*self.by, *(c for c in (self.item, self.epoch, self.cluster) if c is not None)]))
 
 
-def wide_items(frame: object, columns: ItemColumns, systems: Mapping[str, str], *, graded: bool) -> Items:
-    """Items of a table with one row per item (and repetition) and one column per system."""
+def wide_items(
+    frame: object, columns: ItemColumns, systems: Mapping[str, str], *, graded: bool,
+    rate: DecisionRate | None = None, outcome: str | None = None,
+) -> Items:  # fmt: skip
+    """Items of a table with one row per item (and repetition) and one column per system.
+
+    With a ``rate`` the columns are decisions, and ``outcome`` the column that says which rows count.
+    """
     roles = {column: f"system {name!r}" for name, column in systems.items()}
-    table = _read(frame, columns, roles)
+    table = _read(frame, columns, roles if outcome is None else {**roles, outcome: "y_true="})
     values = np.column_stack([_numbers(pd.Series(table[column]), column, graded=graded) for column in systems.values()])
+    if rate is not None:
+        values = counted(values, None if outcome is None else _outcome(pd.Series(table[outcome]), outcome), rate)
     if columns.item is None:
         return Items(tuple(systems), values, table, np.arange(len(table)))
     keys = [name for name in (columns.item, columns.epoch) if name is not None]
@@ -147,6 +156,13 @@ def _refuse_twice(row: pd.Series, columns: ItemColumns, of_system: str) -> None:
     raise InputError(
         f"item {item!r} has two rows{of_system} in {columns.epoch} {level_text(row[columns.epoch])!r}; leave one out"
     )
+
+
+def _outcome(column: pd.Series, name: str) -> FloatArray:
+    """Outcomes, each of which must be 0 or 1."""
+    if column.isna().any():
+        raise InputError(f"column {name!r} (y_true=) has missing values; every row must have its outcome")
+    return _numbers(column, name, graded=True)
 
 
 def _numbers(column: pd.Series, name: str, *, graded: bool) -> FloatArray:

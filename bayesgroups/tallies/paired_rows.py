@@ -13,17 +13,19 @@ import pandas as pd
 import xarray as xr
 
 from bayesgroups.data.arrays import IndexArray
+from bayesgroups.data.directions import direction_of
 from bayesgroups.data.frames import MISSING_LEVEL, Missing
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.metrics import Metric
 from bayesgroups.data.texts import as_json, level_text
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.tallies.paired_decisions import check_outcome, rate_of
 from bayesgroups.tallies.paired_items import ItemColumns, Items, averaged, long_items, wide_items
 from bayesgroups.tallies.paired_sums import STATISTICS, paired_sums
 from bayesgroups.tallies.rows import tally
 from bayesgroups.tallies.subgroups import attributes_of, check_attributes, of_tally
 
-PairedMetric = Literal["correct", "mean"]
+PairedMetric = Literal["correct", "mean", "sel", "tpr", "fnr", "fpr", "tnr"]
 Epochs = Literal["items", "rows"]
 OWN = frozenset(
     {"system", "system_other", "pair", "first_right", "second_right", "pair_statistic", "complete_statistic"}
@@ -35,7 +37,8 @@ OWN = frozenset(
 def paired_tally(
     frame: object, by: Sequence[str] | Mapping[str, Sequence[object] | None],
     systems: Mapping[str, str] | Sequence[str] | None = None, *, system: str | None = None, item: str | None = None,
-    correct: str | None = None, loss: str | None = None, metric: PairedMetric = "correct", baseline: str | None = None,
+    correct: str | None = None, loss: str | None = None, metric: PairedMetric = "correct",
+    y_true: str | None = None, baseline: str | None = None,
     cluster: str | None = None, epoch: str | None = None, epochs: Epochs = "items", missing: Missing = "error",
     larger_is_better: bool | None = None,
 ) -> xr.Dataset:  # fmt: skip
@@ -61,8 +64,12 @@ def paired_tally(
         Long: column of answers graded 1 (right) or 0.
     loss : str, optional
         Long, in place of ``correct``: column of another number per row.
-    metric : {"correct", "mean"}
-        Wide: whether the columns hold graded answers or other numbers; in the long shape it follows from the column.
+    metric : {"correct", "mean", "sel", "tpr", "fnr", "fpr", "tnr"}
+        Wide: whether the columns hold graded answers, other numbers, or decisions (1 or 0), of which a rate is taken; in the long
+        shape it follows from the column.
+    y_true : str, optional
+        Column of the outcome (1 or 0), for the rates of decisions that count positives (``tpr``, ``fnr``) or negatives (``fpr``,
+        ``tnr``); other rows do not count.
     baseline : str, optional
         The system that all others are compared with, second in its pairs; metrics are the differences from it alone. All pairs
         when left out.
@@ -76,7 +83,8 @@ def paired_tally(
     missing : {"error", "level", "drop"}
         What to do with items whose attribute is missing, as in `bayesgroups.tally`.
     larger_is_better : bool, optional
-        Direction of a mean; smaller is taken to be better when left out. Right answers are.
+        Direction of a mean; smaller is taken to be better when left out. Right answers are, and rates of decisions have the
+        direction of their name unless this says otherwise.
 
     Returns
     -------
@@ -132,15 +140,18 @@ def paired_tally(
             )
         if metric not in get_args(PairedMetric):
             raise InputError(f"metric={metric!r} is not one of {', '.join(map(repr, get_args(PairedMetric)))}")
-        graded = metric == "correct"
-        items = wide_items(frame, columns, _columns_of(systems), graded=graded)
+        graded, rate = metric != "mean", rate_of(metric)
+        check_outcome(metric, y_true)
+        items = wide_items(frame, columns, _columns_of(systems), graded=graded, rate=rate, outcome=y_true)
     else:
         if item is None or (correct is None) == (loss is None) or isinstance(systems, Mapping):
             raise InputError(
                 "with system=, a row is of one item and system: name the item in item=, its value in correct= or loss= (one of "
                 "them), and give systems= no columns"
             )
-        graded = correct is not None
+        if metric not in ("correct", "mean") or y_true is not None:
+            raise InputError("rates of decisions need a row per item and a column per system; leave system= out")
+        graded, rate = correct is not None, None
         items = long_items(frame, columns, system, str(correct if graded else loss), systems, graded=graded)
     _check_names(items.systems, baseline)
     clustered = cluster
@@ -156,7 +167,7 @@ def paired_tally(
         shown,
         clustered,
         missing,
-        larger_is_better=True if graded else larger_is_better,
+        larger_is_better=_direction(rate, larger_is_better, graded=graded),
         graded=graded,
         binary=graded and epoch is None,
     )
@@ -176,9 +187,16 @@ def paired_tally(
     }  # fmt: skip
     settings = json.loads(base.attrs["settings"]) | {
         "source": "pairs", "baseline": baseline, "graded": graded, "cluster": cluster, "item": item, "epoch": epoch,
-        "epochs": epochs,
+        "epochs": epochs, **({} if rate is None else {"metric": rate, "y_true": y_true}),
     }  # fmt: skip
     return base.assign_coords(coordinates).assign(sums).assign_attrs(settings=as_json(settings))
+
+
+def _direction(rate: str | None, given: bool | None, *, graded: bool) -> bool | None:
+    """The direction of the values: right answers are better, rates of decisions have one by their name."""
+    if rate is None:
+        return True if graded else given
+    return direction_of(rate) if given is None else given
 
 
 def _columns_of(systems: Mapping[str, str] | Sequence[str] | None) -> Mapping[str, str]:

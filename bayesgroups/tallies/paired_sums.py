@@ -6,6 +6,7 @@ T, T T', T W and W W over cells follow means and their covariances, those of clu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,6 +53,9 @@ def carry_pairs(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
         raise InputError(
             "tallies are of different systems; make all with bg.paired_tally(), systems= and baseline= alike"
         )
+    rates = {json.loads(part.attrs["settings"]).get("metric") for part in parts}
+    if len(rates) > 1:
+        raise InputError("tallies of systems are of different rates; give all the same metric= in bg.paired_tally()")
     if any(("pair_count" in part) != ("pair_count" in parts[0]) for part in parts):
         raise InputError(
             "one tally of systems has items that are right or wrong and another one has means; tally them alike"

@@ -25,6 +25,7 @@ from bayesgroups.tallies.confusion import check_cells, check_partial, with_cells
 from bayesgroups.tallies.notes import BINARY, direction_settings, is_binary
 from bayesgroups.tallies.pushdown import Pushed, push_down
 from bayesgroups.tallies.reduction import Unlabelled
+from bayesgroups.tallies.shared_clusters import SharedClusters, check_shared, with_covariance
 from bayesgroups.tallies.subgroups import check_attributes
 from bayesgroups.tallies.variances import Pooling
 
@@ -46,6 +47,7 @@ def tally(
     features: Sequence[str] = (),
     cluster: Column | None = None,
     cluster_analysis: ClusterAnalysis | None = None,
+    shared_clusters: SharedClusters = "ignore",
     weights: Column | None = None,
     missing: Missing = "error",
     pooled_variance: Pooling = "corrected",
@@ -90,6 +92,10 @@ def tally(
         With ``cluster``: the estimates of rows with widths that count what rows of a cluster have in common (the default);
         means of cluster means, where every cluster counts once; or rows as if independent. See
         `bayesgroups.tallies.analyses`. An AUC is always analysed by rows.
+    shared_clusters : {"ignore", "covariance"}
+        With ``cluster``, where clusters have rows in several subgroups (one template with every name, one person at several
+        ages): ``covariance`` keeps the covariance of the subgroups' estimates, ``sampling_covariance``, which contrasts of
+        subgroups and estimators with a normal likelihood then use. See `bayesgroups.tallies.cluster_covariance`.
     weights : str or array, optional
         Column of sampling weights: estimates are weighted means and counts effective numbers of rows, (sum w)^2 / sum w^2.
     missing : {"error", "level", "drop"}
@@ -164,6 +170,7 @@ def tally(
         check_partial(roles, wanted)
         confusion = True
     analysis = choose(cluster_analysis, roles.cluster, pooled_variance)
+    check_shared(shared_clusters, roles.cluster, analysis)
     if confusion:
         check_cells(roles, analysis)
     if confusion and is_stream(frame):
@@ -214,6 +221,8 @@ def tally(
     whole = assemble(
         pushed.subgroups, described, pushed.sums, pooling=pooled_variance, cluster_analysis=analysis, settings=settings
     )
+    if shared_clusters == "covariance":
+        whole = with_covariance(whole)
     if confusion:
         whole = with_cells(whole, pushed.label_cells, wanted, pushed.classes, pushed.notes.get("positive"))
     if not explained:

@@ -44,7 +44,7 @@ def with_shrunk_variances(tally: xr.Dataset) -> xr.Dataset:
     -------
     xr.Dataset
         The same with another ``sampling_variance`` for metrics of kind ``mean`` with two subgroups or more whose row
-        variance is known.
+        variance is known; as it is where subgroups share clusters, so that their errors have a covariance.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def with_shrunk_variances(tally: xr.Dataset) -> xr.Dataset:
     [[1.666, 0.011, 0.04]]
     """
     means = [position for position, kind in enumerate(tally["kind"].values) if str(kind) == "mean"]
-    if not means or "row_variance" not in tally:
+    if not means or "row_variance" not in tally or "sampling_covariance" in tally:
         return tally
     variance = np.asarray(tally["sampling_variance"].transpose("metric", "subgroup").values, dtype=np.float64).copy()
     for position in means:

@@ -13,7 +13,9 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.errors import InputError
 from bayesgroups.estimators import ESTIMATORS
+from bayesgroups.interop import read_logs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -93,3 +95,18 @@ def test_a_model_of_ones_own_is_sampled() -> None:
         report["posterior"].to_dataset()["mu"].mean(("chain", "draw")).values for report in (exact, sampled)
     )
     np.testing.assert_allclose(first, second, atol=0.02)
+
+
+def test_two_language_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = script("language_models")
+    models.write_logs(tmp_path, seed=1)
+    with pytest.raises(
+        InputError, match="12 of 900 answers of 'lab/new' have no score, 12 of them because of an error"
+    ):
+        read_logs(tmp_path, score="match")
+    models.main([])
+    bayesian, frequentist, _ = capsys.readouterr().out.split("\n\n")
+    assert "lab/new - lab/old, bayesian" in bayesian
+    assert "English | sums" in frequentist
+    pairs = models.pairs_of(tmp_path)
+    assert pairs["complete"].sel(complete_statistic="items").sum().item() == 900

@@ -121,7 +121,7 @@ def test_one_attribute_of_rates_is_quadrature() -> None:
     assert slices.tau.mean() == pytest.approx(exact.tau.mean(), rel=0.05)
 
 
-@pytest.mark.parametrize("likelihood", ["binomial", "gaussian"])
+@pytest.mark.parametrize("likelihood", ["binomial", "gaussian", "correlated"])
 def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
     rng = np.random.default_rng(5)
     n = np.array([0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15], dtype=np.float64)
@@ -134,9 +134,13 @@ def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
         v = np.where(n > 0, 0.2 / np.maximum(n, 1), np.inf)
         data = eta + np.sqrt(0.2 / np.maximum(n, 1)) * rng.standard_normal(12), v
         fits = engine.gaussian, engine.gaussian_by_slices
+    known: dict[str, Any] = {"known": np.full(12, 0.01)}
+    if likelihood == "correlated":
+        seen = np.isfinite(data[1])
+        root = np.sqrt(np.where(seen, data[1], np.nan))
+        known["covariance"] = np.outer(root, root) * (0.6 + 0.4 * np.eye(12))
     predictor, prior = Predictor(DESIGN, CELLS[1][:, None] - 1.0, 1.5, 0.5), Prior("half_t", (0.25,) * 3)
-    known = np.full(12, 0.01)
-    weighed, slices = (fit(predictor, *data, prior, np.random.default_rng(3), draws=8000, known=known) for fit in fits)
+    weighed, slices = (fit(predictor, *data, prior, np.random.default_rng(3), draws=8000, **known) for fit in fits)
     assert slices.mixing is not None
     assert all(check.passed for check in slices.checks("rate"))
     assert weighed.engine == "collapsed"

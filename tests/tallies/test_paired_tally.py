@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.errors import InputError
 
 LABELS = Path(__file__).parents[1] / "golden" / "labels"
 RANDOM = np.random.default_rng(7)
@@ -205,3 +206,74 @@ def test_tallies_of_systems_that_do_not_add_up() -> None:
     clustered = paired(systems=["new", "old"], cluster="page")
     with pytest.raises(bg.InputError, match=r"cluster '\d+' is in two of the tallies"):
         bg.add_tallies([clustered, clustered])
+
+
+DECIDED = pd.DataFrame(
+    {
+        "site": list("aaaaaabbbb"), "y": [1, 1, 1, 1, 0, 0, 1, 1, 0, 0],
+        "new": [1, 1, 1, 0, 0, 1, 1, 0, 1, 0], "old": [0, 1, 0, 0, 1, 0, 1, 1, 0, 0],
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("metric", "first", "larger"),
+    [
+        ("sel", [4 / 6, 2 / 4], True),
+        ("tpr", [3 / 4, 1 / 2], True),
+        ("fnr", [1 / 4, 1 / 2], False),
+        ("fpr", [1 / 2, 1 / 2], False),
+        ("tnr", [1 / 2, 1 / 2], True),
+    ],
+)
+def test_rates_of_decisions_count_the_rows_of_their_outcome(metric: Any, first: list[float], larger: bool) -> None:
+    outcome = None if metric == "sel" else "y"
+    tally = bg.paired_tally(DECIDED, ["site"], ["new", "old"], metric=metric, y_true=outcome)
+    assert tally["estimate"].sel(metric="new").values.tolist() == first
+    assert bool(tally["larger_is_better"].sel(metric="new")) is larger
+    plain = bg.tally(DECIDED, ["site"], metric, y_true="y", y_pred="old")
+    np.testing.assert_array_equal(tally["successes"].sel(metric="old"), plain["successes"].values[0])
+    np.testing.assert_array_equal(tally["count"].sel(metric="old"), plain["count"].values[0])
+
+
+def test_false_negatives_of_two_systems_are_mcnemars_table_of_the_positives() -> None:
+    tally = bg.paired_tally(DECIDED, ["site"], ["new", "old"], metric="fnr", y_true="y")
+    cells = tally["pair_count"].sel(pair="new - old", subgroup="a")
+    assert cells.sel(first_right=0, second_right=1).item() == 2  # found by the new system, missed by the old one
+    positives = DECIDED.loc[DECIDED["y"] == 1, ["site", "new", "old"]]
+    found = bg.paired_tally(positives, ["site"], ["new", "old"])
+    answer, mirrored = (bg.compare_systems(each, pooling="none", overall=True, seed=1) for each in (tally, found))
+    reference = {"approach": "frequentist"}
+    np.testing.assert_allclose(answer["difference"].sel(reference), -mirrored["difference"].sel(reference), atol=1e-12)
+    np.testing.assert_array_equal(answer["p_value"], mirrored["p_value"])
+    better = [each["probability_better"].sel(approach="bayesian").values for each in (answer, mirrored)]
+    np.testing.assert_allclose(better[0], better[1], atol=0.03)
+
+
+def test_a_subgroup_without_positives_is_undefined_with_its_reason() -> None:
+    rows = DECIDED.assign(y=lambda frame: frame["y"].where(frame["site"] == "a", 0))
+    tally = bg.paired_tally(rows, ["site"], ["new", "old"], metric="fnr", y_true="y")
+    answer = bg.compare_systems(tally, seed=1).sel(subgroup="b", approach="frequentist").isel(pair=0)
+    assert str(answer["status"].values) == "undefined"
+    assert "no item that both systems have" in str(answer["reason"].values)
+
+
+def test_rates_of_decisions_are_refused_without_what_they_need() -> None:
+    def paired(frame: pd.DataFrame = DECIDED, **more: Any) -> xr.Dataset:
+        return bg.paired_tally(frame, ["site"], ["new", "old"], **more)
+
+    with pytest.raises(InputError, match="metric='fnr' counts rows by their outcome; name its column in y_true="):
+        paired(metric="fnr")
+    with pytest.raises(InputError, match="metric='sel' needs no outcome; leave y_true= out"):
+        paired(metric="sel", y_true="y")
+    with pytest.raises(InputError, match="metric='ppv' is not one of 'correct', 'mean', 'sel'"):
+        paired(metric="ppv", y_true="y")
+    with pytest.raises(InputError, match=r"column 'label' \(y_true=\) is not in the frame"):
+        paired(metric="fnr", y_true="label")
+    with pytest.raises(InputError, match=r"column 'y' \(y_true=\) has missing values; every row must have its outcome"):
+        paired(DECIDED.assign(y=DECIDED["y"].where(DECIDED.index > 0)), metric="fnr", y_true="y")
+    with pytest.raises(InputError, match="rates of decisions need a row per item and a column per system"):
+        bg.paired_tally(DECIDED, ["site"], system="new", item="old", correct="y", metric="fnr")
+    kinds = [paired(metric=metric, y_true="y") for metric in ("fnr", "fpr")]
+    with pytest.raises(InputError, match="tallies of systems are of different rates"):
+        bg.add_tallies(kinds)

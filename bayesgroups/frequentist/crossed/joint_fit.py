@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, multi_task, sure
 from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
 from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
@@ -56,12 +56,14 @@ def fit(
     tasks: Tasks | None,
     interval: Choice,
     seed: int,
+    errors: FloatArray | None = None,
 ) -> JointFit | None:
     """Joint fit of tasks, in units of their sampling error; None with fewer than four estimates that have a sampling variance.
 
     ``z`` and ``v`` (task, group) are NaN where there are no data, of a single task unless ``tasks`` says how several are
     joined; ``agreement`` has the matrices C_S of a `Family`, or of a single task its `EffectSpace`, the shared level
-    first; ``centre`` is a perfect model. The rest is as in `bayesgroups.frequentist.crossed_effects.estimate`.
+    first; ``centre`` is a perfect model; ``errors`` (group, group) is the covariance of the errors of a single task, with ``v`` on
+    its diagonal, where they are correlated. The rest is as in `bayesgroups.frequentist.crossed_effects.estimate`.
     """
     used = np.isfinite(z) & np.isfinite(v)
     positive = used & (v > 0)
@@ -72,24 +74,25 @@ def fit(
     noise = np.where(exact, KNOWN * v[positive].min(), np.where(positive, v, 1.0)) / unit**2
     y, u = np.where(used, z, 0.0) / unit, np.where(used, 1 / noise, 0.0)
     risk = effective = np.nan
+    between = 0.0 if errors is None else _between(errors / unit**2, positive[0])
     if method == "suremap":
-        estimate, specific, shared, risk = _suremap(y, u, agreement, centre / unit, tasks)
+        estimate, specific, shared, risk = _suremap(y, u, agreement, centre / unit, tasks, between)
         if interval == "plug_in":
-            variance = _variance_at(u, agreement, specific, shared)
+            variance = _variance_at(u, agreement, specific, shared, between)
         else:
-            law, effective = _split_mixture(y, u, agreement, seed)
+            law, effective = _split_mixture(y, u, agreement, seed, between)
             variance = law.variance + (estimate - law.estimate) ** 2
     else:
         cells = stack(agreement, len(y), shares_centre=tasks != "zero")
-        variances = marginal_likelihood.fit(y.ravel(), u.ravel(), cells.agreement)
+        variances = marginal_likelihood.fit(y.ravel(), u.ravel(), cells.agreement, between)
         specific, shared = cells.split(variances)
         if interval == "plug_in":
-            law = _at(y.ravel(), u.ravel(), cells.agreement, variances)
+            law = _at(y.ravel(), u.ravel(), cells.agreement, variances, between)
             estimate, variance = law.estimate.reshape(y.shape), law.variance.reshape(y.shape)
         else:
-            law, effective = _mixture(y, u, cells.agreement, seed)
+            law, effective = _mixture(y, u, cells.agreement, seed, between)
             estimate, variance = law.estimate, law.variance
-    levels = [_overall(*each, agreement, np.nan_to_num(specific)) for each in zip(y, u, strict=True)]
+    levels = [_overall(*each, agreement, np.nan_to_num(specific), between) for each in zip(y, u, strict=True)]
     return JointFit(
         np.where(exact, z, estimate * unit),
         np.where(exact, 0.0, variance * unit**2),
@@ -101,45 +104,58 @@ def fit(
     )
 
 
+def _between(errors: FloatArray, positive: BoolArray) -> FloatArray:
+    """Covariances of errors, 0 on the diagonal and where an estimate has none."""
+    some = positive[:, None] & positive & ~np.eye(len(errors), dtype=bool)
+    return np.where(some, errors, 0.0)
+
+
 def _suremap(
-    y: FloatArray, u: FloatArray, agreement: Components, centre: float, tasks: Tasks | None
+    y: FloatArray, u: FloatArray, agreement: Components, centre: float, tasks: Tasks | None, between: FloatArray | float
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Estimates, variances of the components and of the centre, and risk less that of empty cells."""
     empty = np.count_nonzero(u == 0)
     if tasks is None or isinstance(agreement, EffectSpace):
-        alone = sure.fit(y[0], u[0], agreement, centre=centre)
+        alone = sure.fit(y[0], u[0], agreement, centre=centre, between=between)
         return alone.estimate[None], alone.variances, np.full(len(agreement), np.nan), alone.risk + empty
     joint = multi_task.fit(y, u, agreement, variant=tasks, centre=centre)
     shared = joint.centre_variances if tasks == "metamap" else np.full(len(agreement), np.nan)
     return joint.estimate, joint.variances, shared, joint.risk + empty
 
 
-def _mixture(y: FloatArray, u: FloatArray, agreement: Components, seed: int) -> tuple[Posterior, float]:
+def _mixture(
+    y: FloatArray, u: FloatArray, agreement: Components, seed: int, between: FloatArray | float
+) -> tuple[Posterior, float]:
     """Posterior of every cell over the uncertainty of the variances."""
-    mixture = mix(y.ravel(), u.ravel(), agreement, seed=seed)
+    mixture = mix(y.ravel(), u.ravel(), agreement, seed=seed, between=between)
     estimate, variance = (part.reshape(y.shape) for part in (mixture.posterior.estimate, mixture.posterior.variance))
     return Posterior(estimate, variance), mixture.effective
 
 
-def _split_mixture(y: FloatArray, u: FloatArray, agreement: Components, seed: int) -> tuple[Posterior, float]:
+def _split_mixture(
+    y: FloatArray, u: FloatArray, agreement: Components, seed: int, between: FloatArray | float
+) -> tuple[Posterior, float]:
     """The same for as many tasks at once as are quick; NaN for tasks without any data."""
     tasks, groups = y.shape
     estimate, variance = np.full((2, tasks, groups), np.nan)
     effective = np.inf
     for rows in np.array_split(np.arange(tasks), -(-tasks // max(1, TOGETHER // groups))):
         if np.count_nonzero(u[rows]):
-            law, worth = _mixture(y[rows], u[rows], stack(agreement, len(rows), shares_centre=True).agreement, seed)
+            cells = stack(agreement, len(rows), shares_centre=True).agreement
+            law, worth = _mixture(y[rows], u[rows], cells, seed, between)
             estimate[rows], variance[rows] = law.estimate, law.variance
             effective = min(effective, worth)
     return Posterior(estimate, variance), effective
 
 
-def _variance_at(u: FloatArray, agreement: Components, specific: FloatArray, shared: FloatArray) -> FloatArray:
+def _variance_at(
+    u: FloatArray, agreement: Components, specific: FloatArray, shared: FloatArray, between: FloatArray | float
+) -> FloatArray:
     """Posterior variance of every cell at known variances, a centre without variance being known."""
     if isinstance(agreement, EffectSpace):
         return agreement.conditional_variance(agreement.solve(u[0], specific), u[0])[None]
     covariance, gamma = combine(specific, agreement), combine(np.nan_to_num(shared), agreement)
-    weights = weigh(u, covariance)
+    weights = weigh(u, covariance + between)
     gain = covariance @ weights
     left = np.eye(u.shape[-1]) - gain
     centre = np.linalg.solve(np.eye(u.shape[-1]) + gamma @ weights.sum(axis=0), gamma)
@@ -148,18 +164,22 @@ def _variance_at(u: FloatArray, agreement: Components, specific: FloatArray, sha
     return variance
 
 
-def _at(z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray) -> Posterior:
+def _at(
+    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float
+) -> Posterior:
     """Posterior (group,) at known variances."""
     if isinstance(agreement, EffectSpace):
         _, estimate, variance = agreement.posterior(z, u, variances)
         return Posterior(estimate, variance)
-    return marginal_likelihood.at(z, u, combine(variances, agreement))
+    return marginal_likelihood.at(z, u, combine(variances, agreement), between)
 
 
-def _overall(y: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray) -> float:
+def _overall(
+    y: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float
+) -> float:
     """Generalised least-squares mean of one task; NaN without data."""
     if isinstance(agreement, EffectSpace):
         row = agreement.weigh(agreement.solve(u, variances), np.ones(len(u)))
     else:
-        row = weigh(u, combine(variances, agreement)).sum(axis=-1)
+        row = weigh(u, combine(variances, agreement) + between).sum(axis=-1)
     return float(row @ y / row.sum()) if u.any() else np.nan

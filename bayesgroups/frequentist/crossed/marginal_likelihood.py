@@ -29,21 +29,23 @@ class Posterior:
     variance: FloatArray
 
 
-def fit(z: FloatArray, u: FloatArray, agreement: Components) -> FloatArray:
+def fit(z: FloatArray, u: FloatArray, agreement: Components, between: FloatArray | float = 0.0) -> FloatArray:
     """Variances (component,) of the largest restricted likelihood. Patterson, Thompson (1971), doi:10.1093/biomet/58.3.545.
 
     ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; at least two groups have data.
     ``agreement`` (component, group, group) has the matrices C_S of a `Family`, or its `EffectSpace`,
-    without the shared level.
+    without the shared level; ``between`` (group, group) are covariances of errors, with 0 on the diagonal.
 
     >>> fit(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None]).round(4).tolist()
     [3.0]
     """
     parts = starts(z, u, len(agreement) + 1)[2:, 1:]
-    return minimise(lambda x: deviance(z, u, agreement, x), parts, parts[0])[0]
+    return minimise(lambda x: deviance(z, u, agreement, x, between), parts, parts[0])[0]
 
 
-def deviance(z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray) -> tuple[float, FloatArray]:
+def deviance(
+    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float = 0.0
+) -> tuple[float, FloatArray]:
     """-2 log restricted likelihood, up to a constant, and its gradient by the variances; arrays as in `fit`.
 
     The value is log det(I + K diag(u)) + log total + z' P z, with P and total of `project`; the gradient tr(P C) - (P z)'
@@ -55,7 +57,7 @@ def deviance(z: FloatArray, u: FloatArray, agreement: Components, variances: Flo
     """
     if isinstance(agreement, EffectSpace):
         return agreement.deviance(z, u, variances)
-    covariance = combine(variances, agreement)
+    covariance = combine(variances, agreement) + between
     projection, _, total = project(weigh(u, covariance))
     pz = projection @ z
     root = np.sqrt(u)
@@ -80,7 +82,9 @@ def project(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return weights - row[..., :, None] * mean[..., None, :], mean, total
 
 
-def information(u: FloatArray, agreement: Components, variances: FloatArray) -> FloatArray:
+def information(
+    u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float = 0.0
+) -> FloatArray:
     """Expected information on the variances, tr(P C_j P C_k) / 2, (component, component); arrays as in `fit`.
 
     >>> information(np.ones(3), np.eye(3)[None], np.array([3.0])).round(6).tolist()
@@ -88,14 +92,14 @@ def information(u: FloatArray, agreement: Components, variances: FloatArray) -> 
     """
     if isinstance(agreement, EffectSpace):
         return agreement.information(u, variances)
-    projection, _, _ = project(weigh(u, combine(variances, agreement)))
+    projection, _, _ = project(weigh(u, combine(variances, agreement) + between))
     pc = projection @ agreement
     number = len(agreement)
     matrix: FloatArray = pc.reshape(number, -1) @ np.swapaxes(pc, -1, -2).reshape(number, -1).T / 2
     return matrix
 
 
-def at(z: FloatArray, u: FloatArray, covariance: FloatArray) -> Posterior:
+def at(z: FloatArray, u: FloatArray, covariance: FloatArray, between: FloatArray | float = 0.0) -> Posterior:
     """Posterior (..., group) at known variances, K (..., group, group), with ``z`` and ``u`` as in `fit`.
 
     The uncertainty of the overall mean counts, that of the variances does not.
@@ -104,7 +108,7 @@ def at(z: FloatArray, u: FloatArray, covariance: FloatArray) -> Posterior:
     >>> answer.estimate.round(4).tolist(), answer.variance.round(4).tolist()
     ([1.5, 2.5, 2.0], [0.75, 0.75, 2.0])
     """
-    return at_weights(z, covariance, weigh(u, covariance))
+    return at_weights(z, covariance, weigh(u, covariance + between))
 
 
 def at_weights(z: FloatArray, covariance: FloatArray, weights: FloatArray) -> Posterior:

@@ -43,11 +43,15 @@ class Mixture:
     effective: float
 
 
-def mix(z: FloatArray, u: FloatArray, agreement: Components, *, seed: int = 0, draws: int = DRAWS) -> Mixture:
+def mix(
+    z: FloatArray, u: FloatArray, agreement: Components, *, seed: int = 0, draws: int = DRAWS,
+    between: FloatArray | float = 0.0,
+) -> Mixture:  # fmt: skip
     """Mean and variance of the groups over the uncertainty of the variances, summed over ``draws`` points.
 
     ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; ``agreement`` has the matrices
-    C_S of a `Family`, or its `EffectSpace`, without the shared level; the overall mean has a flat prior. Weights are
+    C_S of a `Family`, or its `EffectSpace`, without the shared level; the overall mean has a flat prior. ``between``
+    (group, group) are covariances of errors, with 0 on the diagonal. Weights are
     cut at the average times the root of the number of points, so that no point speaks for all.
 
     Daniels (1999), doi:10.2307/3316112; Natarajan, Kass (2000), doi:10.1080/01621459.2000.10473916. Ionides (2008),
@@ -60,12 +64,12 @@ def mix(z: FloatArray, u: FloatArray, agreement: Components, *, seed: int = 0, d
     from scipy.special import expit
 
     reference = REFERENCE / len(agreement) * typical_noise(u, agreement)
-    centre, root = _mode(z, u, agreement, reference)
+    centre, root = _mode(z, u, agreement, reference, between)
     selected, best = None, -1.0
     for turn in range(ROUNDS):
         t, log_density = _even_t(draws, len(agreement), seed + turn)
         points = np.clip(centre + t @ root.T, -MAX_LOG_RATIO, MAX_LOG_RATIO)
-        likelihood, each = _posteriors(z, u, agreement, reference * np.exp(points))
+        likelihood, each = _posteriors(z, u, agreement, reference * np.exp(points), between)
         log_weight = likelihood + np.log(expit(points) * expit(-points)).sum(axis=-1) - log_density
         weight = np.exp(log_weight - log_weight.max())
         weight = np.minimum(weight, weight.mean() * np.sqrt(draws))
@@ -101,27 +105,29 @@ def typical_noise(u: FloatArray, agreement: Components) -> FloatArray:
     return noise
 
 
-def _mode(z: FloatArray, u: FloatArray, agreement: Components, reference: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _mode(
+    z: FloatArray, u: FloatArray, agreement: Components, reference: FloatArray, between: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
     """Mode in logarithms of variance over reference, and a root of the covariance around it."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
     def objective(x: FloatArray) -> tuple[float, FloatArray]:
         variances = reference * np.exp(x)
-        value, slope = deviance(z, u, agreement, variances)
+        value, slope = deviance(z, u, agreement, variances, between)
         return value / 2 - float(np.log(expit(x) * expit(-x)).sum()), slope / 2 * variances + np.tanh(x / 2)
 
     bounds = [(-MAX_LOG_RATIO, MAX_LOG_RATIO)] * len(reference)
     mode = minimize(objective, np.full(len(reference), -1.0), method="L-BFGS-B", jac=True, bounds=bounds).x
     variances = reference * np.exp(mode)
-    curvature = information(u, agreement, variances) * np.outer(variances, variances)
+    curvature = information(u, agreement, variances, between) * np.outer(variances, variances)
     curvature += np.diag(2 * expit(mode) * expit(-mode) + 0.02)
     value, direction = np.linalg.eigh(curvature)
     return mode, direction / np.sqrt(value)
 
 
 def _posteriors(
-    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray
+    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float
 ) -> tuple[FloatArray, Posterior]:
     """Log restricted likelihood and posterior at every row of variances."""
     if isinstance(agreement, EffectSpace):
@@ -132,10 +138,11 @@ def _posteriors(
     likelihood, means, within = [], [], []
     for some in np.array_split(variances, max(1, len(variances) * groups**2 // CHUNK)):
         covariance = (some @ flat).reshape(-1, groups, groups)
-        weights = weigh(u, covariance)
+        errors = covariance + between
+        weights = weigh(u, errors)
         row = weights.sum(axis=-1)
         total = row.sum(axis=-1)
-        _, log_determinant = np.linalg.slogdet(np.eye(groups) + root[:, None] * covariance * root)
+        _, log_determinant = np.linalg.slogdet(np.eye(groups) + root[:, None] * errors * root)
         distance = ((weights @ z) * z).sum(axis=-1) - (row @ z) ** 2 / total
         likelihood.append(-(log_determinant + np.log(total) + distance) / 2)
         each = at_weights(z, covariance, weights)

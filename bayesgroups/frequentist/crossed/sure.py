@@ -33,25 +33,33 @@ class SureFit:
     risk: float
 
 
-def fit(z: FloatArray, u: FloatArray, agreement: Components, *, centre: float = 0.0) -> SureFit:
+def fit(
+    z: FloatArray, u: FloatArray, agreement: Components, *, centre: float = 0.0, between: FloatArray | float = 0.0
+) -> SureFit:
     """Variances of the components that minimise SURE, and the estimates they shrink to.
 
     ``z`` (group,) is any finite number where there are no data, the precisions ``u`` = 1/v are 0 there; ``agreement`` has
     the matrices C_S of a `Family`, or its `EffectSpace`, the first the level that all share, the last the identity;
-    ``centre`` is a perfect model. The risk is not convex; see `starts`. Khodak, Mackey, Chouldechova, Dudik (2024),
-    section 3, arXiv:2411.09730.
+    ``centre`` is a perfect model; ``between`` (group, group) are covariances of errors, with 0 on the diagonal. The risk
+    is not convex; see `starts`. Khodak, Mackey, Chouldechova, Dudik (2024), section 3, arXiv:2411.09730.
     """
     begin = starts(z - centre, u, len(agreement))
-    variances, value = minimise(lambda x: risk(z, u, agreement, x, centre=centre), begin, begin[2])
+    variances, value = minimise(lambda x: risk(z, u, agreement, x, centre=centre, between=between), begin, begin[2])
     if isinstance(agreement, EffectSpace):
         estimate = agreement.posterior_mean(z, u, variances, centre=centre)
     else:
-        estimate = posterior_mean(z, u, combine(variances, agreement), centre=centre)
+        estimate = posterior_mean(z, u, combine(variances, agreement), centre=centre, between=between)
     return SureFit(variances, estimate, value)
 
 
 def risk(
-    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, *, centre: float = 0.0
+    z: FloatArray,
+    u: FloatArray,
+    agreement: Components,
+    variances: FloatArray,
+    *,
+    centre: float = 0.0,
+    between: FloatArray | float = 0.0,
 ) -> tuple[float, FloatArray]:
     """SURE and its gradient by the variances; arguments as in `fit`.
 
@@ -64,8 +72,10 @@ def risk(
     """
     if isinstance(agreement, EffectSpace):
         return agreement.risk(z, u, variances, centre=centre)
-    w = weigh(u, combine(variances, agreement))
+    w = weigh(u, combine(variances, agreement) + between)
     v = noise(u)
+    if not isinstance(between, float):
+        return _correlated_risk(z - centre, u, agreement, w, np.diag(v) + between)
     q = w @ (z - centre)
     spread = (w * v) @ w
     back = w @ (v * q)
@@ -74,9 +84,29 @@ def risk(
     return float(value), 2 * against(spread - np.outer(back, q), agreement)
 
 
-def posterior_mean(z: FloatArray, u: FloatArray, covariance: FloatArray, *, centre: float = 0.0) -> FloatArray:
+def _correlated_risk(
+    residual: FloatArray, u: FloatArray, agreement: FloatArray, w: FloatArray, errors: FloatArray
+) -> tuple[float, FloatArray]:
+    """Risk of correlated errors, in units of their variances, and its gradient.
+
+    With A = V W the shrinkage is A r and the risk sum (A r)^2 / v + groups - 2 sum (A V)_gg / v, whose expectation is that of
+    the squared errors over their variances; V itself is never inverted.
+    """
+    pull = w @ residual
+    shrunk = errors @ pull
+    scaled = u * shrunk
+    squared = errors @ w @ errors
+    value = len(u) + float(shrunk @ scaled) - 2 * float(u @ np.diagonal(squared)) - 2 * np.count_nonzero(u == 0)
+    across = w @ (errors * u) @ errors @ w
+    slope = 2 * across - 2 * np.outer(w @ (errors @ scaled), pull)
+    return value, against(slope, agreement)
+
+
+def posterior_mean(
+    z: FloatArray, u: FloatArray, covariance: FloatArray, *, centre: float = 0.0, between: FloatArray | float = 0.0
+) -> FloatArray:
     """Estimates (group,) at a given covariance between groups; the rest is as in `fit`."""
-    mean: FloatArray = centre + covariance @ (weigh(u, covariance) @ (z - centre))
+    mean: FloatArray = centre + covariance @ (weigh(u, covariance + between) @ (z - centre))
     return mean
 
 

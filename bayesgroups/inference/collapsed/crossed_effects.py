@@ -14,6 +14,7 @@ from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.collapsed.partial_pooling import grid_checks, quadrature_check
+from bayesgroups.inference.correlated_errors import covariance_of
 from bayesgroups.models.shared.component_scales import (
     COEFFICIENT,
     OVERALL_LOGIT,
@@ -105,8 +106,19 @@ def sample(
         error = np.where(present, np.maximum(np.where(present, v, 1.0), least), np.inf)
         centre = float(natural["centre"])
         deviation = np.where(present, z, centre) - centre
+        covariance = None if tasks else covariance_of(source)
+        if covariance is not None:
+            covariance = covariance + np.diag(np.where(present, error - np.diagonal(covariance), 0.0))
         drawn = engine.gaussian(
-            predictor, deviation, error, spread, rng, draws=draws, known=known_variance, ordered=along
+            predictor,
+            deviation,
+            error,
+            spread,
+            rng,
+            draws=draws,
+            known=known_variance,
+            ordered=along,
+            covariance=covariance,
         )
         drawn.eta[:] += centre
         mu, overall = drawn.eta, centre + drawn.overall

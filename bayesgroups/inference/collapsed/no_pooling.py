@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.inference.collapsed import conjugate
+from bayesgroups.inference.correlated_errors import covariance_of, directions_of
 from bayesgroups.models.shared.scales import JEFFREYS, WEAK, natural_scale
 from bayesgroups.report.diagnostics import independent_draws
 from bayesgroups.report.posterior import Posterior, generator, lay_out
@@ -15,7 +16,8 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
     """Independent draws from the posterior of one metric.
 
     The same model as `bayesgroups.models.no_pooling`: a rate has the Jeffreys prior Beta(1/2, 1/2), anything else a weak
-    normal prior around the centre of its scale. A subgroup without data gets draws from its prior.
+    normal prior around the centre of its scale; errors are correlated where the tally says so. A subgroup without data gets
+    draws from its prior.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "no_pooling")
@@ -25,8 +27,14 @@ def sample(tally: xr.Dataset, *, seed: int, draws: int = 4000, binomial_likeliho
         mu = conjugate.beta(k, n, rng, draws=draws, prior=JEFFREYS)
     else:
         natural = natural_scale(tally).isel(metric=0)
-        mu = conjugate.normal(
-            metric_tally["estimate"].values, metric_tally["sampling_variance"].values, rng, draws=draws,
-            prior_mean=float(natural["centre"]), prior_sd=WEAK * float(natural["scale"]),
-        )  # fmt: skip
+        z, v = metric_tally["estimate"].values, metric_tally["sampling_variance"].values
+        centre, wide = float(natural["centre"]), WEAK * float(natural["scale"])
+        covariance = covariance_of(tally)
+        if covariance is None:
+            mu = conjugate.normal(z, v, rng, draws=draws, prior_mean=centre, prior_sd=wide)
+        else:
+            turned = directions_of(covariance)
+            along = turned.along(z - centre)
+            drawn = conjugate.normal(along, turned.variance, rng, draws=draws, prior_mean=0.0, prior_sd=wide)
+            mu = centre + turned.back(drawn)
     return Posterior(lay_out(tally, mu, {}), (independent_draws(metric, draws),), "collapsed")

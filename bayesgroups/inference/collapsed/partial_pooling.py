@@ -11,6 +11,7 @@ from bayesgroups.inference.collapsed import area_regression, binomial, gaussian
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.correlated_errors import covariance_of, directions_of
 from bayesgroups.models.shared.area_design import COEFFICIENT_LOGIT, AreaDesign, area_design
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, natural_scale
 from bayesgroups.report.diagnostics import Check, at_most, independent_draws
@@ -59,6 +60,8 @@ def sample(
         checks = grid_checks(metric, draws, drawn.surface.edge_mass, drawn.surface.interpolation_error)
         checks += (quadrature_check(metric, drawn.quadrature_error),)
         return Posterior(lay_out(tally, drawn.mu, {"overall": drawn.overall, "tau": drawn.tau}), checks, "collapsed")
+    if covariance_of(tally) is not None:
+        return _correlated(tally, rng, draws, overall_scale, tau_scale)
     natural = natural_scale(tally).isel(metric=0)
     normal = gaussian.sample(
         tally["estimate"].values[0],
@@ -120,6 +123,27 @@ def _means(
     }
     checks = grid_checks(metric, draws, drawn.edge_mass, drawn.grid_error)
     return Posterior(with_chains(tally, data, covariate=list(design.names)), checks, "collapsed")
+
+
+def _correlated(
+    tally: xr.Dataset, rng: np.random.Generator, draws: int, overall_scale: float | None, tau_scale: float | None
+) -> Posterior:
+    """Means whose errors are correlated: the same population in directions of independent errors, the centre along their sums."""
+    covariance, natural = covariance_of(tally), natural_scale(tally).isel(metric=0)
+    assert covariance is not None, "asked before"
+    turned, centre = directions_of(covariance), float(natural["centre"])
+    drawn = area_regression.sample(
+        turned.along(tally["estimate"].values[0] - centre),
+        turned.variance,
+        turned.along(np.ones(len(covariance)))[:, None],
+        rng,
+        precision=np.array([(overall_scale or float(natural["scale"])) ** -2]),
+        tau_scale=tau_scale or float(natural["tau_scale"]),
+        draws=draws,
+    )
+    checks = grid_checks(str(tally["metric"].values[0]), draws, drawn.edge_mass, drawn.grid_error)
+    draws_by_name = {"overall": centre + drawn.beta[:, 0], "tau": drawn.tau}
+    return Posterior(lay_out(tally, centre + turned.back(drawn.mu), draws_by_name), checks, "collapsed")
 
 
 def quadrature_check(metric: str, error: float) -> Check:

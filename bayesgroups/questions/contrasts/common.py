@@ -59,6 +59,8 @@ class CommonEffect:
                 slopes = w * ((1 - b) / up + b / down), w * (a / up + (1 - a) / down)
             gradient = slopes[0] @ self.first - slopes[1] @ self.second
             used = self.first.any(axis=0) | self.second.any(axis=0)
+            if cells.covariance is not None:
+                return np.asarray(cells.correlated_factor(np.where(used, gradient, 0.0)[None])[0])
             along = np.where(used, gradient * np.sqrt(cells.variance), 0.0)
             if not cells.rate:
                 return along

@@ -33,7 +33,11 @@ def _factor(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArra
     if scale == "difference":
         over = np.where(vector, np.maximum(weighted.coefficients, 0.0), over)
         under = np.where(vector, np.maximum(-weighted.coefficients, 0.0), under)
+        if cells.covariance is not None:
+            return cells.correlated_factor(over - under)
         return difference_factor(over, under, cells.variance)
+    if cells.covariance is not None:
+        return cells.correlated_factor(_log_gradient(weighted, cells, scale))
     plain = vector[:, 0] | weighted.single
     with np.errstate(divide="ignore", invalid="ignore"):
         biased = cells.value * (1 - cells.value) / cells.count if cells.rate else cells.variance
@@ -50,6 +54,19 @@ def _factor(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArra
         coefficients = np.where(vector, weighted.coefficients, over - under)
         direct = np.where(coefficients != 0, coefficients * slope * np.sqrt(biased), 0.0)
     return np.where(plain[:, None], direct, gradient)
+
+
+def _log_gradient(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArray:
+    """Gradient (contrast, cell) of log ratios or log odds ratios of weighted sums, or of sums of logs by coefficients."""
+    over, under, vector = weighted.over, weighted.under, weighted.vector[:, None]
+    ends = [weighted_sum(side, cells.value)[:, None] for side in (over, under)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = [
+            side / (end if scale == "ratio" else end * (1 - end)) for side, end in zip((over, under), ends, strict=True)
+        ]
+        single = weighted.coefficients / (cells.value if scale == "ratio" else cells.value * (1 - cells.value))
+    sums = np.where(over != 0, slopes[0], 0.0) - np.where(under != 0, slopes[1], 0.0)
+    return np.where(vector, np.where(weighted.coefficients != 0, single, 0.0), sums)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.intervals.proportions import wilson_limits
 from bayesgroups.questions.sampling_variances import read_estimates
@@ -28,6 +28,17 @@ class CellEstimates:
     successes: FloatArray
     variance: FloatArray
     freedom_count: FloatArray
+    covariance: FloatArray | None = None
+    """Covariance (cell, cell) of errors that are correlated, because subgroups share clusters; NaN in cells that take no part."""
+
+    def correlated_factor(self, gradient: FloatArray) -> FloatArray:
+        """Factor (contrast, source) of contrasts with a gradient (contrast, cell), by the covariance of the cells."""
+        assert self.covariance is not None, "asked for with a covariance only"
+        some = np.isfinite(np.diagonal(self.covariance))
+        values, vectors = np.linalg.eigh(np.where(some[:, None] & some, self.covariance, 0.0))
+        parts = np.nan_to_num(gradient) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+        lost = ((gradient != 0) & ~(some & np.isfinite(gradient))).any(axis=1)
+        return np.where(lost[:, None], np.nan, parts)
 
     def wilson(self, z: float) -> Interval:
         """Wilson limits of the cells."""
@@ -44,10 +55,28 @@ def read_cells(table: xr.Dataset, position: int) -> CellEstimates:
         along[estimates.used] = values
         return along
 
-    variance = np.where(estimates.v > 0, estimates.v, estimates.pooled)
+    variance, covariance = (
+        np.where(estimates.v > 0, estimates.v, estimates.pooled),
+        covariance_of(metric, estimates.used),
+    )
     rows_known = estimates.kind in ("rate", "mean")
     return CellEstimates(
-        estimates.binomial, spread(estimates.y), spread(estimates.count),
-        np.where(estimates.used, metric["successes"].values, np.nan), spread(variance),
-        spread(estimates.count if rows_known else np.full(estimates.y.shape, np.inf)),
+        estimates.binomial and covariance is None, spread(estimates.y), spread(estimates.count),
+        np.where(estimates.used, metric["successes"].values, np.nan),
+        spread(variance) if covariance is None else np.diagonal(covariance),
+        _freedom_count(metric, estimates.used) if covariance is not None
+        else spread(estimates.count if rows_known else np.full(estimates.y.shape, np.inf)),
+        covariance,
     )  # fmt: skip
+
+
+def covariance_of(metric: xr.Dataset, used: BoolArray) -> FloatArray | None:
+    """Covariance of the errors of a metric's cells, NaN in those that take no part; None where errors are independent."""
+    if "sampling_covariance" not in metric or not np.isfinite(metric["sampling_covariance"].values).any():
+        return None
+    return np.where(used[:, None] & used, metric["sampling_covariance"].values, np.nan)
+
+
+def _freedom_count(metric: xr.Dataset, used: BoolArray) -> FloatArray:
+    """Clusters behind a variance, which are what is independent."""
+    return np.where(used, metric["cluster_count"].values, np.nan)

@@ -78,7 +78,7 @@ def statistics(
         estimate, lower, upper, null = (np.log(end) if is_log(scale) else end for end in ends)
         error = np.where(estimate > null, estimate - lower, upper - estimate) / z
         if not (cells.rate or is_log(scale)):
-            degrees = freedom(parts, _counts(cells))
+            degrees = _degrees(weighted, cells, parts)
             error = np.sqrt((parts**2).sum(axis=1))
         distance = np.where(estimate == null, 0.0, (estimate - null) / error)
     if cells.rate and choice != "delta" and is_log(scale) and weighted.single.any():
@@ -151,7 +151,7 @@ def _delta(
         if scale == "difference":
             half = z * error
             if not cells.rate:
-                degrees = freedom(parts, _counts(cells))
+                degrees = _degrees(weighted, cells, parts)
                 half = np.where(np.isfinite(degrees), t_quantile(_level(z), degrees) * error, half)
                 method = np.where(np.isfinite(degrees), "welch", "normal")
             return Interval(estimate - half, estimate + half), method
@@ -176,8 +176,13 @@ def _table(weighted: Weighted, cells: CellEstimates) -> tuple[FloatArray, FloatA
     return columns[0], columns[1], columns[2], columns[3]
 
 
-def _counts(cells: CellEstimates) -> FloatArray:
-    return np.where(np.isnan(cells.freedom_count), np.inf, cells.freedom_count)
+def _degrees(weighted: Weighted, cells: CellEstimates, parts: FloatArray) -> FloatArray:
+    """Degrees of freedom (contrast,): Welch's, or of the fewest clusters where cells share them, as the paired t test has."""
+    counts = np.where(np.isnan(cells.freedom_count), np.inf, cells.freedom_count)
+    if cells.covariance is None:
+        return freedom(parts, counts)
+    involved = (weighted.over != 0) | (weighted.under != 0) | (weighted.coefficients != 0)
+    return np.where(involved, np.maximum(counts - 1, 1.0), np.inf).min(axis=1)
 
 
 def _level(z: float) -> float:

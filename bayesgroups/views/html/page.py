@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import xarray as xr
-from markupsafe import Markup
 
 from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
@@ -29,6 +24,7 @@ from bayesgroups.views.html.sections.population import population as population_
 from bayesgroups.views.html.sections.provenance import method, origin
 from bayesgroups.views.html.sections.questions import promise, unequal, worst
 from bayesgroups.views.html.sections.targets import Served, asked_targets
+from bayesgroups.views.html.templates import filled
 
 
 @checked_keywords
@@ -99,27 +95,19 @@ def render(
     """The page as text; parameters and errors as in `write_html`."""
     check(report)
     check_imputed(imputed)
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, loader=jinja2.FunctionLoader(_file),
-    )  # fmt: skip
-    # Style and script are our own files without data in them; all else is escaped.
-    script = _file("table.js")
     read = contexts(report, level, truth, imputed)
     served = asked_targets(report, population, level)
-    return environment.get_template("page.html").render(
-        style=Markup(_file("style.css")),
-        script=Markup(script),
-        script_hash=Markup(base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")),
-        level=percent(level),
-        verdict=verdict(report),
-        of_targets=overlaps(report),
-        question=question(report, read),
-        metrics=[_metric(context, reference, served) for context in read],
-        diagnostics=diagnostics(report),
-        method=method(report, level),
-        origin=origin(report),
-    )
+    content = {
+        "level": percent(level),
+        "verdict": verdict(report),
+        "of_targets": overlaps(report),
+        "question": question(report, read),
+        "metrics": [_metric(context, reference, served) for context in read],
+        "diagnostics": diagnostics(report),
+        "method": method(report, level),
+        "origin": origin(report),
+    }
+    return filled("page.html", content)
 
 
 def _metric(context: Context, reference: Reference | None, served: Served) -> dict[str, Any]:
@@ -154,7 +142,3 @@ def _left_out(context: Context) -> dict[str, Any] | None:
     if len(left_out) <= NAMED:
         return {"sentence": left_out_sentence(context.participants.names, context.shown), "labels": []}
     return {"sentence": "", "labels": [plain(shown_left_out(label, context.shown)) for label in left_out]}
-
-
-def _file(name: str) -> str:
-    return resources.files("bayesgroups.views.html").joinpath(name).read_text("utf-8")

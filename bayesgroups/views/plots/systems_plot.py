@@ -98,7 +98,7 @@ def systems(
     style.name(
         axes,
         shape,
-        title="Difference of the systems' values by subgroup (items)",
+        title="Difference by subgroup (items)",
         x=plain(str(part["pair"].values)),
         y="",
     )

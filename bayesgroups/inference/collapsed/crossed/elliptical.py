@@ -63,12 +63,14 @@ def gaussian(
     *,
     draws: int,
     thin: int = 1,
+    covariance: FloatArray | None = None,
 ) -> EllipticalDraws:
     """Draws given estimates ``y`` (row,) with error variances ``v``, infinite where there is none.
 
-    ``extra`` (row,) are known variances of residual effects; ``thin`` steps are made for every one that is kept.
+    ``extra`` (row,) are known variances of residual effects; ``thin`` steps are made for every one that is kept; ``covariance``
+    (row, row) is that of correlated errors, with ``v`` on its diagonal.
     """
-    posterior = SitePosterior(blocks, np.where(np.isfinite(v), y, 0.0), v, extra)
+    posterior = SitePosterior(blocks, np.where(np.isfinite(v), y, 0.0), v, extra, covariance)
     return _run(SliceChains(posterior, None, rng), _mode(posterior, np.zeros(blocks.dimension)), draws, thin)
 
 

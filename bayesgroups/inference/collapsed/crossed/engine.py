@@ -26,6 +26,7 @@ from bayesgroups.inference.collapsed.crossed.following_space import FollowingPre
 from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+from bayesgroups.inference.correlated_errors import directions_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most, mixing
 from bayesgroups.report.posterior import CHAINS
@@ -118,25 +119,37 @@ def gaussian(
     draws: int,
     known: FloatArray | None = None,
     ordered: OrderedBlocks = NOTHING,
+    covariance: FloatArray | None = None,
 ) -> CrossedDraws:
     """Draws given estimates ``y`` around the prior mean with error variances ``v``, infinite where there is none.
 
     ``y`` (subgroup,) is less the prior mean of ``overall``; ``known`` (subgroup,) are known variances of the subgroups'
-    residual effects, beside those of the last component. With ``ordered`` parts draws are made by slices.
+    residual effects, beside those of the last component. With ``ordered`` parts draws are made by slices. ``covariance`` (subgroup,
+    subgroup) is that of correlated errors, with ``v`` on its diagonal, NaN where there is none; known variances are then all alike.
     """
     if ordered.blocks:
-        return gaussian_by_slices(predictor, y, v, prior, rng, draws=draws, known=known, ordered=ordered)
+        return gaussian_by_slices(
+            predictor, y, v, prior, rng, draws=draws, known=known, ordered=ordered, covariance=covariance
+        )
     y = np.where(np.isfinite(v), y, 0.0)
     extra = np.zeros(len(y)) if known is None else known
     # For whatever subgroups share, the known part of what they do not is noise.
-    here = space(predictor, y, v + extra, prior)
+    here = (
+        space(predictor, y, v + extra, prior)
+        if covariance is None
+        else _correlated(predictor, y, v + extra, covariance)
+    )
     weighed = importance.sample(_likelihood(here, prior), prior.dimension, rng, slope=_slope(here, prior))
     if _too_uneven(weighed.k_hat, weighed.ess) and np.isfinite(v).sum() <= MAX_SUBGROUPS_WITH_RETRY:
-        return gaussian_by_slices(predictor, y, v, prior, rng, draws=draws, known=known)
+        return gaussian_by_slices(predictor, y, v, prior, rng, draws=draws, known=known, covariance=covariance)
     tau = prior.scales(weighed.u[importance.resample(weighed.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
     residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
     eta = np.empty((draws, len(y)))
+    if covariance is not None:
+        residual = (residual_sd**2 + extra[:1]) * np.ones((draws, 1))
+        eta = _with_residual_effects(drawn.shared(slice(0, draws)), y, residual, covariance, rng)
+        return CrossedDraws(eta, drawn.overall, drawn.beta, tau, weighed.k_hat, weighed.ess)
     for block in chunks(draws, len(y), SMALL_CHUNK):
         variance = (residual_sd if prior.residual_sd is not None else residual_sd[block]) ** 2 + extra
         with np.errstate(invalid="ignore"):
@@ -148,6 +161,25 @@ def gaussian(
         noise *= np.sqrt(shrink * variance)
         np.add(part, noise, out=eta[block])
     return CrossedDraws(eta, drawn.overall, drawn.beta, tau, weighed.k_hat, weighed.ess, _at_bound(here, tau))
+
+
+def _correlated(predictor: Predictor, y: FloatArray, v: FloatArray, covariance: FloatArray) -> SubgroupSpace:
+    """Space of the subgroups with errors that are correlated."""
+    seen = np.isfinite(v)
+    between = covariance[np.ix_(seen, seen)]
+    return SubgroupSpace(predictor, y, v, between - np.diag(np.diagonal(between)))
+
+
+def _with_residual_effects(
+    shared: FloatArray, y: FloatArray, residual: FloatArray, covariance: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Values (draw, subgroup) given what subgroups share; residual effects of variance ``residual`` (draw, 1) are drawn jointly."""
+    turned = directions_of(covariance)
+    gap = turned.along(np.where(turned.seen, y - shared, 0.0))
+    error = np.where(turned.seen, turned.variance, np.inf)
+    gain = residual / (residual + error)
+    left = np.where(turned.seen, gain * np.where(turned.seen, error, 0.0), residual)
+    return np.asarray(shared + turned.back(gain * gap + np.sqrt(left) * rng.standard_normal(gap.shape)))
 
 
 def binomial(
@@ -214,10 +246,15 @@ def gaussian_by_slices(
     draws: int,
     known: FloatArray | None = None,
     ordered: OrderedBlocks = NOTHING,
+    covariance: FloatArray | None = None,
 ) -> CrossedDraws:
     """`gaussian` by elliptical slices, which have no weights."""
     blocks, extra = blocks_of(predictor, prior, ordered), np.zeros(len(y)) if known is None else known
-    return _by_slices(blocks, draws, lambda thin: elliptical.gaussian(blocks, y, v, extra, rng, draws=draws, thin=thin))
+    return _by_slices(
+        blocks,
+        draws,
+        lambda thin: elliptical.gaussian(blocks, y, v, extra, rng, draws=draws, thin=thin, covariance=covariance),
+    )
 
 
 def binomial_by_slices(

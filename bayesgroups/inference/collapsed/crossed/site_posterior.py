@@ -47,13 +47,15 @@ class Given(NamedTuple):
 class SitePosterior:
     """Normal observations ``y`` (row,) with error variances ``v``, infinite where there is none, of the rows of all parts in turn.
 
-    ``extra`` (row,) are known variances of residual effects.
+    ``extra`` (row,) are known variances of residual effects, ``covariance`` (row, row) that of correlated errors, with ``v`` on its
+    diagonal.
     """
 
     blocks: Blocks
     y: FloatArray
     v: FloatArray
     extra: FloatArray
+    covariance: FloatArray | None = None
     seen: IntArray = field(init=False)
     pairs: tuple[tuple[slice, slice, int, int, FloatArray], ...] = field(init=False)
     """Rows and columns of the covariance by parts, the parts, and the kernels of all blocks there, (block, entry)."""
@@ -96,6 +98,9 @@ class SitePosterior:
             matrices[:, first, second] = ((loadings[:, p] * loadings[:, q]) @ kernels).reshape(shape)
         diagonal = np.arange(number)
         matrices[:, diagonal, diagonal] += self.v[self.seen] + residual[:, self.seen] ** 2
+        if self.covariance is not None:
+            between = self.covariance[np.ix_(self.seen, self.seen)]
+            matrices += between - np.diag(np.diagonal(between))
         return matrices
 
     def centre(self, given: Given) -> FloatArray:
@@ -108,7 +113,7 @@ class SitePosterior:
 
         (solve,) = get_lapack_funcs(("potrs",), dtype=np.float64)
         prior = self._flat(self.blocks.sums(noise.effects, given.loadings)) + given.residual_sd * noise.residual
-        weight = -(prior[:, self.seen] + np.sqrt(self.v[self.seen]) * noise.errors)
+        weight = -(prior[:, self.seen] + self._errors(noise.errors))
         for draw, factor in enumerate(given.factors):
             weight[draw] = solve(factor.T, weight[draw], lower=0)[0]
         rows, effects = self._corrected(prior, weight, given)
@@ -158,6 +163,13 @@ class SitePosterior:
         """Fresh noise."""
         sizes = (self.blocks.effects, len(self.v), len(self.seen))
         return Noise(*(rng.standard_normal((draws, size)) for size in sizes))
+
+    def _errors(self, noise: FloatArray) -> FloatArray:
+        """Errors of the observations from standard normal numbers, (draw, seen)."""
+        if self.covariance is None:
+            return np.asarray(np.sqrt(self.v[self.seen]) * noise, dtype=np.float64)
+        roots, vectors = np.linalg.eigh(self.covariance[np.ix_(self.seen, self.seen)])
+        return np.asarray((noise * np.sqrt(np.maximum(roots, 0.0))) @ vectors.T, dtype=np.float64)
 
     def _residual_sd(self, u: FloatArray) -> FloatArray:
         each = np.repeat(self.blocks.residual_sd(u), self.blocks.subgroups, axis=1)

@@ -24,6 +24,8 @@ class SubgroupSpace:
     predictor: Predictor
     y: FloatArray
     v: FloatArray
+    between: FloatArray | float = 0.0
+    """Covariances of the errors of two observations, (observed, observed) with 0 on the diagonal; 0 of independent errors."""
     seen: NDArray[np.bool_] = field(init=False)
     pattern: IntArray = field(init=False)
     """Which components agree, as a column of ``agreement``, (subgroup, observed)."""
@@ -63,7 +65,7 @@ class SubgroupSpace:
         shared = overall[:, None] + beta @ predictor.covariates.T
         for k, cells in enumerate(predictor.cells[:-1]):
             shared += tau[:, k, None] * rng.standard_normal((total, int(cells.max()) + 1))[:, cells]
-        noise = np.sqrt(self.v[seen] + tau[:, -1:] ** 2) * rng.standard_normal((total, number))
+        noise = self._noise(tau, rng.standard_normal((total, number)), rng)
         weight = observed.solved(tau, self._covariance, self.y[seen] - shared[:, seen] - noise)
         overall += predictor.overall_scale**2 * weight.sum(axis=1)
         beta += predictor.coefficient_scale**2 * (weight @ predictor.covariates[seen])
@@ -72,6 +74,15 @@ class SubgroupSpace:
             member = cells[seen, None] == np.arange(int(cells.max()) + 1)
             shared += (tau[:, k, None] ** 2 * (weight @ member.astype(np.float64)))[:, cells]
         return Drawn(shared, np.copy, overall, beta)
+
+    def _noise(self, tau: FloatArray, normal: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Errors with the residual effects, (draw, observed)."""
+        v = self.v[self.seen]
+        if isinstance(self.between, float):
+            return np.asarray(np.sqrt(v + tau[:, -1:] ** 2) * normal)
+        values, vectors = np.linalg.eigh(self.between + np.diag(v))
+        errors = (normal * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return np.asarray(errors + tau[:, -1:] * rng.standard_normal(normal.shape))
 
     def moments(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of eta in every subgroup."""
@@ -88,7 +99,7 @@ class SubgroupSpace:
     def _covariance(self, tau: FloatArray) -> FloatArray:
         """Covariances of the observations, (draw, observed, observed)."""
         matrices = (tau[:, :-1] ** 2 @ self.agreement).take(self.pattern[self.seen], axis=1)
-        matrices += self.fixed[self.seen]
+        matrices += self.fixed[self.seen] + self.between
         diagonal = np.arange(matrices.shape[1])
         matrices[:, diagonal, diagonal] += self.v[self.seen] + tau[:, -1:] ** 2
         covariance: FloatArray = matrices
