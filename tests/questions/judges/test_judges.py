@@ -191,7 +191,7 @@ def test_whole_numbers_stay_between_their_bounds() -> None:
         size = int(rng.integers(1, 9))
         low = rng.integers(0, 4, size).astype(np.float64)
         high = low + rng.integers(0, 30, size).astype(np.float64)
-        number = int(rng.integers(low.sum(), high.sum() + 1))
+        number = int(rng.integers(int(low.sum()), int(high.sum()) + 1))
         labels = allocate(rng.exponential(size=size) * (rng.random(size) < 0.8), number, low, high)
         assert labels.sum() == number
         assert ((labels >= low) & (labels <= high)).all()
