@@ -158,10 +158,10 @@ class ConfusionModel(Estimator):
 
     def model(self, tally: xr.Dataset) -> pm.Model:
         """The PyMC model, see `bayesgroups.models.confusion`."""
+        self._check_correlated(tally)
         from bayesgroups.inference.collapsed.confusion_factors import decided
         from bayesgroups.models import confusion
 
-        self._check_correlated(tally)
         shares = None
         if self._judged(tally):
             shares = decided(tally, order=self.order, tau_scale=self.tau_scale, own_effects=self.own_effects)

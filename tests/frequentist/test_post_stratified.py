@@ -160,7 +160,7 @@ def test_at_one_weight_prediction_powered_inference_is_post_stratification() -> 
     rng = np.random.default_rng(8)
     for _ in range(50):
         labelled = rng.integers(1, 30, (1, 2)).astype(float)
-        judged = labelled + rng.integers(1, 200, (1, 2))
+        judged = labelled + rng.integers(1, 200, (1, 2)).astype(np.float64)
         positive = np.floor(labelled * rng.random((1, 2)))
         cells = np.stack([labelled - positive, positive], axis=1)
         ppv = positive / labelled

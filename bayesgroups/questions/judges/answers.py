@@ -92,8 +92,7 @@ def ppi_answer(tally: xr.Dataset, *, tuned: bool) -> Corrected:
             )
             flat = ~missing & (errors[i] == 0)
             status[i, flat], reason[i, flat] = "degenerate", "labelled rows and judgements have no spread"
-            some = ~missing & ~flat & (status[i] == "undefined")
-            status[i, some] = "ok"
+            status[i, ~missing & ~flat] = "ok"
         z = [normal_quantile(level) * errors[i] for level in LEVELS]
         limits.append([around(estimates[i], half) for half in z])
     methods = ["normal" if outcome_of(tally, i) is not None else "none" for i in range(shape[0])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -195,25 +196,43 @@ def _width(plan: _Plan, width: float, least: FloatArray, weight: FloatArray, tar
     if not 0 < width < 1:
         raise InputError(f"width={width!r} must be above 0 and below 1, such as 0.1")
     goal = (width / (2 * z)) ** 2
-    labels = np.zeros(plan.judged.shape, dtype=np.int64)
     if target == "overall":
-        left = goal - np.nansum(weight**2 * np.nan_to_num(plan.fixed))
-        needed = (plan.spread * weight[:, None]).sum() ** 2 / left if left > 0 else np.inf
-        if needed > plan.judged.sum():
+
+        def shared(number: int) -> IntArray:
+            return allocate(_claims(plan, weight, target), number, least, plan.judged)
+
+        def narrow(number: int) -> bool:
+            return bool(np.nansum(weight**2 * np.nan_to_num(_variance(plan, shared(number)))) <= goal)
+
+        total = int(plan.judged.sum())
+        if not narrow(total):
             raise InputError(
-                f"width={width:g} cannot be reached with {plan.judged.sum():g} judged rows, even if all are labelled; judge more, "
-                "or ask for a wider interval"
+                f"width={width:g} cannot be reached with {total} judged rows, even if all are labelled; judge more, or "
+                "ask for a wider interval"
             )
-        total = max(int(np.ceil(needed)), int(least.sum()))
-        return allocate(_claims(plan, weight, target), total, least, plan.judged)
+        return shared(_first(narrow, int(least.sum()), total))
+    labels = np.zeros(plan.judged.shape, dtype=np.int64)
     for g, rows in enumerate(plan.judged):
-        if rows.sum() == 0:
-            continue
-        left = goal - plan.fixed[g]
-        needed = plan.spread[g].sum() ** 2 / left if left > 0 else np.inf
-        total = int(np.clip(np.ceil(min(needed, rows.sum())), least[g].sum(), rows.sum()))
-        labels[g] = allocate(plan.spread[g], total, least[g], rows)
+        alone = _Plan(plan.judged[[g]], plan.labelled[[g]], plan.rate[[g]])
+        spread = alone.spread[0]
+
+        def own_labels(number: int, spread: FloatArray = spread, g: int = g, rows: FloatArray = rows) -> IntArray:
+            return allocate(spread, number, least[g], rows)
+
+        def reaches(number: int, alone: _Plan = alone, share: Callable[[int], IntArray] = own_labels) -> bool:
+            return bool(_variance(alone, share(number)[None])[0] <= goal)
+
+        if rows.sum() > 0:
+            labels[g] = own_labels(_first(reaches, int(least[g].sum()), int(rows.sum())))
     return labels
+
+
+def _first(reached: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number from ``low`` to ``high`` that reaches a goal, ``high`` where none does; more never does worse."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle + 1, high)
+    return low
 
 
 def allocate(claims: FloatArray, number: int, least: FloatArray, most: FloatArray) -> IntArray:

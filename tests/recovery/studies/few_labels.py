@@ -148,16 +148,16 @@ def limits(answer: xr.Dataset, metric: str, prefix: str = "") -> tuple[FloatArra
 def lines(judge: str, base: float, labels: str, drawn: str, tables: int = TABLES, seed: int = SEED) -> list[Line]:
     """Lines of the record of one design."""
     place = DESIGNS.index((judge, base, labels, drawn))
-    seen: dict[tuple[str, str], list[tuple[float, float, float, float]]] = {method: [] for method in METHODS}
+    seen: dict[tuple[str, str], list[tuple[float, float, float, float]]] = {key: [] for key in METHODS}
     for i in range(tables):
         given = table(judge, base, labels, drawn, (seed, place, i))
-        for method, (estimate, lower, upper) in answers(given, seed + i).items():
-            truth = given.truth[method[1]]
+        for key, (estimate, lower, upper) in answers(given, seed + i).items():
+            truth = given.truth[key[1]]
             some = np.isfinite(lower) & np.isfinite(estimate)
             covered = (lower[some] <= truth[some]) & (truth[some] <= upper[some])
             numbers = (covered, upper[some] - lower[some], np.abs(estimate - truth)[some])
             means = [float(values.mean()) if some.any() else float("nan") for values in numbers]
-            seen[method].append((means[0], means[1], means[2], float(some.mean())))
+            seen[key].append((means[0], means[1], means[2], float(some.mean())))
     made = []
     for (method, metric), values in seen.items():
         each = np.array(values)
