@@ -92,6 +92,7 @@ def ppi_answer(tally: xr.Dataset, *, tuned: bool) -> Corrected:
             )
             flat = ~missing & (errors[i] == 0)
             status[i, flat], reason[i, flat] = "degenerate", "labelled rows and judgements have no spread"
+            errors[i, flat] = np.nan  # a variance of 0 is no certainty
             status[i, ~missing & ~flat] = "ok"
         z = [normal_quantile(level) * errors[i] for level in LEVELS]
         limits.append([around(estimates[i], half) for half in z])
