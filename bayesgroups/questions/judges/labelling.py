@@ -56,7 +56,7 @@ def rows_to_label(
     source: xr.Dataset | xr.DataTree, *, number: int | None = None, width: float | None = None, target: Target = "subgroups",
     level: float = 0.95,
 ) -> xr.Dataset:  # fmt: skip
-    """Plan of the rows to label, by subgroup and decision of the judge.
+    """Plan the rows to label, by subgroup and decision of the judge.
 
     Estimand: labels with which the post-stratified rate of the outcome has the least variance, or intervals of a given width.
 
