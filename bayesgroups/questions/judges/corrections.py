@@ -16,7 +16,8 @@ from bayesgroups.questions.judges.answers import Corrected, outcome_of, post_str
 from bayesgroups.questions.judges.calibration import rogan_gladen_answer
 from bayesgroups.questions.judges.gold_means import gold_mean_answer, keeps_gold_scores
 from bayesgroups.report.levels import LEVELS
-from bayesgroups.tallies.partial_labels import forms_of, is_partial, read_partial
+from bayesgroups.tallies.partial_labels import is_partial, read_partial
+from bayesgroups.tallies.partial_metrics import forms_of
 
 Method = Literal["post_stratified", "ppi", "ppi_tuned", "regression", "rogan_gladen"]
 

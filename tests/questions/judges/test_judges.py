@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.questions.judges.labelling import allocate
+from bayesgroups.questions.judges.allocation import allocate
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "labels" / "q_labels.json").read_text("utf-8"))
 NAMES = ["hepatic", "small", "one arm", "none", "agreeing", "nobody"]
