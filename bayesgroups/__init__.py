@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from bayesgroups.tallies.files import open_tally as open_tally
     from bayesgroups.tallies.files import save_tally as save_tally
     from bayesgroups.tallies.given_cells import tally_from_cells as tally_from_cells
+    from bayesgroups.tallies.gold_scores import gold_score_tally as gold_score_tally
     from bayesgroups.tallies.labels import name_levels as name_levels
     from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
     from bayesgroups.tallies.two_way_clusters import two_way_clusters as two_way_clusters
@@ -158,6 +159,7 @@ _HOME = {
     "compare_systems": "questions.systems",
     "leaderboard": "questions.systems",
     "tally_from_cells": "tallies.given_cells",
+    "gold_score_tally": "tallies.gold_scores",
     "judge_corrected": "questions.judges",
     "rows_to_label": "questions.judges",
     "tally_from_estimator": "interop.scikit_learn",
@@ -183,7 +185,8 @@ _MODULES = {
 __all__ = [  # noqa: RUF022
     # Tally
     "tally", "tally_from_counts", "tally_from_estimates", "tally_from_cells", "tally_from_estimator", "disagreement_tally",
-    "paired_tally", "two_way_clusters", "add_tallies", "save_tally", "open_tally", "name_levels", "Metric", "metrics",
+    "gold_score_tally", "paired_tally", "two_way_clusters", "add_tallies", "save_tally", "open_tally", "name_levels",
+    "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",

@@ -110,10 +110,10 @@ def absence(name: str, argument: str, number: int, row: int | None = None) -> In
     )
 
 
-def no_label(name: str) -> InputError:
+def no_label(name: str, argument: str = "y_true") -> InputError:
     """No row has an outcome."""
     return InputError(
-        f"no row has a value in {name!r} (y_true=); nothing to learn the judge's errors from, so label some rows first"
+        f"no row has a value in {name!r} ({argument}=); nothing to learn the judge's errors from, so label some rows first"
     )
 
 

@@ -14,7 +14,8 @@ from bayesgroups.frequentist.intervals.interval import Interval, stack
 from bayesgroups.frequentist.intervals.post_stratified import delta, is_mean, logit_delta, mover
 from bayesgroups.frequentist.intervals.proportions import wilson
 from bayesgroups.report.levels import LEVELS
-from bayesgroups.tallies.partial_labels import forms_of, plain_rows, read_partial
+from bayesgroups.tallies.partial_labels import read_partial
+from bayesgroups.tallies.partial_metrics import forms_of, plain_rows
 from bayesgroups.tallies.post_stratified import needs_labels
 
 Choice = Literal["mover", "delta", "multinomial_bootstrap"]

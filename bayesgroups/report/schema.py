@@ -23,7 +23,7 @@ from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.tree import as_report, report_of
 from bayesgroups.tallies.estimands import superpopulation_values
-from bayesgroups.tallies.partial_labels import mixed, partly_labelled
+from bayesgroups.tallies.partial_metrics import mixed, partly_labelled
 from bayesgroups.tallies.subgroups import attributes_of
 
 SCHEMA = "bayesgroups.report"

@@ -27,6 +27,9 @@ dims ``metric`` and ``subgroup`` (``feature``, ``score_cell``, ``cluster_cell`` 
     worse ones asks ``larger_is_better`` and never the name; ``bayesgroups.tallies.notes`` knows which directions were assumed.
 ``cell_*`` (subgroup, outcome, decision)
     Rows per confusion cell with ``confusion=True``, see `bayesgroups.tallies.confusion`.
+``judged``, ``labelled``, ``decision_count`` (subgroup, decision)
+    Rows by decision, those of them with an outcome, and effective rows, with ``unlabelled="keep"``, see
+    `bayesgroups.tallies.partial_labels`.
 ``feature_mean`` (subgroup, feature)
     Means of the columns named by ``features=``.
 ``score_*`` (score_cell)

@@ -69,6 +69,8 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
         raise InputError(
             "an AUC taken as a rate cannot be added; add the tallies first, then take bayesgroups.tallies.auc_as_rate() of the sum"
         )
+    if any("judged_rows" in part for part in parts):
+        raise InputError("tallies of gold scores have slopes of all rows and cannot be added; tally the rows together")
     if "estimate" in first["kind"].values:
         raise InputError(
             "tallies of published estimates have no sums to add; pool them with bg.CompletePooling() instead"

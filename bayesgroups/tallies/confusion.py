@@ -31,7 +31,8 @@ from bayesgroups.data.columns import Roles
 from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
-from bayesgroups.tallies.partial_labels import PartialCells, is_partial, read_partial, with_partial
+from bayesgroups.tallies.partial_labels import PartialCells, is_partial, read_partial
+from bayesgroups.tallies.partial_metrics import with_partial
 from bayesgroups.tallies.subgroups import Subgroups, of_tally
 
 BINARY = ("0", "1")
@@ -46,14 +47,14 @@ class LabelCells:
     """Rows grouped by subgroup, outcome and decision, one cell after the other.
 
     ``labels`` are outcome and decision under the names that metrics use, ``sums`` those of the weights, of their squares, and of
-    `SCORE_SUMS` where asked for; arrays (cell,). Where rows without an outcome are kept, ``known`` tells which cells have one, and
-    how many rows each cell has.
+    `SCORE_SUMS` where asked for; arrays (cell,). Where rows without an outcome are kept, ``with_outcome`` tells which cells have
+    one, and how many rows each cell has.
     """
 
     subgroup: NDArray[np.intp]
     labels: nw.DataFrame[Any]
     sums: dict[str, FloatArray]
-    known: tuple[NDArray[np.bool_], FloatArray] | None = None
+    with_outcome: tuple[NDArray[np.bool_], FloatArray] | None = None
 
 
 def with_cells(
@@ -63,7 +64,7 @@ def with_cells(
     binary = positive is not None
     labels = BINARY if binary else tuple(classes)
     at = {label: i for i, label in enumerate(labels)}
-    known = np.ones(len(cells.subgroup), dtype=bool) if cells.known is None else cells.known[0]
+    with_outcome = np.ones(len(cells.subgroup), dtype=bool) if cells.with_outcome is None else cells.with_outcome[0]
     place = [cells.subgroup]
     for name in ("__y_true__", "__y_pred__") if binary else ("__label_true__", "__label_pred__"):
         values = cells.labels[name].to_list()
@@ -74,10 +75,10 @@ def with_cells(
 
     def total(values: FloatArray) -> FloatArray:
         array = np.zeros((tally.sizes["subgroup"], len(labels), len(labels)))
-        np.add.at(array, tuple(each[known] for each in place), values[known])
+        np.add.at(array, tuple(each[with_outcome] for each in place), values[with_outcome])
         return array
 
-    if cells.known is not None:
+    if cells.with_outcome is not None:
         return with_partial(whole, _partial(cells, place, total, "weight" in tally), labels)
     names = {"cell_count": "weight", **{f"cell_{name}": name for name in SCORE_SUMS if name in cells.sums}}
     totals = {name: total(cells.sums[summed]) for name, summed in names.items()}
@@ -89,8 +90,8 @@ def _partial(
     cells: LabelCells, place: Sequence[NDArray[np.intp]], total: Callable[[FloatArray], FloatArray], weighted: bool
 ) -> PartialCells:
     """Sums over all rows by subgroup and decision, and over those with an outcome, of which ``total`` makes cells."""
-    assert cells.known is not None, "asked for where rows without an outcome are kept"
-    labelled = total(cells.known[1])
+    assert cells.with_outcome is not None, "asked for where rows without an outcome are kept"
+    labelled = total(cells.with_outcome[1])
 
     def judged(values: FloatArray) -> FloatArray:
         array = np.zeros(labelled.sum(axis=1).shape)
@@ -99,7 +100,7 @@ def _partial(
 
     weight, squared = cells.sums["weight"], cells.sums["squares"]
     squares = (judged(squared).sum(axis=1), total(squared).sum(axis=1)) if weighted else None
-    return PartialCells(judged(cells.known[1]), labelled.sum(axis=1), judged(weight), total(weight), squares)
+    return PartialCells(judged(cells.with_outcome[1]), labelled.sum(axis=1), judged(weight), total(weight), squares)
 
 
 def _with_forms(

@@ -18,7 +18,8 @@ from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.confusion import weights_of, with_counts
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.notes import direction_settings
-from bayesgroups.tallies.partial_labels import PartialCells, with_partial
+from bayesgroups.tallies.partial_labels import PartialCells
+from bayesgroups.tallies.partial_metrics import with_partial
 from bayesgroups.tallies.published import crossed_subgroups
 from bayesgroups.tallies.sums import Sums
 

@@ -232,8 +232,8 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     outcomes = _label_table(request, labels, positive, parts[0].frame.implementation)
     weight = table["__weight__sum"] if request.weighted else rows
     squares = table["squares"] if request.weighted else rows
-    known = np.array([label is not None for label in labels["__truth__"]], dtype=bool) if partial else None
-    counted = (weight, squares) if known is None else (weight * known, squares * known)
+    with_outcome = np.array([label is not None for label in labels["__truth__"]], dtype=bool) if partial else None
+    counted = (weight, squares) if with_outcome is None else (weight * with_outcome, squares * with_outcome)
     label_values = _of_labels(metrics, outcomes, leave=request.of_rows, means=partial)
     moments = Moments(*(np.zeros((len(metrics), size)) for _ in range(4)))
     moments.mean[:] = np.nan
@@ -271,7 +271,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     sums = Sums(add_up(rows), moments, request.weighted, scores, features, clusters)
     classes = tuple(sorted({str(value) for value in values}))
     cell_sums = {"weight": weight, "squares": squares, **{name: table[name] for name in SCORE_SUMS if name in table}}
-    cells = LabelCells(place, outcomes, cell_sums, None if known is None else (known, rows))
+    cells = LabelCells(place, outcomes, cell_sums, None if with_outcome is None else (with_outcome, rows))
     return Pushed(subgroups, locate, sums, lowest, highest, cells, parts[-1].frame, classes, notes)
 
 

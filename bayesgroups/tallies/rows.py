@@ -237,9 +237,9 @@ def _kept(source: Source, name: str) -> Unlabelled:
     schema = source.frame.collect_schema()
     if name not in schema:
         raise InputError(f"column {name!r} (y_true=) is not in the frame; {near_misses(name, list(schema))}")
-    gone = absent(source.frame, name).cast(nw.Float64).alias("gone")
-    counts = source.collect(source.frame.select(gone).select(nw.len().alias("rows"), nw.col("gone").sum()))
-    rows, missing = counts["rows"].to_list()[0], counts["gone"].to_list()[0]
+    without = absent(source.frame, name).cast(nw.Float64).alias("without")
+    counts = source.collect(source.frame.select(without).select(nw.len().alias("rows"), nw.col("without").sum()))
+    rows, missing = counts["rows"].to_list()[0], counts["without"].to_list()[0]
     if rows and missing == rows:
         raise no_label(name)
     return "keep" if missing else "error"

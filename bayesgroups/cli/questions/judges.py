@@ -7,6 +7,11 @@ from bayesgroups.cli.questions.question import Question, Table
 
 JUDGES = (
     Question(
+        "tallies.gold_scores.gold_score_tally",
+        "gold-score-tally answers.csv --by dialect --gold rating --judge score --output gold.tally.nc",
+        {"frame": readers.answers},
+    ),
+    Question(
         "questions.judges.corrections.judge_corrected",
         "judge-corrected answers.csv --by dialect --metric prev --metric tpr --metric tnr --y-true gold --y-pred judge "
         "--unlabelled keep\n"

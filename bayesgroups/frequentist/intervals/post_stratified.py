@@ -88,7 +88,7 @@ def ratio_limits(decisions: FloatArray, cells: FloatArray, at: tuple[int, int], 
     """Limits of a `decided_share` from those of the ratio of both rates of the outcome (MOVER-R) and of the odds of the decisions.
 
     They do not collapse where labelled rows agree. On the log scale both parts are added in squares, around the ratio with half a
-    row more of either outcome; of a ratio that may be 0 or endless that side is open.
+    row more of either outcome; of a ratio that may be 0 or infinite that side is open.
 
     >>> rows, cells = np.array([[221.0, 429.0]]), np.array([[[54.0, 32.0], [0.0, 231.0]]])
     >>> limits = ratio_limits(rows, cells, (1, 1), 0.95)

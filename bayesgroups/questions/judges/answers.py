@@ -13,7 +13,8 @@ from bayesgroups.frequentist.intervals.post_stratified import mover
 from bayesgroups.frequentist.intervals.prediction_powered import of_counts, prediction_powered, tuned_weight
 from bayesgroups.frequentist.judged_confusion import limits_of, method_of
 from bayesgroups.report.levels import LEVELS
-from bayesgroups.tallies.partial_labels import forms_of, read_partial
+from bayesgroups.tallies.partial_labels import read_partial
+from bayesgroups.tallies.partial_metrics import forms_of
 
 CELL = ("metric", "subgroup")
 

@@ -14,10 +14,12 @@ from bayesgroups.frequentist.intervals.interval import Interval, stack
 from bayesgroups.frequentist.intervals.proportions import wilson
 from bayesgroups.questions.judges.answers import Corrected, outcome_of, post_stratified_answer, ppi_answer
 from bayesgroups.questions.judges.calibration import rogan_gladen_answer
+from bayesgroups.questions.judges.gold_means import gold_mean_answer, keeps_gold_scores
 from bayesgroups.report.levels import LEVELS
-from bayesgroups.tallies.partial_labels import forms_of, is_partial, read_partial
+from bayesgroups.tallies.partial_labels import is_partial, read_partial
+from bayesgroups.tallies.partial_metrics import forms_of
 
-Method = Literal["post_stratified", "ppi", "ppi_tuned", "rogan_gladen"]
+Method = Literal["post_stratified", "ppi", "ppi_tuned", "regression", "rogan_gladen"]
 
 
 @checked_keywords
@@ -32,11 +34,13 @@ def judge_corrected(
     ----------
     tally : xr.Dataset
         A tally whose rows all have a decision and some an outcome, ``bg.tally(..., unlabelled="keep")``; one with all outcomes
-        will do. With ``rogan_gladen`` a tally with decisions, which needs no outcome.
-    method : {"post_stratified", "ppi", "ppi_tuned", "rogan_gladen"}
+        will do. With ``rogan_gladen`` a tally with decisions, which needs no outcome. Or a tally of gold scores,
+        `bayesgroups.gold_score_tally`.
+    method : {"post_stratified", "ppi", "ppi_tuned", "regression", "rogan_gladen"}
         Post-stratified by decision, with MOVER limits for means over all rows, Wilson for plain shares, and the delta method on
-        the logit for ratios as sensitivity; prediction-powered inference of the prevalence, with weight 1 or a tuned one; or
-        the judged rate corrected by sensitivity and specificity of ``calibration``.
+        the logit for ratios as sensitivity; prediction-powered inference of the prevalence or of mean gold scores, with weight 1 or
+        a tuned one; the regression estimator of mean gold scores; or the judged rate corrected by sensitivity and specificity
+        of ``calibration``.
     calibration : xr.Dataset, optional
         For ``rogan_gladen``: a tally with ``confusion=True`` of other rows, whose labels were drawn by outcome or come from
         elsewhere. Labels of the judged rows belong to ``post_stratified``, which needs fewer.
@@ -87,6 +91,11 @@ def judge_corrected(
         raise InputError(fix)
     if calibration is not None:
         return _answer(tally, rogan_gladen_answer(tally, calibration), ["prev"], {})
+    if keeps_gold_scores(tally):
+        means, alone = gold_mean_answer(tally, method)
+        return _answer(tally, means, [str(name) for name in tally["metric"].values], alone)
+    if method == "regression":
+        raise InputError("method='regression' is for mean gold scores; make the tally with bg.gold_score_tally()")
     if "cell_count" not in tally:
         raise InputError(
             "the tally has no cells of outcome and decision; make it with bg.tally(..., unlabelled='keep'), or with "

@@ -11,17 +11,15 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.data.keywords import checked_keywords
-from bayesgroups.datasets.draws import largest_remainder
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import normal_quantile
+from bayesgroups.questions.judges.allocation import allocate
 from bayesgroups.tallies.partial_labels import read_partial
 from bayesgroups.tallies.post_stratified import smoothed
 
 Target = Literal["subgroups", "overall"]
-FEWEST = 2
+MIN_LABELS = 2
 """Labels that every subgroup and decision with so many rows gets."""
-SHARES = 2**40
-"""Whole parts that claims are counted in, so that remainders are compared without rounding."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def rows_to_label(
     source: xr.Dataset | xr.DataTree, *, number: int | None = None, width: float | None = None, target: Target = "subgroups",
     level: float = 0.95,
 ) -> xr.Dataset:  # fmt: skip
-    """Plan of the rows to label, by subgroup and decision of the judge.
+    """Plan the rows to label, by subgroup and decision of the judge.
 
     Estimand: labels with which the post-stratified rate of the outcome has the least variance, or intervals of a given width.
 
@@ -119,7 +117,7 @@ def rows_to_label(
     weight = np.ones(len(plan.judged))
     if target == "overall":
         weight = plan.judged.sum(axis=1) / plan.judged.sum()
-    least = np.maximum(np.minimum(plan.judged, FEWEST), plan.labelled)
+    least = np.maximum(np.minimum(plan.judged, MIN_LABELS), plan.labelled)
     if number is not None:
         labels = _number(plan, number, least, weight, target)
     else:
@@ -179,7 +177,7 @@ def _number(plan: _Plan, number: int, least: FloatArray, weight: FloatArray, tar
         raise InputError(f"number={number!r} must be a whole number, 1 or larger")
     if number < least.sum():
         raise InputError(
-            f"number={number} is below {least.sum():g}, the labels that are there and {FEWEST} after every decision with rows"
+            f"number={number} is below {least.sum():g}, the labels that are there and {MIN_LABELS} after every decision with rows"
         )
     if number > plan.judged.sum():
         raise InputError(f"number={number} is more than the {plan.judged.sum():g} rows that there are")
@@ -233,33 +231,3 @@ def _first(reached: Callable[[int], bool], low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle + 1, high)
     return low
-
-
-def allocate(claims: FloatArray, number: int, least: FloatArray, most: FloatArray) -> IntArray:
-    """Whole numbers that sum to ``number``, in proportion to ``claims`` and between ``least`` and ``most``.
-
-    >>> allocate(np.array([0.5, 0.3, 0.2]), 10, np.array([0.0, 0.0, 4.0]), np.array([20.0, 20.0, 20.0])).tolist()
-    [4, 2, 4]
-    """
-    flat, low, high = claims.ravel(), least.ravel(), most.ravel()
-    settled = np.where(high <= low, low, np.nan)
-    while np.isnan(settled).any():
-        free = np.isnan(settled)
-        left = number - np.nansum(settled)
-        weights = np.where(flat[free] > 0, flat[free], 0.0)
-        weights = weights if weights.sum() > 0 else np.ones(free.sum())
-        share = left * weights / weights.sum()
-        under, over = share < low[free], share > high[free]
-        if not (under.any() or over.any()):
-            break
-        short, excess = (low[free] - share)[under].sum(), (share - high[free])[over].sum()
-        first = under if short >= excess else over  # the larger of both violations decides, as in water-filling
-        settled[np.flatnonzero(free)[first]] = np.where(under, low[free], high[free])[first]
-    labels = np.where(np.isnan(settled), 0.0, settled)
-    free = np.isnan(settled)
-    if free.any():
-        weights = np.where(flat[free] > 0, flat[free], 0.0)
-        weights = weights if weights.sum() > 0 else np.ones(int(free.sum()))
-        whole = np.round(weights / weights.sum() * SHARES).astype(np.int64)
-        labels[free] = largest_remainder(whole, int(number - labels.sum()))
-    return np.asarray(labels.reshape(claims.shape), dtype=np.int64)

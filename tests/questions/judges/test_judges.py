@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.questions.judges.labelling import allocate
+from bayesgroups.questions.judges.allocation import allocate
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "labels" / "q_labels.json").read_text("utf-8"))
 NAMES = ["hepatic", "small", "one arm", "none", "agreeing", "nobody"]
@@ -267,3 +267,24 @@ def test_plans_need_cells_of_two_classes() -> None:
     three = cells_of([[3, 1, 1], [1, 3, 1], [1, 1, 3]], metrics="acc", classes=["a", "b", "c"])
     with pytest.raises(bg.InputError, match="plans for two classes; the tally has"):
         bg.rows_to_label(three, number=9)
+
+
+def test_commands_ask_the_same(tmp_path: Path) -> None:
+    from bayesgroups.cli import run
+
+    rows = pd.DataFrame({"site": ["a"] * 200, "judge": [1] * 70 + [0] * 130})
+    rows["gold"] = [1.0] * 6 + [0.0] * 2 + [np.nan] * 62 + [1.0] * 3 + [0.0] * 9 + [np.nan] * 118
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    asked = ["--by", "site", "--metric", "prev", "--y-true", "gold", "--y-pred", "judge", "--unlabelled", "keep"]
+    for command, more, name, wanted in (
+        ("judge-corrected", [], "estimate", 0.425),
+        ("judge-corrected", ["--method", "ppi"], "estimate", GOLDEN["small_cell"]["ppi_lambda_1"]["estimate"]),
+        ("rows-to-label", ["--number", "60"], "labels", 60),
+    ):
+        path = tmp_path / "answer.nc"
+        given = [command, str(tmp_path / "rows.csv"), *asked, *more, "--output", str(path), "--show", "0"]
+        assert run(given) == 0
+        assert float(xr.open_dataset(path)[name].sum()) == pytest.approx(wanted)
+    scores = ["gold-score-tally", str(tmp_path / "rows.csv"), "--by", "site", "--gold", "gold", "--judge", "judge"]
+    assert run([*scores, "--output", str(tmp_path / "gold.tally.nc")]) == 0
+    assert bg.open_tally(tmp_path / "gold.tally.nc")["estimate"].size == 1
