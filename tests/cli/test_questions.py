@@ -31,6 +31,7 @@ NOT_ASKED_FOR = {
     "save_report": "estimate --output",
     "open_report": "every command that takes one",
     "tally_from_estimator": "takes a fitted model",
+    "tally_from_cells": "takes arrays of counts by subgroup, outcome and decision",
     "report_from_draws": "takes draws in memory",
     "run_analysis": "run",
     "name_levels": "--level-name of tally and estimate",
