@@ -288,4 +288,6 @@ def test_the_page_says_how_many_rows_are_labelled(report: xr.DataTree, tmp_path:
 @pytest.mark.slow
 def test_the_prior_of_the_slope_is_part_of_the_sensitivity(report: xr.DataTree) -> None:
     answer = bg.prior_sensitivity(report)
-    assert np.isfinite(answer["prior"].sel(metric="prev", subgroup=report["estimates"]["subgroup"].values[:4])).all()
+    assert np.isfinite(
+        answer["prior"].sel(metric="prev", subgroup=report["estimates"].to_dataset()["subgroup"].values[:4])
+    ).all()
