@@ -11,8 +11,8 @@
     Sums of weights and of their squares over all rows and over labelled rows, with weights.
 
 Metrics are post-stratified by decision, see `bayesgroups.tallies.post_stratified` and `bayesgroups.tallies.partial_metrics`.
-``sampling_variance`` is their delta-method variance, with one row more after either decision where labels have no spread, and
-``count`` the number of rows of a plain rate with that variance, so that any estimator can read it. All of it holds where labels
+``sampling_variance`` is their delta-method variance, with one row more after either decision where labelled rows have no spread,
+and ``count`` the number of rows of a plain rate with that variance, so that any estimator can read it. All of it holds where labels
 depend on subgroup and decision alone.
 """
 

@@ -278,7 +278,6 @@ def test_commands_ask_the_same(tmp_path: Path) -> None:
     asked = ["--by", "site", "--metric", "prev", "--y-true", "gold", "--y-pred", "judge", "--unlabelled", "keep"]
     for command, more, name, wanted in (
         ("judge-corrected", [], "estimate", 0.425),
-        ("judge-corrected", ["--method", "ppi"], "estimate", GOLDEN["small_cell"]["ppi_lambda_1"]["estimate"]),
         ("rows-to-label", ["--number", "60"], "labels", 60),
     ):
         path = tmp_path / "answer.nc"
