@@ -19,4 +19,4 @@ logit = -2.2 + 0.35 * rows["age"].map(ages.index) + 0.3 * (rows["sex"] == "f")
 rows["right"] = random.binomial(1, 1 / (1 + np.exp(logit)))
 tally = bg.tally(rows, by={"age": ages, "sex": None}, metrics=["correct"], correct="right")
 report = bg.estimate(tally, bg.CrossedEffects(ordered=("age",)), seed=1)
-axes = bg.plots.ordered_effect(report, "age")
+figure = bg.plots.ordered_effect(report, "age").figure

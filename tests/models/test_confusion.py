@@ -168,7 +168,7 @@ def test_what_cannot_be_modelled_is_refused() -> None:
         tree(tally().drop_vars("cell_count"))
     with pytest.raises(ValueError, match="metric 'auc' is no function of outcome and decision"):
         tree(tally(metrics=("acc", "auc"), score=True))
-    with pytest.raises(ValueError, match="own_effects must be one of fixed, learned"):
+    with pytest.raises(ValueError, match="own_effects must be one of floored, fixed, learned"):
         confusion.build(tally(), own_effects="free")
     with pytest.raises(ValueError, match="tau_scale must be a positive number"):
         confusion.build(tally(), tau_scale=-1.0)

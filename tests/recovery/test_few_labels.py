@@ -63,8 +63,10 @@ def test_labels_half_from_either_decision_bias_rates_of_labels_alone_and_not_the
     assert coverage["PPI++", "prev"] < 0.9
 
 
-def test_prediction_powered_limits_are_too_short_for_few_labels() -> None:
-    assert means("coverage")["PPI++", "prev"] < 0.7
+def test_prediction_powered_limits_of_few_labels_are_short_and_often_none() -> None:
+    """Where labels and judgements agree there is no variance, and no interval; where there is one it is too short."""
+    assert means("coverage")["PPI++", "prev"] < 0.93
+    assert means("answered")["PPI++", "prev"] < 0.75
     assert means("coverage")["post-stratified", "prev"] > 0.93
     assert means("answered")["joint", "tpr"] == 1.0
     assert means("answered")["post-stratified", "tpr"] < 0.8

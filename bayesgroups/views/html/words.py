@@ -31,6 +31,12 @@ _METRICS = {
         "pairs, as the harmonic size n0 n1 / (n0 + n1 + 1) of the two classes",
     ),
     "correct": ("Share correct", "the share of answers that are graded correct", "answers"),
+    "prev": ("Prevalence", "the share of positives among all rows", "rows"),
+    "judge_bias": (
+        "Bias of the judge",
+        "the share of all rows that the judge calls positive, less the share that are positive",
+        "rows",
+    ),
     "mean": ("Mean loss", "the mean of the loss over all rows", "rows"),
 }
 
@@ -49,6 +55,7 @@ _INTERVALS = {
     "wilson": "Wilson's score interval of a proportion, from the rows of the subgroup alone",
     "jeffreys": "Jeffreys' interval of a proportion",
     "clopper_pearson": "the exact interval of Clopper and Pearson, which is conservative",
+    "anytime": "anytime-valid limits, which hold at all looks together",
     "anytime_beta": "anytime-valid limits of a proportion (prior-posterior ratio), which hold at all looks together",
     "anytime_normal": "anytime-valid limits of a mean (normal mixture), for many rows, which hold at all looks together",
     "wald": "the normal interval of a proportion with its own variance, without width where all rows agree",
