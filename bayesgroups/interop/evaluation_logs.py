@@ -112,7 +112,8 @@ def read_logs(
         rows["item"] = rows["task"] + "/" + rows["item"]
     _refuse_twice(rows)
     first = [*KEYS, "score", "error"]
-    return settled(rows[[*first, *(name for name in rows.columns if name not in (*first, "log"))]], unscored)
+    rest = [name for name in rows.columns if name not in (*first, "log")]
+    return settled(pd.DataFrame(rows[[*first, *rest]]), unscored)
 
 
 def _files(source: Logs | Sequence[Logs] | Mapping[str, Logs]) -> list[tuple[str | None, Path]]:

@@ -31,8 +31,10 @@ def chosen_score(source: Path, scores: list[str], score: str | None) -> str:
 
 def settled(rows: pd.DataFrame, unscored: Unscored) -> pd.DataFrame:
     """Rows with a number for every score, as ``unscored`` says."""
-    without = rows["score"].isna()
-    if not without.any():
+    import pandas as pd
+
+    without = pd.Series(rows["score"]).isna()
+    if not bool(without.any()):
         return rows
     if unscored == "drop":
         return rows.loc[~without].reset_index(drop=True)

@@ -15,7 +15,8 @@ random = np.random.default_rng(4)
 ages = ["18-24", "25-34", "35-44", "45-54", "55-64", "65-74", "75+"]
 rows = pd.DataFrame({"age": random.choice(ages, 900), "sex": random.choice(["f", "m"], 900)})
 rows = rows[rows["age"] != "45-54"]
-logit = -2.2 + 0.35 * rows["age"].map(ages.index) + 0.3 * (rows["sex"] == "f")
+place = np.array([ages.index(age) for age in rows["age"]])
+logit = -2.2 + 0.35 * place + 0.3 * (rows["sex"] == "f")
 rows["right"] = random.binomial(1, 1 / (1 + np.exp(logit)))
 tally = bg.tally(rows, by={"age": ages, "sex": None}, metrics=["correct"], correct="right")
 report = bg.estimate(tally, bg.CrossedEffects(ordered=("age",)), seed=1)

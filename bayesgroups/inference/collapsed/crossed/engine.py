@@ -295,14 +295,21 @@ def _too_uneven(k_hat: float, ess: float) -> bool:
     return k_hat > importance.USABLE or ess < MIN_ESS
 
 
+def _mixing(drawn: EllipticalDraws, blocks: Blocks) -> Mixing:
+    """Mixing of all that is drawn, groups of chains as chains."""
+    everything = np.concatenate([drawn.eta, drawn.effects[:, blocks.fixed], drawn.u], axis=1)
+    return mixing(everything.T.reshape(-1, CHAINS, len(everything) // CHAINS))
+
+
 def _by_slices(blocks: Blocks, draws: int, sample: Callable[[int], EllipticalDraws]) -> CrossedDraws:
     """Draws of slice chains, ``sample`` by the steps for every one that is kept: as few as mix well."""
-    for thin in THINNING:
-        drawn = sample(thin)
-        everything = np.concatenate([drawn.eta, drawn.effects[:, blocks.fixed], drawn.u], axis=1)
-        mixed = mixing(everything.T.reshape(-1, CHAINS, len(everything) // CHAINS))
+    drawn = sample(THINNING[0])
+    mixed = _mixing(drawn, blocks)
+    for thin in THINNING[1:]:
         if all(check.passed for check in mixed.checks("")):
             break
+        drawn = sample(thin)
+        mixed = _mixing(drawn, blocks)
     overall = drawn.effects[:draws, blocks.overall] * blocks.overall_scale
     beta = drawn.effects[:draws, blocks.covariates] * blocks.coefficient_scale
     tau = blocks.hyperparameters(drawn.u[:draws])
