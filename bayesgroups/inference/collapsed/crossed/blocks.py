@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor, indicator
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 
@@ -102,15 +102,6 @@ class Blocks:
         for block, (root, columns) in enumerate(zip(self.roots, self.columns, strict=True)):
             effects[:, columns] = (loadings[:, :, block, None] * weight).sum(axis=1) @ root
         return effects
-
-
-def indicator(cells: IntArray) -> FloatArray:
-    """Root of a component whose effects are exchangeable: 1 where the subgroup is in the cell, (subgroup, cell).
-
-    >>> indicator(np.array([0, 1, 0])).tolist()
-    [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
-    """
-    return np.asarray(cells[:, None] == np.arange(int(cells.max()) + 1), dtype=np.float64)
 
 
 def crossed(predictor: Predictor, prior: Prior, ordered: OrderedBlocks = NOTHING) -> Blocks:

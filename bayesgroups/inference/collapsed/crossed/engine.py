@@ -145,11 +145,11 @@ def gaussian(
     tau = prior.scales(weighed.u[importance.resample(weighed.log_weight, draws, rng)])
     drawn = here.draw(tau, rng)
     residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
-    eta = np.empty((draws, len(y)))
     if covariance is not None:
         residual = (residual_sd**2 + extra[:1]) * np.ones((draws, 1))
         eta = _with_residual_effects(drawn.shared(slice(0, draws)), y, residual, covariance, rng)
         return CrossedDraws(eta, drawn.overall, drawn.beta, tau, weighed.k_hat, weighed.ess)
+    eta = np.empty((draws, len(y)))
     for block in chunks(draws, len(y), SMALL_CHUNK):
         variance = (residual_sd if prior.residual_sd is not None else residual_sd[block]) ** 2 + extra
         with np.errstate(invalid="ignore"):

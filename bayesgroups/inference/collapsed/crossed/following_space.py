@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed.crossed import observed
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, inverted
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, indicator, inverted
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import patterns
 
@@ -136,7 +136,7 @@ class FollowingSpace:
         overall += predictor.overall_scale**2 * np.stack([below.sum(axis=1), above.sum(axis=1)], axis=1)
         beta += predictor.coefficient_scale**2 * (above @ predictor.covariates)
         for k, cells in enumerate(predictor.cells):
-            member = (cells[:, None] == np.arange(int(cells.max()) + 1)).astype(np.float64)
+            member = indicator(cells)
             first += (leading[:, k, None] ** 2 * ((below + follow * above) @ member))[:, cells]
             second += (other[:, k, None] ** 2 * (above @ member))[:, cells]
         return Drawn(_laid_out(overall, first, follow, second + beta @ predictor.covariates.T), np.copy, overall, beta)

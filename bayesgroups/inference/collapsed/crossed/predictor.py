@@ -78,6 +78,15 @@ class Space(Protocol):
         ...
 
 
+def indicator(cells: IntArray) -> FloatArray:
+    """Matrix of a component: 1 where the subgroup is in the cell, (subgroup, cell).
+
+    >>> indicator(np.array([0, 1, 0])).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+    """
+    return np.asarray(cells[:, None] == np.arange(int(cells.max()) + 1), dtype=np.float64)
+
+
 def expit(eta: FloatArray) -> FloatArray:
     """Rates at a predictor of logits."""
     return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)

@@ -94,8 +94,8 @@ class SliceChains:
 
         _shrink(number, above, self.rng)
 
-    def move_scales_by(self, emulator: Emulator, state: State, sequence: tuple[Ellipses, ...]) -> float:
-        """Slice steps under an emulator, the whole accepted or not; the share of chains that moved.
+    def move_scales_by(self, emulator: Emulator, state: State, sequence: tuple[Ellipses, ...]) -> None:
+        """Slice steps under an emulator, in place, the whole accepted or not.
 
         The sequence reads the same backwards, so that a path is as likely as its reverse.
         """
@@ -108,7 +108,6 @@ class SliceChains:
         )
         accepted = np.log(self.rng.random(len(u))) < gain
         state.put(np.flatnonzero(accepted), tried, accepted)
-        return float(accepted.mean())
 
     def move_noise(self, state: State) -> None:
         """One slice step of the noise, in place: the points of an ellipse of noises need no further factor."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed.crossed import observed
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, inverted
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, indicator, inverted
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ class SubgroupSpace:
         beta += predictor.coefficient_scale**2 * (weight @ predictor.covariates[seen])
         shared += weight @ self.fixed.T
         for k, cells in enumerate(predictor.cells[:-1]):
-            member = cells[seen, None] == np.arange(int(cells.max()) + 1)
-            shared += (tau[:, k, None] ** 2 * (weight @ member.astype(np.float64)))[:, cells]
+            shared += (tau[:, k, None] ** 2 * (weight @ indicator(cells)[seen]))[:, cells]
         return Drawn(shared, np.copy, overall, beta)
 
     def _noise(self, tau: FloatArray, normal: FloatArray, rng: np.random.Generator) -> FloatArray:
