@@ -34,7 +34,7 @@ def poststratify(
     benchmarks: Totals = (),
     benchmark_scale: Literal["logit", "ratio", "difference", "variance"] = "logit",
     variance: Literal["cells", "survey"] = "cells",
-    interval: Literal["wilson", "score", "exact"] = "wilson",
+    interval: Literal["wilson", "mid_p", "score", "exact"] = "wilson",
     seed: int = 0,
     level: float = 0.95,
     output: Output | None = None,
@@ -88,8 +88,8 @@ def poststratify(
     variance
         Frequentist variance: per cell, or as survey packages have it.
     interval
-        Frequentist limits of rates: Wilson's of the cells put together, those of a score test of the weighted sum, or exact
-        ones of the cells put together, with --finite by the hypergeometric distribution.
+        Frequentist limits of rates: Wilson's, mid-p (for few rows and rare rates) or exact ones of the cells put together, the
+        last with --finite by the hypergeometric distribution, or those of a score test of the weighted sum.
     seed
         Source of randomness.
     level

@@ -137,6 +137,30 @@ def test_clopper_pearson_is_never_short() -> None:
         assert stats.binom.pmf(k, 12, rate)[covered].sum() >= 0.9
 
 
+def test_mid_p_limits_leave_each_tail_its_probability() -> None:
+    """At a limit fewer (or more) successes and half of as many have 2.5 %, by the binomial distribution itself."""
+    k = np.arange(13.0)
+    limits = proportions.mid_p_limits(k / 12, np.full(13, 12.0), 1.959963984540054)
+    at_least = stats.binom.sf(k[1:], 12, limits.lower[1:]) + stats.binom.pmf(k[1:], 12, limits.lower[1:]) / 2
+    at_most = stats.binom.cdf(k[:-1], 12, limits.upper[:-1]) - stats.binom.pmf(k[:-1], 12, limits.upper[:-1]) / 2
+    np.testing.assert_allclose([at_least, at_most], 0.025, atol=1e-12)
+    assert (limits.lower[0], limits.upper[-1]) == (0, 1)
+    exact = proportions.clopper_pearson(k, np.full(13, 12.0), 0.95)
+    assert (limits.lower[1:] > exact.lower[1:]).all()
+    assert (limits.upper[:-1] < exact.upper[:-1]).all()
+    np.testing.assert_allclose(limits.lower, 1 - limits.upper[::-1], atol=1e-14)
+
+
+def test_mid_p_limits_without_trials_and_of_effective_counts() -> None:
+    limits = proportions.mid_p_limits(np.array([np.nan, 0.3, 0.3]), np.array([0.0, 9.5, 1e7]), 1.959964)
+    assert np.isnan([limits.lower[0], limits.upper[0]]).all()
+    wilson_of_many = proportions.wilson_limits(np.array([0.3]), np.array([1e7]), 1.959964)
+    assert [limits.lower[2], limits.upper[2]] == pytest.approx(
+        [wilson_of_many.lower[0], wilson_of_many.upper[0]], abs=1e-7
+    )
+    assert 0 < limits.lower[1] < 0.3 < limits.upper[1] < 1
+
+
 def test_percentile_refuses_counts_that_are_not_whole() -> None:
     with pytest.raises(InputError, match=r"needs whole counts, got 1\.5 of 4 \(weights\?\); use 'wilson' instead"):
         proportions.percentile(np.array([1.0, 1.5]), np.array([2.0, 4.0]), 0.95)

@@ -48,6 +48,15 @@ def test_none_is_below_94_where_five_are_expected(record: pd.DataFrame) -> None:
     assert scores["smallest"].min() > 0.90
 
 
+def test_mid_p_limits_put_together_hold_everywhere(record: pd.DataFrame) -> None:
+    """None below .93, of differences, ratios and odds ratios, from 5 rows and rates of .01: .938 is the smallest."""
+    mid_p = record.loc[["mid_p_difference", "mid_p_ratio", "mid_p_odds_ratio"]]
+    assert mid_p["smallest"].min() > 0.937
+    assert (mid_p["below_93"] == 0).all()
+    assert (mid_p["undefined"] == 0).all()
+    assert mid_p["coverage"].max() < 0.997
+
+
 def test_limits_without_empty_cells_are_no_answer_for_few_rows(record: pd.DataFrame) -> None:
     """Katz and Woolf have none in up to .998 of all samples; this is why they are no default."""
     small = record.loc[["katz", "woolf"]].query("rows < 500 or rows_of_reference < 500")

@@ -50,7 +50,7 @@ def test_intervals_of_ordinary_rates_cover(record: pd.DataFrame) -> None:
     """Intervals of 95 % reach 93 % but for chance: bounds, and rates about one half, but for the survey variance of few rows."""
     exact = (record["form"] == "survey") & (record["rows"] == "few") | (record["form"] == "means")
     promised = record[(record["form"] == "bounds") | (record["rates"] == "middle") & ~exact]
-    assert len(promised) == 17
+    assert len(promised) == 27
     assert (promised["coverage"] + 2 * promised["mc_error"] >= 0.93).all()
     assert promised["coverage"].mean() >= 0.93
 
@@ -66,10 +66,20 @@ def test_score_and_exact_limits_cover_rare_rates_too(record: pd.DataFrame) -> No
     assert (exact["width"].to_numpy() > known["width"].to_numpy()).all()
 
 
+def test_mid_p_limits_cover_in_every_form(record: pd.DataFrame) -> None:
+    """93 % but for chance, also of rare rates of few rows, of raked margins and of second samples."""
+    mid_p = record[record["form"].isin(list(coverage.MID_P))]
+    assert len(mid_p) == 20
+    assert (mid_p["coverage"] + mid_p["mc_error"] >= 0.93).all()
+    assert mid_p["coverage"].mean() >= 0.94
+    known = record[record["form"] == "known"]
+    assert (mid_p.loc[mid_p["form"] == "mid-p", "width"].to_numpy() < 1.11 * known["width"].to_numpy()).all()
+
+
 def test_intervals_of_rare_rates_and_skewed_losses_fall_short(record: pd.DataFrame) -> None:
     """The lower limit of a rare rate is too high, as is the upper limit of skewed losses too low; many rows repair both."""
     rest = record[
-        ~record["form"].isin(["bounds", "score", "exact"])
+        ~record["form"].isin(["bounds", "score", "exact", *coverage.MID_P])
         & ((record["rates"] == "rare") | record["form"].isin(["means", "survey"]))
     ]
     few, many = (rest[rest["rows"] == rows] for rows in ("few", "many"))
@@ -105,4 +115,4 @@ def test_studies_write_their_records(tmp_path: Path) -> None:
         calibration.QUANTITIES, 1
     )
     coverage.main(["--output", str(tmp_path / "coverage.csv"), "--replications", "2"])
-    assert len(coverage.read(tmp_path / "coverage.csv")) == 36
+    assert len(coverage.read(tmp_path / "coverage.csv")) == 4 * len(coverage.FORMS)

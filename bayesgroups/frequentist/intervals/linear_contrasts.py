@@ -6,10 +6,15 @@ subgroup. Cells without weight take no part, whatever they hold.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.frequentist.intervals.interval import Interval, around, t_quantile
+
+MIN_CONTRASTS = 50
+"""Contrasts from which it pays to take weights apart."""
 
 
 def weighted_sum(weights: FloatArray, values: FloatArray) -> FloatArray:
@@ -24,6 +29,40 @@ def weighted_sum(weights: FloatArray, values: FloatArray) -> FloatArray:
     lacking = (~finite).astype(np.float64) @ (weights != 0).T.astype(np.float64)
     total = np.where(finite, values, 0.0) @ weights.T
     return np.where(lacking > 0, np.nan, total)
+
+
+class AllButOne(NamedTuple):
+    """Weights (contrast, cell) that are ``factor`` (contrast,) times ``shares`` (cell,) in all cells but ``cell`` (contrast,)."""
+
+    shares: FloatArray
+    cell: IntArray
+    factor: FloatArray
+
+
+def all_but_one(weights: FloatArray) -> AllButOne | None:
+    """Those weights taken apart, each without a cell of its own; None of other weights.
+
+    >>> people = np.array([1.0, 2, 5])
+    >>> weights = np.tile(people, (60, 1)) * (np.arange(3) != np.arange(60)[:, None] % 3)
+    >>> apart = all_but_one(weights / weights.sum(axis=1, keepdims=True))
+    >>> apart.cell[:3].tolist(), (apart.shares / apart.shares[0]).round(12).tolist()
+    ([0, 1, 2], [1.0, 2.0, 5.0])
+    """
+    absent = weights == 0
+    if len(weights) < MIN_CONTRASTS or not (absent.sum(axis=1) == 1).all():
+        return None
+    cell = absent.argmax(axis=1)
+    second = int((cell != cell[0]).argmax())
+    if cell[second] == cell[0]:
+        return None
+    shares = weights[0].copy()
+    both = np.flatnonzero((weights[0] > 0) & (weights[second] > 0))
+    if not len(both):
+        return None
+    shares[cell[0]] = weights[second, cell[0]] * weights[0, both[0]] / weights[second, both[0]]
+    factor = weights.sum(axis=1) / (shares.sum() - shares[cell])
+    expected = factor[:, None] * np.where(absent, 0.0, shares)
+    return AllButOne(shares, cell, factor) if np.allclose(weights, expected, rtol=1e-12, atol=0) else None
 
 
 def difference_factor(over: FloatArray, under: FloatArray, variances: FloatArray) -> FloatArray:

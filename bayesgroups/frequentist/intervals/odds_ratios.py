@@ -27,6 +27,31 @@ def woolf(k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: flo
         return Interval(odds_ratio / factor, odds_ratio * factor)
 
 
+def mover_odds_ratio(first: FloatArray, of_first: Interval, second: FloatArray, of_second: Interval) -> Interval:
+    """Limits of the odds ratio of two independent rates from the limits of each, put together as log odds (MOVER).
+
+    Where a rate is 0 or 1 its log odds have no distance to a limit, and the farthest ends of both stand. Donner, Zou (2012),
+    Statistical Methods in Medical Research 21, 347-359.
+
+    >>> pair = [Interval(np.array([lower]), np.array([upper])) for lower, upper in ((0.5958, 0.9821), (0.1078, 0.6032))]
+    >>> limits = mover_odds_ratio(np.array([0.9]), pair[0], np.array([0.3]), pair[1])
+    >>> limits.lower.round(2).tolist(), limits.upper.round(2).tolist()
+    ([2.31], [190.85])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centres = [np.log(rate) - np.log1p(-rate) for rate in (first, second)]
+        low, high = ([np.log(end) - np.log1p(-end) for end in ends] for ends in (
+            (of_first.lower, of_second.lower), (of_first.upper, of_second.upper),
+        ))  # fmt: skip
+        finite = np.isfinite(centres[0]) & np.isfinite(centres[1])
+        down = np.hypot(centres[0] - low[0], high[1] - centres[1])
+        up = np.hypot(high[0] - centres[0], centres[1] - low[1])
+        difference = centres[0] - centres[1]
+        lower = np.where(finite, difference - down, low[0] - high[1])
+        upper = np.where(finite, difference + up, high[0] - low[1])
+    return Interval(np.exp(lower), np.exp(upper))
+
+
 def odds_ratio_statistic(
     k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, odds_ratio: FloatArray | float, *,
     corrected: bool = False,

@@ -81,10 +81,11 @@ def contrasts(
     thresholds : mapping from scales to numbers
         Contrasts beyond which probabilities and p-values are given: below a threshold that is smaller than equality, above
         one that is larger. The ratio .8 of the four-fifths rule when left out.
-    interval : {"auto", "score", "delta"}
+    interval : {"auto", "score", "mid_p", "delta"}
         Limits of a tally. ``auto`` and ``score``, of two rates: Newcombe or Miettinen-Nurminen (difference), Koopman
-        (ratio), score (odds ratio); of weighted sums of rates MOVER. ``delta``: normal with gradients, Katz, Woolf. Means
-        have Welch's.
+        (ratio), score (odds ratio); of weighted sums of rates MOVER. ``mid_p``: MOVER from mid-p limits of the cells, which
+        hold with few rows and rare rates too; tests are those of ``auto``. ``delta``: normal with gradients, Katz, Woolf.
+        Means have Welch's.
     simultaneous : bool
         Add limits that hold for all contrasts of a metric and scale together, and adjusted p-values.
     level : float

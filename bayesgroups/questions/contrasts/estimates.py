@@ -9,7 +9,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval
-from bayesgroups.frequentist.intervals.proportions import wilson_limits
+from bayesgroups.frequentist.intervals.proportions import mid_p_limits, wilson_limits
 from bayesgroups.questions.sampling_variances import read_estimates
 
 
@@ -40,9 +40,11 @@ class CellEstimates:
         lost = ((gradient != 0) & ~(some & np.isfinite(gradient))).any(axis=1)
         return np.where(lost[:, None], np.nan, parts)
 
-    def wilson(self, z: float) -> Interval:
-        """Wilson limits of the cells."""
-        return wilson_limits(self.value, self.count, z)
+    def limits(self, z: float, *, exact: bool) -> tuple[Interval, str]:
+        """Limits of the rates of the cells and the name of their method: Wilson's, or mid-p."""
+        if exact:
+            return mid_p_limits(self.value, self.count, z), "mid_p"
+        return wilson_limits(self.value, self.count, z), "wilson"
 
 
 def read_cells(table: xr.Dataset, position: int) -> CellEstimates:

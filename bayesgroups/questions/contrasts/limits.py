@@ -12,7 +12,12 @@ from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import Interval, t_quantile
 from bayesgroups.frequentist.intervals.linear_contrasts import freedom, weighted_sum
-from bayesgroups.frequentist.intervals.odds_ratios import odds_ratio_statistic, score_odds_ratio, woolf
+from bayesgroups.frequentist.intervals.odds_ratios import (
+    mover_odds_ratio,
+    odds_ratio_statistic,
+    score_odds_ratio,
+    woolf,
+)
 from bayesgroups.frequentist.intervals.rate_differences import score_difference
 from bayesgroups.frequentist.intervals.rate_ratios import katz, mover_ratio, ratio_statistic, score_ratio
 from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
@@ -22,7 +27,7 @@ from bayesgroups.questions.contrasts.estimates import CellEstimates
 from bayesgroups.questions.contrasts.scales import Scale, is_log
 from bayesgroups.questions.contrasts.weighing import Weighted
 
-Choice = Literal["auto", "score", "delta"]
+Choice = Literal["auto", "score", "mid_p", "delta"]
 CHOICES: tuple[str, ...] = get_args(Choice)
 
 
@@ -105,38 +110,47 @@ def _of_rates(
     weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, choice: str
 ) -> list[tuple[BoolArray, str, Interval]]:
     """Limits that do not collapse where rates are 0 or 1: later ones replace earlier ones where their mask holds."""
-    wilson, single, number = cells.wilson(z), weighted.single, weighted.number
+    single, number = weighted.single, weighted.number
+    of_cells, name = cells.limits(z, exact=choice == "mid_p")
+    put_together = "mover_mid_p" if choice == "mid_p" else "mover"
     alone = (weighted.over != 0).sum(axis=1) == 1
     if scale == "difference":
         weights = np.where(weighted.vector[:, None], weighted.coefficients, weighted.over - weighted.under)
-        lower, upper = mover_sum(cells.value, wilson.lower, wilson.upper, weights)
+        lower, upper = mover_sum(cells.value, of_cells.lower, of_cells.upper, weights)
         shift = np.where(number, weighted.value, 0.0)
         both = Interval(lower - shift, upper - shift)
-        answers = [(np.ones_like(single), "mover", both), (number & alone, "wilson", both)]
+        answers = [(np.ones_like(single), put_together, both), (number & alone, name, both)]
+        if choice == "mid_p":
+            return answers
         if choice == "score" and single.any():
             return [*answers, (single, "miettinen_nurminen", score_difference(*_table(weighted, cells), z))]
         return [*answers, (single, "newcombe", both)]
-    of_first = Interval(*mover_sum(cells.value, wilson.lower, wilson.upper, weighted.over))
+    of_first = Interval(*mover_sum(cells.value, of_cells.lower, of_cells.upper, weighted.over))
     first = weighted_sum(weighted.over, cells.value)
     if scale == "odds_ratio":
         odds = weighted.value / (1 - weighted.value)
         shifted = Interval(_odds(of_first.lower) / odds, _odds(of_first.upper) / odds)
-        answers = [(number, "mover", shifted), (number & alone, "wilson", shifted)]
-        if single.any():
+        answers = [(number, put_together, shifted), (number & alone, name, shifted)]
+        if choice == "mid_p":
+            second = weighted_sum(weighted.under, cells.value)
+            of_second = Interval(*mover_sum(cells.value, of_cells.lower, of_cells.upper, weighted.under))
+            answers.append((single, put_together, mover_odds_ratio(first, of_first, second, of_second)))
+        elif single.any():
             answers.append((single, "score", score_odds_ratio(*_table(weighted, cells), z)))
         return answers
     with np.errstate(divide="ignore", invalid="ignore"):
         shifted = Interval(of_first.lower / weighted.value, of_first.upper / weighted.value)
-    answers = [(number, "mover", shifted), (number & alone, "wilson", shifted)]
-    pairs = ~number & ~weighted.vector & ~single
+    answers = [(number, put_together, shifted), (number & alone, name, shifted)]
+    exact = choice == "mid_p"
+    pairs = ~number & ~weighted.vector & (~single | exact)
     if pairs.any():
         inner = nested(weighted.over, weighted.under)
         second = weighted_sum(inner.rest, cells.value)
-        of_second = Interval(*mover_sum(cells.value, wilson.lower, wilson.upper, inner.rest))
+        of_second = Interval(*mover_sum(cells.value, of_cells.lower, of_cells.upper, inner.rest))
         to_rest = mover_ratio(first, of_first, second, of_second)
         interval = Interval(inner.to_all(to_rest.lower), inner.to_all(to_rest.upper))
-        answers.append((pairs & inner.holds, "mover", interval))
-    if single.any():
+        answers.append((pairs & inner.holds, put_together, interval))
+    if single.any() and not exact:
         answers.append((single, "koopman", score_ratio(*_table(weighted, cells), z)))
     return answers
 

@@ -62,8 +62,8 @@ def judge_corrected(
     Notes
     -----
     For decisions of two classes the PPI estimate with the weight (ppv - for) N / (m + N), m labelled and N unlabelled rows, is the
-    post-stratified one. Tuned weights and normal limits are for large samples: where labels and
-    judgements agree there is no variance and no interval, and with 2 to 10 labels 95 % limits cover 88 % of the rates that have some.
+    post-stratified one. Tuned weights and normal limits are for large samples: where labels and judgements agree
+    there is no variance and no interval, and with 2 to 10 labels 95 % limits cover 88 % of the rates that have some.
 
     References
     ----------

@@ -63,9 +63,11 @@ def maihda(
         Weights of strata in the shares and in ``vpc_realised``: all alike, or by rows.
     population : DataFrame, optional
         Number of people in every stratum, with a column per attribute and ``count``: weights in place of ``weights``.
-    model : {"crossed", "regression"}
+    model : {"crossed", "main_effects", "regression"}
         Of a tally, the Bayesian model that shares and strata are taken from: crossed effects, in which main effects are shrunk as
-        well, or the adjusted model, in which they hardly are and whose limits of shares are too short where strata are small.
+        well; main effects, shrunk, and one effect per stratum, which expects no interaction of pairs and covers small shares
+        better; or the adjusted model, whose main effects are hardly shrunk and whose limits of shares are too short where strata
+        are small.
     method : {"reml", "ml"}
         Of the frequentist side of means; rates are fitted by maximum likelihood with adaptive quadrature.
     replicates : int

@@ -20,7 +20,7 @@ from bayesgroups.questions.maihda.strata import Strata
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.subgroups import attributes_of
 
-Model = Literal["crossed", "regression"]
+Model = Literal["crossed", "main_effects", "regression"]
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ def fitted(strata: Strata, model: Model, seed: int) -> Draws:
         name: estimate(strata.tally, PartialPooling(covariates=names), seed=seed)
         for name, names in strata.models.items()
     }
-    whole = (
-        reports["adjusted"]
-        if model == "regression"
-        else estimate(strata.tally, CrossedEffects(own_effects="learned"), seed=seed)
-    )
+    if model == "regression":
+        whole = reports["adjusted"]
+    else:
+        order = 1 if model == "main_effects" else CrossedEffects().order
+        whole = estimate(strata.tally, CrossedEffects(order=order, own_effects="learned"), seed=seed)
     usable = min(int(report.attrs["usable"]) for report in (*reports.values(), whole))
     return Draws(
         {name: _draws(report, strata.metric) for name, report in reports.items()}, _mu(whole, strata.metric), usable

@@ -19,8 +19,8 @@ Composition = Literal["drawn", "fixed"]
 """Treatment of the composition inside known margins in the Bayesian answer: estimated, or taken for known."""
 Variance = Literal["cells", "survey"]
 """Variance of the frequentist answer: unbiased per cell, or with one factor n / (n - 1) over all rows."""
-Limits = Literal["wilson", "score", "exact"]
-"""Frequentist limits of a rate: put together from Wilson's or exact limits of the cells, or of a score test of the sum."""
+Limits = Literal["wilson", "mid_p", "score", "exact"]
+"""Frequentist limits of a rate: put together from Wilson's, mid-p or exact limits of the cells, or of a score test of the sum."""
 Total = float | tuple[float, float]
 """A known total, and its standard error where it has one."""
 Benchmark = float | Mapping[str, Total | Mapping[str, Total]]

@@ -67,10 +67,11 @@ def poststratify(
         Direction in which they are moved: alike in log odds (rates), in proportion, alike, or the imprecise most.
     variance : {"cells", "survey"}
         Frequentist variance: unbiased given the rows of each cell, or with one factor n / (n - 1) as survey packages have it.
-    interval : {"wilson", "score", "exact"}
-        Frequentist limits of rates. Wilson's limits of the cells put together; ``score``, of a test of the weighted sum itself,
-        which hold better at rare rates; or exact limits of the cells put together, by the binomial distribution (Clopper and
-        Pearson) or with ``finite`` the hypergeometric, which are wider.
+    interval : {"wilson", "mid_p", "score", "exact"}
+        Frequentist limits of rates. Wilson's limits of the cells put together, for rows enough; ``mid_p``, mid-p limits of the
+        cells put together, which hold with few rows and at rare rates too; ``score``, of a test of the weighted sum itself; or
+        exact limits of the cells put together, by the binomial distribution (Clopper and Pearson) or with ``finite`` the
+        hypergeometric, which are wider.
     strict : bool
         Raise if the source failed its diagnostics.
     seed : int

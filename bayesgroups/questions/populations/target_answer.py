@@ -10,7 +10,7 @@ import numpy as np
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.finite_rates import hypergeometric_limits
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile, t_quantile
-from bayesgroups.frequentist.intervals.proportions import clopper_pearson
+from bayesgroups.frequentist.intervals.proportions import clopper_pearson, mid_p_limits
 from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
 from bayesgroups.frequentist.intervals.weighted_score import score_sum
 from bayesgroups.questions.populations.answers import Answer, between
@@ -49,7 +49,9 @@ class Target:
     @property
     def method(self) -> str:
         """Name of the method of a rate's limits."""
-        return {"wilson": "mover", "exact": "mover_exact", "score": "score"}[self.side.plan.interval]
+        return {"wilson": "mover", "mid_p": "mover_mid_p", "exact": "mover_exact", "score": "score"}[
+            self.side.plan.interval
+        ]
 
     def rate_limits(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Limits (level,) of the weighted sum of the rates of cells (cell,): score limits, or limits of cells put together."""
@@ -67,12 +69,14 @@ class Target:
         return effective_rows(rows, np.where(used, self.side.sizes.size, np.inf)) if self.side.plan.finite else rows
 
     def _cell_limits(self, used: BoolArray, level: float) -> tuple[FloatArray, FloatArray]:
-        """Limits (cell,) of the rates of the cells that are ``used``: Wilson's, or exact ones."""
+        """Limits (cell,) of the rates of the cells that are ``used``: Wilson's, mid-p or exact ones."""
         cells, plan = self.side.cells, self.side.plan
         rate, rows = np.where(used, cells.values, 0.5), np.where(used, cells.count, 2.0)
         successes = np.rint(rate * rows)
         if plan.interval == "wilson":
             limits = wilson_limits(rate, self._rows(used), level)
+        elif plan.interval == "mid_p":
+            limits = mid_p_limits(rate, self._rows(used), normal_quantile(level))
         elif plan.finite:
             limits = hypergeometric_limits(successes, rows, np.where(used, self.side.sizes.size, 2.0), level)
         else:

@@ -32,7 +32,7 @@ def lacking() -> xr.DataTree:
     return bg.estimate(tally([18, 30, 0, 6], [60, 150, 0, 25]), bg.PartialPooling(), seed=1)
 
 
-@pytest.mark.parametrize("interval", ["auto", "score", "delta"])
+@pytest.mark.parametrize("interval", ["auto", "score", "mid_p", "delta"])
 def test_turning_a_pair_round(interval: Any) -> None:
     scales: tuple[Scale, ...] = ("difference", "ratio", "odds_ratio")
     first = bg.contrasts(tally(), "A | m", of="B | f", scale=scales, interval=interval).isel(metric=0, contrast=0)

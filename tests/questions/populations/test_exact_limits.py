@@ -74,5 +74,27 @@ def test_rows_that_are_no_counts_are_refused() -> None:
     weighted = bg.tally(frame.assign(y=[0, 1] * 6), by=["type"], metrics=["sel"], y_pred="y", weights="w")
     with pytest.raises(bg.InputError, match="metric 'sel' has weighted or clustered rows"):
         bg.poststratify(weighted, POPULATION, interval="exact")
-    with pytest.raises(bg.InputError, match="interval='exakt' is not one of 'wilson', 'score', 'exact'"):
+    with pytest.raises(bg.InputError, match="interval='exakt' is not one of 'wilson', 'mid_p', 'score', 'exact'"):
         bg.poststratify(schools(), POPULATION, interval="exakt")  # type: ignore[arg-type]
+
+
+def test_mid_p_limits_lie_between_wilson_and_exact_ones() -> None:
+    target = bg.poststratify(schools(), POPULATION, interval="mid_p")
+    assert str(frequentist(target)["interval_method"].values) == "mover_mid_p"
+    plain, wide = (
+        limits(bg.poststratify(schools(), POPULATION)),
+        limits(bg.poststratify(schools(), POPULATION, interval="exact")),
+    )
+    narrow = limits(target)
+    assert wide[0] < narrow[0]
+    assert narrow[1] < wide[1]
+    assert narrow == pytest.approx(plain, abs=0.01)
+
+
+def test_mid_p_limits_of_one_cell_are_its_own() -> None:
+    tally = bg.tally_from_counts([3], [10], SITE, metric="acc")
+    assert limits(bg.poststratify(tally, SITE.assign(count=[40]), interval="mid_p")) == pytest.approx(
+        [0.0826, 0.6199], abs=1e-4
+    )
+    census = bg.poststratify(tally, SITE.assign(count=[10]), finite=True, interval="mid_p")
+    assert limits(census) == pytest.approx([0.3, 0.3])

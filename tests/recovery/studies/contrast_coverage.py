@@ -13,15 +13,17 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
-from bayesgroups.frequentist.intervals.odds_ratios import score_odds_ratio, woolf
-from bayesgroups.frequentist.intervals.proportions import wilson_limits
+from bayesgroups.frequentist.intervals.odds_ratios import mover_odds_ratio, score_odds_ratio, woolf
+from bayesgroups.frequentist.intervals.proportions import mid_p_limits, wilson_limits
 from bayesgroups.frequentist.intervals.rate_differences import newcombe, score_difference
 from bayesgroups.frequentist.intervals.rate_ratios import katz, mover_ratio, score_ratio
+from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
 from examples.records import as_csv, write
 
 PROGRAM = "tests.recovery.studies.contrast_coverage"
@@ -42,6 +44,18 @@ def _mover(k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: fl
     return mover_ratio(k1 / n1, wilson_limits(k1 / n1, n1, z), k2 / n2, wilson_limits(k2 / n2, n2, z))
 
 
+def _mid_p(k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray, z: float) -> tuple[Any, ...]:
+    """Both rates, each with its mid-p limits."""
+    a, b = k1 / n1, k2 / n2
+    return a, mid_p_limits(a, n1, z), b, mid_p_limits(b, n2, z)
+
+
+def _mid_p_difference(*table: Any) -> Interval:
+    a, of_a, b, of_b = _mid_p(*table)
+    lower, upper = (np.stack(pair, axis=-1) for pair in ((of_a.lower, of_b.lower), (of_a.upper, of_b.upper)))
+    return Interval(*mover_sum(np.stack((a, b), axis=-1), lower, upper, np.array([1.0, -1.0])))
+
+
 METHODS: dict[str, tuple[str, Limits]] = {
     "newcombe": ("difference", newcombe),
     "miettinen_nurminen": ("difference", score_difference),
@@ -49,6 +63,9 @@ METHODS: dict[str, tuple[str, Limits]] = {
     "koopman": ("ratio", score_ratio),
     "mover_ratio": ("ratio", _mover),
     "katz": ("ratio", katz),
+    "mid_p_difference": ("difference", _mid_p_difference),
+    "mid_p_ratio": ("ratio", lambda *table: mover_ratio(*_mid_p(*table))),
+    "mid_p_odds_ratio": ("odds_ratio", lambda *table: mover_odds_ratio(*_mid_p(*table))),
     "score_odds_ratio": ("odds_ratio", score_odds_ratio),
     "woolf": ("odds_ratio", woolf),
 }

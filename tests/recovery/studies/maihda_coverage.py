@@ -38,6 +38,7 @@ LEVEL = 0.95
 WHO = pd.DataFrame(itertools.product("abcd", "fmx", "123"), columns=["race", "sex", "age"])
 MODELS: dict[str, Estimator] = {
     "crossed": bg.CrossedEffects(own_effects="learned"),
+    "main_effects": bg.CrossedEffects(order=1, own_effects="learned"),
     "regression": bg.PartialPooling(covariates=("race", "sex", "age")),
 }
 

@@ -2,10 +2,11 @@
 
     python -m tests.recovery.studies.poststratification_coverage --output tests/recovery/records/poststratification_coverage.csv
 
-takes ten minutes of one core. Six cells of two attributes, with true rates around .05 or .5 and as many rows as the design says.
+takes 16 minutes of one core. Six cells of two attributes, with true rates around .05 or .5 and as many rows as the design says.
 Forms: ``known`` sizes, the ``survey`` variance, ``raked`` margins (rows are a simple random sample of a population whose joint
 composition only its margins tell), a ``second sample`` of 200, ``finite`` populations of three times the rows, ``bounds`` where
-a cell without rows has the value 1, ``means`` of skewed losses with Student's t, and ``score`` or ``exact`` limits of known sizes.
+a cell without rows has the value 1, ``means`` of skewed losses with Student's t, ``score`` or ``exact`` limits of known sizes, and
+the first five again with mid-p limits in place of Wilson's.
 """
 
 from __future__ import annotations
@@ -33,7 +34,15 @@ RATES = {
     "rare": np.array([0.02, 0.05, 0.08, 0.03, 0.1, 0.05]),
     "middle": np.array([0.3, 0.5, 0.6, 0.4, 0.7, 0.5]),
 }
-FORMS = ("known", "survey", "raked", "second sample", "finite", "bounds", "means", "score", "exact")
+MID_P = {
+    "mid-p": "known",
+    "mid-p survey": "survey",
+    "mid-p raked": "raked",
+    "mid-p second sample": "second sample",
+    "mid-p finite": "finite",
+}
+"""Forms with mid-p limits, and those they are of."""
+FORMS = ("known", "survey", "raked", "second sample", "finite", "bounds", "means", "score", "exact", *MID_P)
 SECOND_SAMPLE = 200
 LEVEL = 0.95
 REPLICATIONS = 400
@@ -60,6 +69,8 @@ def limits(form: str, rates: FloatArray, rows: IntArray, rng: np.random.Generato
     share = PEOPLE / PEOPLE.sum()
     truth, settings = float(share @ rates), dict[str, Any]()
     population: Any = WHO.assign(count=PEOPLE)
+    if form in MID_P:
+        settings["interval"], form = "mid_p", MID_P[form]
     if form == "means":
         return _means(rates, rows, rng)
     if form == "raked":
