@@ -6,6 +6,7 @@ its level; exact limits take the level with that quantile.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from statistics import NormalDist
 from typing import Literal, get_args
@@ -14,15 +15,21 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist.intervals import means, proportions
+from bayesgroups.frequentist.intervals import anytime, means, proportions
+from bayesgroups.frequentist.intervals.crossings import crossing
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.questions.subgroup_values import Sample
 
 OfRates = Literal["wald", "wilson", "jeffreys", "clopper_pearson"]
 OfMeans = Literal["pooled_t", "pooled_normal", "separate_normal"]
-Choice = Literal["auto"] | OfRates | OfMeans
+OfLooks = Literal["anytime"]
+Choice = Literal["auto"] | OfRates | OfMeans | OfLooks
 RATES: tuple[str, ...] = get_args(OfRates)
 MEANS: tuple[str, ...] = get_args(OfMeans)
+LOOKS: tuple[str, ...] = get_args(OfLooks)
+
+MIN_LOG_ERROR = -36.0
+"""Smallest logarithm of a p-value of anytime limits of means: the precision of a level."""
 
 _PROPORTIONS: dict[str, Callable[[FloatArray, FloatArray, float], Interval]] = {
     "wald": proportions.wald,
@@ -35,7 +42,8 @@ _PROPORTIONS: dict[str, Callable[[FloatArray, FloatArray, float], Interval]] = {
 def limits(sample: Sample, interval: str, z: float) -> Interval:
     """One-sided limits, each with critical value ``z`` (0 < z < 8; 1.645 for 95 %), not clipped; NaN where undefined.
 
-    ``interval`` is one of `RATES` or `MEANS`.
+    ``interval`` is one of `RATES`, `MEANS` or `LOOKS`. An anytime-valid set misses on either side with at most its whole error,
+    so that one of its ends is a one-sided limit with the same error.
     """
     if not 0 < z < 8:
         raise InputError(f"critical value {z!r} must be larger than 0 and smaller than 8, such as 1.645")
@@ -44,6 +52,8 @@ def limits(sample: Sample, interval: str, z: float) -> Interval:
         with np.errstate(divide="ignore", invalid="ignore"):
             half = z * np.sqrt(sample.estimate * (1 - sample.estimate) / sample.count)
         return Interval(sample.estimate - half, sample.estimate + half)
+    if interval == "anytime":
+        return _anytime(sample, NormalDist().cdf(z))
     if interval in _PROPORTIONS:
         return _PROPORTIONS[interval](sample.successes, sample.count, level)
     if interval == "pooled_t":
@@ -61,6 +71,11 @@ def p_values(sample: Sample, interval: str, standard: float) -> tuple[FloatArray
 
     m, n = sample.estimate, sample.count
     defined = np.isfinite(m)
+    if interval == "anytime":
+        p = _anytime_p_value(sample, standard)
+        return np.where(m < standard, p, np.where(defined, 1.0, np.nan)), np.where(
+            m > standard, p, np.where(defined, 1.0, np.nan)
+        )
     if interval in ("jeffreys", "clopper_pearson"):
         k, rest = np.where(defined, sample.successes, 1.0), np.where(defined, n - sample.successes, 1.0)
         add = 0.5 if interval == "jeffreys" else 0.0
@@ -81,3 +96,42 @@ def p_values(sample: Sample, interval: str, standard: float) -> tuple[FloatArray
     if interval == "pooled_t":
         return stdtr(sample.freedom, distance), stdtr(sample.freedom, -distance)
     return ndtr(distance), ndtr(-distance)
+
+
+def _anytime(sample: Sample, level: float) -> Interval:
+    """Limits of rates, or of means with their own row variance, that hold at all looks together."""
+    some = np.isfinite(sample.estimate)
+    count, nothing = np.where(some, sample.count, 0.0), np.full(some.shape, np.nan)
+    if _are_rates(sample):
+        limits = anytime.rate(np.where(some, sample.successes, 0.0), count, level)
+    else:
+        limits = anytime.mean(sample.estimate, _row_variance(sample), sample.count, level)
+    return limits.where(some, Interval(nothing, nothing))
+
+
+def _anytime_p_value(sample: Sample, standard: float) -> FloatArray:
+    """Error at which a limit reaches the standard."""
+    some = np.isfinite(sample.estimate)
+    if _are_rates(sample):
+        successes, count = (np.where(some, part, 0.0) for part in (sample.successes, sample.count))
+        return np.where(some, anytime.p_value(np.asarray(standard), successes, count), np.nan)
+    variance, distance = _row_variance(sample), np.abs(sample.estimate - standard)
+
+    def excess(log_error: FloatArray) -> FloatArray:
+        limits = [
+            anytime.mean(np.zeros(1), variance[[i]], sample.count[[i]], -math.expm1(error)).upper
+            for i, error in enumerate(log_error)
+        ]
+        return np.concatenate(limits) - distance
+
+    ends = np.full(some.shape, MIN_LOG_ERROR), np.full(some.shape, -1e-9)
+    return np.where(some, np.exp(crossing(excess, *ends)), np.nan)
+
+
+def _row_variance(sample: Sample) -> FloatArray:
+    """Variance of rows, from that of resampled means."""
+    return np.asarray(sample.own_variance * sample.count**2 / (sample.count - 1))
+
+
+def _are_rates(sample: Sample) -> bool:
+    return bool(np.isfinite(sample.successes).any())

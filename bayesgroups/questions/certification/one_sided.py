@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.frequentist import anytime
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.multiplicity import Correction
 from bayesgroups.questions.certification.overlapping import shared_errors
@@ -72,7 +73,7 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
     ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs to a normal law,
     Wald and the pooled normal interval; pooled normal for all other metrics.
     """
-    names = (*bounds.RATES, *bounds.MEANS)
+    names = (*bounds.RATES, *bounds.MEANS, *bounds.LOOKS)
     if numbers.using != "tally":
         if interval != "auto":
             raise InputError(
@@ -82,6 +83,8 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
     if interval != "auto":
         if interval not in names:
             raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, ('auto', *names))}")
+        if interval == "anytime":
+            _check_anytime(numbers, critical_value)
         if interval in bounds.RATES and numbers.kind != "rate":
             raise InputError(f"interval={interval!r} is for rates; metric {numbers.metric!r} is none, use 'auto'")
         if interval == "pooled_t" and not np.isfinite(numbers.sample.freedom):
@@ -93,6 +96,23 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
         return "clopper_pearson" if critical_value is None else "wald"
     exact = numbers.kind == "mean" and critical_value is None and np.isfinite(numbers.sample.freedom)
     return "pooled_t" if exact else "pooled_normal"
+
+
+def _check_anytime(numbers: Values, critical_value: float | None) -> None:
+    """Refuse what has no anytime-valid limits."""
+    anytime.method(numbers.table)
+    if critical_value is not None:
+        raise InputError("interval='anytime' has no critical value of a normal law; leave critical_value= out")
+    if "cluster_analysis" in numbers.table and str(numbers.table["cluster_analysis"].values) != "ignore":
+        raise InputError(
+            f"metric {numbers.metric!r}: rows in clusters have their interval 'anytime' from bg.NoPooling(interval='anytime'); "
+            "use 'auto' here"
+        )
+    if shared_errors(numbers) is not None:
+        raise InputError(
+            "interval='anytime' is for subgroups that share no rows; leave margins= out, or ask about margins in a tally of "
+            "their own"
+        )
 
 
 def evidence(numbers: Values, interval: str, standard: float) -> tuple[FloatArray, FloatArray]:

@@ -66,6 +66,7 @@ def certify(
     interval : str
         Limits of a tally: ``wald``, ``wilson``, ``jeffreys``, ``clopper_pearson`` for rates, ``pooled_t``,
         ``pooled_normal``, ``separate_normal`` for every metric. ``auto`` is Clopper-Pearson for rates, pooled t for means.
+        ``anytime``, for rates and means of rows, holds at all looks at a growing tally together.
     standards : float or sequence of float, optional
         Values of the metric to decide about, 0.75 for a rate of 75 percent. One alone is a requirement, so all metrics must
         have one direction; several are decided about one by one.

@@ -41,7 +41,7 @@ def fitted(strata: Strata, model: Model, seed: int) -> Draws:
     if model == "regression":
         whole = reports["adjusted"]
     else:
-        order = 1 if model == "main_effects" else CrossedEffects().order
+        order = 1 if model == "main_effects" else None
         whole = estimate(strata.tally, CrossedEffects(order=order, own_effects="learned"), seed=seed)
     usable = min(int(report.attrs["usable"]) for report in (*reports.values(), whole))
     return Draws(

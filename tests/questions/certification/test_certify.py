@@ -307,3 +307,56 @@ def test_a_hierarchical_posterior_as_published() -> None:
 def test_an_unusable_report_says_so(make_report: object) -> None:
     report = make_report(usable=False)  # type: ignore[operator]
     assert bg.certify(report)["usable"].values.tolist() == [0, 0]
+
+
+def test_anytime_limits_are_those_that_hold_at_all_looks() -> None:
+    """An end of the two-sided set, which misses with at most 5 %, is a one-sided limit; a tested standard agrees with it."""
+    two_sided = bg.estimate(example(), bg.NoPooling(interval="anytime"), seed=1)["estimates"].sel(
+        level=0.95, metric="acc"
+    )
+    expected = two_sided.sel(approach="frequentist")
+    asked = bg.certify(example(), interval="anytime").isel(metric=0)
+    np.testing.assert_allclose(asked["lower"], expected["lower"], atol=1e-12)
+    np.testing.assert_allclose(asked["upper"], expected["upper"], atol=1e-12)
+    assert float(asked["pessimist"]) < both(example())[1]
+    at_limit = bg.certify(example(), interval="anytime", standards=float(asked["lower"][0])).isel(metric=0, standard=0)
+    assert float(at_limit["p_above"][0]) == pytest.approx(0.05, abs=1e-9)
+    assert float(at_limit["p_below"][0]) == 1
+    corrected = bg.certify(example(), interval="anytime", correction="bonferroni").isel(metric=0)
+    fourth = bg.certify(example(), interval="anytime", level=1 - 0.05 / 4).isel(metric=0)
+    np.testing.assert_allclose(corrected["lower"], fourth["lower"], atol=1e-12)
+
+
+def test_anytime_limits_of_means() -> None:
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame({"site": np.repeat(["a", "b"], 80), "loss": rng.gamma(2, 1, 160)})
+    tally = bg.tally(rows, ["site"], ["mean"], loss="loss")
+    two_sided = bg.estimate(tally, bg.NoPooling(interval="anytime"), seed=1)["estimates"].sel(level=0.95, metric="mean")
+    asked = bg.certify(tally, interval="anytime").isel(metric=0)
+    np.testing.assert_allclose(asked["upper"], two_sided.sel(approach="frequentist")["upper"], rtol=1e-9)
+    standard = float(asked["upper"][1])
+    at_limit = bg.certify(tally, interval="anytime", standards=standard).isel(metric=0, standard=0)
+    assert float(at_limit["p_above"][1]) == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "words"),
+    [
+        (example(), {"critical_value": 1.64}, "interval='anytime' has no critical value of a normal law"),
+        (example().assign(successes=example()["successes"] + 0.5), {}, "needs independent unweighted rows"),
+        (
+            bg.tally_from_counts([9, 2, 3], [12, 4, 5], pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "u"]}), metric="acc"),
+            {"margins": True}, "is for subgroups that share no rows",
+        ),
+        (
+            bg.tally(
+                pd.DataFrame({"a": list("xy") * 30, "loss": np.arange(60.0), "c": np.arange(60) // 2}), ["a"], ["mean"],
+                loss="loss", cluster="c",
+            ),
+            {}, "rows in clusters have their interval 'anytime' from",
+        ),
+    ],
+)  # fmt: skip
+def test_what_has_no_anytime_limits_is_refused(source: xr.Dataset, settings: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        bg.certify(source, interval="anytime", **settings)  # type: ignore[arg-type]

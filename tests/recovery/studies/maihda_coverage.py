@@ -2,7 +2,7 @@
 
     python -m tests.recovery.studies.maihda_coverage --output tests/recovery/records/maihda_coverage.csv
 
-takes about 13 minutes of one core. A table has 4 by 3 by 3 strata of 1 to 20 people. Logits are a centre, main effects with a
+takes about 20 minutes of one core. A table has 4 by 3 by 3 strata of 1 to 20 people. Logits are a centre, main effects with a
 standard deviation of 0.5 and interactions whose standard deviation is 0.2, 0.5 or 1, one after the other, so that the share is of
 these strata, by projection with equal weights.
 """
