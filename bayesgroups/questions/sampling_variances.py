@@ -82,3 +82,10 @@ def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
         left_out=taking_part.names,
         binomial=kind == "rate" and not clustered,
     )
+
+
+def covariance_of(metric: xr.Dataset, used: BoolArray) -> FloatArray | None:
+    """Covariance of the errors of a metric's cells, NaN in those that take no part; None where errors are independent."""
+    if "sampling_covariance" not in metric or not np.isfinite(metric["sampling_covariance"].values).any():
+        return None
+    return np.where(used[:, None] & used, metric["sampling_covariance"].values, np.nan)

@@ -18,7 +18,7 @@ from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
-from bayesgroups.tallies.notes import direction_note
+from bayesgroups.tallies.notes import direction_note, shared_clusters_note
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 Using = Literal["auto", "tally", "posterior", "bootstrap"]
@@ -58,9 +58,16 @@ class Source:
         return {"metric": self.tally["metric"].values, **along}
 
     @property
-    def noted(self) -> dict[str, str]:
+    def direction(self) -> dict[str, str]:
         """The attribute ``note`` of an answer that tells better subgroups from worse ones: directions that nobody gave."""
         note = direction_note(self.tally) if self.larger_is_better is None else ""
+        return {"note": note} if note else {}
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """The same with a note on errors of a tally that are correlated, for an answer about several subgroups at once."""
+        notes = [*self.direction.values(), shared_clusters_note(self.tally) if self.using == "tally" else ""]
+        note = "; ".join(filter(None, notes))
         return {"note": note} if note else {}
 
     def answer(self, tables: Sequence[xr.Dataset], attrs: Mapping[str, object]) -> xr.Dataset:

@@ -67,6 +67,13 @@ def direction_note(tally: xr.Dataset) -> str:
     )
 
 
+def shared_clusters_note(tally: xr.Dataset) -> str:
+    """Note on errors that are correlated and taken for independent; empty where a tally has no covariance of them."""
+    if "sampling_covariance" not in tally:
+        return ""
+    return "subgroups share clusters, and what is said of several of them at once takes their errors for independent"
+
+
 def binary_notes(tally: xr.Dataset) -> list[str]:
     """A sentence per mean of a column that holds only 0 and 1."""
     columns: Mapping[str, str] = _settings(tally).get(BINARY, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_comparisons_with_the_best_say_that_errors_are_taken_for_independent() -
         bg.contrasts(tallied(matched(), shared_clusters=how), "best", scale="difference").attrs["note"]
         for how in ("covariance", "ignore")
     ]
-    assert "frequentist comparisons with the best take their errors for independent" in notes[0]
+    assert "what is said of several of them at once takes their errors for independent" in notes[0]
     assert "independent" not in notes[1]
 
 
@@ -357,3 +358,19 @@ def test_sensitivity_to_the_prior_has_the_likelihood_of_all_estimates_together()
         answer = bg.prior_sensitivity(bg.estimate(tally, estimator, seed=1))
         assert np.isfinite(answer["likelihood"]).all()
     assert np.isnan(bg.loo(bg.estimate(tally, bg.PartialPooling(), seed=1))["elpd_i"]).all()
+
+
+@pytest.mark.parametrize("ask", [bg.disparity, bg.ranks])
+def test_questions_about_all_subgroups_say_so_too(ask: Callable[[xr.Dataset], xr.Dataset]) -> None:
+    assert "takes their errors for independent" in ask(tallied(matched())).attrs["note"]
+    assert "independent" not in ask(tallied(matched(), shared_clusters="ignore")).attrs.get("note", "")
+
+
+def test_simultaneous_intervals_are_narrower_where_errors_go_together() -> None:
+    """Three subgroups with nearly one error need hardly more than the limits of one."""
+    rows = matched()
+    rows["score"] = rows.groupby("template")["score"].transform("mean") + 0.01 * rows["score"]
+    together = bg.simultaneous_intervals(tallied(rows)).isel(metric=0)
+    apart = bg.simultaneous_intervals(tallied(rows, shared_clusters="ignore")).isel(metric=0)
+    assert float(together["critical_value"]) == pytest.approx(1.96, abs=0.04)
+    assert float(apart["critical_value"]) == pytest.approx(2.39, abs=0.2)

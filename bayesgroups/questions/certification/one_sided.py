@@ -110,8 +110,8 @@ def _check_anytime(numbers: Values, critical_value: float | None) -> None:
         )
     if shared_errors(numbers) is not None:
         raise InputError(
-            "interval='anytime' is for subgroups that share no rows; leave margins= out, or ask about margins in a tally of "
-            "their own"
+            "interval='anytime' is for subgroups that share no rows and no clusters; leave margins= out, or ask about margins in a "
+            "tally of their own"
         )
 
 

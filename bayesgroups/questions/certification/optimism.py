@@ -197,7 +197,7 @@ def certify(
         "margins": int(margins),
         "imputed": imputed,
     }
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs | opened.noted)
+    return joined.assign_coords(opened.coordinates).assign_attrs(attrs | opened.direction)
 
 
 def _ends(numbers: Values, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:

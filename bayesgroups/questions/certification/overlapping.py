@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.sampling_variances import covariance_of
 from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.tallies import add_tallies
@@ -177,8 +178,15 @@ def open_table(
 
 
 def shared_errors(values: Values) -> FloatArray | None:
-    """Factor from `deviations` of overlapping subgroups; ``None`` without overlap, or if a margin is no mean of intersections."""
+    """Factor (subgroup, source) of errors that are shared: of overlapping subgroups `deviations`, of clusters their covariance.
+
+    ``None`` where nothing is shared, or if a margin is no mean of intersections.
+    """
     table = values.table
+    covariance = covariance_of(table, np.isfinite(table["estimate"].values))
+    if covariance is not None:
+        eigenvalues, vectors = np.linalg.eigh(np.nan_to_num(covariance))
+        return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
     if "members" not in table or values.kind not in ADDITIVE:
         return None
     cells = table.sel(subgroup=table["cell"].values)

@@ -200,7 +200,8 @@ def contrasts(
         "estimand": [values.estimand for values in first], "left_out": [values.left_out for values in first],
         "usable": [int(values.usable) for values in first], "sign": [values.sign for values in first],
     }  # fmt: skip
-    noted = _with_note_on_best([each for each, _, _ in sources]) if best else opened.noted
+    # Only comparisons with the best take errors of a tally for independent.
+    noted = next((each for each, _, _ in sources if each.using == "tally"), opened).noted if best else opened.direction
     return assemble(comparisons, opened.coordinates["metric"], answers, about, scales, along, attrs | noted)
 
 
@@ -253,15 +254,6 @@ def _weighted(values: Values, comparisons: Sequence[Comparison], people: FloatAr
         values.included, additive=additive or (published and people is not None),
         across=across,
     )  # fmt: skip
-
-
-def _with_note_on_best(sources: Sequence[Source]) -> dict[str, str]:
-    """The attribute ``note`` of comparisons with the best: those of a tally take errors for independent."""
-    shared = any(each.using == "tally" and "sampling_covariance" in each.tally for each in sources)
-    about = "subgroups share clusters, and frequentist comparisons with the best take their errors for independent"
-    notes = [sources[0].noted.get("note", ""), about if shared else ""]
-    note = "; ".join(part for part in notes if part)
-    return {"note": note} if note else {}
 
 
 def _answer(opened: Source, values: Values, position: int, weighted: Weighted, asked: Asked, seed: int) -> Answer:

@@ -10,7 +10,7 @@ import xarray as xr
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.intervals.proportions import mid_p_limits, wilson_limits
-from bayesgroups.questions.sampling_variances import read_estimates
+from bayesgroups.questions.sampling_variances import covariance_of, read_estimates
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +70,6 @@ def read_cells(table: xr.Dataset, position: int) -> CellEstimates:
         else spread(estimates.count if rows_known else np.full(estimates.y.shape, np.inf)),
         covariance,
     )  # fmt: skip
-
-
-def covariance_of(metric: xr.Dataset, used: BoolArray) -> FloatArray | None:
-    """Covariance of the errors of a metric's cells, NaN in those that take no part; None where errors are independent."""
-    if "sampling_covariance" not in metric or not np.isfinite(metric["sampling_covariance"].values).any():
-        return None
-    return np.where(used[:, None] & used, metric["sampling_covariance"].values, np.nan)
 
 
 def _freedom_count(metric: xr.Dataset, used: BoolArray) -> FloatArray:

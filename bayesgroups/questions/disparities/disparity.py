@@ -33,7 +33,7 @@ from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureNa
 from bayesgroups.questions.sampling_variances import read_estimates
 from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.report.posterior import generator
-from bayesgroups.tallies.notes import assumed_directions
+from bayesgroups.tallies.notes import assumed_directions, shared_clusters_note
 from bayesgroups.tallies.participation import Imputed
 
 Weights = Literal["group", "population"]
@@ -221,7 +221,8 @@ def disparity(
     return xr.Dataset(
         {**data, "subgroups": ("metric", np.array(used)), "estimand": ("metric", opened.estimands)},
         coords={"measure": np.array(chosen), "metric": opened.tally["metric"].values},
-        attrs={"level": level, "weighting": weights, "alpha": alpha, "smoothing": smoothing, "imputed": imputed},
+        attrs={"level": level, "weighting": weights, "alpha": alpha, "smoothing": smoothing, "imputed": imputed}
+        | ({"note": about} if (about := shared_clusters_note(opened.tally)) and opened.using == "tally" else {}),
     )
 
 

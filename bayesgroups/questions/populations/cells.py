@@ -11,6 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
 from bayesgroups.frequentist.intervals.proportions import wilson
+from bayesgroups.questions.sampling_variances import covariance_of
 from bayesgroups.tallies.subgroups import attributes_of
 
 
@@ -36,6 +37,8 @@ class Cells:
     range: tuple[float, float]
     weighted: bool
     clustered: bool
+    covariance: FloatArray | None = None
+    """Covariance (cell, cell) of errors that are correlated, because cells share clusters; NaN in cells without rows."""
 
     @property
     def with_rows(self) -> BoolArray:
@@ -90,6 +93,9 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
             robust, clusters = table["cluster_robust_variance"].values, table["cluster_count"].values
             variance = np.where(np.isfinite(robust), robust, pooled)
             freedom = np.where(np.isfinite(robust), clusters - 1, freedom)
+    covariance = covariance_of(table, np.isfinite(estimate))
+    if covariance is not None:
+        variance, freedom = np.diagonal(covariance), table["cluster_count"].values - 1.0
     weighted = "weight" in table
     return Cells(
         metric=str(table["metric"].values),
@@ -105,6 +111,7 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
         range=(float(table["range_lower"]), float(table["range_upper"])),
         weighted=weighted,
         clustered=clustered,
+        covariance=covariance,
     )
 
 

@@ -97,8 +97,10 @@ class Target:
     def _main(self) -> tuple[float, float]:
         """Variance of the weighted sum, and its ratio to that from cells alone (1 where that is 0)."""
         cells, plan, sizes = self.side.cells, self.side.plan, self.side.sizes
-        base = float(cell_variance(self.weights, self.variance))
+        base = self._sum_variance(self.variance)
         main = base
+        if cells.covariance is not None:
+            return main, 1.0
         if sizes.margins and self.gap == 0 and plan.empty != "collapse":
             main = raking_variance(sizes.size, cells.count, cells.values, cells.scatter, sizes.margins, self.members)
         elif plan.variance == "survey":
@@ -107,6 +109,21 @@ class Target:
                 main *= float(remaining(np.asarray(cells.count.sum()), np.asarray(sizes.size.sum())))
         return main, (main / base if base > 0 else 1.0)
 
+    def _sum_variance(self, variance: FloatArray) -> float:
+        """Variance of the weighted sum from those of cells (cell,), with their covariances where cells share clusters."""
+        cells = self.side.cells
+        if cells.covariance is None:
+            return float(cell_variance(self.weights, variance))
+        together = np.outer(self.weights, self.weights)
+        return float(np.where(together != 0, together * cells.covariance, 0.0).sum())
+
+    def _freedom(self) -> float:
+        """Degrees of freedom: Satterthwaite's, or of the fewest clusters where cells share them, as the paired t test has."""
+        cells, used = self.side.cells, self.weights > 0
+        if cells.covariance is not None:
+            return float(cells.freedom[used].min())
+        return float(satterthwaite(self.weights, self.variance, cells.freedom))
+
     def _mean(self) -> Answer:
         cells = self.side.cells
         estimate = float((self.weights * cells.values).sum())
@@ -114,7 +131,7 @@ class Target:
         extra = self.composition(cells.values)
         error = float(np.sqrt(main + extra))
         used = self.weights > 0
-        if cells.kind == "rate":
+        if cells.kind == "rate" and cells.covariance is None:
             low, high = self.rate_limits(self.weights)
             more = np.array([normal_quantile(level) for level in LEVELS]) ** 2 * extra
             lower = estimate - np.sqrt(ratio * (estimate - low) ** 2 + more)
@@ -124,7 +141,7 @@ class Target:
             census = self.side.plan.finite and bool(lower[-1] == upper[-1])
             flag = ("saturated", "all rows agree") if saturated and not census else ("ok", "")
             return Answer(estimate, error, limits, (estimate, estimate), *flag, method=self.method)
-        freedom = float(satterthwaite(self.weights, self.variance, cells.freedom))
+        freedom = self._freedom()
         sampled = self.side.sizes.sampled
         if extra > 0 and sampled is not None:
             rest = main**2 / freedom if np.isfinite(freedom) else 0.0
@@ -173,5 +190,5 @@ class Target:
             for end in cells.range
         ]
         spread = cells.spread * (remaining(cells.count, self.side.sizes.size) if self.side.plan.finite else 1.0)
-        main = float(cell_variance(self.weights, spread))
+        main = self._sum_variance(spread)
         return between((ends[0], ends[1]), float(np.sqrt(main + max(extra))))

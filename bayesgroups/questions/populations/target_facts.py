@@ -141,7 +141,7 @@ def notes_of(
         notes.append(
             "the composition inside the margins is that of the evaluated rows; raking gives no people to cells without rows"
         )
-    if shares_clusters(tally):
+    if shares_clusters(tally) and "sampling_covariance" not in tally:
         notes.append(
             "clusters are in several cells, whose errors are taken for independent, so intervals can be too short"
         )

@@ -346,7 +346,7 @@ def test_anytime_limits_of_means() -> None:
         (example().assign(successes=example()["successes"] + 0.5), {}, "needs independent unweighted rows"),
         (
             bg.tally_from_counts([9, 2, 3], [12, 4, 5], pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "u"]}), metric="acc"),
-            {"margins": True}, "is for subgroups that share no rows",
+            {"margins": True}, "is for subgroups that share no rows and no clusters",
         ),
         (
             bg.tally(
