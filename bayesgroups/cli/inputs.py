@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli.options import RowOptions
 from bayesgroups.errors import InputError
@@ -94,10 +94,11 @@ def _holds_report(path: Path) -> bool:
 
 def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
     """The tally of a file of rows; parameters and errors as in `tally_of`."""
-    if not rows.by:
+    if not rows.by and not rows.time:
         raise InputError("name at least one column that forms subgroups, as --by race --by sex")
     if not rows.metric:
         raise InputError("name at least one metric, as --metric fnr")
+    from bayesgroups.cli.values import pairs
     from bayesgroups.data.sources import open_source
     from bayesgroups.tallies import tally
     from bayesgroups.tallies.labels import name_levels
@@ -105,13 +106,14 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
     source = open_source(data)
     positive = _label(source, rows)
     names = _level_names(rows)
+    periods: Any = pairs(rows.time, option="--time", kind=str)
     result = tally(
         source, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, correct=rows.correct, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
         shared_clusters=rows.shared_clusters,
         weights=rows.weights, missing=rows.missing, confusion=rows.confusion, row_covariates=rows.row_covariate,
-        larger_is_better=rows.larger_is_better, unlabelled=rows.unlabelled,
+        larger_is_better=rows.larger_is_better, unlabelled=rows.unlabelled, time=periods,
     )  # fmt: skip
     return name_levels(result, names) if names else result
 

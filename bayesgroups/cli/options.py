@@ -95,6 +95,8 @@ class RowOptions:
     unlabelled
         What to do with rows whose outcome is missing: keep them for their decision, as where a judge decides on all rows and few
         have a gold label, or drop them.
+    time
+        Column of dates as one more attribute, by year, quarter, month, week or day, as --time date=month.
     confusion
         Keep the cells of outcome and decision, for the estimator confusion.
     row_covariate
@@ -123,6 +125,7 @@ class RowOptions:
     weights: str | None = None
     missing: Literal["error", "level", "drop"] = "error"
     unlabelled: Literal["error", "keep", "drop"] = "error"
+    time: Names = ()
     confusion: Flag = False
     row_covariate: Names = ()
     larger_is_better: Larger = None

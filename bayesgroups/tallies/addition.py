@@ -11,7 +11,9 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.frames import MISSING_LEVEL
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.periods import calendar
 from bayesgroups.errors import InputError
 from bayesgroups.tallies import sums
 from bayesgroups.tallies.analyses import ClusterAnalysis
@@ -78,7 +80,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     by = attributes_of(first)
     levels = {name: [level for part in parts for level in part[name].values.tolist()] for name in by}
     alike = all(of_tally(part) == of_tally(first) for part in parts)
-    subgroups = of_tally(first) if alike else cross(by, levels, {})
+    subgroups = of_tally(first) if alike else cross(by, levels, _orders(parts, by))
     whole = reduce(sums.add, [_sums(part, subgroups) for part in parts])
     settings = json.loads(first.attrs["settings"])
     pooling = settings.pop("pooled_variance")
@@ -94,6 +96,21 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
     )
     summed = carry_covariance(parts, total)
     return carry_pairs(parts, carry_covariates(parts, carry(parts, add_cells(summed, parts, subgroups))))
+
+
+def _orders(parts: Sequence[xr.Dataset], by: Sequence[str]) -> dict[str, list[str]]:
+    """Levels in order, of attributes that all parts order alike and of periods, whose calendar has no gaps."""
+    periods = json.loads(parts[0].attrs["settings"]).get("time", {})
+    orders = {}
+    for name in by:
+        each = [list(dict.fromkeys(part[name].values.astype(str).tolist())) for part in parts]
+        if name in periods:
+            every = list(dict.fromkeys(level for levels in each for level in levels))
+            without = [level for level in every if level == MISSING_LEVEL]
+            orders[name] = calendar([level for level in every if level != MISSING_LEVEL], periods[name]) + without
+        elif all(levels == each[0] for levels in each):
+            orders[name] = each[0]
+    return orders
 
 
 def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
@@ -115,7 +132,15 @@ def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
     if first.get("feature", xr.DataArray([])).values.tolist() != other.get("feature", xr.DataArray([])).values.tolist():
         raise InputError("tallies have different features; make all of them alike")
     mine, theirs = json.loads(first.attrs["settings"]), json.loads(other.attrs["settings"])
-    for setting in ("threshold", "positive", "pooled_variance", "cluster_analysis", "score_edges", "score_grid"):
+    for setting in (
+        "threshold",
+        "positive",
+        "pooled_variance",
+        "cluster_analysis",
+        "score_edges",
+        "score_grid",
+        "time",
+    ):
         if mine.get(setting) != theirs.get(setting):
             raise InputError(
                 f"tallies were made with different {setting}: {mine.get(setting)} and {theirs.get(setting)}"

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.columns import Roles, no_label
+from bayesgroups.data.dated_columns import Time, check_time, dated
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.frames import Missing
 from bayesgroups.data.given_columns import Column, with_given_columns
@@ -17,6 +18,7 @@ from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.lazy_columns import absent
 from bayesgroups.data.metric_words import resolve_metrics
 from bayesgroups.data.metrics import LOSS, Metric, class_of
+from bayesgroups.data.periods import Period
 from bayesgroups.data.sources import Source, is_stream, open_source
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.analyses import ClusterAnalysis, choose
@@ -55,6 +57,7 @@ def tally(
     row_covariates: Sequence[str] = (),
     larger_is_better: LargerIsBetter = None,
     unlabelled: Unlabelled = "error",
+    time: Time | None = None,
 ) -> xr.Dataset:
     """Reduce rows to sufficient statistics per metric and intersectional subgroup.
 
@@ -115,6 +118,12 @@ def tally(
         What to do with rows whose outcome ``y_true`` is missing: refuse, keep them for what their decision says (as where a judge
         has decided on all rows and few have a gold label; implies ``confusion=True``, see `bayesgroups.tallies.partial_labels`), or
         drop and count them. A threshold by ``selection_rate`` is set on all rows.
+    time : {"year", "quarter", "month", "week", "day"} or mapping from str to these, optional
+        Turns a column of dates into an attribute whose levels are periods, in time and without gaps: ``{"date": "month"}``, or
+        ``"month"`` where one attribute of ``by`` holds dates. A column that ``by`` does not name comes last. Levels are ISO 8601's
+        (``2026-03``, ``2026-W09``; quarters ``2026-Q1``), so `bayesgroups.CrossedEffects` takes them in order with
+        ``ordered=("date",)``, and `bayesgroups.add_tallies` makes the calendar longer. Times with a zone count for the day that
+        they have in that zone.
 
     Returns
     -------
@@ -149,6 +158,14 @@ def tally(
     )  # fmt: skip
     names = _names(by, "by")
     declared = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
+    if time is not None:
+        check_time(time, names)
+        names = (*names, *(name for name in (time if isinstance(time, Mapping) else ()) if name not in names))
+        if is_stream(frame):
+            raise InputError(
+                "time= needs the first and the last date, and frame= is an iterator of frames; tally them one by one and add them "
+                "up with bg.add_tallies(), which makes the calendar longer"
+            )
     roles = Roles(
         names, columns["y_true"], columns["y_pred"], columns["y_score"], columns["loss"], columns["correct"], threshold,
         selection_rate, positive, _names(features, "features"), columns["cluster"], columns["weights"],
@@ -191,6 +208,10 @@ def tally(
             "row_covariates= is about scores; put auc among the metrics and name the column of scores, y_score="
         )
     source = frame if is_stream(frame) else open_source(frame)
+    periods: dict[str, Period] = {}
+    if time is not None and isinstance(source, Source):
+        source, periods, calendars = dated(source, time, names)
+        declared |= calendars
     if unlabelled == "keep" and isinstance(source, Source):
         unlabelled = _kept(source, str(roles.y_true))
     pushed = push_down(
@@ -213,6 +234,7 @@ def tally(
         "cluster": roles.cluster,
         **({} if cluster is None else {"cluster_analysis": analysis}),
         "weights": roles.weights,
+        **({"time": periods} if periods else {}),
         **pushed.notes,
         **direction_settings([metric.name for metric in wanted], directions),
         **_binary_means(wanted, pushed, roles.loss),

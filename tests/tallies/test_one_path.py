@@ -236,11 +236,11 @@ def check(tally: xr.Dataset, frame: pd.DataFrame, asked: Mapping[str, Any]) -> N
         if asked["confusion"]:
             cells = tally["cell_count"].isel(subgroup=g)
             scale = weight.sum() / (weight**2).sum() if len(rows) else 0.0
-            for label, decision in itertools.product((0, 1), (0, 1)):
-                at_cell = (plain.y[rows] == label) & (plain.d[rows] == decision)
-                found = float(cells.sel(outcome=str(label), decision=str(decision)))
+            for label, decision in itertools.product(cells["outcome"].values, cells["decision"].values):
+                at_cell = (plain.y[rows] == float(label)) & (plain.d[rows] == float(decision))
+                found = float(cells.sel(outcome=label, decision=decision))
                 np.testing.assert_allclose(found, scale * weight[at_cell].sum(), **close)
-                score = tally["cell_score"].isel(subgroup=g).sel(outcome=str(label), decision=str(decision))
+                score = tally["cell_score"].isel(subgroup=g).sel(outcome=label, decision=decision)
                 np.testing.assert_allclose(score, scale * (weight * plain.score[rows])[at_cell].sum(), **close)
     notes = json.loads(tally.attrs["settings"])
     assert notes.get("rows_dropped", 0) == len(frame) - len(plain.frame)

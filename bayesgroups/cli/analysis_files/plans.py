@@ -20,9 +20,8 @@ from bayesgroups.views.tables.answer_files import check_ending
 TOP = ("title", "seed", "created_at", "folder", "rows", "tally", "estimators", "questions", "comparison")
 TALLY = (
     "file", "by", "metrics", "y_true", "y_pred", "y_score", "loss", "correct", "threshold", "selection_rate", "positive",
-    "features", "cluster", "cluster_analysis", "shared_clusters", "weights", "missing", "unlabelled", "pooled_variance",
-    "confusion",
-    "row_covariates", "larger_is_better", "level_names", "output",
+    "features", "cluster", "cluster_analysis", "shared_clusters", "weights", "missing", "unlabelled", "time", "pooled_variance",
+    "confusion", "row_covariates", "larger_is_better", "level_names", "output",
 )  # fmt: skip
 FIT = ("word", "seed", "inference", "level", "output", "html", "json", "csv")
 QUESTION = ("ask", "of", "output")

@@ -2,8 +2,8 @@
 
     python -m tests.recovery.studies.few_labels_calibration --output tests/recovery/records/sbc_few_labels.csv
 
-Everything is drawn from the prior: decisions of all judged rows, then outcomes of a few rows of either decision from their binomials,
-with a slope on the judged rate, which follows from the decisions alone. Ranks are those of metrics, the files those of
+Everything is drawn from the prior: decisions of all judged rows, then outcomes of a few rows of either decision from their
+binomials, with a slope on the judged rate, which follows from the decisions alone. Ranks are those of metrics, the files those of
 `tests.recovery.studies.calibration_study`.
 """
 
@@ -98,7 +98,8 @@ def _tally(decided: NDArray[np.int64], cells: NDArray[np.int64]) -> xr.Dataset:
 def fits(calibrations: Mapping[str, xr.Dataset]) -> dict[str, list[list[object]]]:
     """Whether every fit passed its checks, as rows of a record."""
     passed = calibrations["few_labels"]["fit"].sel(measure="passed").values
-    return {"fits": [["replication", "passed"], *([i, int(each)] for i, each in enumerate(passed))]}
+    lines: list[list[object]] = [[i, int(each)] for i, each in enumerate(passed)]
+    return {"fits": [["replication", "passed"], *lines]}
 
 
 STUDY = CalibrationStudy(

@@ -84,7 +84,7 @@ def references(estimator: Collection[str], intervals: Collection[str], inference
 _NAMED_ENGINES = ("nuts", "nuts_jax")
 """Engines that are asked for by name; the exact ones are what comes when nothing is said."""
 _ASKED = ("y_true", "y_pred", "y_score", "threshold", "positive", "loss", "correct", "features", "weights", "cluster",
-          "confusion", "row_covariates", "unlabelled")  # fmt: skip
+          "confusion", "row_covariates", "unlabelled", "time")  # fmt: skip
 
 
 def origin(report: xr.DataTree) -> dict[str, Any]:
