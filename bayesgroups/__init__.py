@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
     from bayesgroups.views.html import write_systems_html as write_systems_html
+    from bayesgroups.views.tables.citations import citations as citations
 
 __version__ = "0.1.0"
 
@@ -167,6 +168,7 @@ _HOME = {
     "run_analysis": "cli.analysis_files",
     "write_html": "views.html",
     "write_systems_html": "views.html",
+    "citations": "views.tables.citations",
     "BayesgroupsError": "errors",
     "InputError": "errors",
     "MissingDependencyError": "errors",
@@ -191,8 +193,8 @@ __all__ = [  # noqa: RUF022
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
     # Report
-    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "write_systems_html", "plots",
-    "run_analysis", "interop",
+    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "write_systems_html",
+    "citations", "plots", "run_analysis", "interop",
     # Questions
     "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
     "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",
