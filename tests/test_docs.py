@@ -149,6 +149,16 @@ def test_every_page_is_in_a_table_of_contents() -> None:
     assert {page.resolve() for page in PAGES} - listed == {(DOCS / "index.md").resolve()}
 
 
+def test_the_list_of_questions_names_what_is_there() -> None:
+    from bayesgroups.cli import app
+
+    text = (DOCS / "i_want_to.md").read_text(encoding="utf-8")
+    named, commands = re.findall(r"`bg\.(\w+)`", text), re.findall(r"`bayesgroups ([\w-]+)`", text)
+    assert len(commands) >= 20
+    assert [name for name in named if name not in bg.__all__] == []
+    assert [name for name in commands if name not in set(app)] == []
+
+
 def test_the_reference_lists_the_public_names() -> None:
     text = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^ +(?:bayesgroups\.)?(\w+)$", text, re.MULTILINE))
