@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bayesgroups.frequentist.bounds import disagreement_tally as disagreement_tally
     from bayesgroups.interop import report_from_draws as report_from_draws
     from bayesgroups.interop import tally_from_estimator as tally_from_estimator
+    from bayesgroups.interop import word_errors as word_errors
     from bayesgroups.questions.certification import certify as certify
     from bayesgroups.questions.certification import discoveries as discoveries
     from bayesgroups.questions.certification import fairness_definitions as fairness_definitions
@@ -165,6 +166,7 @@ _HOME = {
     "rows_to_label": "questions.judges",
     "tally_from_estimator": "interop.scikit_learn",
     "report_from_draws": "interop.draws",
+    "word_errors": "interop.transcripts",
     "run_analysis": "cli.analysis_files",
     "write_html": "views.html",
     "write_systems_html": "views.html",
@@ -188,7 +190,7 @@ __all__ = [  # noqa: RUF022
     # Tally
     "tally", "tally_from_counts", "tally_from_estimates", "tally_from_cells", "tally_from_estimator", "disagreement_tally",
     "gold_score_tally", "paired_tally", "two_way_clusters", "add_tallies", "save_tally", "open_tally", "name_levels",
-    "Metric", "metrics",
+    "word_errors", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
