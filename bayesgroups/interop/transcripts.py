@@ -69,9 +69,9 @@ def word_errors(reference: Sequence[str] | pd.Series, hypothesis: Sequence[str] 
     if len(indexed) == 2 and not indexed[0].equals(indexed[1]):
         raise InputError("reference and hypothesis are Series with different indices; put both in one frame first")
     rows = []
-    for said, heard in zip(texts["reference"], texts["hypothesis"], strict=True):
-        kinds = [edit.tag for edit in Levenshtein.editops(said, heard)]
-        rows.append([*(kinds.count(kind) for kind in ("replace", "delete", "insert")), len(kinds), len(said)])
+    for spoken, heard in zip(texts["reference"], texts["hypothesis"], strict=True):
+        kinds = [edit.tag for edit in Levenshtein.editops(spoken, heard)]
+        rows.append([*(kinds.count(kind) for kind in ("replace", "delete", "insert")), len(kinds), len(spoken)])
     names = ["substitutions", "deletions", "insertions", "errors", "words"]
     table = pd.DataFrame(
         np.array(rows, dtype=np.int64).reshape(-1, 5), columns=names, index=indexed[0] if indexed else None

@@ -88,7 +88,8 @@ def mcnemar_exact() -> Pair:
     from bayesgroups.frequentist.intervals import paired_rates
 
     first, second = (part.ravel().astype(np.float64) for part in np.mgrid[0:9, 0:9])
-    theirs = [mcnemar([[3, b], [c, 4]], exact=True).pvalue for b, c in zip(first, second, strict=True)]
+    results: list[Any] = [mcnemar([[3, b], [c, 4]], exact=True) for b, c in zip(first, second, strict=True)]
+    theirs = [result.pvalue for result in results]
     return np.asarray(paired_rates.mcnemar(first, second, mid=False)), np.array(theirs)
 
 
