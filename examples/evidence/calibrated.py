@@ -12,6 +12,7 @@ import argparse
 import datetime
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -73,7 +74,7 @@ def by_level() -> str:
     """Coverage of every interval at each level, all subgroups."""
     lines = records.coverage("interval_coverage").query("size_class == 'all'")
     wide = lines.pivot_table(index=["design", "interval"], columns="level", values="coverage", sort=False)
-    error = lines.groupby(["design", "interval"])["mc_error"].max()
+    error: Any = lines.groupby(["design", "interval"])["mc_error"].max()
     rows = [
         [
             design,
@@ -91,17 +92,17 @@ def by_level() -> str:
 def by_size() -> str:
     """Coverage at 95 % in small and in large subgroups."""
     lines = records.coverage("interval_coverage").query("level == @LEVEL", local_dict={"LEVEL": LEVEL})
-    wide = lines.pivot_table(index=["design", "interval"], columns="size_class", values="coverage", sort=False)
+    wide: Any = lines.pivot_table(index=["design", "interval"], columns="size_class", values="coverage", sort=False)
     rows = [
-        [design, interval, *(f"{100 * wide.loc[(design, interval), size]:.1f}" for size in ("small", "large"))]
-        for design, interval in wide.index
+        [design, interval, *(f"{100 * value:.1f}" for value in pair)]
+        for (design, interval), pair in zip(wide.index, wide[["small", "large"]].to_numpy(), strict=True)
     ]
     return table(["design", "interval", "25 rows or fewer", "more rows"], rows)
 
 
 def by_estimator() -> str:
     """Coverage at 95 % of subgroups without rows: lowest and highest of four spreads."""
-    lines = records.coverage("imputed_coverage")
+    lines: Any = records.coverage("imputed_coverage")
     lines = lines[lines["level"] == LEVEL]
     rows = []
     for (estimator, side, kind), each in lines.groupby(["estimator", "side", "kind"], sort=False):
@@ -121,7 +122,7 @@ def lowest() -> str:
     """Lowest and highest coverage at 95 % of every record that has it, and where the lowest is."""
     rows = []
     for name in records.COVERAGES:
-        lines = records.coverage(name)
+        lines: Any = records.coverage(name)
         if "coverage" not in lines:
             continue
         if "level" in lines:

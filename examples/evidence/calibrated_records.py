@@ -41,11 +41,11 @@ def ranks(name: str) -> Ranks:
     if name == "poststratification":
         table = pd.read_csv(RECORDS / f"sbc_{name}.csv").drop(columns="replication")
         return {"binomial": {str(quantity): table[quantity].to_numpy() for quantity in table}}
-    table = pd.read_csv(RECORDS / f"sbc_{name}_ranks.csv").set_index(["likelihood", "quantity"])
-    return {
-        str(design): {str(quantity[1]): row.to_numpy(dtype=np.int64) for quantity, row in rows.iterrows()}
-        for design, rows in table.groupby(level="likelihood", sort=False)
-    }
+    table = pd.read_csv(RECORDS / f"sbc_{name}_ranks.csv")
+    by_design: Ranks = {}
+    for row in table.to_numpy():
+        by_design.setdefault(str(row[0]), {})[str(row[1])] = row[2:].astype(np.int64)
+    return by_design
 
 
 def coverage(name: str) -> pd.DataFrame:
