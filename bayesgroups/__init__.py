@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bayesgroups.frequentist.bounds import disagreement_tally as disagreement_tally
     from bayesgroups.interop import report_from_draws as report_from_draws
     from bayesgroups.interop import tally_from_estimator as tally_from_estimator
+    from bayesgroups.interop import word_errors as word_errors
     from bayesgroups.questions.certification import certify as certify
     from bayesgroups.questions.certification import discoveries as discoveries
     from bayesgroups.questions.certification import fairness_definitions as fairness_definitions
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from bayesgroups.views import plots as plots
     from bayesgroups.views.html import write_html as write_html
     from bayesgroups.views.html import write_systems_html as write_systems_html
+    from bayesgroups.views.tables.citations import citations as citations
 
 __version__ = "0.1.0"
 
@@ -164,9 +166,11 @@ _HOME = {
     "rows_to_label": "questions.judges",
     "tally_from_estimator": "interop.scikit_learn",
     "report_from_draws": "interop.draws",
+    "word_errors": "interop.transcripts",
     "run_analysis": "cli.analysis_files",
     "write_html": "views.html",
     "write_systems_html": "views.html",
+    "citations": "views.tables.citations",
     "BayesgroupsError": "errors",
     "InputError": "errors",
     "MissingDependencyError": "errors",
@@ -186,13 +190,13 @@ __all__ = [  # noqa: RUF022
     # Tally
     "tally", "tally_from_counts", "tally_from_estimates", "tally_from_cells", "tally_from_estimator", "disagreement_tally",
     "gold_score_tally", "paired_tally", "two_way_clusters", "add_tallies", "save_tally", "open_tally", "name_levels",
-    "Metric", "metrics",
+    "word_errors", "Metric", "metrics",
     # Estimators
     "estimate", "NoPooling", "CompletePooling", "PartialPooling", "JamesStein", "StructuredRegression",
     "CrossedEffects", "ConfusionModel", "ModelBasedMetrics", "DisagreementModel", "models", "frequentist",
     # Report
-    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "write_systems_html", "plots",
-    "run_analysis", "interop",
+    "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "write_systems_html",
+    "citations", "plots", "run_analysis", "interop",
     # Questions
     "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
     "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",

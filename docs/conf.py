@@ -42,6 +42,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
 }
 
+html_extra_path = ["llms.txt"]
 html_theme = "pydata_sphinx_theme"
 html_title = "bayesgroups"
 html_show_sourcelink = False

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
 
 import bayesgroups as bg
@@ -147,6 +148,30 @@ def test_every_page_is_in_a_table_of_contents() -> None:
             entries = [line.strip() for line in contents.splitlines() if line.strip() and not line.startswith(":")]
             listed |= {(page.parent / f"{entry}.md").resolve() for entry in entries}
     assert {page.resolve() for page in PAGES} - listed == {(DOCS / "index.md").resolve()}
+
+
+def test_the_list_of_questions_names_what_is_there() -> None:
+    from bayesgroups.cli import app
+
+    text = (DOCS / "i_want_to.md").read_text(encoding="utf-8")
+    named, commands = re.findall(r"`bg\.(\w+)`", text), re.findall(r"`bayesgroups ([\w-]+)`", text)
+    assert len(commands) >= 20
+    assert [name for name in named if name not in bg.__all__] == []
+    assert [name for name in commands if name not in set(app)] == []
+
+
+def test_errata_of_records_are_those_of_the_records() -> None:
+    """SR-11 and DIS-13."""
+    records = ROOT / "tests" / "recovery" / "records"
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    lines = pd.read_csv(records / "structured_coverage.csv").query("size_class == 'all' and level == 0.95")
+    rough = lines.query("truth == 'rough' and penalty == '0.01' and errors == 'residual'")["coverage"].item()
+    assert f"covers {100 * rough:.1f} %" in text
+    lines = pd.read_csv(records / "disagreement.csv").set_index(["condition", "attribute"])
+    same = ["truth", "published_estimate", "published_error"]
+    notions = [lines[lines["notion"] == name][same] for name in ("equal_opportunity", "overall_misclassification")]
+    assert len(notions[0]) == 4
+    pd.testing.assert_frame_equal(*notions)
 
 
 def test_the_reference_lists_the_public_names() -> None:

@@ -11,5 +11,6 @@ from bayesgroups.interop.metric_frames import metric_frame as metric_frame
 from bayesgroups.interop.metric_frames import tally_from_metric_frame as tally_from_metric_frame
 from bayesgroups.interop.scikit_learn import tally_from_estimator as tally_from_estimator
 from bayesgroups.interop.scorers import tally_from_scorer as tally_from_scorer
+from bayesgroups.interop.transcripts import word_errors as word_errors
 from bayesgroups.views.tables.exports import export_report as export_report
 from bayesgroups.views.tables.exports import great_table as great_table

@@ -38,6 +38,8 @@ NOT_ASKED_FOR = {
     "add_groups": "what ArviZ reads in memory, which the reports of every command hold enough for",
     "Population": "study",
     "PopulationSample": "poststratify --sampled",
+    "citations": "gives text for a bibliography, of a report in memory",
+    "word_errors": "takes texts in memory",
     "calibrate": "takes a function that draws truths, data and posteriors",
 }
 """Public names without a command of their own, and why or where."""

@@ -80,11 +80,8 @@ def calibration_ranks(
             raise InputError(
                 f"ranks of {name!r} must lie from 0 to draws={draws}; got {values.min()} to {values.max()}"
             )
-    grid = np.linspace(0, 1, 201)
     rng = np.random.default_rng(seed)
-    even = np.stack([_below(rng.random(number), grid) - grid for _ in range(SIMULATIONS)])
-    scale = np.sqrt(np.maximum(grid * (1 - grid), 1e-12) / number)
-    wide = float(np.quantile(np.max(abs(even[:, 1:-1]) / scale[1:-1], axis=1), BAND_LEVEL)) * scale
+    grid, wide = rank_band(number, rng=rng)
     shape, owns_figure = style.look(size), axes is None
     axes = style.begin(axes, shape, 0.55)
     handles: list[Artist] = [
@@ -93,7 +90,7 @@ def calibration_ranks(
     for (name, values), (colour, marker) in zip(arrays.items(), style.SEQUENCE, strict=False):
         pit = (values + rng.random(number)) / (draws + 1)
         (line,) = axes.plot(
-            grid, _below(pit, grid) - grid, color=colour, lw=shape.line, label=plain(name), marker=marker, markevery=25,
+            grid, share_below(pit, grid) - grid, color=colour, lw=shape.line, label=plain(name), marker=marker, markevery=25,
             markersize=0.8 * shape.marker,
         )  # fmt: skip
         handles.append(line)
@@ -172,6 +169,48 @@ def coverage(
     return axes
 
 
-def _below(values: FloatArray, grid: FloatArray) -> FloatArray:
-    """Share of the values that are at most each number of the grid."""
+def rank_band(
+    number: int, *, rng: np.random.Generator, level: float = BAND_LEVEL, points: int = 201
+) -> tuple[FloatArray, FloatArray]:
+    """Simultaneous band of the empirical distribution function of uniform values, around the diagonal.
+
+    Parameters
+    ----------
+    number : int
+        Number of values.
+    rng : np.random.Generator
+        Of the simulation, with `SIMULATIONS` samples.
+    level : float
+        Probability that the whole function stays in the band.
+    points : int
+        Number of points from 0 to 1 where it is looked at.
+
+    Returns
+    -------
+    grid, half_width : arrays (points,)
+        The half-width is proportional to the standard error of the function at each point.
+
+    References
+    ----------
+    Sailynoja, Burkner, Vehtari (2022), https://doi.org/10.1007/s11222-022-10090-6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> grid, half_width = rank_band(500, rng=np.random.default_rng(1))
+    >>> len(grid), float(half_width.max().round(3))
+    (201, 0.07)
+    """
+    grid = np.linspace(0, 1, points)
+    even = np.stack([share_below(rng.random(number), grid) - grid for _ in range(SIMULATIONS)])
+    scale = np.sqrt(np.maximum(grid * (1 - grid), 1e-12) / number)
+    return grid, float(np.quantile(np.max(abs(even[:, 1:-1]) / scale[1:-1], axis=1), level)) * scale
+
+
+def share_below(values: FloatArray, grid: FloatArray) -> FloatArray:
+    """Share of the values that are at most each number of the grid.
+
+    >>> share_below(np.array([0.2, 0.7]), np.array([0.1, 0.5, 1.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
     return np.asarray(np.searchsorted(np.sort(values), grid, side="right") / len(values))

@@ -50,7 +50,7 @@ def method(report: xr.DataTree, level: float) -> dict[str, Any]:
     }
 
 
-_INTERVALS = {
+INTERVAL_PAPERS = {
     "wilson": "Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953",
     "clopper_pearson": "Clopper, Pearson (1934), Confidence or fiducial limits, doi:10.1093/biomet/26.4.404",
     "anytime_beta": "Waudby-Smith, Ramdas (2020), Confidence sequences for sampling without replacement, arXiv:2006.04347",
@@ -68,7 +68,7 @@ _PAGE = (
     "Mogstad, Romano, Shaikh, Wilhelm (2024), Inference for ranks, doi:10.1093/restud/rdad006 (ranks)",
     "Kallioinen, Paananen, Burkner, Vehtari (2024), Power-scaling, doi:10.1007/s11222-023-10366-5 (sensitivity to the prior)",
 )
-_NUTS = "Hoffman, Gelman (2014), The No-U-Turn sampler, JMLR 15"
+NUTS_PAPER = "Hoffman, Gelman (2014), The No-U-Turn sampler, JMLR 15"
 
 
 def references(estimator: Collection[str], intervals: Collection[str], inference: str) -> list[str]:
@@ -77,8 +77,8 @@ def references(estimator: Collection[str], intervals: Collection[str], inference
     >>> references(["Efron, Morris (1975)"], {"wilson"}, "collapsed")[:2]
     ['Efron, Morris (1975)', 'Wilson (1927), Probable inference, doi:10.1080/01621459.1927.10502953']
     """
-    papers = [*estimator, *(paper for name, paper in _INTERVALS.items() if name in intervals)]
-    return [*papers, *([_NUTS] if "nuts" in inference else []), *_PAGE]
+    papers = [*estimator, *(paper for name, paper in INTERVAL_PAPERS.items() if name in intervals)]
+    return [*papers, *([NUTS_PAPER] if "nuts" in inference else []), *_PAGE]
 
 
 _NAMED_ENGINES = ("nuts", "nuts_jax")
