@@ -86,7 +86,7 @@ def subgroup_frame(tally: xr.Dataset) -> pd.DataFrame:
     for name in by:
         levels = [str(level) for level in tally[name].values]
         data[name] = pd.Categorical(levels, categories=list(dict.fromkeys(levels)))
-    if "feature_mean" in tally:
+    if "feature_mean" in tally.data_vars:
         means = tally["feature_mean"].transpose("subgroup", "feature")
         for i, name in enumerate(str(feature) for feature in means["feature"].values):
             if name in data or name == "rows":

@@ -23,7 +23,7 @@ from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
-from bayesgroups.report.schema import assemble
+from bayesgroups.report.schema import assemble, check_names
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.notes import binary_notes
@@ -149,6 +149,7 @@ def _check_arguments(tally: object, estimator: object, seed: object, inference: 
     refuse_overlapping(tally, "estimate")
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
         raise SchemaError(_no_tally(tally))
+    check_names(tally)
     if isinstance(estimator, type) and issubclass(estimator, Estimator):
         raise InputError(f"estimator must be an instance: write {estimator.__name__}() with brackets")
     if isinstance(estimator, str):
@@ -180,7 +181,7 @@ def _no_tally(source: object) -> str:
 
 def _ignored_clusters(tally: xr.Dataset) -> list[str]:
     """A note where rows of one cluster are taken for independent, because that was asked or there is no other way."""
-    if "cluster_analysis" not in tally:
+    if "cluster_analysis" not in tally.data_vars:
         return []
     names = [str(name) for name in tally["metric"].values[tally["cluster_analysis"].values == "ignore"]]
     if not names:

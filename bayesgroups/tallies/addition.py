@@ -69,7 +69,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
         raise InputError(
             "an AUC taken as a rate cannot be added; add the tallies first, then take bayesgroups.tallies.auc_as_rate() of the sum"
         )
-    if any("judged_rows" in part for part in parts):
+    if any("judged_rows" in part.data_vars for part in parts):
         raise InputError("tallies of gold scores have slopes of all rows and cannot be added; tally the rows together")
     if "estimate" in first["kind"].values:
         raise InputError(
@@ -139,7 +139,7 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         clusters = Clusters(position[tally["cluster_subgroup"].values], *arrays)
     kind = tally["kind"].values
     count = np.where((kind == "auc")[:, None], 0.0, tally["count"].values)
-    weighted = "weight" in tally
+    weighted = "weight" in tally.data_vars
     weight = np.where(count > 0, tally["weight"].values, 0.0) if weighted else count
     with np.errstate(divide="ignore", invalid="ignore"):
         squares = np.where(count > 0, weight**2 / count, 0.0)
@@ -150,7 +150,7 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         scatter = np.where(binary, weight * estimate * (1 - estimate), mean_scatter)
     scatter = np.where(count > 0, scatter, 0.0)
     features = scores = None
-    if "feature_mean" in tally:
+    if "feature_mean" in tally.data_vars:
         feature_weight = tally.get("feature_weight", tally["rows"]).values
         total = np.nan_to_num(tally["feature_mean"].values) * feature_weight[:, None]
         features = Features(tuple(tally["feature"].values.tolist()), spread(total.T).T, spread(feature_weight))

@@ -78,7 +78,7 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
         for name in ("count", "estimate", "row_variance", "sampling_variance")
     )
     freedom_pooled = float(table["pooled_df"])
-    clustered = "cluster_analysis" in table and str(table["cluster_analysis"].values) != "ignore"
+    clustered = "cluster_analysis" in table.data_vars and str(table["cluster_analysis"].values) != "ignore"
     if kind == "estimate":
         variance, freedom = pooled, np.full(count.shape, np.inf)
     else:
@@ -90,7 +90,7 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
             robust, clusters = table["cluster_robust_variance"].values, table["cluster_count"].values
             variance = np.where(np.isfinite(robust), robust, pooled)
             freedom = np.where(np.isfinite(robust), clusters - 1, freedom)
-    weighted = "weight" in table
+    weighted = "weight" in table.data_vars
     return Cells(
         metric=str(table["metric"].values),
         kind=kind,
