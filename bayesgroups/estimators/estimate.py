@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -104,7 +106,9 @@ def estimate(
     large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     notes: list[str] = covariance_notes(tally, estimator)
-    reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
+    with _errors_of_models():
+        reference = estimator.reference(tally, seed=seed)
+    description = describe(estimator, tally)
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
     for i, part in enumerate(parts_of(tally, estimator)):
@@ -193,7 +197,8 @@ def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inferenc
     """Fit one metric, falling back where asked and needed."""
     name = ", ".join(str(metric) for metric in tally["metric"].values)
     if inference in ("auto", "collapsed"):
-        exact = estimator.collapsed(tally, seed=seed)
+        with _errors_of_models():
+            exact = estimator.collapsed(tally, seed=seed)
         if exact is not None and (usable(exact.checks) or inference == "collapsed"):
             return exact
         if inference == "collapsed":
@@ -233,16 +238,26 @@ def _extended(run: Callable[..., Posterior]) -> tuple[Posterior, str]:
     return fit, remark
 
 
+@contextmanager
+def _errors_of_models() -> Iterator[None]:
+    """What `bayesgroups.models` refuses, which knows nothing of this package and so not its errors, as an `InputError`."""
+    try:
+        yield
+    except ValueError as problem:
+        modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(problem.__traceback__)]
+        if isinstance(problem, InputError) or not any(name.startswith("bayesgroups.models.") for name in modules):
+            raise
+        raise InputError(str(problem)) from problem
+
+
 def _nuts(
     tally: xr.Dataset, estimator: Estimator, seed: int, backend: Backend, *, target_accept: float, tune: int = 1000,
     thin: int = 1,
 ) -> Posterior:  # fmt: skip
     from bayesgroups.inference import nuts
 
-    try:
+    with _errors_of_models():
         model = estimator.model(tally)
-    except ValueError as problem:  # builders know nothing of this package, and so not its errors
-        raise InputError(str(problem)) from problem
     tree = nuts.sample(
         model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
         backend=backend, thin=thin, log_likelihood=estimator.hides_parameters and not too_large(_numbers(model)),

@@ -233,7 +233,7 @@ def _by_metric(values: ArrayLike | Mapping[str, ArrayLike], metric: str) -> Mapp
 def _column(values: ArrayLike, name: str, size: int) -> FloatArray:
     try:
         column = np.asarray(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}= must hold numbers") from None
     if len(column) != size:
         raise InputError(f"{name}= has {len(column)} values for {size} subgroups; they must be as many")
