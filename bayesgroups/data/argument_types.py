@@ -92,7 +92,11 @@ def mismatch(owner: str, name: str, annotation: Any, value: object) -> str:
     >>> mismatch("ranks()", "level", float, "high")
     "ranks(): level= must be a number; got 'high' (str)"
     """
-    text = repr(value) if isinstance(value, str | int | float | bool | tuple | list | dict | None) else ""
+    text = (
+        " ".join(repr(value).split())
+        if isinstance(value, str | int | float | bool | tuple | list | dict | None)
+        else ""
+    )
     cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
     kind = type(value).__name__
     return f"{owner}: {name}= must be {described(annotation)}; got {f'{cut} ({kind})' if cut else kind}"
