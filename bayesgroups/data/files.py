@@ -24,11 +24,11 @@ def write_atomically(path: str | Path, write: Callable[[Path], None]) -> Path:
     target that a killed process left more than `MAX_SECONDS_OF_A_WRITE` ago are removed.
     """
     target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"folder {str(target.parent)!r} does not exist; make it first")
-    if target.is_dir():
-        raise InputError(f"{str(target)!r} is a folder; name a file in it")
     try:
+        if not target.parent.is_dir():
+            raise InputError(f"folder {str(target.parent)!r} does not exist; make it first")
+        if target.is_dir():
+            raise InputError(f"{str(target)!r} is a folder; name a file in it")
         written = _write(target, write)
         _remove_abandoned(target)
         return written

@@ -106,7 +106,11 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
     positional, expected = _parameters(function)
     given = {**dict(zip(positional, args, strict=False)), **kwargs}
     for name, (annotation, default) in expected.items():
-        if name in given and given[name] is not default and not fits(given[name], annotation):
+        if name not in given or given[name] is default:
+            continue
+        if name == "seed" and annotation is int and isinstance(given[name], int) and given[name] < 0:
+            return Mismatch(f"seed must be a whole number, 0 or larger; got {given[name]!r}", closed=True)
+        if not fits(given[name], annotation):
             return Mismatch(
                 mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),
                 is_closed(annotation),

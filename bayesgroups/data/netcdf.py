@@ -121,7 +121,11 @@ def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[A
     from bayesgroups.data.stored_names import with_given_names
 
     source = Path(path)
-    if not source.is_file():
+    try:
+        there = source.is_file()
+    except OSError as problem:  # as of a name that is too long
+        raise InputError(f"file {str(source)!r} cannot be read: {problem.strerror}") from problem
+    if not there:
         raise InputError(f"file {str(source)!r} does not exist")
     import h5py
 

@@ -163,7 +163,7 @@ def _with_types(own_check: Callable[[Estimator], None]) -> Callable[[Estimator],
         wrong = next((name for name, value in given.items() if not fits(value, annotations[name])), None)
         try:
             own_check(self)
-        except (TypeError, ValueError, AttributeError) as problem:
+        except (TypeError, ValueError, AttributeError, OverflowError) as problem:
             if wrong is None or isinstance(problem, InputError):
                 raise
             raise InputError(mismatch(word, wrong, annotations[wrong], given[wrong])) from problem
