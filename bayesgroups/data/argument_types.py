@@ -43,7 +43,7 @@ def fits(value: object, annotation: Any) -> bool:
         return isinstance(value, bool) or type(value).__name__ == "bool" or (isinstance(value, int) and value in (0, 1))
     if annotation in (int, float):
         number = isinstance(value, Integral if annotation is int else Real) and not isinstance(value, bool)
-        return number and (annotation is int or not isinstance(value, int) or abs(value) <= sys.float_info.max)
+        return number and not (isinstance(value, int) and abs(value) > sys.float_info.max)
     if annotation is Path:
         return isinstance(value, os.PathLike)
     if origin is tuple:

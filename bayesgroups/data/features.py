@@ -164,8 +164,8 @@ def feature_matrix(tally: xr.Dataset, formula: str | None = None, *, identities:
     columns = sum(math.prod(by_name[name].values.shape[1] for name in term) for term in terms)
     if columns * len(frame) > MAX_NUMBERS:
         raise InputError(
-            f"formula {formula!r} asks for {columns:,} columns for {len(frame):,} subgroups; leave out products of many columns, as "
-            "by (a + b + c)**2 in place of a * b * c"
+            f"formula {formula!r} asks for {columns:,} columns for {len(frame):,} subgroups; leave out products of many "
+            "columns, as by (a + b + c)**2 in place of a * b * c"
         )
     for term in terms:
         first, *further = term

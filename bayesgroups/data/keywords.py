@@ -97,8 +97,8 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str
     """Names of positional parameters; annotations and defaults of those whose annotation is not for type checkers alone."""
     parameters = signature(function).parameters
     annotations = annotations_of(function.__annotations__, cast("FunctionType", function).__globals__)
-    known = {name: (annotations[name], each.default) for name, each in parameters.items() if name in annotations}
-    return tuple(name for name, each in parameters.items() if each.kind is Parameter.POSITIONAL_OR_KEYWORD), known
+    expected = {name: (annotations[name], each.default) for name, each in parameters.items() if name in annotations}
+    return tuple(name for name, each in parameters.items() if each.kind is Parameter.POSITIONAL_OR_KEYWORD), expected
 
 
 def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]) -> Mismatch | None:
@@ -108,9 +108,10 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
     for name, (annotation, default) in expected.items():
         if name not in given or given[name] is default:
             continue
-        if name == "seed" and annotation is int and isinstance(given[name], int) and given[name] < 0:
-            return Mismatch(f"seed must be a whole number, 0 or larger; got {given[name]!r}", closed=True)
-        if not fits(given[name], annotation):
+        value = given[name]
+        if name == "seed" and annotation is int and isinstance(value, int) and value < 0:
+            return Mismatch(f"seed must be a whole number, 0 or larger; got {value!r}", closed=True)
+        if not fits(value, annotation):
             return Mismatch(
                 mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),
                 is_closed(annotation),

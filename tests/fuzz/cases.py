@@ -21,8 +21,8 @@ Case = Callable[[np.random.Generator, Path], None]
 METRICS = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "fdr", "for", "f1", "auc", "mean", "correct", "prev"]
 NAMES = ["g", "age group", "", "a\nb", "weight", "mean", "outcome", "lower", "kind", "tau", "race/ethnicity", "=1", "é", ".",
          "\x00", "x" * 260, "subgroup", "__by_0__", "0", "level"]  # fmt: skip
-VALUES: list[Any] = [None, True, 0, -1, 2, 1.5, math.nan, math.inf, -math.inf, 1e-320, 1e308, 10**400, "", "zz", "a", b"x", [], ["q"],
-                     {}, {"a": 1}, (), object(), np.int64(3), np.float32(0.5), pd.Series([1]), print]  # fmt: skip
+VALUES: list[Any] = [None, True, 0, -1, 2, 1.5, math.nan, math.inf, -math.inf, 1e-320, 1e308, 10**400, "", "zz", "a", b"x", [],
+                     ["q"], {}, {"a": 1}, (), object(), np.int64(3), np.float32(0.5), pd.Series([1]), print]  # fmt: skip
 
 
 class WrongAnswerError(Exception):
@@ -78,17 +78,20 @@ def as_other(rng: np.random.Generator, rows: pd.DataFrame) -> Any:
 
 def recount(rows: pd.DataFrame, by: list[str], metric: str) -> dict[tuple[str, ...], tuple[float, float]]:
     """Estimate and count of a metric by the texts of levels, row by row."""
-    answer = {}
+    answer: dict[tuple[str, ...], tuple[float, float]] = {}
     for key, part in rows.groupby(by, sort=False, observed=True):
         y, p = part["y"].astype(float).to_numpy(), part["p"].to_numpy(dtype=float)
         every = np.ones(len(part), dtype=bool)
         counts, value = {
-            "sel": (every, p), "acc": (y >= 0, y == p), "tpr": (y == 1, p), "fnr": (y == 1, 1 - p), "fpr": (y == 0, p),
+            "sel": (every, p), "acc": (every, y == p), "tpr": (y == 1, p), "fnr": (y == 1, 1 - p), "fpr": (y == 0, p),
             "tnr": (y == 0, 1 - p), "ppv": (p == 1, y), "fdr": (p == 1, 1 - y), "npv": (p == 0, 1 - y), "for": (p == 0, y),
-            "prev": (y >= 0, y), "mean": (every, part["l"].to_numpy(dtype=float)),
+            "prev": (every, y), "mean": (every, part["l"].to_numpy(dtype=float)),
         }[metric]  # fmt: skip
         chosen = np.asarray(value, dtype=float)[counts]
-        answer[tuple(level_text(level) for level in key)] = (chosen.mean() if len(chosen) else math.nan, len(chosen))
+        answer[tuple(level_text(level) for level in key)] = (
+            float(chosen.mean()) if len(chosen) else math.nan,
+            len(chosen),
+        )
     return answer
 
 
@@ -222,7 +225,7 @@ def command_lines(rng: np.random.Generator, folder: Path) -> None:
 def metrics(rng: np.random.Generator, folder: Path) -> None:
     rows = rows_of(rng)
     wanted = pick(rng, [*METRICS, "tpr[1]", "tpr[zz]", "FNR", "zz", "", None, 3, ["sel", "sel"], []])
-    given = {name: column for name, column in (("y_true", "y"), ("y_pred", "p"), ("y_score", "s"), ("loss", "l"))
+    given: dict[str, Any] = {name: column for name, column in (("y_true", "y"), ("y_pred", "p"), ("y_score", "s"), ("loss", "l"))
              if rng.random() < 0.7}  # fmt: skip
     bg.tally(rows, ["g"], wanted, **given)
 

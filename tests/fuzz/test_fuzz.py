@@ -52,7 +52,7 @@ def test_faults_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (result, leaked) == (expected, case is warned)
 
 
-def test_a_recount_notices_a_wrong_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_recount_notices_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> None:
     tally = bg.tally
 
     def shifted(*args: Any, **given: Any) -> Any:
@@ -60,12 +60,7 @@ def test_a_recount_notices_a_wrong_number(monkeypatch: pytest.MonkeyPatch, tmp_p
         return answer.assign(estimate=answer["estimate"] + 0.01)
 
     monkeypatch.setattr(bg, "tally", shifted)
-    with pytest.raises(WrongAnswerError):
-        for seed in range(20):
-            try:
-                CASES["frames"](np.random.default_rng(seed), tmp_path)
-            except InputError:
-                continue
+    assert "wrong" in {outcome("frames", 1, number)[0] for number in range(20)}
 
 
 @pytest.mark.parametrize("ask", [bg.ranks, bg.certify, bg.contrasts])
