@@ -122,10 +122,10 @@ def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[A
 
     source = Path(path)
     try:
-        there = source.is_file()
+        exists = source.is_file()
     except OSError as problem:  # as of a name that is too long
         raise InputError(f"file {str(source)!r} cannot be read: {problem.strerror}") from problem
-    if not there:
+    if not exists:
         raise InputError(f"file {str(source)!r} does not exist")
     import h5py
 

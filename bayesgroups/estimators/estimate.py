@@ -240,7 +240,7 @@ def _extended(run: Callable[..., Posterior]) -> tuple[Posterior, str]:
 
 @contextmanager
 def _errors_of_models() -> Iterator[None]:
-    """What `bayesgroups.models` refuses, which knows nothing of this package and so not its errors, as an `InputError`."""
+    """Errors of `bayesgroups.models`, which knows nothing of this package, as an `InputError`."""
     try:
         yield
     except ValueError as problem:
