@@ -126,7 +126,7 @@ def build_with_clusters(
 def _check(tally: xr.Dataset, likelihood: str) -> None:
     if "cluster_cell" not in tally.dims:
         raise ValueError("the tally has no clusters; name their column, as bg.tally(..., cluster='speaker')")
-    if "weight" in tally:
+    if "weight" in tally.data_vars:
         raise ValueError("rows have weights, and a likelihood of clusters needs whole rows; tally without weights=")
     for name, kind in zip(tally["metric"].values, tally["row_kind"].values, strict=True):
         if kind not in ("rate", "mean"):

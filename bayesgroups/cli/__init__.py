@@ -120,6 +120,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _complain(_spoken(problem, words), BAD_INPUT)
     except CycloptsError as problem:
         return _complain(problem, BAD_INPUT)
+    except MemoryError as problem:
+        reason = f": {problem}" if str(problem) else ""
+        return _complain(f"not enough memory{reason}; ask for fewer subgroups, metrics or draws at once", BAD_INPUT)
     except KeyboardInterrupt:
         return _complain("interrupted; files are as they were or whole", INTERRUPTED)
     except BrokenPipeError:

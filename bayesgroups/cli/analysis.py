@@ -6,10 +6,10 @@ from pathlib import Path
 
 from rich.text import Text
 
-from bayesgroups.cli.options import Flag, Written
+from bayesgroups.cli.options import Escape, Flag, Written
 
 
-def run(analysis: Path, *, json: Flag = False) -> int:
+def run(analysis: Path, *, outputs_anywhere: Flag = False, escape_formulas: Escape = True, json: Flag = False) -> int:
     """Run the analysis of a TOML file; running it again gives the same bytes.
 
     For example:
@@ -23,6 +23,8 @@ def run(analysis: Path, *, json: Flag = False) -> int:
     ----------
     analysis
         The file.
+    outputs_anywhere
+        Let the file write outside of the folder in which it lies.
     json
         Print the names of the outputs and what is usable as JSON.
     """
@@ -32,7 +34,9 @@ def run(analysis: Path, *, json: Flag = False) -> int:
     from bayesgroups.views.tables.records import as_text
 
     with consoles.counting("running") as progress:
-        finished = run_analysis(analysis, progress=progress)
+        finished = run_analysis(
+            analysis, progress=progress, outputs_anywhere=outputs_anywhere, escape_formulas=escape_formulas
+        )
     broken = finished.not_usable
     outputs = [str(path) for path in finished.plan.outputs]
     if json:

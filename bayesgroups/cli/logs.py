@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from bayesgroups.cli.log_options import LOGS, LogOptions
-from bayesgroups.cli.options import Output
+from bayesgroups.cli.options import Escape, Output
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_logs(*logs: Path, output: Output, options: LogOptions = LOGS) -> int:
+def read_logs(*logs: Path, output: Output, escape_formulas: Escape = True, options: LogOptions = LOGS) -> int:
     """Turn the logs of several systems into rows, one per answer.
 
     For example:
@@ -30,10 +30,10 @@ def read_logs(*logs: Path, output: Output, options: LogOptions = LOGS) -> int:
         The rows (.csv).
     """
     _check_ending(output)
-    return _rows(options.rows(logs), output)
+    return _rows(options.rows(logs), output, escape_formulas)
 
 
-def read_inspect(log: Path, *, output: Output) -> int:
+def read_inspect(log: Path, *, output: Output, escape_formulas: Escape = True) -> int:
     """Turn a log of Inspect into rows, one per sample.
 
     For example:
@@ -51,10 +51,10 @@ def read_inspect(log: Path, *, output: Output) -> int:
     from bayesgroups.interop import read_inspect as read
 
     _check_ending(output)
-    return _rows(read(log), output)
+    return _rows(read(log), output, escape_formulas)
 
 
-def read_lm_eval(samples: Path, *, output: Output, filter: str | None = None) -> int:
+def read_lm_eval(samples: Path, *, output: Output, filter: str | None = None, escape_formulas: Escape = True) -> int:
     """Turn samples of lm-evaluation-harness into rows, one per document.
 
     For example:
@@ -74,7 +74,7 @@ def read_lm_eval(samples: Path, *, output: Output, filter: str | None = None) ->
     from bayesgroups.interop import read_lm_eval as read
 
     _check_ending(output)
-    return _rows(read(samples, filter=filter), output)
+    return _rows(read(samples, filter=filter), output, escape_formulas)
 
 
 def _check_ending(output: Path) -> None:
@@ -84,10 +84,10 @@ def _check_ending(output: Path) -> None:
         raise InputError(f"file {str(output)!r}: rows are written as .csv; give it this ending")
 
 
-def _rows(frame: pd.DataFrame, output: Path) -> int:
+def _rows(frame: pd.DataFrame, output: Path, escape_formulas: bool) -> int:
     from bayesgroups.cli import consoles
-    from bayesgroups.data.files import write_atomically
+    from bayesgroups.data.csv_files import write_csv
 
-    write_atomically(output, lambda place: frame.to_csv(place, index=False, lineterminator="\n"))
+    write_csv(output, frame, escape_formulas=escape_formulas)
     consoles.output().print(Text(f"Wrote {len(frame)} rows to {output}: {', '.join(map(str, frame.columns))}"))
     return 0

@@ -15,6 +15,8 @@ SINGULAR = {
     "names": "level_name",
 }  # fmt: skip
 """Parameters of Python functions by the options of the rows that give them one by one."""
+OUTSIDE_ANALYSES = {"outputs_anywhere": "--outputs-anywhere"}
+"""Options of commands that read an analysis, for which it has no key."""
 _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|-?\d[\w.\-]*|-?\w+"
 _ARGUMENT = re.compile(rf"(?<![\w.\-])(?P<name>[a-z][a-z_]*)=(?!=)(?P<value>{_VALUE})?")
 _CALL = re.compile(r"(?:bg|bayesgroups(?:\.\w+)*)\.(?P<name>\w+)\((?P<arguments>[^()]*)\)")
@@ -56,7 +58,7 @@ def spoken(message: str, options: Mapping[str, str], calls: Mapping[str, str]) -
 def options_of(command: App) -> dict[str, str]:
     """Options of a command by their parameters, those of the rows, which the tally has, and settings of estimators.
 
-    Empty for a command that reads an analysis, whose keys are the arguments themselves.
+    Only `OUTSIDE_ANALYSES` for a command that reads an analysis, whose keys are the other arguments themselves.
     """
     from dataclasses import fields
 
@@ -65,7 +67,7 @@ def options_of(command: App) -> dict[str, str]:
 
     arguments = command.assemble_argument_collection(parse_docstring=False) if command.default_command else []
     if any(argument.field_info.name == "analysis" for argument in arguments):
-        return {}
+        return dict(OUTSIDE_ANALYSES)
     options = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(RowOptions)}
     if any(argument.field_info.name == "settings" for argument in arguments):
         settings = {name for estimator in ESTIMATORS for name in estimator().settings()}

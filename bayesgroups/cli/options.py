@@ -26,6 +26,9 @@ Json = Annotated[bool, Parameter(negative=(), help="Print JSON instead of tables
 Show = Annotated[int, Parameter(help="Print at most so many subgroups per metric, the largest; 0 prints none.")]
 Sort = Literal["answer", "label"]
 """Order of the subgroups of a table."""
+Escape = Annotated[
+    bool, Parameter(help="Put an apostrophe before texts of a .csv that a spreadsheet would compute as formulas.")
+]
 SortTable = Annotated[
     Sort,
     Parameter(
@@ -157,12 +160,15 @@ class AnswerOptions:
     sort
         Order of the subgroups of a table: by what is asked (answer), or as labels have them (label). Files and JSON always have
         the order of the labels, which is that of the levels of the attributes, the first attribute slowest.
+    escape_formulas
+        Put an apostrophe before texts of a .csv that a spreadsheet would compute as formulas.
     """
 
     json: Flag = False
     output: Output | None = None
     show: int = 50
     sort: Sort = "answer"
+    escape_formulas: bool = True
 
 
 ANSWER = AnswerOptions()

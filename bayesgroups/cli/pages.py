@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bayesgroups.cli.options import ORDERS, Imputed, Json, Output, Show, Shown, SortTable
+from bayesgroups.cli.options import ORDERS, Escape, Imputed, Json, Output, Show, Shown, SortTable
 
 if TYPE_CHECKING:
     from bayesgroups.questions.values import Using
@@ -105,7 +105,7 @@ def write_html(
     return verdict(console, opened)
 
 
-def export(report: Path, *, output: Output, level: float = 0.95) -> int:
+def export(report: Path, *, output: Output, level: float = 0.95, escape_formulas: Escape = True) -> int:
     """Write the estimates of a report as a tidy table, one row per metric and subgroup.
 
     For example:
@@ -130,7 +130,7 @@ def export(report: Path, *, output: Output, level: float = 0.95) -> int:
 
     check_ending(output)
     opened = report_of(report)
-    export_report(opened, output, level=level)
+    export_report(opened, output, level=level, escape_formulas=escape_formulas)
     console = consoles.output()
     console.print(f"Wrote the table to {output}", markup=False)
     return verdict(console, opened)

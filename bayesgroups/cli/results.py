@@ -49,7 +49,7 @@ def publish(
     if wanted.output is not None:
         from bayesgroups.views.tables.answer_files import save_answer
 
-        save_answer(answer, question, wanted.output, usable=usable)
+        save_answer(answer, question, wanted.output, usable=usable, escape_formulas=wanted.escape_formulas)
     if wanted.json:
         print_json(answer, question, usable=usable)
     else:

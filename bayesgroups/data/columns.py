@@ -9,6 +9,9 @@ from typing import Any
 
 from bayesgroups.errors import InputError
 
+MAX_MAGNITUDE = 1e150
+"""Largest absolute value of numbers whose squares are added up."""
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -149,6 +152,14 @@ def negative_weight(name: str, value: float, row: int | None = None) -> InputErr
     """A weight is negative."""
     where = "a row" if row is None else f"row {row}"
     return InputError(f"column {name!r} (weights=) must not be negative; {where} has {value}")
+
+
+def extreme_weight(name: str, value: float) -> InputError:
+    """Weights are so small or large that their squares are 0 or infinite."""
+    return InputError(
+        f"column {name!r} (weights=) has weights near {value:g}, whose squares no number can hold; only their ratios count, so "
+        "divide all by their mean"
+    )
 
 
 def no_weight(name: str) -> InputError:

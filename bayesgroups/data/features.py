@@ -7,6 +7,7 @@ like on average (``explanatory``); products of columns are ``interaction``.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 
 KINDS = ("attribute", "identity", "explanatory", "interaction")
+MAX_NUMBERS = 12_000_000
+"""Numbers of the largest feature matrix: its singular values take seconds."""
 CONSTANT = 1e-10
 """Standard deviation, relative to the largest value, below which a feature counts as constant."""
 
@@ -86,7 +89,7 @@ def subgroup_frame(tally: xr.Dataset) -> pd.DataFrame:
     for name in by:
         levels = [str(level) for level in tally[name].values]
         data[name] = pd.Categorical(levels, categories=list(dict.fromkeys(levels)))
-    if "feature_mean" in tally:
+    if "feature_mean" in tally.data_vars:
         means = tally["feature_mean"].transpose("subgroup", "feature")
         for i, name in enumerate(str(feature) for feature in means["feature"].values):
             if name in data or name == "rows":
@@ -156,10 +159,15 @@ def feature_matrix(tally: xr.Dataset, formula: str | None = None, *, identities:
     weight = np.nan_to_num(frame["rows"].to_numpy(), nan=1.0)
     blocks: list[tuple[str, _Columns]] = []
     by_name: dict[str, _Columns] = {}
+    for name in dict.fromkeys(name for term in terms for name in term):
+        by_name[name] = _indicators(frame, name) if name in by else _explanatory(frame, name, levels, weight)
+    columns = sum(math.prod(by_name[name].values.shape[1] for name in term) for term in terms)
+    if columns * len(frame) > MAX_NUMBERS:
+        raise InputError(
+            f"formula {formula!r} asks for {columns:,} columns for {len(frame):,} subgroups; leave out products of many "
+            "columns, as by (a + b + c)**2 in place of a * b * c"
+        )
     for term in terms:
-        for name in term:
-            if name not in by_name:
-                by_name[name] = _indicators(frame, name) if name in by else _explanatory(frame, name, levels, weight)
         first, *further = term
         kind = "interaction" if further else "attribute" if first in by else "explanatory"
         blocks.append((kind, _product([by_name[name] for name in term])))

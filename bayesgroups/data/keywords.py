@@ -1,14 +1,16 @@
-"""Keywords of the public functions: one that a function does not have gets an error with the keyword to give instead."""
+"""Arguments of the public functions: errors for keywords that a function does not have, and for values of another type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import wraps
-from inspect import signature
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, wraps
+from inspect import Parameter, signature
 from types import FunctionType
-from typing import cast
+from typing import Any, cast
 
-from bayesgroups.errors import KeywordError, near_misses
+from bayesgroups.data.argument_types import annotations_of, fits, is_closed, mismatch
+from bayesgroups.errors import BayesgroupsError, InputError, KeywordError, near_misses
 
 PRESENT_WORDS: dict[str, tuple[str, ...]] = {
     "by": (
@@ -48,7 +50,10 @@ REMARKS = {"alpha": ", which is 1 - alpha", "standards": " as one number"}
 
 
 def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator of a public function: a keyword that it does not have is a `KeywordError`; everything else is the function.
+    """Decorator of a public function: `KeywordError` for a keyword that it lacks, `InputError` for an argument of another type.
+
+    Where the function itself has an error of this package for such an argument, that one is raised: it knows more. An argument
+    that does not have its annotated type and works nevertheless is taken, unless the annotation has a finite number of values.
 
     >>> @checked_keywords
     ... def intervals(level=0.95):
@@ -60,12 +65,16 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     bayesgroups.errors.KeywordError: intervals() got an unexpected keyword argument 'alpha'; it is level= here, which is 1 - alpha
     """
     keywords = tuple(signature(function).parameters)
-    refuse = _refuse  # not a global of the function
+    refuse, compare, consult = _refuse, _mismatch, _consult  # no globals of the function
 
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in keywords:
                 refuse(function, name, keywords)
+        wrong = compare(function, args, kwargs)
+        if wrong is not None:
+            result: R = consult(wrong, function, args, kwargs)
+            return result
         return function(*args, **kwargs)
 
     # Globals are those of the function: doctest tells by them in which module it is.
@@ -73,6 +82,54 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         checked.__code__, cast("FunctionType", function).__globals__, None, None, checked.__closure__
     )
     return cast("Callable[P, R]", wraps(function)(checker))
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """An argument that does not have the type of its annotation."""
+
+    sentence: str
+    closed: bool
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, tuple[Any, Any]]]:
+    """Names of positional parameters; annotations and defaults of those whose annotation is not for type checkers alone."""
+    parameters = signature(function).parameters
+    annotations = annotations_of(function.__annotations__, cast("FunctionType", function).__globals__)
+    expected = {name: (annotations[name], each.default) for name, each in parameters.items() if name in annotations}
+    return tuple(name for name, each in parameters.items() if each.kind is Parameter.POSITIONAL_OR_KEYWORD), expected
+
+
+def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]) -> Mismatch | None:
+    """The first argument of a call that has another type than annotated."""
+    positional, expected = _parameters(function)
+    given = {**dict(zip(positional, args, strict=False)), **kwargs}
+    for name, (annotation, default) in expected.items():
+        if name not in given or given[name] is default:
+            continue
+        value = given[name]
+        if name == "seed" and annotation is int and isinstance(value, int) and value < 0:
+            return Mismatch(f"seed must be a whole number, 0 or larger; got {value!r}", closed=True)
+        if not fits(value, annotation):
+            return Mismatch(
+                mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),
+                is_closed(annotation),
+            )
+    return None
+
+
+def _consult(wrong: Mismatch, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a call with an argument of another type, or the error of the function itself, or that of the type."""
+    try:
+        result = function(*args, **kwargs)
+    except (BayesgroupsError, MemoryError):
+        raise
+    except Exception as problem:
+        raise InputError(wrong.sentence) from problem
+    if wrong.closed:
+        raise InputError(wrong.sentence)
+    return result
 
 
 def present_word(name: str, keywords: Iterable[str]) -> str:

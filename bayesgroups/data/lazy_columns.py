@@ -10,7 +10,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.columns import Roles, absence, infinity, negative_weight, no_number, partial_credit
+from bayesgroups.data.columns import (
+    MAX_MAGNITUDE,
+    Roles,
+    absence,
+    extreme_weight,
+    infinity,
+    negative_weight,
+    no_number,
+    partial_credit,
+)
 from bayesgroups.data.frames import Frame
 from bayesgroups.data.sources import Source
 from bayesgroups.errors import InputError, near_misses
@@ -157,6 +166,11 @@ def check(source: Source, frame: Frame, number: Number, table: Mapping[str, Floa
             raise infinity(number.name, number.argument, first, row)
     if column == "__weight__" and (table[f"{column}low"] < 0).any():
         raise negative_weight(number.name, *first_row(source, frame, column, value < 0))
+    if column == "__weight__":
+        totals = table[f"{column}sum"]
+        tiny, largest = (totals > 0) & (totals < 1 / MAX_MAGNITUDE), table[f"{column}high"]
+        if tiny.any() or (largest > MAX_MAGNITUDE).any():
+            raise extreme_weight(number.name, float(totals[tiny].min() if tiny.any() else np.nanmax(largest)))
     if f"{column}between" in table and table[f"{column}between"].any():
         raise partial_credit(number.name, *first_row(source, frame, column, (value != 0) & (value != 1)))
 

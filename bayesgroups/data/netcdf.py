@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,6 +15,12 @@ from bayesgroups.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+SEAL = b"bayesgroups sha256 "
+"""Opening of the digest after the last byte that HDF5 has; what HDF5 writes into the file later takes its place."""
+BLOCK = 1 << 20
+"""Bytes that are read at once."""
 
 
 class PatientFile(io.RawIOBase):
@@ -86,16 +94,20 @@ class PatientFile(io.RawIOBase):
         self.refusal = problem
 
 
-def write_netcdf(path: str | Path, values: xr.Dataset | xr.DataTree) -> Path:
-    """Write a dataset or a tree as NetCDF4, as `write_atomically` does."""
+def write_netcdf[Values: (xr.Dataset, xr.DataTree)](path: str | Path, values: Values) -> Path:
+    """Write a dataset or a tree as NetCDF4, as `write_atomically` does, with a digest of the file after its last byte."""
+    from bayesgroups.data.stored_names import with_stored_names
+
+    written = with_stored_names(values)
 
     def write(place: Path) -> None:
         with PatientFile(place) as file:
             try:
-                values.to_netcdf(file, engine="h5netcdf")
+                written.to_netcdf(file, engine="h5netcdf")
             finally:
                 if file.refusal is not None:
                     raise file.refusal
+        _seal(place)
 
     return write_atomically(path, write)
 
@@ -103,22 +115,60 @@ def write_netcdf(path: str | Path, values: xr.Dataset | xr.DataTree) -> Path:
 def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[Any]]) -> Any:
     """A NetCDF4 file in memory, opened by ``xarray.open_dataset`` or ``xarray.open_datatree``.
 
-    An `InputError` if it does not exist, a `SchemaError` if it is no such file.
+    An `InputError` if it does not exist, a `SchemaError` if it is no such file, or not the one that was written. A file without
+    a digest, of an older version or another program, is taken as it is.
     """
+    from bayesgroups.data.stored_names import with_given_names
+
     source = Path(path)
-    if not source.is_file():
+    try:
+        exists = source.is_file()
+    except OSError as problem:  # as of a name that is too long
+        raise InputError(f"file {str(source)!r} cannot be read: {problem.strerror}") from problem
+    if not exists:
         raise InputError(f"file {str(source)!r} does not exist")
     import h5py
 
+    _check_seal(source)  # HDF5 may read a damaged file for ever
     try:
         with h5py.File(source, "r"):  # h5netcdf complains on standard error of what is no such file
             pass
         with opened(source, engine="h5netcdf") as tree:
-            return tree.load()
+            loaded = tree.load()
     except MemoryError:
         raise
     except Exception as problem:  # HDF5 has an error of another kind for every part that may be damaged
         raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file, or is damaged: {problem}") from problem
+    return with_given_names(loaded)
+
+
+def _seal(place: Path) -> None:
+    with place.open("rb+") as file:
+        digest = hashlib.file_digest(file, "sha256").digest()
+        file.seek(0, os.SEEK_END)
+        file.write(SEAL + digest)
+
+
+def _check_seal(source: Path) -> None:
+    """Refuse a file whose digest is not that of its bytes."""
+    try:
+        with source.open("rb") as file:
+            size = file.seek(0, os.SEEK_END) - len(SEAL) - hashlib.sha256().digest_size
+            file.seek(max(size, 0))
+            seal = file.read()
+            if size < 0 or not seal.startswith(SEAL):
+                return
+            file.seek(0)
+            digest, left = hashlib.sha256(), size
+            while left and (block := file.read(min(left, BLOCK))):
+                digest.update(block)
+                left -= len(block)
+    except OSError as problem:
+        raise InputError(f"file {str(source)!r} cannot be read: {problem.strerror}") from problem
+    if seal != SEAL + digest.digest():
+        raise SchemaError(
+            f"file {str(source)!r} is damaged: its bytes are not those that were written; take a copy of it, or make it again"
+        )
 
 
 def check_version(attrs: Mapping[Any, Any], newest: int, owner: str) -> None:

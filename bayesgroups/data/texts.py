@@ -21,3 +21,12 @@ def level_text(value: object) -> str:
 def as_json(notes: Mapping[str, Any]) -> str:
     """Settings as one JSON string, the only form in which a NetCDF attribute can hold them."""
     return json.dumps(dict(notes), sort_keys=True, default=str, ensure_ascii=False)
+
+
+def is_storable(text: str) -> bool:
+    r"""True unless a text has a NUL, which ends a text in files and arrays, or half of a surrogate pair, which is no character.
+
+    >>> is_storable("é"), is_storable("a\x00"), is_storable("\ud800")
+    (True, False, False)
+    """
+    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from bayesgroups.data.argument_types import annotations_of, fits, mismatch
 from bayesgroups.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +42,14 @@ class Estimator(ABC):
     """What it assumes, in one sentence of a report."""
     references: ClassVar[tuple[str, ...]] = ()
     """The papers behind it: authors (year), title, doi."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Hold settings against their annotations, after the class itself has looked at them."""
+        super().__init_subclass__(**keywords)
+        cls.__post_init__ = _with_types(cls.__post_init__)  # type: ignore[method-assign, assignment]
+
+    def __post_init__(self) -> None:  # noqa: B027
+        """Settings that cannot be used are an `InputError`."""
 
     @abstractmethod
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -140,6 +152,25 @@ class Estimator(ABC):
     def settings(self) -> dict[str, Any]:
         """The settings by name."""
         return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+def _with_types(own_check: Callable[[Estimator], None]) -> Callable[[Estimator], None]:
+    @wraps(own_check)
+    def check(self: Estimator) -> None:
+        word, space = type(self).__name__, vars(sys.modules[type(self).__module__])
+        annotations = annotations_of(type(self).__annotations__, space)
+        given = {name: getattr(self, name) for name in annotations if name in type(self).__dataclass_fields__}  # type: ignore[attr-defined]
+        wrong = next((name for name, value in given.items() if not fits(value, annotations[name])), None)
+        try:
+            own_check(self)
+        except (TypeError, ValueError, AttributeError, OverflowError) as problem:
+            if wrong is None or isinstance(problem, InputError):
+                raise
+            raise InputError(mismatch(word, wrong, annotations[wrong], given[wrong])) from problem
+        if wrong is not None and not fits(getattr(self, wrong), annotations[wrong]):  # a class may accept other forms
+            raise InputError(mismatch(word, wrong, annotations[wrong], given[wrong]))
+
+    return check
 
 
 def check_choice(word: str, name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -120,7 +120,7 @@ class DisagreementModel(Estimator):
         from bayesgroups.inference.latent_nodes import HIDDEN, disagreement_nodes
         from bayesgroups.inference.observed_nodes import ObservedNodes
 
-        if self.critics and "critic_agreements" in tally:
+        if self.critics and "critic_agreements" in tally.data_vars:
             return ObservedNodes((), HIDDEN, hidden=True)
         return disagreement_nodes(draws, tally)
 
@@ -154,7 +154,7 @@ class DisagreementModel(Estimator):
         from bayesgroups.inference.collapsed import disagreement
 
         _check_tally(tally)
-        if self.critics and "critic_agreements" in tally:
+        if self.critics and "critic_agreements" in tally.data_vars:
             return None
         return disagreement.sample(
             tally, seed=seed, destination=self.destination, overall_scale=self.overall_scale, tau_scale=self.tau_scale
@@ -162,7 +162,7 @@ class DisagreementModel(Estimator):
 
 
 def _check_tally(tally: xr.Dataset) -> None:
-    if "agreements" not in tally:
+    if "agreements" not in tally.data_vars:
         raise InputError(
             "DisagreementModel needs agreements and disagreements; make the tally with bg.disagreement_tally()"
         )

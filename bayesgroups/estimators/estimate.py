@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -23,7 +25,7 @@ from bayesgroups.inference.degenerate import variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
-from bayesgroups.report.schema import assemble
+from bayesgroups.report.schema import assemble, check_names
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.notes import binary_notes
@@ -104,7 +106,9 @@ def estimate(
     large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     notes: list[str] = covariance_notes(tally, estimator)
-    reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
+    with _errors_of_models():
+        reference = estimator.reference(tally, seed=seed)
+    description = describe(estimator, tally)
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
     for i, part in enumerate(parts_of(tally, estimator)):
@@ -149,6 +153,7 @@ def _check_arguments(tally: object, estimator: object, seed: object, inference: 
     refuse_overlapping(tally, "estimate")
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
         raise SchemaError(_no_tally(tally))
+    check_names(tally)
     if isinstance(estimator, type) and issubclass(estimator, Estimator):
         raise InputError(f"estimator must be an instance: write {estimator.__name__}() with brackets")
     if isinstance(estimator, str):
@@ -180,7 +185,7 @@ def _no_tally(source: object) -> str:
 
 def _ignored_clusters(tally: xr.Dataset) -> list[str]:
     """A note where rows of one cluster are taken for independent, because that was asked or there is no other way."""
-    if "cluster_analysis" not in tally:
+    if "cluster_analysis" not in tally.data_vars:
         return []
     names = [str(name) for name in tally["metric"].values[tally["cluster_analysis"].values == "ignore"]]
     if not names:
@@ -192,7 +197,8 @@ def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inferenc
     """Fit one metric, falling back where asked and needed."""
     name = ", ".join(str(metric) for metric in tally["metric"].values)
     if inference in ("auto", "collapsed"):
-        exact = estimator.collapsed(tally, seed=seed)
+        with _errors_of_models():
+            exact = estimator.collapsed(tally, seed=seed)
         if exact is not None and (usable(exact.checks) or inference == "collapsed"):
             return exact
         if inference == "collapsed":
@@ -232,16 +238,26 @@ def _extended(run: Callable[..., Posterior]) -> tuple[Posterior, str]:
     return fit, remark
 
 
+@contextmanager
+def _errors_of_models() -> Iterator[None]:
+    """Errors of `bayesgroups.models`, which knows nothing of this package, as an `InputError`."""
+    try:
+        yield
+    except ValueError as problem:
+        modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(problem.__traceback__)]
+        if isinstance(problem, InputError) or not any(name.startswith("bayesgroups.models.") for name in modules):
+            raise
+        raise InputError(str(problem)) from problem
+
+
 def _nuts(
     tally: xr.Dataset, estimator: Estimator, seed: int, backend: Backend, *, target_accept: float, tune: int = 1000,
     thin: int = 1,
 ) -> Posterior:  # fmt: skip
     from bayesgroups.inference import nuts
 
-    try:
+    with _errors_of_models():
         model = estimator.model(tally)
-    except ValueError as problem:  # builders know nothing of this package, and so not its errors
-        raise InputError(str(problem)) from problem
     tree = nuts.sample(
         model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
         backend=backend, thin=thin, log_likelihood=estimator.hides_parameters and not too_large(_numbers(model)),

@@ -31,6 +31,7 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.constant_metrics import without_variance
+from bayesgroups.tallies.subgroups import attributes_of, check_attributes
 
 CELL = ("metric", "subgroup")
 
@@ -71,6 +72,7 @@ def assemble(
         "status": (CELL, status),
         **(extra or {}),
     }
+    check_attributes(attributes_of(tally), [*data, "metric", "level"], "table of estimates")
     coordinates = {
         "metric": tally["metric"].values,
         "level": np.array(LEVELS),

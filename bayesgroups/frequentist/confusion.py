@@ -108,7 +108,7 @@ def as_replicates(tally: xr.Dataset, values: FloatArray) -> xr.Dataset:
 
 def _arrays(tally: xr.Dataset) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Cells (subgroup, cell) and the weights of numerator and denominator (metric, cell)."""
-    if "cell_count" not in tally:
+    if "cell_count" not in tally.data_vars:
         raise InputError("confusion: the tally has no confusion cells; make it with bg.tally(..., confusion=True)")
     forms = ("metric", "outcome", "decision")
     above, below = (

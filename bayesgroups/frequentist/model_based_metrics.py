@@ -217,7 +217,7 @@ def _kinds(tally: xr.Dataset, covariates: Sequence[str]) -> Kinds:
 
 def _features(tally: xr.Dataset, names: Sequence[str]) -> FloatArray:
     """Subgroup means of features, standardised over rows; a subgroup without rows has the mean."""
-    feature_names = [str(name) for name in tally["feature"].values] if "feature_mean" in tally else []
+    feature_names = [str(name) for name in tally["feature"].values] if "feature_mean" in tally.data_vars else []
     for name in names:
         if name not in feature_names:
             raise InputError(

@@ -83,7 +83,7 @@ def replicates(tally: xr.Dataset, *, seed: int, draws: int = 2000, scheme: Schem
         if kind == "auc":
             values[:, i] = _auc(tally, float(tally["ties"].values[i]), rng, draws)
             continue
-        if "cluster_analysis" in tally and str(tally["cluster_analysis"].values[i]) != "ignore":
+        if "cluster_analysis" in tally.data_vars and str(tally["cluster_analysis"].values[i]) != "ignore":
             values[:, i] = cluster_bootstrap.resample(tally.isel(metric=i), rng, draws, scheme)
             continue
         values[:, i] = _means(tally.isel(metric=i), rng, draws, scheme)
@@ -108,7 +108,7 @@ def _means(tally: xr.Dataset, rng: np.random.Generator, draws: int, scheme: Sche
     kind = str(tally["kind"].values)
     rows, count, estimate = tally["rows"].values, tally["count"].values, tally["estimate"].values
     row_variance = tally["row_variance"].values
-    if "weight" in tally:
+    if "weight" in tally.data_vars:
         rows, count = np.round(count), np.round(count)
     share = np.nan_to_num(estimate)
     share = share / (2 - share) if kind == "f1" else share

@@ -43,7 +43,7 @@ class Directions:
 
 def covariance_of(tally: xr.Dataset) -> FloatArray | None:
     """Covariance (subgroup, subgroup) of the errors of the first metric; None where errors are independent."""
-    if "sampling_covariance" not in tally:
+    if "sampling_covariance" not in tally.data_vars:
         return None
     covariance = np.asarray(tally["sampling_covariance"].values[0], dtype=np.float64)
     return covariance if np.isfinite(covariance).any() else None

@@ -46,7 +46,7 @@ def cell_likelihood(draws: xr.Dataset, tally: xr.Dataset) -> FloatArray:
     count = np.asarray(tally["cell_count"].transpose("subgroup", *cells).values, dtype=np.float64)
     log_share = np.log(np.maximum(share, np.finfo(np.float64).tiny))
     density = np.asarray((count * log_share).sum(axis=(2, 3)))
-    if "decision_count" not in tally:
+    if "decision_count" not in tally.data_vars:
         return density
     # Rows without an outcome: those of a decision beyond the labelled ones say what its share is.
     decided = np.asarray(tally["decision_count"].transpose("subgroup", "decision").values, dtype=np.float64)

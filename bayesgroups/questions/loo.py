@@ -17,7 +17,7 @@ from bayesgroups.estimators.likelihood_groups import parts_of
 from bayesgroups.inference.left_out.answer import LeftOut, without_answer
 from bayesgroups.inference.left_out.smoothing import smoothed, threshold
 from bayesgroups.report.schema import check
-from bayesgroups.tallies.subgroups import attributes_of
+from bayesgroups.tallies.subgroups import attributes_of, with_attributes
 
 ESTIMAND = (
     "expected log predictive density (natural logarithm) of the data of a subgroup given the data of all other subgroups, "
@@ -117,7 +117,7 @@ def loo(report: xr.DataTree) -> xr.Dataset:
         tables, dim="metric", data_vars="minimal", coords="minimal", join="exact", combine_attrs="override"
     )
     attributes = {name: ("subgroup", source[name].values) for name in attributes_of(source)}
-    return joined.assign_coords(attributes).assign_attrs(_noted(joined))
+    return with_attributes(joined, attributes).assign_attrs(_noted(joined))
 
 
 def _answer(estimator: Estimator, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:

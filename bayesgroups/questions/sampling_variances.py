@@ -61,7 +61,7 @@ def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
     lacks_row = ~np.isfinite(row_variance) | (count <= 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         v = np.where(lacks_row, pooled, row_variance / count)
-    clustered = "cluster_analysis" in tally and str(metric["cluster_analysis"].values) != "ignore"
+    clustered = "cluster_analysis" in tally.data_vars and str(metric["cluster_analysis"].values) != "ignore"
     if published:
         resampled = pooled
     elif kind == "auc" or clustered:

@@ -20,6 +20,7 @@ from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
 from bayesgroups.tallies.notes import direction_note, shared_clusters_note
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
+from bayesgroups.tallies.subgroups import with_attributes
 
 Using = Literal["auto", "tally", "posterior", "bootstrap"]
 """Where numbers come from; ``auto`` is the posterior of a report, and the tally where there is no report."""
@@ -73,7 +74,7 @@ class Source:
     def answer(self, tables: Sequence[xr.Dataset], attrs: Mapping[str, object]) -> xr.Dataset:
         """Answers for every metric as one Dataset, with the coordinates of the source."""
         joined = xr.concat(tables, dim="metric", data_vars="all", join="exact")
-        return joined.assign_coords(self.coordinates).assign_attrs(attrs)
+        return with_attributes(joined, self.coordinates).assign_attrs(attrs)
 
     def read(self, position: int, *, unanswered: Literal["leave_out", "keep"] = "leave_out") -> Values:
         """Values of the metric at a position.

@@ -24,13 +24,17 @@ from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.tree import as_report, report_of
 from bayesgroups.tallies.estimands import superpopulation_values
 from bayesgroups.tallies.partial_metrics import mixed, partly_labelled
-from bayesgroups.tallies.subgroups import attributes_of
+from bayesgroups.tallies.subgroups import attributes_of, check_attributes
 
 SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1
 APPROACHES = ("bayesian", "frequentist")
 SAMPLERS = {"nuts": ("pymc", "nutpie"), "nuts_jax": ("pymc", "nutpie", "jax")}
 """Packages whose versions are told where they took part."""
+ESTIMATES = frozenset({"approach", "level", "metric", "estimate", "std_error", "median", "lower", "upper", "lower_unclipped",
+                       "upper_unclipped", "status", "reason", "count", "interval_kind", "interval_method",
+                       "estimand"})  # fmt: skip
+"""Variables and dims of the table of estimates."""
 BLOCK = 2_000_000
 """Draws that are summarised at once, so that a summary takes little memory beside the draws."""
 REQUIRED = {
@@ -106,6 +110,11 @@ def made_at() -> str:
             f"the environment has SOURCE_DATE_EPOCH={given!r}, which is no whole number of seconds"
         ) from None
     return moment.isoformat(timespec="seconds")
+
+
+def check_names(tally: xr.Dataset) -> None:
+    """Refuse attributes that are named like a variable of the table of estimates."""
+    check_attributes(attributes_of(tally), ESTIMATES, "table of estimates")
 
 
 def estimates(tally: xr.Dataset, draws: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:

@@ -71,7 +71,7 @@ def add_tallies(tallies: Sequence[xr.Dataset]) -> xr.Dataset:
         raise InputError(
             "an AUC taken as a rate cannot be added; add the tallies first, then take bayesgroups.tallies.auc_as_rate() of the sum"
         )
-    if any("judged_rows" in part for part in parts):
+    if any("judged_rows" in part.data_vars for part in parts):
         raise InputError("tallies of gold scores have slopes of all rows and cannot be added; tally the rows together")
     if "estimate" in first["kind"].values:
         raise InputError(
@@ -127,7 +127,7 @@ def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
             f"tallies have different directions: larger values of metric {name!r} are better in one and worse in another; say "
             "the same larger_is_better= in all of them"
         )
-    if ("weight" in first) != ("weight" in other) or ("cluster_cell" in first.dims) != ("cluster_cell" in other.dims):
+    if ("weight" in first.data_vars) != ("weight" in other.data_vars) or ("cluster_cell" in first.dims) != ("cluster_cell" in other.dims):
         raise InputError("tallies differ in weights= or cluster=; make all of them alike")
     if first.get("feature", xr.DataArray([])).values.tolist() != other.get("feature", xr.DataArray([])).values.tolist():
         raise InputError("tallies have different features; make all of them alike")
@@ -164,7 +164,7 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         clusters = Clusters(position[tally["cluster_subgroup"].values], *arrays)
     kind = tally["kind"].values
     count = np.where((kind == "auc")[:, None], 0.0, tally["count"].values)
-    weighted = "weight" in tally
+    weighted = "weight" in tally.data_vars
     weight = np.where(count > 0, tally["weight"].values, 0.0) if weighted else count
     with np.errstate(divide="ignore", invalid="ignore"):
         squares = np.where(count > 0, weight**2 / count, 0.0)
@@ -175,7 +175,7 @@ def _sums(tally: xr.Dataset, subgroups: Subgroups) -> Sums:
         scatter = np.where(binary, weight * estimate * (1 - estimate), mean_scatter)
     scatter = np.where(count > 0, scatter, 0.0)
     features = scores = None
-    if "feature_mean" in tally:
+    if "feature_mean" in tally.data_vars:
         feature_weight = tally.get("feature_weight", tally["rows"]).values
         total = np.nan_to_num(tally["feature_mean"].values) * feature_weight[:, None]
         features = Features(tuple(tally["feature"].values.tolist()), spread(total.T).T, spread(feature_weight))

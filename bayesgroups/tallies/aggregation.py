@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.columns import MAX_MAGNITUDE
 from bayesgroups.data.metrics import Metric
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.moments import Moments
@@ -25,6 +26,11 @@ def check_range(metric: Metric, count: float, low: float | None, high: float | N
         raise InputError(
             f"metric {metric.name!r} has the value {offending}, outside its range [{metric.lower}, {metric.upper}]; "
             "fix the column, or give the Metric its true range"
+        )
+    if max(-low, high) > MAX_MAGNITUDE:
+        raise InputError(
+            f"metric {metric.name!r} has the value {high if high > -low else low}, whose square no number can hold; give the "
+            "column in larger units"
         )
     if metric.kind in ("rate", "f1") and (low < 0 or high > 1 or between != 0):
         raise InputError(f"metric {metric.name!r} is a rate but has values other than 0 and 1; use kind='mean'")

@@ -16,7 +16,7 @@ from bayesgroups.tallies import auc, variances
 from bayesgroups.tallies.analyses import Analysed, ClusterAnalysis, analyse, describe_clusters
 from bayesgroups.tallies.auc import ScoreCells
 from bayesgroups.tallies.moments import Moments
-from bayesgroups.tallies.subgroups import Subgroups
+from bayesgroups.tallies.subgroups import Subgroups, check_attributes
 from bayesgroups.tallies.sums import Sums
 
 SCHEMA = "bayesgroups.tally"
@@ -111,6 +111,7 @@ def assemble(
     coordinates = {"metric": np.array([metric.name for metric in metrics], dtype=str), **subgroups.coordinates()}
     if sums.features is not None:
         coordinates["feature"] = np.array(sums.features.names, dtype=str)
+    check_attributes(subgroups.by, data)
     attrs = attributes(subgroups, {**settings, "pooled_variance": pooling})
     if sums.clusters is not None:
         attrs["cluster_analysis"] = cluster_analysis

@@ -66,8 +66,8 @@ def score_cells(tally: xr.Dataset) -> ScoreCells:
     ones, zeros = tally["score_positives"].values, tally["score_negatives"].values
     return ScoreCells(
         tally["score_subgroup"].values, tally["score_value"].values, ones, zeros,
-        tally["score_positive_squares"].values if "score_positive_squares" in tally else ones,
-        tally["score_negative_squares"].values if "score_negative_squares" in tally else zeros,
+        tally["score_positive_squares"].values if "score_positive_squares" in tally.data_vars else ones,
+        tally["score_negative_squares"].values if "score_negative_squares" in tally.data_vars else zeros,
     )  # fmt: skip
 
 
@@ -211,7 +211,7 @@ def auc_as_rate(tally: xr.Dataset, variance: OfRates = "calibrated") -> xr.Datas
         pooled.values[i] = centre * (1 - centre)
         freedom.values[i] = np.nansum(np.maximum(pairs - 1, 0.0)) or np.nan
     kinds = np.where(auc, "rate", tally["kind"].values.astype("<U8"))
-    if "weight" in tally:
+    if "weight" in tally.data_vars:
         new["weight"] = tally["weight"].transpose("metric", "subgroup").copy()
         new["weight"].values[auc] = new["count"].values[auc]
     rates = tally.assign(new).assign(

@@ -33,11 +33,14 @@ from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.partial_labels import PartialCells, is_partial, read_partial
 from bayesgroups.tallies.partial_metrics import with_partial
-from bayesgroups.tallies.subgroups import Subgroups, of_tally
+from bayesgroups.tallies.subgroups import Subgroups, check_attributes, of_tally
 
 BINARY = ("0", "1")
 CELLS = ("subgroup", "outcome", "decision")
 SUMS = ("cell_count", "cell_score", "cell_score_squares")
+CELL_NAMES = frozenset({"outcome", "decision", "cell_count", "cell_numerator", "cell_denominator", "cell_score",
+                        "cell_score_squares", "cell_weight", "cell_weight_squares"})  # fmt: skip
+"""Dims and variables of confusion cells."""
 SCORE_SUMS = ("score", "score_squares")
 """Weighted sums of scores and of their squares over the rows of a cell."""
 
@@ -79,10 +82,10 @@ def with_cells(
         return array
 
     if cells.with_outcome is not None:
-        return with_partial(whole, _partial(cells, place, total, "weight" in tally), labels)
+        return with_partial(whole, _partial(cells, place, total, "weight" in tally.data_vars), labels)
     names = {"cell_count": "weight", **{f"cell_{name}": name for name in SCORE_SUMS if name in cells.sums}}
     totals = {name: total(cells.sums[summed]) for name, summed in names.items()}
-    squares = total(cells.sums["squares"]).sum(axis=(1, 2)) if "weight" in tally else None
+    squares = total(cells.sums["squares"]).sum(axis=(1, 2)) if "weight" in tally.data_vars else None
     return _assign(whole, totals, squares, labels)
 
 
@@ -176,6 +179,7 @@ def check_partial(roles: Roles, metrics: Sequence[Metric]) -> None:
 
 def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
     """Refuse to count cells without outcomes and decisions, or where the cells of a cluster are not independent."""
+    check_attributes(roles.by, CELL_NAMES, "tally of confusion cells (confusion=True)")
     if roles.y_true is None:
         raise InputError("confusion=True needs y_true=, which is not given")
     if roles.y_pred is None and roles.threshold is None and roles.selection_rate is None:
@@ -191,7 +195,7 @@ def check_cells(roles: Roles, analysis: ClusterAnalysis) -> None:
 
 def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgroups) -> xr.Dataset:
     """The tally of the whole with the cells of its parts; as it is where no part has them, an error where only some have."""
-    having = ["cell_count" in part for part in parts]
+    having = ["cell_count" in part.data_vars for part in parts]
     if not any(having):
         return whole
     names = [name for name in SUMS if name in parts[0]]
@@ -201,7 +205,7 @@ def add_cells(whole: xr.Dataset, parts: Sequence[xr.Dataset], subgroups: Subgrou
         raise InputError("tallies differ in confusion= or in the score of their cells; make all of them alike")
     labels = _labels(parts)
     sums = {name: np.zeros((len(subgroups.table), len(labels), len(labels))) for name in names}
-    weighted = "cell_weight" in parts[0]
+    weighted = "cell_weight" in parts[0].data_vars
     squares = np.zeros(len(subgroups.table))
     for part in parts:
         position = subgroups.codes(of_tally(part).table)

@@ -23,8 +23,10 @@ def reported_estimands(estimates: xr.Dataset) -> NDArray[np.str_]:
 def superpopulation_values(tally: xr.Dataset) -> NDArray[np.str_]:
     """The estimand of every metric of a tally (metric,), in words, such as ``superpopulation rate``."""
     kinds = tally.get("row_kind", tally["kind"]).values
-    analyses = tally["cluster_analysis"].values if "cluster_analysis" in tally else np.full(len(kinds), "ignore")
-    weighted = " under the weights" if "weight" in tally else ""
+    analyses = (
+        tally["cluster_analysis"].values if "cluster_analysis" in tally.data_vars else np.full(len(kinds), "ignore")
+    )
+    weighted = " under the weights" if "weight" in tally.data_vars else ""
     return np.array(
         [
             f"{VALUES[str(kind)]}{', every cluster counting once' if analysis == 'mean' else ''}{weighted}"

@@ -35,6 +35,8 @@ def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
     ------
     InputError
         If the file cannot be written.
+    SchemaError
+        If it is no tally.
 
     Examples
     --------
@@ -46,6 +48,8 @@ def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
     ...     bg.open_tally(path).identical(counts)
     True
     """
+    if not isinstance(tally, xr.Dataset) or "schema" not in tally.attrs:
+        raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
     return write_netcdf(path, tally)
 
 

@@ -123,12 +123,12 @@ def deal(tally: xr.Dataset, folds: int = 10, seed: int = 0) -> list[Fold]:
             size[i] = np.isfinite(z[i]).astype(np.float64)
             count[:, i], mean[:, i] = deal_means(z[i], size[i], v[i], int(folds), rng, whole=False)
             continue
-        if kind == "rate" and (d[i] == np.round(d[i])).all() and "weight" not in tally:
+        if kind == "rate" and (d[i] == np.round(d[i])).all() and "weight" not in tally.data_vars:
             successes = np.round(tally["successes"].transpose(*CELL).values[i])
             count[:, i], mean[:, i] = deal_counts(successes, d[i], int(folds), rng)
             continue
         row = np.where(np.isfinite(spread[i]), spread[i], pooled[i])
-        whole = kind != "auc" and "weight" not in tally
+        whole = kind != "auc" and "weight" not in tally.data_vars
         count[:, i], mean[:, i] = deal_means(z[i], d[i], row, int(folds), rng, whole=whole)
     total = np.where(size > 0, size * np.nan_to_num(z), 0.0)
     dealt = []

@@ -56,7 +56,7 @@ def carry_pairs(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:
     rates = {json.loads(part.attrs["settings"]).get("metric") for part in parts}
     if len(rates) > 1:
         raise InputError("tallies of systems are of different rates; give all the same metric= in bg.paired_tally()")
-    if any(("pair_count" in part) != ("pair_count" in parts[0]) for part in parts):
+    if any(("pair_count" in part.data_vars) != ("pair_count" in parts[0].data_vars) for part in parts):
         raise InputError(
             "one tally of systems has items that are right or wrong and another one has means; tally them alike"
         )

@@ -88,14 +88,14 @@ class PartialCells:
 
 def is_partial(tally: xr.Dataset) -> bool:
     """True if a tally keeps judged rows without an outcome."""
-    return "decision_count" in tally
+    return "decision_count" in tally.data_vars
 
 
 def read_partial(tally: xr.Dataset) -> PartialCells:
     """The sums of a tally with confusion cells; in one that knows all outcomes every judged row is labelled."""
     cells = np.asarray(tally["cell_count"].transpose(*CELLS).values, dtype=np.float64)
     if not is_partial(tally):
-        if "cell_weight" in tally:
+        if "cell_weight" in tally.data_vars:
             raise InputError(
                 "tallies with weights, of which one has all outcomes and another keeps rows without, cannot be added; tally "
                 "their rows together with unlabelled='keep'"
@@ -103,7 +103,7 @@ def read_partial(tally: xr.Dataset) -> PartialCells:
         rows = cells.sum(axis=1)
         return PartialCells(rows, rows, rows, cells)
     judged, labelled = (tally[name].transpose(*ARMS).values for name in ("judged", "labelled"))
-    if "decision_weight" not in tally:
+    if "decision_weight" not in tally.data_vars:
         return PartialCells(judged, labelled, judged, cells)
     names = ("decision_weight", "cell_weight", "cell_weight_squares")
     decisions, weight, squares = (tally[name].transpose(*ARMS).values for name in names)

@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.columns import MAX_MAGNITUDE
 from bayesgroups.data.directions import Direction, LargerIsBetter, choose_directions
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import level_text
@@ -160,6 +161,11 @@ def tally_from_estimates(
     _refuse(
         np.isinf(z) | np.isinf(v), labels, "estimate and sampling_variance must be finite, or NaN where there is none"
     )
+    _refuse(
+        np.maximum(np.abs(z), v) > MAX_MAGNITUDE,
+        labels,
+        f"estimate and sampling_variance must be at most {MAX_MAGNITUDE:g}; give them in larger units",
+    )
     _refuse(v < 0, labels, "sampling_variance must not be negative")
     _refuse(np.isfinite(z) & ~np.isfinite(v), labels, "an estimate without a sampling variance; give both or neither")
     _refuse((z < lower) | (z > upper), labels, f"estimate lies outside the range [{lower}, {upper}]")
@@ -233,7 +239,7 @@ def _by_metric(values: ArrayLike | Mapping[str, ArrayLike], metric: str) -> Mapp
 def _column(values: ArrayLike, name: str, size: int) -> FloatArray:
     try:
         column = np.asarray(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}= must hold numbers") from None
     if len(column) != size:
         raise InputError(f"{name}= has {len(column)} values for {size} subgroups; they must be as many")
@@ -244,6 +250,7 @@ def _counts(values: ArrayLike, metric: str, name: str, subgroups: pd.DataFrame) 
     column = _column(values, name, len(subgroups))
     labels = [" | ".join(level_text(value) for value in row) for row in subgroups.itertuples(index=False)]
     _refuse(~np.isfinite(column), labels, f"{name}= of metric {metric!r} must be finite counts")
+    _refuse(column > MAX_MAGNITUDE, labels, f"{name}= of metric {metric!r} must be at most {MAX_MAGNITUDE:g}")
     _refuse(column < 0, labels, f"{name}= of metric {metric!r} must not be negative")
     _refuse(column != np.round(column), labels, f"{name}= of metric {metric!r} must be whole numbers")
     return column

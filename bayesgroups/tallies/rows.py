@@ -214,9 +214,10 @@ def tally(
         declared |= calendars
     if unlabelled == "keep" and isinstance(source, Source):
         unlabelled = _kept(source, str(roles.y_true))
-    pushed = push_down(
-        source, roles, wanted, declared, missing, decides=decides, confusion=confusion, unlabelled=unlabelled
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are too large are refused by their extremes
+        pushed = push_down(
+            source, roles, wanted, declared, missing, decides=decides, confusion=confusion, unlabelled=unlabelled
+        )
     for metric in wanted:
         label = class_of(metric)
         if label is not None and label not in pushed.classes:

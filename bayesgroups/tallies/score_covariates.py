@@ -153,7 +153,7 @@ def read(tally: xr.Dataset, names: Sequence[str]) -> Packets:
                 f"row_covariates: the tally keeps no covariate {name!r} of rows; {hint}. Tally its rows with row_covariates=, or "
                 "give it theirs with bayesgroups.tallies.score_covariates.keep_covariates(tally, frame, [...])"
             )
-    if "packet_unit" not in tally:
+    if "packet_unit" not in tally.data_vars:
         raise InputError("the tally keeps covariates without their units; tally its rows again and keep them again")
     at = [kept.index(name) for name in names]
     singles = ("subgroup", "outcome", "rows", "score", "score_squares")

@@ -79,7 +79,9 @@ def bin_scores(tally: xr.Dataset, edges: ArrayLike) -> xr.Dataset:
             raise InputError(f"metric {str(metric)!r} counts ties as {ties}; bins need ties that count one half")
     bins = np.minimum(np.searchsorted(bounds, cells.score, side="right") - 1, len(bounds) - 2)
     binned = sort_cells(replace(cells, score=bounds[bins]))
-    replaced = tally.drop_dims("score_cell").assign(binned.variables(weighted="score_positive_squares" in tally))
+    replaced = tally.drop_dims("score_cell").assign(
+        binned.variables(weighted="score_positive_squares" in tally.data_vars)
+    )
     total = add_tallies([replaced])  # one part: whatever rests on the scores is made anew
     total.attrs["settings"] = as_json({**json.loads(tally.attrs["settings"]), "score_edges": bounds.tolist()})
     return total

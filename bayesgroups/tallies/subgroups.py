@@ -11,13 +11,15 @@ from functools import cached_property
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.texts import level_text
+from bayesgroups.data.texts import is_storable, level_text
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.subgroup_numbers import check_number
 
 SEPARATOR = " | "
 RESERVED = frozenset({"subgroup", "metric", "feature", "task", "level", "approach", "chain", "draw", "check",
-                      "score_cell", "cluster_cell", "rows", "count", "successes", "estimate", "status", "reason"})  # fmt: skip
+                      "score_cell", "cluster_cell", "rows", "count", "successes", "estimate", "status", "reason",
+                      "row_variance", "sampling_variance", "bootstrap_variance", "pooled_variance", "pooled_df", "kind",
+                      "range_lower", "range_upper", "larger_is_better", "undefined_when", "ties"})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,27 @@ def label(levels: Iterable[str]) -> str:
     return SEPARATOR.join(level.replace("\\", "\\\\").replace("|", "\\|") for level in levels)
 
 
-def check_attributes(by: Sequence[str]) -> None:
-    """Refuse attribute names that a tally uses for a dimension or variable of its own."""
+def check_attributes(by: Iterable[str], taken: Iterable[object] = RESERVED, owner: str = "tally") -> None:
+    """Refuse attribute names that a tally, or another ``owner``, has for a dimension or variable, or that no report can hold."""
+    names = frozenset(taken)
     for name in by:
-        if name in RESERVED:
+        if name in names:
             raise InputError(
-                f"attribute {name!r} has a name that the tally uses itself; rename the column, e.g. {name + '_'!r}"
+                f"attribute {name!r} has a name that the {owner} uses itself; rename the column, e.g. {name + '_'!r}"
             )
+        if "/" in name:
+            raise InputError(
+                f"attribute {name!r} has a slash in its name, which a report cannot hold; rename the column, e.g. "
+                f"{name.replace('/', '_')!r}"
+            )
+        if not is_storable(name):
+            raise InputError(f"attribute {name!r} has a character in its name that no file can hold; rename the column")
+
+
+def with_attributes(answer: xr.Dataset, coordinates: Mapping[str, object]) -> xr.Dataset:
+    """An answer with coordinates of its source; an attribute that is named like a variable of the answer gives way to it."""
+    variables = set(answer.data_vars)
+    return answer.assign_coords({name: values for name, values in coordinates.items() if name not in variables})
 
 
 def cross(
@@ -87,6 +103,11 @@ def cross(
     for name in by:
         seen = list(dict.fromkeys(observed.get(name, ())))
         texts = [level_text(value) for value in seen]
+        unstorable = next((text for text in texts if not is_storable(text)), None)
+        if unstorable is not None:
+            raise InputError(
+                f"attribute {name!r} has level {unstorable!r}, with a character that no file can hold; replace it in the rows"
+            )
         if len(set(texts)) < len(texts):
             twice = next(text for text in texts if texts.count(text) > 1)
             raise InputError(

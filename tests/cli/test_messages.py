@@ -12,7 +12,7 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.cli import app, run
-from bayesgroups.cli.messages import SINGULAR, calls_of, options_of, spoken
+from bayesgroups.cli.messages import OUTSIDE_ANALYSES, SINGULAR, calls_of, options_of, spoken
 from bayesgroups.tallies.files import save_tally
 
 Captured = pytest.CaptureFixture[str]
@@ -59,7 +59,7 @@ def test_no_message_names_an_argument_that_the_command_has_an_option_for(name: s
 
 @pytest.mark.parametrize("name", sorted(IN_FILES))
 def test_an_analysis_has_its_keys(name: str) -> None:
-    assert options_of(app[name]) == {}
+    assert options_of(app[name]) == OUTSIDE_ANALYSES
 
 
 @pytest.mark.parametrize(

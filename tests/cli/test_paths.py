@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from bayesgroups.cli import UNREAD, run
 from bayesgroups.cli.analysis_files import run_analysis
 from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
+from bayesgroups.interop import export_report
 from bayesgroups.tallies.files import save_tally
 
 Captured = pytest.CaptureFixture[str]
@@ -152,3 +155,71 @@ def test_a_process_behind_a_pipe_without_a_reader_ends_quietly() -> None:
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (UNREAD, "")
+
+
+FORMULAS = pd.DataFrame({"=site": ["=1+1", "+a", "-b", "@c", "\tq", "-1.5", "plain"]})
+ANALYSIS = """
+[tally]
+file = "formulas.nc"
+[estimators.alone]
+word = "no_pooling"
+csv = "alone.csv"
+[questions.order]
+ask = "ranks"
+of = "alone"
+output = "order.csv"
+"""
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_escaped(folder: Path) -> None:
+    tally = bg.tally_from_counts([3] * 7, [10] * 7, FORMULAS, metric="fnr")
+    save_tally(tally, "formulas.nc")
+    report = bg.estimate(tally, bg.NoPooling(), seed=1)
+    bg.save_report(report, "formulas_report.nc")
+    Path("analysis.toml").write_text(ANALYSIS)
+    samples = [
+        {"doc_id": i, "doc": {"=site": text, "n": -1}, "filter": "none", "metrics": ["acc"], "acc": 1.0, "target": "t"}
+        for i, text in enumerate(FORMULAS["=site"])
+    ]
+    Path("samples.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    lines = {
+        "export formulas_report.nc -o export.csv": ["export.csv"],
+        "ranks formulas_report.nc -o ranks.csv": ["ranks.csv"],
+        "run analysis.toml": ["alone.csv", "order.csv"],
+        "read-lm-eval samples.jsonl -o samples.csv": ["samples.csv"],
+    }
+    for line, files in lines.items():
+        for flag, expected in (("--escape-formulas", True), ("", True), ("--no-escape-formulas", False)):
+            assert run([*line.split(), *flag.split()]) == 0
+            for file in files:
+                cells = {cell for row in csv.reader(Path(file).read_text().splitlines()) for cell in row}
+                opened = {cell for cell in cells if cell[:1] in ("=", "+", "@", "\t") or cell == "-b"}
+                assert bool(opened) is not expected, (line, flag, opened)
+                assert ("'=1+1" in cells) == expected
+                assert "-1.5" in cells, file
+    export_report(report, "python.csv")
+    assert "=1+1" in Path("python.csv").read_text()
+
+
+def test_an_analysis_writes_in_its_folder_alone(folder: Path, capsys: Captured) -> None:
+    save_tally(bg.tally_from_counts([3, 4], [10, 20], SEX, metric="fnr"), "formulas.nc")
+    home = folder / "home"
+    home.mkdir()
+    (home / "link").symlink_to(folder)
+    text = ANALYSIS.replace("formulas.nc", "../formulas.nc")
+    for change in (
+        ("alone.csv", "../alone.csv"),
+        ("alone.csv", "link/alone.csv"),
+        ("order.csv", str(folder / "o.csv")),
+        ("\n[tally]", '\nfolder = ".."\n[tally]'),
+        ('nc"\n[est', 'nc"\noutput = "../more.nc"\n[est'),
+    ):
+        (home / "a.toml").write_text(text.replace(*change))
+        before = sorted(folder.rglob("*"))
+        assert run(["run", "home/a.toml"]) == 2
+        assert "lies outside of the folder of the analysis" in (err := capsys.readouterr().err)
+        assert "--outputs-anywhere" in err
+        with pytest.raises(InputError, match="outputs_anywhere=True"):
+            run_analysis(home / "a.toml")
+        assert sorted(folder.rglob("*")) == before
+        assert run(["run", "home/a.toml", "--outputs-anywhere"]) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -145,3 +147,12 @@ def test_features_need_names_of_their_own(name: str, match: str) -> None:
     tally = tally_of(rows(), ["readmitted"]).assign_coords(feature=[name])
     with pytest.raises(InputError, match=match):
         subgroup_frame(tally)
+
+
+def test_products_that_have_too_many_columns_are_refused_at_once() -> None:
+    levels = pd.DataFrame(list(itertools.product("ab", repeat=12)), columns=[f"x{i}" for i in range(12)])
+    counts = bg.tally_from_counts([3] * 4096, [9] * 4096, levels)
+    with pytest.raises(
+        InputError, match=r"asks for 531,440 columns for 4,096 subgroups; leave out products of many columns"
+    ):
+        bg.goodness_of_fit(counts, ["1", "*".join(levels)])

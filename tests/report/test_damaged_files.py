@@ -13,7 +13,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.data.netcdf import write_netcdf
-from bayesgroups.errors import SchemaError
+from bayesgroups.errors import InputError, SchemaError
 
 
 @pytest.fixture(scope="module")
@@ -58,4 +58,42 @@ def test_a_tally_without_a_variable(counts: xr.Dataset, name: str, tmp_path: Pat
 def test_versions_of_the_schema(counts: xr.Dataset, version: object, words: str, tmp_path: Path) -> None:
     path = write_netcdf(tmp_path / "t.nc", counts.assign_attrs(schema_version=version))
     with pytest.raises(SchemaError, match=words):
+        bg.open_tally(path)
+
+
+def test_no_flipped_byte_is_read(counts: xr.Dataset, tmp_path: Path) -> None:
+    report = bg.estimate(counts, bg.NoPooling(), seed=1)
+    files = (
+        (bg.open_tally, bg.save_tally(counts, tmp_path / "t.nc")),
+        (bg.open_report, bg.save_report(report, tmp_path / "r.nc", include=[])),
+    )
+    rng, broken = np.random.default_rng(2), tmp_path / "broken.nc"
+    for opened, path in files:
+        whole = path.read_bytes()
+        for place in rng.integers(len(whole) - 51, size=100):
+            data = bytearray(whole)
+            data[place] ^= 1 << int(rng.integers(8))
+            broken.write_bytes(bytes(data))
+            with pytest.raises(SchemaError, match=r"broken.nc' is damaged: its bytes are not those that were written"):
+                opened(broken)
+
+
+def test_files_without_a_digest_open_as_before(counts: xr.Dataset, tmp_path: Path) -> None:
+    sealed = bg.save_tally(counts, tmp_path / "t.nc")
+    (tmp_path / "old.nc").write_bytes(sealed.read_bytes()[:-51])
+    assert bg.open_tally(tmp_path / "old.nc").identical(counts)
+    with xr.open_dataset(sealed, engine="h5netcdf") as plain:  # by other programs
+        plain.load()
+    xr.Dataset({"remark": ("subgroup", [1.0, 2.0, 3.0])}).to_netcdf(sealed, mode="a", engine="h5netcdf")
+    assert bg.open_tally(sealed)["remark"].values.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_file_that_may_not_be_read(counts: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = bg.save_tally(counts, tmp_path / "t.nc")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(InputError, match=r"t.nc' cannot be read: Permission denied"):
         bg.open_tally(path)

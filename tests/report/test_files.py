@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,3 +62,29 @@ def test_the_folder_must_exist(tmp_path: Path) -> None:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder; name a file in it"):
         write_atomically(tmp_path, _new)
+
+
+KILLED = """
+import os, signal
+from bayesgroups.data.files import write_atomically
+write_atomically("a.txt", lambda place: os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+def test_what_a_killed_process_left_is_removed_after_a_day(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = tmp_path.glob(".a.txt.*.part")
+    assert target.read_text() == "old"
+    other = [tmp_path / name for name in (".b.txt.abcdefgh.part", "a.txt.part", ".a.txt.mine.part")]
+    for place in other:
+        place.touch()
+        os.utime(place, (0, 0))
+    write_atomically(target, _new)  # it may still be written
+    assert left.exists()
+    yesterday = time.time() - 25 * 60 * 60
+    os.utime(left, (yesterday, yesterday))
+    write_atomically(target, _new)
+    assert sorted(tmp_path.iterdir()) == sorted([target, *other])

@@ -13,7 +13,8 @@ import xarray as xr
 
 from bayesgroups.cli.analysis_files.plans import Fit, Plan, read_plan
 from bayesgroups.cli.analysis_files.questions import ask
-from bayesgroups.data.files import write_atomically, write_text
+from bayesgroups.data.csv_files import write_csv
+from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
@@ -59,7 +60,13 @@ class Finished:
 
 
 @checked_keywords
-def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finished:
+def run_analysis(
+    path: str | Path,
+    *,
+    progress: Progress | None = None,
+    outputs_anywhere: bool = False,
+    escape_formulas: bool = False,
+) -> Finished:
     r"""Run the analysis of a TOML file and write its outputs.
 
     Parameters
@@ -68,6 +75,10 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
         The file; `bayesgroups.cli.analysis_files.template` is one, with comments. Paths in it are relative to its folder.
     progress : callable, optional
         Called with (what is done now, number of steps done, number of steps).
+    outputs_anywhere : bool
+        Whether the file may name outputs, or a folder of them, outside of the folder in which it lies.
+    escape_formulas : bool
+        As in `bayesgroups.views.tables.export_report`, for every ``.csv``.
 
     Returns
     -------
@@ -111,6 +122,8 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
     (1, [])
     """
     plan = read_plan(path)
+    if not outputs_anywhere:
+        _check_folder(plan)
     _make_folders(plan)
     _check_outputs(plan)
     steps = 1 + len(plan.fits) + len(plan.questions)
@@ -124,7 +137,7 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
         tell(fit.name, 1 + i, steps)
         report = stamp(estimate(tally, fit.estimator, seed=fit.seed, inference=fit.inference), _time(plan))
         report.attrs["command"] = shlex.join(["bayesgroups", "run", plan.path.name])
-        _write(report, fit)
+        _write(report, fit, escape_formulas)
         reports[fit.name] = report
     answers: dict[str, xr.Dataset] = {}
     for i, asked in enumerate(plan.questions):
@@ -135,12 +148,13 @@ def run_analysis(path: str | Path, *, progress: Progress | None = None) -> Finis
         except InputError as problem:
             raise InputError(f"{plan.path.name}: [questions.{asked.name}] {problem}") from problem
         usable = None if asked.of == "tally" else bool(int(reports[asked.of].attrs["usable"]))
-        save_answer(answer, asked.question.__name__, asked.output, usable=usable)
+        save_answer(answer, asked.question.__name__, asked.output, usable=usable, escape_formulas=escape_formulas)
         answers[asked.name] = answer
     finished = Finished(plan, tally, reports, answers)
     if plan.comparison is not None:
         table = compare({name: reports[name] for name in plan.compared})
-        save_answer(table, "compare", plan.comparison, usable=not finished.not_usable)
+        usable = not finished.not_usable
+        save_answer(table, "compare", plan.comparison, usable=usable, escape_formulas=escape_formulas)
     return finished
 
 
@@ -159,6 +173,17 @@ def _time(plan: Plan) -> str:
     from bayesgroups.report.schema import made_at
 
     return made_at() if os.environ.get("SOURCE_DATE_EPOCH") else UNDATED
+
+
+def _check_folder(plan: Plan) -> None:
+    """Refuse outputs outside of the folder of the analysis, links followed: it may come from somebody else."""
+    home = plan.path.parent.resolve()
+    for output in plan.outputs:
+        if not output.resolve().is_relative_to(home):
+            raise InputError(
+                f"{plan.path.name}: output {str(output)!r} lies outside of the folder of the analysis, {str(home)!r}; name a "
+                "place in it, or allow all places with outputs_anywhere=True"
+            )
 
 
 def _make_folders(plan: Plan) -> None:
@@ -194,7 +219,7 @@ def _tally(plan: Plan) -> xr.Dataset:
     return result
 
 
-def _write(report: xr.DataTree, fit: Fit) -> None:
+def _write(report: xr.DataTree, fit: Fit, escape_formulas: bool) -> None:
     if "output" in fit.files:
         save_report(report, fit.files["output"])
     if "html" in fit.files:
@@ -206,4 +231,4 @@ def _write(report: xr.DataTree, fit: Fit) -> None:
         write_text(fit.files["json"], text)
     if "csv" in fit.files:
         table = report_frame(report, level=fit.level)
-        write_atomically(fit.files["csv"], lambda place: table.to_csv(place, index=False, lineterminator="\n"))
+        write_csv(fit.files["csv"], table, escape_formulas=escape_formulas)

@@ -133,11 +133,11 @@ def _left_out(rate: Bounds, subgroups: NDArray[np.str_]) -> NDArray[np.str_]:
 
 def _counts(tally: xr.Dataset, critics: Critics) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
     """Agreements and disagreements (..., label, subgroup), and the coordinate of what comes before the label."""
-    if "agreements" not in tally:
+    if "agreements" not in tally.data_vars:
         raise SchemaError("the tally holds no agreements and disagreements; make it with bg.disagreement_tally()")
     if critics == "pooled":
         return tally["agreements"].values, tally["disagreements"].values, {}
-    if "critic_agreements" not in tally:
+    if "critic_agreements" not in tally.data_vars:
         raise InputError(f"critics={critics!r} needs counts per critic; make the tally with critic=")
     each = [tally[f"critic_{kind}"].values for kind in ("agreements", "disagreements")]
     if critics == "each":

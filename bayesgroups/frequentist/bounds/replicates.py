@@ -23,7 +23,7 @@ BLOCK = 2_000_000
 
 def units_of(tally: xr.Dataset) -> tuple[Unit, ...]:
     """Units that can be resampled: judgements always, critics and items where the tally was made with them."""
-    available = (True, "critic_agreements" in tally, "item_agreements" in tally)
+    available = (True, "critic_agreements" in tally.data_vars, "item_agreements" in tally.data_vars)
     return tuple(unit for unit, kept in zip(UNITS, available, strict=True) if kept)
 
 

@@ -77,7 +77,7 @@ def splits_of(
     splits: list[list[Split]] = [[] for _ in metrics]
     for fold in sides:
         x = features.values
-        if not dealt and "feature_mean" in tally:
+        if not dealt and "feature_mean" in tally.data_vars:
             # A subgroup that is all left out has the means of the rows left out.
             fitted, left = (side["feature_mean"] for side in (fold.training, fold.validation))
             x = feature_matrix(fold.training.assign(feature_mean=fitted.fillna(left)), formula).values

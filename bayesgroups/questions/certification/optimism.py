@@ -23,6 +23,7 @@ from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Using
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.participation import Imputed
+from bayesgroups.tallies.subgroups import with_attributes
 
 PROBABILITIES = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Along ``probability``: how sure one may want to be that every subgroup reaches a value."""
@@ -197,7 +198,7 @@ def certify(
         "margins": int(margins),
         "imputed": imputed,
     }
-    return joined.assign_coords(opened.coordinates).assign_attrs(attrs | opened.direction)
+    return with_attributes(joined, opened.coordinates).assign_attrs(attrs | opened.direction)
 
 
 def _ends(numbers: Values, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -15,12 +15,12 @@ def standards_of(standards: float | Sequence[float], metrics: Sequence[Values]) 
     """Standards as an array, after `check_standards`."""
     try:
         values = np.atleast_1d(np.asarray(standards, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"standards={standards!r} must be a number or a list of numbers, which hold for every metric; ask about metrics with "
             "standards of their own one by one, each in a tally of its own, as tally.sel(metric=['acc'])"
         ) from None
-    if values.ndim != 1 or not np.isfinite(values).all():
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
         raise InputError(f"standards={standards!r} must be finite values of the metric")
     check_standards("standards", values, metrics)
     if len(values) == 1:

@@ -61,7 +61,7 @@ def contrast_draws(draws: FloatArray, weighted: Weighted, scale: Scale, *, best:
 
 def compare(first: FloatArray, second: FloatArray, scale: Scale) -> FloatArray:
     """Difference, ratio or odds ratio of values; of zeros over zeros NaN, of others over zero infinite."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if scale == "difference":
             return np.asarray(first - second)
         if scale == "ratio":
@@ -95,7 +95,7 @@ def summarise(
         beyond[i] = [np.count_nonzero(row < c if c < null else row > c) / len(row) for c in thresholds]
         mean[i] = row.mean() if many[i] == len(row) else np.nan
     z = np.nan
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         on_scale = np.log(by_contrast) if is_log(scale) else by_contrast
     usable = np.flatnonzero(np.isfinite(on_scale).all(axis=1))
     on_scale = on_scale if len(usable) == len(on_scale) else on_scale[usable]

@@ -78,7 +78,7 @@ def statistics(
     recovered from the limit of the ``answer`` at critical value ``z`` that faces the value, so that test and limits agree.
     """
     degrees = np.full(answer.estimate.shape, np.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ends = (answer.estimate, answer.interval.lower, answer.interval.upper, np.asarray(at))
         estimate, lower, upper, null = (np.log(end) if is_log(scale) else end for end in ends)
         error = np.where(estimate > null, estimate - lower, upper - estimate) / z
@@ -138,7 +138,7 @@ def _of_rates(
         elif single.any():
             answers.append((single, "score", score_odds_ratio(*_table(weighted, cells), z)))
         return answers
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shifted = Interval(of_first.lower / weighted.value, of_first.upper / weighted.value)
     answers = [(number, put_together, shifted), (number & alone, name, shifted)]
     exact = choice == "mid_p"
@@ -205,5 +205,5 @@ def _level(z: float) -> float:
 
 
 def _odds(rate: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.asarray(rate / (1 - rate))

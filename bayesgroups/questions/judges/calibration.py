@@ -67,7 +67,7 @@ def rogan_gladen_answer(tally: xr.Dataset, calibration: xr.Dataset) -> Corrected
 
 def _judged(tally: xr.Dataset) -> tuple[FloatArray, FloatArray]:
     """Rows judged positive and all rows, (subgroup,) each."""
-    if "cell_count" in tally:
+    if "cell_count" in tally.data_vars:
         decisions, _ = read_partial(tally).effective
         if decisions.shape[1] != 2:
             raise InputError(f"the tally has {decisions.shape[1]} decisions; method='rogan_gladen' needs two")

@@ -97,7 +97,7 @@ def judge_corrected(
         return _answer(tally, means, [str(name) for name in tally["metric"].values], alone)
     if method == "regression":
         raise InputError("method='regression' is for mean gold scores; make the tally with bg.gold_score_tally()")
-    if "cell_count" not in tally:
+    if "cell_count" not in tally.data_vars:
         raise InputError(
             "the tally has no cells of outcome and decision; make it with bg.tally(..., unlabelled='keep'), or with "
             "confusion=True where all outcomes are known"
@@ -107,7 +107,7 @@ def judge_corrected(
         return _answer(tally, post_stratified_answer(tally), names, _gold(tally))
     if not any(outcome_of(tally, i) is not None for i in range(len(names))):
         raise InputError(f"method={method!r} is about the share of an outcome, and the tally has {names}; add 'prev'")
-    if "weight" in tally:
+    if "weight" in tally.data_vars:
         raise InputError(f"method={method!r} is for rows without weights; take method='post_stratified'")
     return _answer(tally, ppi_answer(tally, tuned=method == "ppi_tuned"), names, _gold(tally))
 

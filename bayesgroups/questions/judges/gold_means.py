@@ -24,12 +24,12 @@ from bayesgroups.tallies.judged_means import ScoreMoments
 
 def keeps_gold_scores(tally: xr.Dataset) -> bool:
     """True if a tally is one of `bayesgroups.gold_score_tally`."""
-    return "judged_rows" in tally
+    return "judged_rows" in tally.data_vars
 
 
 def gold_mean_answer(tally: xr.Dataset, method: str) -> tuple[Corrected, dict[str, Any]]:
     """Means and normal limits by a method, and those of labelled rows alone where the judge gives scores."""
-    scored = "gold_moments" in tally
+    scored = "gold_moments" in tally.data_vars
     methods = ("regression", "ppi", "ppi_tuned") if scored else ("post_stratified",)
     if method not in methods:
         kind = "scores" if scored else "classes"

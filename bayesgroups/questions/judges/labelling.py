@@ -148,7 +148,7 @@ def rows_to_label(
 
 def _start(source: xr.Dataset | xr.DataTree) -> tuple[xr.Dataset, _Plan]:
     tally = source["constant_data"].to_dataset() if isinstance(source, xr.DataTree) else source
-    if "cell_count" not in tally:
+    if "cell_count" not in tally.data_vars:
         raise InputError(
             "rows_to_label() needs decisions and outcomes; make the tally with bg.tally(..., unlabelled='keep')"
         )

@@ -81,7 +81,7 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
         for name in ("count", "estimate", "row_variance", "sampling_variance")
     )
     freedom_pooled = float(table["pooled_df"])
-    clustered = "cluster_analysis" in table and str(table["cluster_analysis"].values) != "ignore"
+    clustered = "cluster_analysis" in table.data_vars and str(table["cluster_analysis"].values) != "ignore"
     if kind == "estimate":
         variance, freedom = pooled, np.full(count.shape, np.inf)
     else:
@@ -96,7 +96,7 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
     covariance = covariance_of(table, np.isfinite(estimate))
     if covariance is not None:
         variance, freedom = np.diagonal(covariance), table["cluster_count"].values - 1.0
-    weighted = "weight" in table
+    weighted = "weight" in table.data_vars
     return Cells(
         metric=str(table["metric"].values),
         kind=kind,

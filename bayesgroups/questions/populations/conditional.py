@@ -84,7 +84,7 @@ class Confusion:
 
 def read_confusion(tally: xr.Dataset, position: int) -> Confusion | None:
     """Confusion cells behind a metric; none where the tally has none, or the metric is no function of them."""
-    if "cell_count" not in tally:
+    if "cell_count" not in tally.data_vars:
         return None
     numerator, denominator = (
         np.asarray(tally[name].isel(metric=position).transpose("outcome", "decision").values, dtype=np.float64).ravel()

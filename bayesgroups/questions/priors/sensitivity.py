@@ -17,7 +17,7 @@ from bayesgroups.report.diagnostics import K_HAT
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.participation import Imputed, participants
-from bayesgroups.tallies.subgroups import attributes_of
+from bayesgroups.tallies.subgroups import attributes_of, with_attributes
 
 POWERS = (0.25, 4.0)
 """Priors twice and half as wide, where they are normal or half-normal."""
@@ -100,7 +100,7 @@ def prior_sensitivity(
     tables = [_metric(report, str(name), list(powers), places, imputed) for name in table["metric"].values]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", combine_attrs="drop")
     attributes = {name: ("subgroup", table[name].values[places], table[name].attrs) for name in attributes_of(table)}
-    return joined.assign_coords({"metric": table["metric"].values, "subgroup": chosen, **attributes})
+    return with_attributes(joined, {"metric": table["metric"].values, "subgroup": chosen, **attributes})
 
 
 def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[int], imputed: Imputed) -> xr.Dataset:

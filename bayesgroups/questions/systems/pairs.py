@@ -79,7 +79,7 @@ def system_draws(systems: Systems, pooling: Pooling, seed: int) -> SystemDraws:
     if pooling not in ("crossed", "none"):
         raise InputError(f"pooling={pooling!r} is not one of 'crossed', 'none'")
     tally = systems.tally
-    if len(systems.names) == 2 and "pair_count" in tally:
+    if len(systems.names) == 2 and "pair_count" in tally.data_vars:
         cells = tally["pair_count"].values[0]
         cells = cells if systems.first[0] == 0 else np.swapaxes(cells, 0, 1)
         if pooling == "none":

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from bayesgroups.data.files import write_atomically
+from bayesgroups.data.csv_files import write_csv
+from bayesgroups.data.files import write_text
 from bayesgroups.data.netcdf import write_netcdf
 from bayesgroups.errors import InputError
 from bayesgroups.views.tables.records import answer_document, as_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENDINGS = (".nc", ".json", ".csv")
 DESCRIPTIONS = ("estimand", "interval_kind", "interval_method")
 """Variables or attributes that every row of a CSV file repeats, for it has nowhere else to name them."""
 
 
-def save_answer(answer: xr.Dataset, question: str, path: str | Path, *, usable: bool | None = None) -> Path:
+def save_answer(
+    answer: xr.Dataset,
+    question: str,
+    path: str | Path,
+    *,
+    usable: bool | None = None,
+    escape_formulas: bool = False,
+) -> Path:
     """Write the answer of a public function, whole or not at all, in the form that the ending of the file says.
 
     Parameters
@@ -31,6 +42,8 @@ def save_answer(answer: xr.Dataset, question: str, path: str | Path, *, usable: 
         every row.
     usable : bool, optional
         Whether the report behind it passed its diagnostics.
+    escape_formulas : bool
+        As in `bayesgroups.views.tables.export_report`.
 
     Returns
     -------
@@ -54,7 +67,10 @@ def save_answer(answer: xr.Dataset, question: str, path: str | Path, *, usable: 
     ending = check_ending(target)
     if ending == ".nc":
         return write_netcdf(target, _storable(answer))
-    return write_atomically(target, lambda place: _write(answer, question, usable, place, ending))
+    document = answer_document(answer, question, usable=usable)
+    if ending == ".json":
+        return write_text(target, as_text(document) + "\n")
+    return write_csv(target, _frame(answer, document), escape_formulas=escape_formulas)
 
 
 def check_ending(path: Path) -> str:
@@ -67,11 +83,8 @@ def check_ending(path: Path) -> str:
     return ending
 
 
-def _write(answer: xr.Dataset, question: str, usable: bool | None, place: Path, ending: str) -> None:
-    document = answer_document(answer, question, usable=usable)
-    if ending == ".json":
-        place.write_text(as_text(document) + "\n", encoding="utf-8")
-        return
+def _frame(answer: xr.Dataset, document: dict[str, Any]) -> pd.DataFrame:
+    """The table of most dims, with the descriptions in every row."""
     import pandas as pd
 
     largest = max(document["tables"], key=lambda table: len(table["dims"]))
@@ -79,7 +92,7 @@ def _write(answer: xr.Dataset, question: str, usable: bool | None, place: Path, 
     for name in reversed(DESCRIPTIONS):
         if name not in frame and (words := _repeated(answer, name, largest)) is not None:
             frame.insert(len(largest["dims"]), name, words)
-    frame.to_csv(place, index=False, lineterminator="\n")
+    return frame
 
 
 def _repeated(answer: xr.Dataset, name: str, table: dict[str, Any]) -> list[str] | None:

@@ -21,7 +21,7 @@ _LIU = (
     "Liu, Xu, Li (2020), A bootstrap lasso + partial ridge method to construct confidence intervals for parameters in "
     "high-dimensional sparse linear models"
 )
-_BOUNDS = "Gustafson (2010), Partially identified models, doi:10.2202/1557-4679.1206"
+_BOUNDS = "Gustafson (2010), Bayesian inference for partially identified models, doi:10.2202/1557-4679.1206"
 _SUREMAP = "Khodak, Mackey, Chouldechova, Dudik (2024), SureMap, doi:10.48550/arXiv.2411.09730"
 
 PAPERS = {

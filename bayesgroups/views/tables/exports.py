@@ -7,6 +7,7 @@ from typing import Any
 
 import xarray as xr
 
+from bayesgroups.data.csv_files import write_csv
 from bayesgroups.data.files import write_atomically, write_text
 from bayesgroups.errors import InputError, MissingDependencyError
 from bayesgroups.report.view import metrics_of, read
@@ -18,7 +19,7 @@ from bayesgroups.views.tables.report_documents import report_document
 ENDINGS = (".csv", ".parquet", ".json", ".html", ".tex")
 
 
-def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95) -> Path:
+def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95, escape_formulas: bool = False) -> Path:
     """Write the estimates of a report as a table, whole or not at all, in the form that the ending of the file says.
 
     Parameters
@@ -30,6 +31,9 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95)
         ``.html`` and ``.tex`` are set by Great Tables.
     level : float
         Level of the intervals.
+    escape_formulas : bool
+        Whether texts of a ``.csv`` that a spreadsheet would compute (they open with ``=``, ``+``, ``-``, ``@``, a tab or a
+        carriage return, and are no numbers) get a leading apostrophe.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95)
         return write_text(target, "\n".join(parts) + "\n")
     frame = report_frame(report, level=level)
     if ending == ".csv":
-        return write_atomically(target, lambda place: frame.to_csv(place, index=False, lineterminator="\n"))
+        return write_csv(target, frame, escape_formulas=escape_formulas)
     try:
         return write_atomically(target, lambda place: frame.to_parquet(place, index=False))
     except ImportError as problem:

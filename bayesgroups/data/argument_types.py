@@ -1,0 +1,121 @@
+"""Types of arguments, held against the annotations of a public function."""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+
+NAMES = {
+    bool: "True or False",
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    type(None): "None",
+    Path: "a path",
+}
+"""Types in words."""
+MAX_SHOWN = 60
+"""Characters of a value that a message shows."""
+
+
+def fits(value: object, annotation: Any) -> bool:
+    """True if a value has the type of an annotation, or nobody can tell.
+
+    Numbers of NumPy are numbers, whole ones also where any number fits, and True is none; a sequence may be any collection.
+
+    >>> fits(1, float), fits(True, float), fits("zz", Literal["a", "b"]), fits(["x", 1], Iterable[str])
+    (True, False, False, False)
+    """
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return any(fits(value, part) for part in arguments)
+    if origin is Literal:
+        return any(value == choice for choice in arguments) if isinstance(value, str | bool | int | None) else False
+    if annotation is bool:
+        return isinstance(value, bool) or type(value).__name__ == "bool" or (isinstance(value, int) and value in (0, 1))
+    if annotation in (int, float):
+        number = isinstance(value, Integral if annotation is int else Real) and not isinstance(value, bool)
+        return number and not (isinstance(value, int) and abs(value) > sys.float_info.max)
+    if annotation is Path:
+        return isinstance(value, os.PathLike)
+    if origin is tuple:
+        return _fits_items(value, arguments[0]) if arguments else True
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(
+            fits(each, part) for pair in value.items() for each, part in zip(pair, arguments, strict=False)
+        )
+    if isinstance(origin, type) and issubclass(origin, Iterable):
+        return _fits_items(value, arguments[0])
+    if origin is Callable or annotation is Callable:
+        return callable(value)
+    if isinstance(annotation, type) and origin is None:
+        return annotation in (object, Any) or isinstance(value, annotation)
+    return True
+
+
+def is_closed(annotation: Any) -> bool:
+    """True if an annotation has a finite number of values: another value must not pass, even where a function takes it."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    return all(part in (bool, type(None)) or get_origin(part) is Literal for part in parts)
+
+
+def described(annotation: Any) -> str:
+    """An annotation in words.
+
+    >>> described(Literal["a", "b"] | None), described(float), described(Iterable[str])
+    ("'a', 'b' or None", 'a number', 'a sequence, each a text')
+    """
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        words = list(dict.fromkeys(described(part) for part in arguments))
+        return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    if origin is Literal:
+        return ", ".join(map(repr, arguments))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"a mapping from {described(arguments[0])} to {described(arguments[1])}"
+    if isinstance(origin, type) and issubclass(origin, Iterable):
+        return f"a sequence, each {described(arguments[0])}"
+    return NAMES.get(annotation) or str(getattr(annotation, "__name__", annotation))
+
+
+def mismatch(owner: str, name: str, annotation: Any, value: object) -> str:
+    """The message of an argument of another type.
+
+    >>> mismatch("ranks()", "level", float, "high")
+    "ranks(): level= must be a number; got 'high' (str)"
+    """
+    text = (
+        " ".join(repr(value).split())
+        if isinstance(value, str | int | float | bool | tuple | list | dict | None)
+        else ""
+    )
+    cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    kind = type(value).__name__
+    return f"{owner}: {name}= must be {described(annotation)}; got {f'{cut} ({kind})' if cut else kind}"
+
+
+def annotations_of(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    """Annotations as types; those that name what only type checkers import are left out."""
+    types_of = {}
+    for name, text in annotations.items():
+        with suppress(NameError, AttributeError, TypeError):
+            types_of[name] = eval(text, dict(names)) if isinstance(text, str) else text
+    return types_of
+
+
+def _fits_items(value: object, item: Any) -> bool:
+    if isinstance(value, str | bytes):
+        return isinstance(value, str) and fits(value, item)
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(fits(each, item) for each in value)
+    if isinstance(value, np.ndarray) or hasattr(value, "to_numpy"):
+        return all(fits(each, item) for each in np.asarray(value).ravel().tolist())
+    return isinstance(value, Iterable) and not isinstance(value, Mapping)

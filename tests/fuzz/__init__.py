@@ -1,0 +1,1 @@
+"""Random and hostile inputs: each is answered rightly or refused in the words of the package."""

@@ -1,0 +1,69 @@
+"""Outcomes of cases: refused, answered, a raw error, a wrong answer, a hang, and warnings that leaked."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import signal
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+from bayesgroups.errors import BayesgroupsError
+from tests.fuzz.cases import CASES, WrongAnswerError
+
+MAX_SECONDS = 20
+"""Time from which a case hangs."""
+COLUMNS = ("refused", "answered", "raw", "wrong", "hang", "warned")
+
+
+class _HangError(BaseException):
+    pass
+
+
+def outcome(category: str, seed: int, number: int) -> tuple[str, str, bool]:
+    """One of `COLUMNS`, the message, and whether a warning of NumPy or pandas leaked; the same seed and number, the same case."""
+    rng = np.random.default_rng([seed, number, list(CASES).index(category)])
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise _HangError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
+    quiet = io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as leaked:
+        warnings.simplefilter("always")
+        try:
+            with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+                CASES[category](rng, Path(folder))
+            result, message = "answered", ""
+        except BayesgroupsError as problem:
+            result, message = "refused", str(problem)
+        except WrongAnswerError as problem:
+            result, message = "wrong", str(problem)
+        except _HangError:
+            result, message = "hang", f"more than {MAX_SECONDS} s"
+        except Exception as problem:
+            result, message = "raw", f"{type(problem).__name__}: {problem}"
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+    warned = [each for each in leaked if issubclass(each.category, RuntimeWarning | FutureWarning)]
+    return result, message or (str(warned[0].message) if warned else ""), bool(warned)
+
+
+def count(cases: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]:
+    """Outcomes by category of as many cases, dealt out in turn, and a line for each that is a fault."""
+    table: dict[str, Counter[str]] = {category: Counter() for category in CASES}
+    faults = []
+    for number in range(cases):
+        category = list(CASES)[number % len(CASES)]
+        result, message, warned = outcome(category, seed, number)
+        table[category].update(["cases", result, *(["warned"] if warned else [])])
+        if warned or result in ("raw", "wrong", "hang"):
+            faults.append(f"{category} {number}: {result}{' warned' if warned else ''}: {message}")
+    return table, faults

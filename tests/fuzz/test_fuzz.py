@@ -1,0 +1,88 @@
+"""A slice of the fuzzing: no raw error, no wrong number, no hang, no leaked warning; and what earlier runs found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesgroups as bg
+from bayesgroups.errors import InputError
+from tests.fuzz import cases
+from tests.fuzz.cases import CASES, WrongAnswerError
+from tests.fuzz.outcomes import count, outcome
+
+COUNTS = bg.tally_from_counts([1, 3], [4, 9], pd.DataFrame({"g": ["a", "b"]}))
+
+
+def test_no_case_is_a_fault() -> None:
+    table, faults = count(cases=60, seed=1)
+    assert faults == []
+    assert sum(each["cases"] for each in table.values()) == 60
+    assert sum(each["answered"] for each in table.values()) > 10
+
+
+@pytest.mark.parametrize("category", list(CASES))
+def test_cases_are_the_same_again(category: str) -> None:
+    assert outcome(category, 3, 4)[0] == outcome(category, 3, 4)[0]
+
+
+def test_faults_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raw(*_: object) -> None:
+        raise ZeroDivisionError("nothing")
+
+    def wrong(*_: object) -> None:
+        raise WrongAnswerError("2, not 1")
+
+    def warned(*_: object) -> None:
+        np.log(np.zeros(1))
+
+    def endless(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr("tests.fuzz.outcomes.MAX_SECONDS", 0.2)
+    for case, expected in ((raw, "raw"), (wrong, "wrong"), (warned, "answered"), (endless, "hang")):
+        monkeypatch.setattr(cases, "CASES", {"x": case})
+        monkeypatch.setattr("tests.fuzz.outcomes.CASES", {"x": case})
+        result, _, leaked = outcome("x", 1, 1)
+        assert (result, leaked) == (expected, case is warned)
+
+
+def test_a_recount_notices_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    tally = bg.tally
+
+    def shifted(*args: Any, **given: Any) -> Any:
+        answer = tally(*args, **given)
+        return answer.assign(estimate=answer["estimate"] + 0.01)
+
+    monkeypatch.setattr(bg, "tally", shifted)
+    assert "wrong" in {outcome("frames", 1, number)[0] for number in range(20)}
+
+
+@pytest.mark.parametrize("ask", [bg.ranks, bg.certify, bg.contrasts])
+def test_negative_seeds(ask: Any) -> None:
+    with pytest.raises(InputError, match="seed.* must be a whole number, 0 or larger; got -1"):
+        ask(COUNTS, seed=-1)
+
+
+def test_no_standards() -> None:
+    with pytest.raises(InputError, match=r"standards=\[\] must be finite values of the metric"):
+        bg.certify(COUNTS, standards=[])
+
+
+def test_numbers_too_large_for_a_setting() -> None:
+    with pytest.raises(
+        InputError, match=r"JamesStein: centre= must be|StructuredRegression: expected_effects= must be"
+    ):
+        bg.StructuredRegression(expected_effects=10**400)
+
+
+def test_names_of_files_that_are_too_long(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written: File name too long"):
+        bg.save_tally(COUNTS, tmp_path / ("x" * 300))
+    with pytest.raises(InputError, match="cannot be read: File name too long"):
+        bg.open_tally(tmp_path / ("x" * 300))
