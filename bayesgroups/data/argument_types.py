@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
-
-import numpy as np
+from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 
 NAMES = {
     bool: "True or False",
@@ -46,8 +44,8 @@ def fits(value: object, annotation: Any) -> bool:
         return number and not (isinstance(value, int) and abs(value) > sys.float_info.max)
     if annotation is Path:
         return isinstance(value, os.PathLike)
-    if origin is tuple:
-        return _fits_items(value, arguments[0]) if arguments else True
+    if origin is tuple and arguments:
+        return _fits_tuple(value, arguments)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(
             fits(each, part) for pair in value.items() for each, part in zip(pair, arguments, strict=False)
@@ -56,6 +54,8 @@ def fits(value: object, annotation: Any) -> bool:
         return _fits_items(value, arguments[0])
     if origin is Callable or annotation is Callable:
         return callable(value)
+    if is_typeddict(annotation):
+        return isinstance(value, Mapping)
     if isinstance(annotation, type) and origin is None:
         return annotation in (object, Any) or isinstance(value, annotation)
     return True
@@ -81,6 +81,8 @@ def described(annotation: Any) -> str:
         return ", ".join(map(repr, arguments))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return f"a mapping from {described(arguments[0])} to {described(arguments[1])}"
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        return f"({', '.join(map(described, arguments))})"
     if isinstance(origin, type) and issubclass(origin, Iterable):
         return f"a sequence, each {described(arguments[0])}"
     return NAMES.get(annotation) or str(getattr(annotation, "__name__", annotation))
@@ -111,11 +113,22 @@ def annotations_of(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> 
     return types_of
 
 
+def _fits_tuple(value: object, parts: tuple[Any, ...]) -> bool:
+    """True if a value has the parts of a tuple of any length, or of a fixed one."""
+    if parts[-1] is Ellipsis:
+        return _fits_items(value, parts[0])
+    if not isinstance(value, list | tuple) or len(value) != len(parts):
+        return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | list | tuple)
+    return all(fits(each, part) for each, part in zip(value, parts, strict=True))
+
+
 def _fits_items(value: object, item: Any) -> bool:
     if isinstance(value, str | bytes):
         return isinstance(value, str) and fits(value, item)
     if isinstance(value, list | tuple | set | frozenset):
         return all(fits(each, item) for each in value)
-    if isinstance(value, np.ndarray) or hasattr(value, "to_numpy"):
+    if hasattr(value, "to_numpy") or hasattr(value, "ravel"):
+        import numpy as np  # the command line asks for types of options before anything heavy is imported
+
         return all(fits(each, item) for each in np.asarray(value).ravel().tolist())
     return isinstance(value, Iterable) and not isinstance(value, Mapping)

@@ -127,7 +127,9 @@ def _check_alike(first: xr.Dataset, other: xr.Dataset) -> None:
             f"tallies have different directions: larger values of metric {name!r} are better in one and worse in another; say "
             "the same larger_is_better= in all of them"
         )
-    if ("weight" in first.data_vars) != ("weight" in other.data_vars) or ("cluster_cell" in first.dims) != ("cluster_cell" in other.dims):
+    if ("weight" in first.data_vars) != ("weight" in other.data_vars) or ("cluster_cell" in first.dims) != (
+        "cluster_cell" in other.dims
+    ):
         raise InputError("tallies differ in weights= or cluster=; make all of them alike")
     if first.get("feature", xr.DataArray([])).values.tolist() != other.get("feature", xr.DataArray([])).values.tolist():
         raise InputError("tallies have different features; make all of them alike")

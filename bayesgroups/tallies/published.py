@@ -162,9 +162,9 @@ def tally_from_estimates(
         np.isinf(z) | np.isinf(v), labels, "estimate and sampling_variance must be finite, or NaN where there is none"
     )
     _refuse(
-        np.maximum(np.abs(z), v) > MAX_MAGNITUDE,
+        (np.abs(z) > MAX_MAGNITUDE) | (np.sqrt(np.maximum(v, 0.0)) > 1.01 * MAX_MAGNITUDE),
         labels,
-        f"estimate and sampling_variance must be at most {MAX_MAGNITUDE:g}; give them in larger units",
+        f"estimate must be at most {MAX_MAGNITUDE:g}, and sampling_variance its square; give them in larger units",
     )
     _refuse(v < 0, labels, "sampling_variance must not be negative")
     _refuse(np.isfinite(z) & ~np.isfinite(v), labels, "an estimate without a sampling variance; give both or neither")

@@ -21,6 +21,7 @@ CALIBRATIONS = {
     "crossed_effects": "`CrossedEffects`",
     "structured_regression": "`StructuredRegression`",
     "confusion": "`ConfusionModel`",
+    "few_labels": "`ConfusionModel` of few labels",
     "model_based_metrics": "`ModelBasedMetrics`",
     "disagreement": "`DisagreementModel`",
     "poststratification": "target populations",

@@ -78,7 +78,7 @@ def run_analysis(
     outputs_anywhere : bool
         Whether the file may name outputs, or a folder of them, outside of the folder in which it lies.
     escape_formulas : bool
-        As in `bayesgroups.views.tables.export_report`, for every ``.csv``.
+        As in `bayesgroups.views.tables.exports.export_report`, for every ``.csv``.
 
     Returns
     -------

@@ -191,6 +191,7 @@ def certify(
         coordinates = {"probability": list(PROBABILITIES)} | ({} if asked is None else {"standard": asked})
         tables.append(xr.Dataset(data, coords=coordinates))
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", fill_value=np.nan)
+    assert isinstance(joined, xr.Dataset)  # xarray's own types leave it open
     attrs = {
         "level": level,
         "correction": correction,

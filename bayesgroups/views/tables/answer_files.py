@@ -43,7 +43,7 @@ def save_answer(
     usable : bool, optional
         Whether the report behind it passed its diagnostics.
     escape_formulas : bool
-        As in `bayesgroups.views.tables.export_report`.
+        As in `bayesgroups.views.tables.exports.export_report`.
 
     Returns
     -------
