@@ -38,7 +38,7 @@ def band(number: int) -> tuple[FloatArray, FloatArray]:
 def rank_figure() -> Figure:
     """Difference of the distribution function of the ranks from the diagonal, all quantities, a panel per engine and design."""
     drawn = [
-        (title.strip("`"), design, each)
+        (title.replace("`", ""), design.replace("_", " "), each)
         for name, title in records.CALIBRATIONS.items()
         for design, each in records.ranks(name).items()
     ]
