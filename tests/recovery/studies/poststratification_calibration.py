@@ -2,11 +2,12 @@
 
     python -m tests.recovery.studies.poststratification_calibration --output tests/recovery/records/sbc_poststratification.csv
 
-takes three minutes of one core. Rates of the cells come from the prior of partial pooling, which fits them; targets are
+takes four minutes of one core. Rates of the cells come from the prior of partial pooling, which fits them; targets are
 weighted with sizes far from the rows, one cell has people and no rows. Quantities are ``all``, ``race=a``, ``sex=f`` with known
 sizes, ``finite`` (the rate of all people of a population twice the size of the evaluation), and ``sampled``: shares from a flat
-Dirichlet distribution that are known from a second sample, to which the same prior is given. The record has the rank of each
-true value among `DRAWS` draws, one line per simulated table.
+Dirichlet distribution that are known from a second sample, to which the same prior is given; and the ``difference`` and ``ratio``
+of women and men at equal race, by `bayesgroups.contrasts`, whose probability beyond the truth tells its rank. The record has the
+rank of each true value among `DRAWS` draws, one line per simulated table.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.files import write_text
 from examples.records import rows_as_csv
 
-QUANTITIES = ("all", "race=a", "sex=f", "finite", "sampled")
+QUANTITIES = ("all", "race=a", "sex=f", "finite", "sampled", "difference", "ratio")
 WHO = pd.DataFrame({"race": np.repeat(["a", "b", "c"], 2), "sex": ["f", "m"] * 3})
 ROWS = np.array([3, 20, 8, 60, 150, 0])
 PEOPLE = np.array([400, 100, 300, 50, 100, 200])
@@ -64,9 +65,29 @@ def replication(number: int, seed: int = SEED) -> dict[str, int]:
         "finite": float((successes + unseen).sum() / twice.sum()),
         "sampled": float(shares @ rates),
     }
+    race = np.array([PEOPLE[WHO["race"] == level].sum() for level in "abc"])
+    women, men = (float(np.average(rates[sex::2], weights=race)) for sex in (0, 1))
     draws = {name: _drawn(known, name) for name in QUANTITIES[:3]}
     draws |= {"finite": _drawn(finite, "all"), "sampled": _drawn(sampled, "all")}
-    return {name: _rank(draws[name], truth[name], rng) for name in QUANTITIES}
+    ranks = {name: _rank(draws[name], truth[name], rng) for name in draws}
+    return {name: ranks[name] for name in QUANTITIES[:5]} | _contrasted(report, women - men, women / men)
+
+
+def _contrasted(report: xr.DataTree, difference: float, ratio: float) -> dict[str, int]:
+    """Ranks of contrasts, from the share of all draws beyond the truth: below it where it is below equality, else above it."""
+    truth = {"difference": (difference, 0.0), "ratio": (ratio, 1.0)}
+    answer = bg.contrasts(
+        report, {"sex": "m"}, within="race", scale=tuple(truth), population=WHO.assign(count=PEOPLE), imputed="include",
+        thresholds={name: (value,) for name, (value, _) in truth.items()}, simultaneous=False, using="posterior",
+    )  # fmt: skip
+    line = answer.sel(approach="bayesian", metric="acc", contrast="sex=f against sex=m at equal race")
+    number = report["posterior"].to_dataset()["mu"].isel(metric=0, subgroup=0).size
+    ranks = {}
+    for name, (value, equal) in truth.items():
+        share = float(line["probability_beyond"].sel(scale=name, threshold=value).squeeze())
+        below = round((share if value < equal else 1 - share) * number)
+        ranks[name] = below * (DRAWS + 1) // (number + 1)
+    return ranks
 
 
 def _drawn(report: xr.DataTree, target: str) -> FloatArray:
