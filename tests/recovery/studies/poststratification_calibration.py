@@ -77,7 +77,7 @@ def _contrasted(report: xr.DataTree, difference: float, ratio: float) -> dict[st
     """Ranks of contrasts, from the share of all draws beyond the truth: below it where it is below equality, else above it."""
     truth = {"difference": (difference, 0.0), "ratio": (ratio, 1.0)}
     answer = bg.contrasts(
-        report, {"sex": "m"}, within="race", scale=tuple(truth), population=WHO.assign(count=PEOPLE), imputed="include",
+        report, {"sex": "m"}, within="race", scale=("difference", "ratio"), population=WHO.assign(count=PEOPLE), imputed="include",
         thresholds={name: (value,) for name, (value, _) in truth.items()}, simultaneous=False, using="posterior",
     )  # fmt: skip
     line = answer.sel(approach="bayesian", metric="acc", contrast="sex=f against sex=m at equal race")
