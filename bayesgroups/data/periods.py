@@ -1,21 +1,12 @@
-"""Periods of a calendar: their labels, which sort in time, and every one from the first to the last."""
+"""Periods of a calendar: their labels, as ISO 8601 writes them (quarters as is usual), and every one from the first to the last."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Literal
 
 Period = Literal["year", "quarter", "month", "week", "day"]
-FORM = {
-    "year": r"\d{4}",
-    "quarter": r"\d{4}-Q[1-4]",
-    "month": r"\d{4}-\d{2}",
-    "week": r"\d{4}-W\d{2}",
-    "day": r"\d{4}-\d{2}-\d{2}",
-}
-"""Labels of periods, as ISO 8601 writes them; that of quarters is the usual one."""
 
 
 def period_of(day: date, period: Period) -> str:
@@ -67,12 +58,3 @@ def calendar(labels: Sequence[str], period: Period) -> list[str]:
         if label != every[-1]:
             every.append(label)
     return every
-
-
-def are_periods(labels: Sequence[str], period: Period) -> bool:
-    """True if all labels are those of periods.
-
-    >>> are_periods(["2026-03"], "month"), are_periods(["2026-03", "March"], "month")
-    (True, False)
-    """
-    return all(re.fullmatch(FORM[period], label) for label in labels)

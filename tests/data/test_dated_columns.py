@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesgroups.data.dated_columns import check_time, dated
-from bayesgroups.data.periods import Period, are_periods, calendar, first_day, period_of
+from bayesgroups.data.periods import Period, calendar, first_day, period_of
 from bayesgroups.data.sources import open_source
 from bayesgroups.errors import InputError
 
@@ -63,7 +63,6 @@ def test_calendars_are_without_gaps_and_sort_in_time(day: dt.date, length: int, 
     days = [day + dt.timedelta(days=i) for i in range(length + 1)]
     expected = list(dict.fromkeys(period_of(each, period) for each in days))
     assert calendar([expected[0], expected[-1]], period) == expected == sorted(expected)
-    assert are_periods(expected, period)
     assert period_of(first_day(expected[-1], period), period) == expected[-1]
     assert calendar([], period) == []
 
