@@ -6,6 +6,7 @@ subgroup. Cells without weight take no part, whatever they hold.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +49,10 @@ def all_but_one(weights: FloatArray) -> AllButOne | None:
     >>> apart.cell[:3].tolist(), (apart.shares / apart.shares[0]).round(12).tolist()
     ([0, 1, 2], [1.0, 2.0, 5.0])
     """
+    if len(weights) < MIN_CONTRASTS or np.count_nonzero(weights) != weights.size - len(weights):
+        return None
     absent = weights == 0
-    if len(weights) < MIN_CONTRASTS or not (absent.sum(axis=1) == 1).all():
+    if not (absent.sum(axis=1) == 1).all():
         return None
     cell = absent.argmax(axis=1)
     second = int((cell != cell[0]).argmax())
@@ -63,6 +66,41 @@ def all_but_one(weights: FloatArray) -> AllButOne | None:
     factor = weights.sum(axis=1) / (shares.sum() - shares[cell])
     expected = factor[:, None] * np.where(absent, 0.0, shares)
     return AllButOne(shares, cell, factor) if np.allclose(weights, expected, rtol=1e-12, atol=0) else None
+
+
+class Sums:
+    """Sums of draws by weights (contrast, cell), whose pattern is looked at once.
+
+    Columns where one cell has all the weight, one sum where all contrasts have the same weights; where each is that of all
+    cells but one, as that of the rest is, it is the sum of all less that cell.
+
+    >>> sums = Sums(np.array([[1.0, 0, 0], [0, 0.25, 0.75]])).on(np.array([[1.0, 2, 4], [5, 2, 2]]))
+    >>> sums(slice(None)).tolist(), sums(slice(1, 2)).tolist()
+    ([[1.0, 3.5], [5.0, 2.0]], [[3.5], [2.0]])
+    """
+
+    def __init__(self, weights: FloatArray) -> None:
+        self._weights = weights
+        self._alike = len(weights) > 1 and bool((weights == weights[0]).all())
+        one = np.count_nonzero(weights) == len(weights) and bool((weights.max(axis=1) == 1).all())
+        self._cell = weights.argmax(axis=1) if one else None
+        self._apart = None if one else all_but_one(weights)
+
+    def on(self, draws: FloatArray) -> Callable[[slice], FloatArray]:
+        """Function from places of contrasts to their sums (draw, contrast), so that few are in memory at once."""
+        many = len(self._weights)
+        if self._alike:
+            whole = np.broadcast_to(weighted_sum(self._weights[:1], draws), (len(draws), many))
+        elif self._cell is not None:
+            cell = self._cell
+            return lambda some: draws.T[cell[some]].T
+        elif self._apart is not None and np.isfinite(draws).all():
+            shares, cell, factor = self._apart
+            total = (draws @ shares)[:, None]
+            return lambda some: (total - draws.T[cell[some]].T * shares[cell[some]]) * factor[some]
+        else:
+            whole = weighted_sum(self._weights, draws)
+        return lambda some: whole[:, some]
 
 
 def difference_factor(over: FloatArray, under: FloatArray, variances: FloatArray) -> FloatArray:

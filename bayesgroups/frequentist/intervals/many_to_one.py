@@ -33,8 +33,11 @@ def dunnett(variances: FloatArray, common: float, level: float, *, sides: int = 
     scale, centre = np.sqrt(variances), np.sqrt(common)
     spread = np.sqrt(variances + common)
     nodes = int(np.clip(30 * (centre / scale).max(initial=0.0), NODES, FINEST))
-    x = np.linspace(-END, END, nodes)[:, None]
+    # With two sides the integrand is the same at x and -x.
+    x = np.linspace(-END, END, nodes)[nodes // 2 if sides == 2 else 0 :, None]
     weight = np.exp(-0.5 * x[:, 0] ** 2)
+    if sides == 2 and nodes % 2:
+        weight[0] /= 2
     weight /= weight.sum()
 
     def excess(c: float) -> float:

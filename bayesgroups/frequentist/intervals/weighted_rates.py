@@ -23,10 +23,19 @@ def mover_sum(
     >>> [round(float(end), 6) for end in mover_sum(rates, limits.lower, limits.upper, shares)]
     [0.556491, 0.682044]
     """
-    counts = weights != 0
-    below, above = np.where(counts, rates - lower, 0.0), np.where(counts, upper - rates, 0.0)
-    total = np.where(counts, rates * weights, 0.0).sum(axis=-1)
-    squares = weights**2
-    down = (squares * np.where(weights > 0, below, above) ** 2).sum(axis=-1)
-    up = (squares * np.where(weights > 0, above, below) ** 2).sum(axis=-1)
+    plus, minus = np.maximum(weights, 0.0) ** 2, np.minimum(weights, 0.0) ** 2
+    below, above = (rates - lower) ** 2, (upper - rates) ** 2
+    total = _sum(weights, rates)
+    down, up = _sum(plus, below), _sum(plus, above)
+    if minus.any():
+        down, up = down + _sum(minus, above), up + _sum(minus, below)
     return np.asarray(total - np.sqrt(down)), np.asarray(total + np.sqrt(up))
+
+
+def _sum(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """Sum (...) of weighted values over the last axis, NaN where one with weight has no value."""
+    lacking = np.isnan(values)
+    total = np.einsum("...c,...c->...", weights, np.where(lacking, 0.0, values))
+    if not lacking.any():
+        return np.asarray(total)
+    return np.where(((weights != 0) & lacking).any(axis=-1), np.nan, total)

@@ -60,9 +60,9 @@ class Answer:
 
 def from_draws(draws: FloatArray, weighted: Weighted, asked: Asked) -> Answer:
     """Posterior contrasts of draws (draw, cell)."""
-    values = contrast_draws(draws, weighted, asked.scale, best=asked.sign if asked.best else 0)
     used = np.where(np.isnan(asked.thresholds), equality(asked.scale), asked.thresholds)
-    summary = summarise(values, asked.scale, asked.level, asked.sign, used, together=asked.together)
+    best = asked.sign if asked.best else 0
+    summary = summarise(draws, weighted, asked.scale, asked.level, asked.sign, used, best=best, together=asked.together)
     answer = _blank(weighted, asked)
     answer |= {
         "estimate": summary.mean if asked.scale == "difference" else summary.median,

@@ -161,7 +161,7 @@ def _vector(cells: Cells, name: str, coefficients: Mapping[str, float]) -> Compa
 
 
 def _pair(name: str, reference: str, over: BoolArray, under: BoolArray, kind: Kind = "pair") -> Comparison:
-    every = np.ones((1, len(over)), dtype=bool)
+    every = np.broadcast_to(True, (1, len(over)))
     return Comparison(f"{name} against {reference}", name, reference, kind, over[None], under[None], every)
 
 

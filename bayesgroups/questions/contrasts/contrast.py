@@ -186,15 +186,15 @@ def contrasts(
     best = best and all(comparison.kind == "best" for comparison in comparisons)
     people = None if population is None else population_of(population, cells)
     answers: dict[str, dict[tuple[int, int], Answer]] = {}
+    weights: dict[int, tuple[Values, Weighted]] = {}
     for each, _, _ in sources:
         approach = "bayesian" if each.using == "posterior" else "frequentist"
         for j, values in enumerate(each.metrics):
             _check_scales(values, scales)
-            weighted = _weighted(values, comparisons, people, across)
-            for i, name in enumerate(scales):
-                answers.setdefault(approach, {})[i, j] = _answer(
-                    each, values, j, weighted, asked(name, values.sign), seed
-                )
+            weighted = _weighted(values, comparisons, people, across, weights.get(j))
+            weights[j] = values, weighted
+            every = _answers(each, values, j, weighted, [asked(name, values.sign) for name in scales], seed)
+            answers.setdefault(approach, {}).update({(i, j): answer for i, answer in enumerate(every)})
     first = opened.metrics
     about: dict[str, list[object]] = {
         "estimand": [values.estimand for values in first], "left_out": [values.left_out for values in first],
@@ -229,8 +229,13 @@ def _check_scales(values: Values, scales: Sequence[Scale]) -> None:
             )
 
 
-def _weighted(values: Values, comparisons: Sequence[Comparison], people: FloatArray | None, across: Across) -> Weighted:
-    """Weights of the comparisons of one metric, by the rows that count or by people."""
+def _weighted(
+    values: Values, comparisons: Sequence[Comparison], people: FloatArray | None, across: Across,
+    before: tuple[Values, Weighted] | None,
+) -> Weighted:  # fmt: skip
+    """Weights of the comparisons of one metric, by the rows that count or by people; those ``before`` where cells are the same."""
+    if before is not None and _same_cells(before[0], values):
+        return before[1]
     if across == "mantel_haenszel" and values.kind != "rate":
         raise InputError(
             f"metric {values.metric!r} is no rate of rows, so it has no effect of Mantel and Haenszel; leave across= out"
@@ -256,14 +261,35 @@ def _weighted(values: Values, comparisons: Sequence[Comparison], people: FloatAr
     )  # fmt: skip
 
 
-def _answer(opened: Source, values: Values, position: int, weighted: Weighted, asked: Asked, seed: int) -> Answer:
-    rng = generator(seed, values.metric, f"contrasts {asked.scale}")
+def _same_cells(first: Values, second: Values) -> bool:
+    """True for values of a metric that weigh the same rows of the same cells."""
+    return first.kind == second.kind and all(
+        np.array_equal(one, other, equal_nan=True)
+        for one, other in (
+            (first.included, second.included),
+            (first.sample.count, second.sample.count),
+            (first.table["rows"].values, second.table["rows"].values),
+            (first.table["estimate"].values, second.table["estimate"].values),
+        )
+    )
+
+
+def _answers(
+    opened: Source, values: Values, position: int, weighted: Weighted, asked: Sequence[Asked], seed: int
+) -> list[Answer]:
+    """Answers about one metric, one for every scale that is asked for."""
+    rngs = [generator(seed, values.metric, f"contrasts {each.scale}") for each in asked]
     if opened.using == "tally":
-        return from_tally(weighted, read_cells(opened.tally, position), asked, rng)
+        cells = read_cells(opened.tally, position)
+        return [from_tally(weighted, cells, each, rng) for each, rng in zip(asked, rngs, strict=True)]
     if opened.using == "bootstrap":
-        return from_replicates(values.spread(rng)[0], values.sample.estimate, weighted, asked)
+        return [
+            from_replicates(values.spread(rng)[0], values.sample.estimate, weighted, each)
+            for each, rng in zip(asked, rngs, strict=True)
+        ]
     assert values.draws is not None, "a posterior has draws"
-    return from_draws(values.draws, weighted, asked)
+    draws = np.asfortranarray(values.draws)
+    return [from_draws(draws, weighted, each) for each in asked]
 
 
 def _in_words(reference: object, vectors: object) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.interval import normal_quantile
-from bayesgroups.frequentist.intervals.linear_contrasts import all_but_one, weighted_sum
+from bayesgroups.frequentist.intervals.linear_contrasts import weighted_sum
 from bayesgroups.questions.contrasts.scales import Scale, equality, is_log
 from bayesgroups.questions.contrasts.weighing import Weighted
+
+AT_ONCE = 32
+"""Contrasts whose draws are summarised at once: few enough that they stay in the cache of a processor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,23 +43,36 @@ def contrast_draws(draws: FloatArray, weighted: Weighted, scale: Scale, *, best:
 
     ``best`` is 1 or -1 where the reference is the largest or smallest value of the draw, and 0 otherwise.
     """
+    return contrasts_on(draws, weighted, scale, best=best)(slice(None))
+
+
+def contrasts_on(
+    draws: FloatArray, weighted: Weighted, scale: Scale, *, best: int = 0
+) -> Callable[[slice], FloatArray]:
+    """Function from places of contrasts to their draws, those of `contrast_draws`, so that few are in memory at once."""
     if weighted.vector.any():
-        return _vectors(draws, weighted.coefficients, scale)
-    first = _sums(draws, weighted.over)
+        whole = _vectors(draws, weighted.coefficients, scale)
+        return lambda some: whole[:, some]
+    first, under = weighted.first.on(draws), weighted.second.on(draws)
     if best:
         taking_part = weighted.under.any(axis=0)
         among = draws[:, taking_part]
-        second = (among.max(axis=1) if best > 0 else among.min(axis=1))[:, None]
+        reference = (among.max(axis=1) if best > 0 else among.min(axis=1))[:, None]
     elif weighted.number.any():
-        second = weighted.value[None]
-    else:
-        second = _sums(draws, weighted.under)
-    answer = compare(first, second, scale)
-    if scale == "odds_ratio":
-        for i, effect in weighted.common.items():
-            answer[:, i] = effect.odds_ratio(draws)
-    answer[:, ~weighted.estimable] = np.nan
-    return answer
+        reference = weighted.value[None]
+    common = weighted.common if scale == "odds_ratio" else {}
+
+    def contrasts(some: slice) -> FloatArray:
+        second = reference if best else reference[:, some] if weighted.number.any() else under(some)
+        answer = compare(first(some), second, scale)
+        places = range(len(weighted.over))[some]
+        for i, place in enumerate(places):
+            if place in common:
+                answer[:, i] = common[place].odds_ratio(draws)
+        answer[:, ~weighted.estimable[some]] = np.nan
+        return answer
+
+    return contrasts
 
 
 def compare(first: FloatArray, second: FloatArray, scale: Scale) -> FloatArray:
@@ -70,88 +86,72 @@ def compare(first: FloatArray, second: FloatArray, scale: Scale) -> FloatArray:
 
 
 def summarise(
-    contrasts: FloatArray, scale: Scale, level: float, sign: int, thresholds: FloatArray, *, together: bool
-) -> Summary:
-    """Summary of contrasts (draw, contrast); ``sign`` is 1 where larger values of the metric are better."""
-    by_contrast = np.ascontiguousarray(contrasts.T)
-    mean, median, low, high, error, worse, equal = (np.full(len(by_contrast), np.nan) for _ in range(7))
-    low_together, high_together = np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    beyond = np.full((len(by_contrast), len(thresholds)), np.nan)
-    finite = np.isfinite(by_contrast)
-    many = finite.sum(axis=1)
-    at = [(1 - level) / 2, 0.5, (1 + level) / 2]
-    whole = many == by_contrast.shape[1]
-    if whole.any():
-        low[whole], median[whole], high[whole] = _quantiles(by_contrast if whole.all() else by_contrast[whole], at)
-    for i in np.flatnonzero(~whole & (~np.isnan(by_contrast)).any(axis=1)):
-        defined = by_contrast[i][~np.isnan(by_contrast[i])]
-        low[i], median[i], high[i] = np.quantile(defined, at, method="inverted_cdf")
-    some = np.flatnonzero((~np.isnan(by_contrast)).any(axis=1))
-    null = equality(scale)
-    for i in some:
-        row = by_contrast[i] if whole[i] else by_contrast[i][~np.isnan(by_contrast[i])]
-        worse[i] = np.count_nonzero(row < null if sign > 0 else row > null) / len(row)
-        equal[i] = np.count_nonzero(row == null) / len(row)
-        beyond[i] = [np.count_nonzero(row < c if c < null else row > c) / len(row) for c in thresholds]
-        mean[i] = row.mean() if many[i] == len(row) else np.nan
-    z = np.nan
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        on_scale = np.log(by_contrast) if is_log(scale) else by_contrast
-    usable = np.flatnonzero(np.isfinite(on_scale).all(axis=1))
-    on_scale = on_scale if len(usable) == len(on_scale) else on_scale[usable]
-    centre = on_scale.mean(axis=1)
-    error[usable] = on_scale.std(axis=1, ddof=1)
-    if together and len(usable):
-        z = _largest(on_scale, centre, error[usable], level)
-        ends = centre - z * error[usable], centre + z * error[usable]
-        low_together[usable], high_together[usable] = np.exp(ends) if is_log(scale) else ends
+    draws: FloatArray, weighted: Weighted, scale: Scale, level: float, sign: int, thresholds: FloatArray, *,
+    best: int = 0, together: bool,
+) -> Summary:  # fmt: skip
+    """Summary of the contrasts of draws (draw, cell), faster where those of a cell lie together in memory.
+
+    ``sign`` is 1 where larger values of the metric are better, and ``best`` as in `contrast_draws`.
+    """
+    of_draws, many = contrasts_on(draws, weighted, scale, best=best), len(weighted.over)
+    mean, centre, error, worse, equal = (np.full(many, np.nan) for _ in range(5))
+    beyond, at = np.full((many, len(thresholds)), np.nan), ((1 - level) / 2, 0.5, (1 + level) / 2)
+    quantiles, largest, null = np.full((many, len(at)), np.nan), np.zeros(len(draws)), equality(scale)
+    for start in range(0, many, AT_ONCE):
+        block = slice(start, start + AT_ONCE)
+        rows = np.ascontiguousarray(of_draws(block).T)
+        finite = np.isfinite(rows)
+        whole = finite.all(axis=1)
+        defined = finite if whole.all() else ~np.isnan(rows)
+        drawn = _counts(defined)
+        drawn[drawn == 0] = np.nan
+        worse[block] = _counts(rows < null if sign > 0 else rows > null) / drawn
+        equal[block] = _counts(rows == null) / drawn
+        for j, threshold in enumerate(thresholds):
+            beyond[block, j] = _counts(rows < threshold if threshold < null else rows > threshold) / drawn
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            mean[block] = np.where(whole, rows.mean(axis=1), np.nan)
+            on_scale = np.log(rows) if is_log(scale) else rows
+            centre[block] = on_scale.mean(axis=1) if is_log(scale) else mean[block]
+            apart = on_scale - centre[block, None]
+            error[block] = np.sqrt(np.einsum("ij,ij->i", apart, apart) / (apart.shape[1] - 1))
+            usable = np.isfinite(error[block])
+            error[block], centre[block] = (
+                np.where(usable, error[block], np.nan),
+                np.where(usable, centre[block], np.nan),
+            )
+        if together:
+            for row, spread in zip(apart, error[block], strict=True):
+                if spread > 0:
+                    np.maximum(largest, np.abs(row, out=row) / spread, out=largest)
+        for i in np.flatnonzero(~whole & defined.any(axis=1)):
+            row = rows[i][defined[i]]
+            quantiles[start + i] = np.quantile(row, at, method="inverted_cdf")
+            mean[start + i] = row.mean() if np.isfinite(row).all() else np.nan
+        quantiles[block] = np.where(whole[:, None], _quantiles(rows, at), quantiles[block])
+    z, low_together, high_together = np.nan, np.full(many, np.nan), np.full(many, np.nan)
+    if together and np.isfinite(error).any():
+        z = float(np.quantile(largest, level)) if (error > 0).any() else normal_quantile(level)
+        ends = centre - z * error, centre + z * error
+        low_together, high_together = np.exp(ends) if is_log(scale) else ends
+    low, median, high = quantiles.T
     return Summary(mean, median, error, low, high, low_together, high_together, worse, beyond, equal, z)
 
 
-def _largest(draws: FloatArray, centre: FloatArray, scale: FloatArray, level: float) -> float:
-    """Quantile of the largest standardised distance of draws (contrast, draw) from their centres; the normal one without spread."""
-    spreads = scale > 0
-    if not spreads.any():
-        return normal_quantile(level)
-    largest = np.zeros(draws.shape[1])
-    for row, middle, error in zip(
-        draws[spreads] if not spreads.all() else draws, centre[spreads], scale[spreads], strict=True
-    ):
-        np.maximum(largest, np.abs(row - middle) / error, out=largest)
-    return float(np.quantile(largest, level))
+def _counts(rows: BoolArray) -> FloatArray:
+    """Numbers (contrast,) of draws that hold."""
+    return np.array([np.count_nonzero(row) for row in rows], dtype=np.float64)
 
 
 def _quantiles(rows: FloatArray, at: Sequence[float]) -> FloatArray:
-    """Quantiles (probability, row) of rows, from the few order statistics between which they lie."""
+    """Quantiles (row, probability) of rows, from the few order statistics between which they lie; changes the order of rows."""
     place = np.asarray(at) * (rows.shape[1] - 1)
     below = np.floor(place).astype(np.int64)
     above = np.minimum(below + 1, rows.shape[1] - 1)
-    ordered = np.partition(rows, np.unique([below, above]), axis=1)
-    low, high = ordered[:, below], ordered[:, above]
-    return np.asarray((low + (place - below) * (high - low)).T)
-
-
-def _sums(draws: FloatArray, weights: FloatArray) -> FloatArray:
-    """Sums (draw, contrast) over cells: columns where one cell has all the weight, once where all contrasts have the same.
-
-    Where each is that of all cells but one, as that of the rest is, it is the sum of all less that cell.
-    """
-    if (weights == weights[0]).all():
-        return np.broadcast_to(weighted_sum(weights[:1], draws), (len(draws), len(weights)))
-    if ((weights == 1).sum(axis=1) == 1).all() and ((weights != 0).sum(axis=1) == 1).all():
-        return _columns(draws, weights.argmax(axis=1))
-    apart = all_but_one(weights)
-    if apart is None or not np.isfinite(draws).all():
-        return weighted_sum(weights, draws)
-    return np.asarray(
-        ((draws @ apart.shares)[:, None] - _columns(draws, apart.cell) * apart.shares[apart.cell]) * apart.factor
-    )
-
-
-def _columns(draws: FloatArray, cell: IntArray) -> FloatArray:
-    """Columns of draws, without a copy where they are all as they stand."""
-    whole = len(cell) == draws.shape[1] and bool((cell == np.arange(len(cell))).all())
-    return draws if whole else np.asarray(draws[:, cell])
+    rows.partition(np.unique([below, above]), axis=1)
+    low, high = rows[:, below], rows[:, above]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(low + (place - below) * (high - low))
 
 
 def _vectors(draws: FloatArray, coefficients: FloatArray, scale: Scale) -> FloatArray:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
+from bayesgroups.frequentist.intervals.linear_contrasts import Sums
 from bayesgroups.questions.contrasts.common import Across, CommonEffect, common_effect
 from bayesgroups.questions.contrasts.comparisons import Comparison
 
@@ -35,6 +36,16 @@ class Weighted:
     imputed_share: FloatArray
     reason: TextArray
     common: Mapping[int, CommonEffect] = field(default_factory=dict)
+
+    @cached_property
+    def first(self) -> Sums:
+        """Sums of values on the side of the subgroup."""
+        return Sums(self.over)
+
+    @cached_property
+    def second(self) -> Sums:
+        """Sums of values on the side of the reference."""
+        return Sums(self.under)
 
     @cached_property
     def vector(self) -> BoolArray:
@@ -103,7 +114,7 @@ def _plain(
     members = [np.concatenate([side(comparison) for comparison in comparisons]) for side in (_over, _under)]
     number = np.array([comparison.kind == "number" for comparison in comparisons])
     weights, covered = [_shares(side, people, included) for side in members], np.ones(len(comparisons))
-    for side in members:
+    for side in members if not included.all() else ():
         total, kept = side @ people, (side & included) @ people
         covered = np.minimum(covered, np.divide(kept, total, out=np.ones(len(total)), where=total > 0))
     reason = np.full(len(comparisons), "", dtype=object)
@@ -164,9 +175,9 @@ def _vector(comparison: Comparison, people: FloatArray, included: BoolArray) -> 
 
 def _shares(members: BoolArray, people: FloatArray, included: BoolArray) -> FloatArray:
     """Weights (stratum, cell) of the members of each stratum that have a value: by people, equal where there are none."""
-    kept = (members & included).astype(np.float64)
-    weight = kept * people
+    kept = members & included
+    weight = np.where(kept, people, 0.0)
     total = weight.sum(axis=1, keepdims=True)
-    weight = np.where(total > 0, weight, kept)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(weight / weight.sum(axis=1, keepdims=True))
+    alike = kept.any(axis=1) & ~(total[:, 0] > 0)
+    weight[alike], total[alike] = kept[alike], kept[alike].sum(axis=1, keepdims=True)
+    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
