@@ -6,8 +6,10 @@ Subgroups that tie over the ranks r, ..., r + m - 1 in a draw have each of these
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.certification.worst import times_worst
@@ -19,10 +21,12 @@ SUMMARIES = ("rank", "lower", "upper", "expected_rank", "probability_best", "pro
 
 def rank(values: FloatArray) -> FloatArray:
     """Ranks along the last axis, 1 for the largest; ties share the mean of theirs, NaN has none."""
-    from scipy.stats import rankdata
+    return np.reshape(_ranked(np.atleast_2d(-values), "average"), values.shape)
 
-    ranks: FloatArray = rankdata(-values, axis=-1, nan_policy="omit")
-    return ranks
+
+def _ranked(rows: FloatArray, ties: Literal["average", "min", "max"]) -> FloatArray:
+    """Ranks within rows, 1 for the smallest."""
+    return np.asarray(pd.DataFrame(rows).rank(axis=1, method=ties), dtype=np.float64)
 
 
 def times_ranked(draws: FloatArray) -> FloatArray:
@@ -30,12 +34,10 @@ def times_ranked(draws: FloatArray) -> FloatArray:
 
     Larger is better. A draw without a value in some subgroup has no ranks; rows and columns sum to the number of the others.
     """
-    from scipy.stats import rankdata
-
     complete = draws[np.isfinite(draws).all(axis=1)]
     groups = draws.shape[1]
-    first = rankdata(-complete, method="min", axis=-1).astype(np.intp) - 1
-    after = rankdata(-complete, method="max", axis=-1).astype(np.intp)
+    first = _ranked(-complete, "min").astype(np.intp) - 1
+    after = _ranked(-complete, "max").astype(np.intp)
     times = np.zeros((groups, groups))
     width = groups + 1
     row = np.broadcast_to(np.arange(groups) * width, first.shape)
