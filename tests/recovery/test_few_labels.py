@@ -14,7 +14,7 @@ from tests.recovery.remade import assert_remade
 from tests.recovery.studies import few_labels as study
 
 RECORD = Path(__file__).parent / "records" / "few_labels.csv"
-KEYS = ("judge", "base", "labels", "drawn", "method", "metric")
+KEYS = ("judge", "base", "labels", "drawn", "method", "metric", "seed")
 
 
 def record() -> list[dict[str, str]]:
@@ -32,9 +32,21 @@ def means(column: str, drawn: str = "random") -> dict[tuple[str, str], float]:
 
 
 def test_the_record_has_all_designs_and_methods() -> None:
-    wanted = [(judge, str(base), *rest, *method) for judge, base, *rest in study.DESIGNS for method in study.METHODS]
+    wanted = [
+        (judge, str(base), *rest, *method, str(study.SEED + part))
+        for part in range(study.PARTS) for judge, base, *rest in study.DESIGNS for method in study.METHODS
+    ]  # fmt: skip
     assert [tuple(line[key] for key in KEYS) for line in record()] == wanted
     assert {line["tables"] for line in record()} == {str(study.TABLES)}
+
+
+def coverage_of_joint(*by: str) -> dict[tuple[str, ...], float]:
+    """Mean coverage of the joint model's prevalence, in every group of lines."""
+    values = defaultdict(list)
+    for line in record():
+        if (line["method"], line["metric"]) == ("joint", "prev"):
+            values[tuple(line[name] for name in by)].append(float(line["coverage"]))
+    return {key: float(np.mean(each)) for key, each in values.items()}
 
 
 def test_the_joint_model_covers_and_is_narrower_than_labels_alone() -> None:
@@ -47,13 +59,15 @@ def test_the_joint_model_covers_and_is_narrower_than_labels_alone() -> None:
     assert all(0.93 < coverage["joint", metric] < 0.985 for metric in ("tpr", "tnr"))
 
 
-def test_no_design_of_the_joint_model_is_far_below_its_level() -> None:
-    """The lowest is a judge whose errors vary by 1 on the logit scale, with 6 to 30 labels: 90 %."""
-    lowest = min(
-        (float(line["coverage"]), line["judge"], line["labels"]) for line in record() if line["method"] == "joint"
-    )
-    assert lowest[0] > 0.89
-    assert lowest[1:] == ("unequal", "6-30")
+def test_the_joint_model_covers_whichever_the_judge_and_the_design() -> None:
+    """97.2 % with judges that are right, 96.3 % wrong, 95.3 % differently wrong; designs from 94.1 to 97.9 % (error 1 to 2.5)."""
+    judges = coverage_of_joint("judge")
+    assert all(0.93 < coverage < 0.975 for coverage in judges.values())
+    assert judges["unequal",] < judges["wrong",] < judges["right",]
+    designs = coverage_of_joint("judge", "base", "labels", "drawn")
+    assert len(designs) == len(study.DESIGNS)
+    assert min(designs.values()) > 0.93
+    assert max(designs.values()) < 0.985
 
 
 def test_labels_half_from_either_decision_bias_rates_of_labels_alone_and_not_the_joint_model() -> None:

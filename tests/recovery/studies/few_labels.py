@@ -2,10 +2,11 @@
 
     python -m tests.recovery.studies.few_labels --output tests/recovery/records/few_labels.csv
 
-takes about a quarter of an hour of one core, in four parts with seeds of their own. Tables have 24 subgroups of three attributes with 60 to 300 judged rows each. Logits of the
-prevalence vary by .6 between subgroups, half of the variance in main effects, a quarter in pairs and a quarter in the subgroup
-itself. Judges are ``right`` (sensitivity and specificity .95), ``wrong`` (.7), or ``unequal`` (.85, and logits of both that vary
-by 1 between subgroups, shared out alike). Labels are drawn at random among the rows of a subgroup, or half from either decision.
+takes about a quarter of an hour of one core, in four parts with seeds of their own. Tables have 24 subgroups of three attributes
+with 60 to 300 judged rows each. Logits of the prevalence vary by .6 between subgroups, half of the variance in main effects, a
+quarter in pairs and a quarter in the subgroup itself. Judges are ``right`` (sensitivity and specificity .95), ``wrong`` (.7), or
+``unequal`` (.85, and logits of both that vary by 1 between subgroups, shared out alike). Labels are drawn at random among the
+rows of a subgroup, or half from either decision.
 """
 
 from __future__ import annotations
