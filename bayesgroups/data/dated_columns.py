@@ -80,8 +80,10 @@ def _day(source: Source, name: str) -> nw.Expr | nw.Series[Any]:
                 raise _no_date(name, value)
         texts = [None if value is None else value.isoformat()[:10] for value in values]
         return nw.new_series(name, texts, nw.String, backend=source.memory.implementation)
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return nw.col(name).cast(nw.String).str.slice(0, 10)
+    if dtype == nw.String:  # a cast makes a text of nothing in frames of older pandas
+        return nw.col(name).str.slice(0, 10)
+    if dtype in (nw.Categorical, nw.Enum):
+        return nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.String).str.slice(0, 10))
     first = source.collect(source.frame.select(nw.col(name)).head(1))[name].to_list()
     raise _no_date(name, first[0] if first else dtype)
 

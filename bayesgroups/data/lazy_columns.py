@@ -81,7 +81,9 @@ def with_roles(
     if roles.y_pred is not None:
         columns.append(plain(roles.y_pred).alias("__decision__"))
     if roles.cluster is not None:
-        cluster = nw.col(roles.cluster).cast(nw.String)
+        cluster = nw.col(roles.cluster)
+        if schema[roles.cluster] != nw.String:  # a cast of texts makes one of nothing in frames of older pandas
+            cluster = cluster.cast(nw.String)
         if schema[roles.cluster].is_float() or schema[roles.cluster] == nw.Object:  # nothing must not become a text
             cluster = nw.when(~absent(source.frame, roles.cluster)).then(cluster)
         columns.append(cluster.alias("__cluster__"))

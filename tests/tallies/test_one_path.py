@@ -43,6 +43,12 @@ def as_arrow(frame: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
+def as_arrow_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns of pandas that are kept by Arrow; older pandas casts infinities on the way."""
+    with np.errstate(invalid="ignore"):
+        return frame.convert_dtypes(dtype_backend="pyarrow").assign(size=frame["size"])
+
+
 def as_duckdb(frame: pd.DataFrame) -> Any:
     need("duckdb")
     import duckdb
@@ -54,7 +60,7 @@ KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "polars": as_polars,
     "polars lazy": lambda frame: as_polars(frame).lazy(),
     "pyarrow": as_arrow,
-    "pandas of arrow": lambda frame: frame.convert_dtypes(dtype_backend="pyarrow").assign(size=frame["size"]),
+    "pandas of arrow": as_arrow_types,
     "iterator": lambda frame: iter([frame.iloc[:3], frame.iloc[3:]]),
 }
 
