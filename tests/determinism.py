@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.views.tables import report_document
 
 
 def rows() -> pd.DataFrame:
@@ -60,7 +61,7 @@ def digests(frame: pd.DataFrame) -> dict[str, str]:
     answers["ranks"] = bg.ranks(reports["crossed effects"])
     every = {"counts": digest_of(counts), "months": digest_of(months)}
     every |= {name: digest_of(answer) for name, answer in answers.items()}
-    page = bg.tables.report_document(reports["crossed effects"])
+    page = report_document(reports["crossed effects"])
     page["attributes"] = {name: said for name, said in page["attributes"].items() if name != "created_at"}
     document = json.dumps(page, sort_keys=True)
     return every | {"document": hashlib.sha256(document.encode()).hexdigest()}

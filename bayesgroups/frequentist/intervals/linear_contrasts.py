@@ -82,9 +82,9 @@ class Sums:
     def __init__(self, weights: FloatArray) -> None:
         self._weights = weights
         self._alike = len(weights) > 1 and bool((weights == weights[0]).all())
-        one = np.count_nonzero(weights) == len(weights) and bool((weights.max(axis=1) == 1).all())
-        self._cell = weights.argmax(axis=1) if one else None
-        self._apart = None if one else all_but_one(weights)
+        single = np.count_nonzero(weights) == len(weights) and bool((weights.max(axis=1) == 1).all())
+        self._cell = weights.argmax(axis=1) if single else None
+        self._apart = None if single else all_but_one(weights)
 
     def on(self, draws: FloatArray) -> Callable[[slice], FloatArray]:
         """Function from places of contrasts to their sums (draw, contrast), so that few are in memory at once."""

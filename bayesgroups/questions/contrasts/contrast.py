@@ -264,8 +264,8 @@ def _weighted(
 def _same_cells(first: Values, second: Values) -> bool:
     """True for values of a metric that weigh the same rows of the same cells."""
     return first.kind == second.kind and all(
-        np.array_equal(one, other, equal_nan=True)
-        for one, other in (
+        np.array_equal(before, now, equal_nan=True)
+        for before, now in (
             (first.included, second.included),
             (first.sample.count, second.sample.count),
             (first.table["rows"].values, second.table["rows"].values),
