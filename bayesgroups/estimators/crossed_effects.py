@@ -15,7 +15,13 @@ from bayesgroups.estimators.base import (
     is_binomial,
     likelihood_words,
 )
-from bayesgroups.estimators.level_orders import cyclic_among, levels_in_order, order_words, orders_by_attribute
+from bayesgroups.estimators.level_orders import (
+    cyclic_among,
+    levels_in_order,
+    order_settings,
+    order_words,
+    orders_by_attribute,
+)
 from bayesgroups.estimators.scales_by_order import ScaleByOrder, by_order, orders, scale_words
 from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
@@ -140,8 +146,7 @@ class CrossedEffects(Estimator):
         return super().settings() | {
             "covariates": list(self.covariates),
             "tau_scale": list(self._scales) if isinstance(self._scales, tuple) else self._scales,
-            "ordered": list(self.ordered) if isinstance(self.ordered, tuple) else dict(self.ordered),
-            "cyclic": list(self.cyclic),
+            **order_settings(self.ordered, self.cyclic),
         }
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:

@@ -63,6 +63,15 @@ def orders_by_attribute(ordered: LevelOrders) -> Mapping[str, Sequence[str] | No
     return ordered if isinstance(ordered, Mapping) else dict.fromkeys(ordered)
 
 
+def order_settings(ordered: LevelOrders, cyclic: Sequence[str]) -> dict[str, object]:
+    """Both settings as a report stores them.
+
+    >>> order_settings(("age",), ()), order_settings((), ())
+    ({'ordered': ['age'], 'cyclic': []}, {'ordered': [], 'cyclic': []})
+    """
+    return {"ordered": list(ordered) if isinstance(ordered, tuple) else dict(ordered), "cyclic": list(cyclic)}
+
+
 def order_words(ordered: LevelOrders, tally: xr.Dataset) -> str:
     """The prior of the shares that follow orders, and the levels in these orders; empty where there is none.
 

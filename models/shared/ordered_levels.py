@@ -126,8 +126,7 @@ def ordered_blocks(
             raise ValueError(f"cyclic names {name!r}, which is not among the ordered attributes {list(ordered)}")
     roots: dict[str, FloatArray] = {}
     for name, order in ordered.items():
-        if name not in by:
-            raise ValueError(f"ordered names {name!r}, but the attributes of the tally are {by}")
+        _check_attribute(name, by)
         levels = [str(level) for level in tally[name].values]
         named = order_of(tally, name) if order is None else [str(level) for level in order]
         _check(name, named, levels)
@@ -157,11 +156,15 @@ def ordered_blocks(
 def order_of(tally: xr.Dataset, name: str) -> list[str]:
     """Levels of an attribute in the order that the tally carries: the one in ``attrs["by"]``, or in which they stand.
 
-    >>> tally = xr.Dataset(coords={"age": ("subgroup", ["old", "young"])}, attrs={"by": '{"orders": {"age": ["young", "old"]}}'})
-    >>> order_of(tally, "age")
+    ValueError if the tally has no such attribute.
+
+    >>> by = '{"by": ["age"], "orders": {"age": ["young", "old"]}}'
+    >>> order_of(xr.Dataset(coords={"age": ("subgroup", ["old", "young"])}, attrs={"by": by}), "age")
     ['young', 'old']
     """
-    carried = json.loads(tally.attrs["by"]).get("orders", {}).get(name)
+    columns = json.loads(tally.attrs["by"])
+    _check_attribute(name, columns["by"])
+    carried = columns.get("orders", {}).get(name)
     levels = carried or list(dict.fromkeys(str(level) for level in tally[name].values))
     return [level for level in levels if level != MISSING_LEVEL]
 
@@ -176,6 +179,11 @@ def _level_root(levels: Sequence[str], named: Sequence[str], *, cyclic: bool) ->
     rows = {level: row for row, level in enumerate([*named, *alone])}
     placed: FloatArray = every[[rows[level] for level in levels]]
     return placed
+
+
+def _check_attribute(name: str, by: Sequence[str]) -> None:
+    if name not in by:
+        raise ValueError(f"ordered names {name!r}, but the attributes of the tally are {by}")
 
 
 def _check(name: str, named: Sequence[str], levels: Sequence[str]) -> None:

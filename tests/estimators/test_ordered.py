@@ -175,11 +175,12 @@ def test_settings_that_cannot_be_meant(settings: dict[str, Any], message: str) -
     ("ordered", "message"),
     [
         ({"income": ["low", "high"]}, "ordered names 'income', but the attributes of the tally are"),
+        (("income",), "ordered names 'income', but the attributes of the tally are"),
         ({"age": ["18", "25", "35", "5O", "65"]}, None),
         ({"age": ["young", "old"]}, "must name two levels of the tally or more; its levels are"),
     ],
 )
-def test_orders_that_do_not_fit_the_tally(ordered: dict[str, list[str]], message: str | None) -> None:
+def test_orders_that_do_not_fit_the_tally(ordered: Any, message: str | None) -> None:
     if message is None:  # a level that the tally lacks may lie between others
         assert bg.estimate(trend(), bg.CrossedEffects(ordered=ordered), seed=1).attrs["inference"] == "elliptical"
         return
