@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bayesgroups.errors import InputError, near_misses
 
@@ -61,6 +61,28 @@ def orders_by_attribute(ordered: LevelOrders) -> Mapping[str, Sequence[str] | No
     {'age': None}
     """
     return ordered if isinstance(ordered, Mapping) else dict.fromkeys(ordered)
+
+
+class Orders(NamedTuple):
+    """Settings of ordered attributes: with their levels or without, and those whose last level is beside the first."""
+
+    ordered: LevelOrders
+    cyclic: tuple[str, ...]
+
+    @property
+    def levels(self) -> Mapping[str, Sequence[str] | None]:
+        """Levels in order by attribute, as models take them."""
+        return orders_by_attribute(self.ordered)
+
+
+def orders_of(word: str, ordered: Mapping[str, Sequence[str]] | Sequence[str], cyclic: Sequence[str]) -> Orders:
+    """Both settings; InputError where they cannot be meant.
+
+    >>> orders_of("compare_systems", ["age"], ()).levels
+    {'age': None}
+    """
+    given = levels_in_order(word, ordered)
+    return Orders(given, cyclic_among(word, cyclic, given))
 
 
 def order_settings(ordered: LevelOrders, cyclic: Sequence[str]) -> dict[str, object]:
