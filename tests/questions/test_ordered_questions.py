@@ -73,7 +73,7 @@ def strata() -> xr.Dataset:
 def test_strata_follow_the_order() -> None:
     answer = bg.maihda(strata(), ordered=("age",), seed=1)
     report = bg.estimate(strata(), bg.CrossedEffects(own_effects="learned", ordered=("age",)), seed=1)
-    expected = report["posterior"]["mu"].mean(("chain", "draw")).sel(metric="fnr").values
+    expected = report["posterior"].to_dataset()["mu"].mean(("chain", "draw")).sel(metric="fnr").values
     np.testing.assert_allclose(answer["value"].sel(approach="bayesian", metric="fnr").values, expected, atol=1e-12)
 
 
@@ -88,7 +88,8 @@ def test_gold_scores_follow_the_order() -> None:
     frame["gold"] = frame["gold"].where(rng.random(400) < 0.3)
     tally = bg.gold_score_tally(frame, ["age"], gold="gold", judge="judge")
     reports = [bg.estimate(tally, bg.CrossedEffects(ordered=order), seed=1) for order in (("age",), ())]
-    spreads = [float(each["posterior"]["mu"].std(("chain", "draw")).sel(subgroup=EMPTY)[0]) for each in reports]
+    draws = [each["posterior"].to_dataset()["mu"].isel(metric=0).sel(subgroup=EMPTY) for each in reports]
+    spreads = [float(each.std()) for each in draws]
     assert spreads[0] < spreads[1]
 
 
