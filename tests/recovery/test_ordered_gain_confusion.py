@@ -1,4 +1,4 @@
-"""The record of what an order of levels is worth to the confusion model, held to the bars and to its page, and a line made again."""
+"""The record of what an order of levels is worth to the confusion model, held to its bars and its page, and a line made again."""
 
 from __future__ import annotations
 

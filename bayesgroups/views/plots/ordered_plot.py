@@ -106,7 +106,7 @@ def ordered_effect(
             raise InputError(f"the report has no {kind} {value!r}; {near_misses(str(value), available)}")
     if level not in LEVELS:
         raise InputError(f"level={level!r} is not one of the report's levels {list(LEVELS)}")
-    ordered, shape, owns_figure = _levels(report, attribute, levels), style.look(size), axes is None
+    ordered, shape, owns_figure = levels_of(report, attribute, levels), style.look(size), axes is None
     table = along_levels(report, attribute, name, ordered).sel(level=level)
     axes = style.begin(axes, shape, 0.62)
     places = np.arange(len(ordered))
@@ -151,7 +151,7 @@ def ordered_effect(
     return axes
 
 
-def _levels(report: xr.DataTree, attribute: str, levels: Sequence[str] | None) -> list[str]:
+def levels_of(report: xr.DataTree, attribute: str, levels: Sequence[str] | None) -> list[str]:
     """Levels in order, of those that the report has."""
     tally = report["constant_data"].to_dataset()
     present = list(dict.fromkeys(str(each) for each in tally[attribute].values))
