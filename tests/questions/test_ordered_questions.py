@@ -33,18 +33,23 @@ def of_empty(answer: xr.Dataset) -> xr.Dataset:
 
 
 def test_differences_of_systems_follow_the_order_that_the_tally_carries() -> None:
-    pairs, turned = (
-        bg.paired_tally(answers(names), by=["age"], systems=list(names)) for names in (("new", "old"), ("old", "new"))
-    )
-    ordered, mirrored = (bg.compare_systems(each, ordered=["age"], seed=1) for each in (pairs, turned))
-    plain = bg.compare_systems(pairs, seed=1)
+    pairs = bg.paired_tally(answers(("new", "old")), by=["age"], systems=["new", "old"])
+    ordered, plain = (bg.compare_systems(pairs, ordered=order, seed=1) for order in (["age"], ()))
     widths = [float((each["upper"] - each["lower"]).isel(pair=0)) for each in map(of_empty, (ordered, plain))]
     assert widths[0] < 0.9 * widths[1]
     side = ordered["difference"].sel(approach="bayesian").isel(pair=0).to_series()
     assert min(side["25"], side["50"]) < side[EMPTY] < max(side["25"], side["50"])
     xr.testing.assert_identical(*(each["difference"].sel(approach="frequentist") for each in (ordered, plain)))
     assert ordered["usable"].values.tolist() == [1, 1]
-    np.testing.assert_array_equal(ordered["difference"].values, -mirrored["difference"].values)
+
+
+@pytest.mark.slow
+def test_mirrored_systems_have_mirrored_answers() -> None:
+    first, second = (
+        bg.compare_systems(bg.paired_tally(answers(names), by=["age"], systems=list(names)), ordered=["age"])
+        for names in (("new", "old"), ("old", "new"))
+    )
+    np.testing.assert_array_equal(first["difference"].values, -second["difference"].values)
 
 
 def test_without_an_order_the_bytes_are_as_before() -> None:

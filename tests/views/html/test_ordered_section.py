@@ -62,7 +62,6 @@ def test_the_factors_of_the_confusion_model_have_words() -> None:
 
 def test_reports_without_an_order_have_no_such_section() -> None:
     assert "Along age" not in render(bg.estimate(counted(), bg.CrossedEffects(), seed=1))
-    assert "Along age" not in render(bg.estimate(counted(), bg.NoPooling(), seed=1))
 
 
 def test_the_command_line_takes_orders_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
