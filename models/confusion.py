@@ -17,15 +17,18 @@ and each factor has crossed effects, components k as in ``subsets``,
     score_offsets: slope ~ Normal(0, 1.1), where the cells have a score, see ``confusion_offsets``
     judged_rate: nothing follows; outcomes have s = 0.4 and a slope on the judged rate of the subgroup, see ``judged_rate``; that
     is so by itself where outcomes are known of some rows only, which then are all rows of ppv and for, while sel has all rows
+    ordered: a share of the variance of every component that crosses an ordered attribute follows the order, in every factor
+    one of its own, ordered_share[f, o] ~ Uniform(0, 1), see ``ordered_levels``; what follows selection has both parts of it
     correlated: nothing follows, and the effects of one cell are correlated across factors, with one LKJ(2) matrix
 
 The shares of the cells are products of the p, and a metric is a ratio of two sums of shares.
 
 Parameters: ``mu(metric, subgroup)``, ``overall(metric)`` the metric where no effect is, ``cell_share(subgroup, outcome,
 decision)``, ``factor_sd(factor, component)``, ``factor_overall(factor)``, ``selection_slope(follower)``,
-``slope(factor_with_score)``, ``judged_rate_slope(judged_factor)``. ``alpha`` is the logit of ``factor_overall``. Latent are ``z``
-and ``z_residual``, the effects moved and scaled as in ``crossed_latents``, ``z_follower`` and ``z_follower_residual`` for the
-factor that follows; with correlated effects ``z`` as above and ``z_partial``, from which correlations are made.
+``slope(factor_with_score)``, ``judged_rate_slope(judged_factor)``, ``ordered_share(factor, ordered)``. ``alpha`` is the
+logit of ``factor_overall``. Latent are ``z`` and ``z_residual``, the effects moved and scaled as in ``crossed_latents``,
+``z_follower`` and ``z_follower_residual`` for the factor that follows, and ``z_ordered``; with correlated effects ``z`` as above
+and ``z_partial``, from which correlations are made.
 
 References
 ----------
@@ -34,6 +37,7 @@ Gelman (2006), doi:10.1214/06-BA117A. Lewandowski, Kurowicka and Joe (2009), doi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +49,7 @@ from numpy.typing import NDArray
 from .crossed_latents import crossed_latents
 from .latent_effects import PseudoData, pseudo_data
 from .likelihoods import observe_successes
+from .ordered_effects import ordered_effects
 from .shared.cells import BinomialCells, NormalCells
 from .shared.confusion_offsets import SLOPE_SCALE, offsets
 from .shared.confusion_tree import (
@@ -58,6 +63,7 @@ from .shared.confusion_tree import (
     tree,
 )
 from .shared.judged_rate import SLOPE_SD, judged_rates, shares_of_counts, uses_judged_rate
+from .shared.ordered_levels import Ordered, ordered_blocks
 from .shared.scales import LOGIT_OVERALL_SCALE
 from .shared.subsets import Subsets, subsets
 
@@ -82,6 +88,8 @@ def build(
     score_offsets: bool = False,
     judged_rate: bool | None = None,
     decision_share: FloatArray | None = None,
+    ordered: Ordered | None = None,
+    cyclic: Sequence[str] = (),
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
 
@@ -108,6 +116,10 @@ def build(
     decision_share : array (draw, subgroup, decision), optional
         Shares of the decisions among all rows, from which judged rates come; by default those of the counts, with half a row
         more. Posterior draws of the same model's decisions are better where few rows are judged.
+    ordered : mapping of str to sequence of str or None, optional
+        Levels of attributes in order; None for those of the tally.
+    cyclic : sequence of str
+        Ordered attributes whose last level is beside the first.
 
     Returns
     -------
@@ -136,9 +148,13 @@ def build(
     judged = uses_judged_rate(tally, judged_rate)
     if judged and correlated:
         raise ValueError("correlated effects have no judged rate; give judged_rate=False or leave correlated out")
+    if ordered and correlated:
+        raise ValueError("correlated effects have no ordered attributes; leave ordered or correlated out")
     own_effects = own_effects or ("floored" if judged else "fixed")
     fixed, floored = (own_effects == kind and len(components.names) > 1 for kind in ("fixed", "floored"))
     followed = follower(found, own_fixed=fixed) if follow_selection and not (correlated or judged) else None
+    along = ordered_blocks(tally, components, ordered or {}, cyclic)
+    along = along.without(len(components.names) - 1) if fixed else along
     scale = factor_scales(found, tau_scale, followed=followed, judged=judged)
     own = own_spreads(found, tau_scale, followed=followed, judged=judged)
     learned = components.names[:-1] if fixed else components.names
@@ -154,9 +170,12 @@ def build(
         alpha: Tensor = pm.Normal("alpha", sigma=LOGIT_OVERALL_SCALE, dims="factor")
         spread: Tensor = pm.HalfNormal("factor_sd", sigma=scale[:, None], dims=("factor", "component"))
         every = pt.concatenate([spread, own[:, None]], axis=1) if fixed else spread
+        following = None
+        if along.shares:
+            every, following = ordered_effects(along, every, len(components.names), "ordered_share", "factor")
         if floored:
             last = np.arange(len(components.names)) == len(components.names) - 1
-            every = pt.sqrt(spread**2 + own[:, None] ** 2 * last)
+            every = pt.sqrt(every**2 + own[:, None] ** 2 * last)
         eta = alpha[:, None] + np.zeros(found.count.shape)
         x = offsets(tally, components) if score_offsets and not judged else {}
         if x:
@@ -167,7 +186,8 @@ def build(
         if correlated:
             eta = eta + _correlated_effects(components, every, found)
         else:
-            eta = _with_effects(eta, components, pseudo_data(seen.shape, counts, NONE, scale), every, found, followed)
+            data = pseudo_data(seen.shape, counts, NONE, scale)
+            eta = _with_effects(eta, components, data, every, found, followed, following)
         p: Tensor = pm.math.invlogit(eta)
         cells = [[share(p, path) for path in row] for row in found.paths]
         middle = [[share(pm.math.invlogit(alpha), path) for path in row] for row in found.paths]
@@ -217,10 +237,15 @@ def _correlated_effects(components: Subsets, spread: Tensor, found: Tree) -> Ten
 
 
 def _with_effects(
-    eta: Tensor, components: Subsets, data: PseudoData, spread: Tensor, found: Tree, followed: int | None
-) -> Tensor:
-    """The predictor ``eta`` (factor, subgroup) with the effects of every factor, of which one may follow the selection rate."""
+    eta: Tensor, components: Subsets, data: PseudoData, spread: Tensor, found: Tree, followed: int | None,
+    ordered: Tensor | None,
+) -> Tensor:  # fmt: skip
+    """The predictor ``eta`` (factor, subgroup) with the effects of every factor, of which one may follow the selection rate.
+
+    ``ordered`` (factor, subgroup) are effects that follow an order, if any do.
+    """
     model: Any = pm.modelcontext(None)
+    eta = eta if ordered is None else eta + ordered
     if followed is None:
         dims = ("factor", "effect", "residual")
         return eta + crossed_latents(("z", "z_residual"), components, data, eta, spread, dims).total
@@ -231,7 +256,10 @@ def _with_effects(
     first = crossed_latents(("z", "z_residual"), components, data.of(leading), eta[leading], spread[leading], dims)
     slope: Tensor = pm.Normal("selection_slope", mu=SELECTION_SLOPE_MEAN, sigma=SELECTION_SLOPE_SD, dims="follower")
     at = [followed]
-    following = eta[at] + slope[:, None] * first.shared[leading.tolist().index(found.names.index("sel"))]
+    selection = found.names.index("sel")
+    shared = first.shared[leading.tolist().index(selection)]
+    shared = shared if ordered is None else shared + ordered[selection]
+    following = eta[at] + slope[:, None] * shared
     names, dims = ("z_follower", "z_follower_residual"), ("follower", "effect", "residual")
     second = crossed_latents(names, components, data.of(at), following, spread[at], dims)
     order = np.argsort(np.append(leading, followed))

@@ -56,10 +56,11 @@ from numpy.typing import NDArray
 from .crossed_latents import crossed_latents
 from .latent_effects import pseudo_data
 from .likelihoods import observe_estimates, observe_successes
+from .ordered_effects import ordered_effects
 from .shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
 from .shared.component_scales import COEFFICIENT, DEGREES, OVERALL_LOGIT, OWN_EFFECT, ScaleByOrder, scales_by_order
 from .shared.covariates import standardised
-from .shared.ordered_levels import Ordered, OrderedBlocks, ordered_blocks
+from .shared.ordered_levels import Ordered, ordered_blocks
 from .shared.scales import natural_scale
 from .shared.subsets import subsets
 from .shared.tasks import stack
@@ -179,7 +180,9 @@ def build(
         data = pseudo_data((source.sizes["metric"], source.sizes["subgroup"]), counts, estimates, residual_scale)
         exchangeable = every
         if along.shares:
-            exchangeable, following = _ordered(along, every, len(components.names), fit)
+            exchangeable, following = ordered_effects(
+                along, every, len(components.names), _own("ordered_share", fit), fit
+            )
             eta = eta + following
         floor = np.zeros((len(scale), len(components.names)))
         floor[:, -1] = OWN_EFFECT * residual_scale * floored
@@ -212,22 +215,6 @@ def _component_sds(prior: Family, scale: FloatArray, dims: tuple[str, str], tota
         pm.Dirichlet("z_share", a=np.ones((len(scale), number)), dims=dims) if number > 1 else np.ones((len(scale), 1))
     )
     return total[:, None] * pm.math.sqrt(share)
-
-
-def _ordered(along: OrderedBlocks, every: Tensor, number: int, fit: str) -> tuple[Tensor, Tensor]:
-    """Standard deviations of what is exchangeable (metric, component), and the sum of what follows an order (metric, subgroup)."""
-    model: Any = pm.modelcontext(None)
-    model.add_coord("ordered", list(along.shares))
-    share = pm.Uniform(_own("ordered_share", fit), 0, 1, dims=(fit, "ordered"))
-    root = np.concatenate([block.root for block in along.blocks], axis=1)
-    block = np.repeat(np.arange(len(along.blocks)), [each.root.shape[1] for each in along.blocks])
-    model.add_coord("ordered_effect", np.arange(len(block)))
-    z = pm.Normal("z_ordered", dims=(fit, "ordered_effect"))
-    of_block = [every[:, each.component] * pm.math.sqrt(share[:, each.share]) for each in along.blocks]
-    following = (z * pm.math.stack(of_block, axis=1)[:, block]) @ root.T
-    shares = {each.component: share[:, each.share] for each in along.blocks}
-    columns = [every[:, k] * pm.math.sqrt(1 - shares[k]) if k in shares else every[:, k] for k in range(number)]
-    return pm.math.stack(columns, axis=1), following
 
 
 def _with_own(spread: Tensor, own: FloatArray) -> Tensor:

@@ -9,7 +9,19 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.estimators import Word, chosen
-from bayesgroups.cli.options import ORDERS, ROWS, Flag, Imputed, Output, RowOptions, Show, Sort, SortTable, Written
+from bayesgroups.cli.options import (
+    ORDERS,
+    ROWS,
+    Flag,
+    Imputed,
+    Names,
+    Output,
+    RowOptions,
+    Show,
+    Sort,
+    SortTable,
+    Written,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,6 +36,8 @@ def estimate(
     rows: RowOptions = ROWS,
     estimator: Word = "partial_pooling",
     settings: Settings = (),
+    ordered: Names = (),
+    cyclic: Names = (),
     seed: int = 0,
     inference: Literal["auto", "collapsed", "nuts", "nuts_jax"] = "auto",
     level: float = 0.95,
@@ -53,6 +67,10 @@ def estimate(
         How subgroups inform one another; the documentation has a page for each. A class of yours is named as module:Class.
     settings
         A setting of the estimator, as --set tau_scale=1 or --set interval=robust; repeat it for several.
+    ordered
+        Attribute whose levels have an order, that of the tally, for an estimator that takes one; repeat it for several.
+    cyclic
+        Ordered attribute whose last level is beside the first, as months have.
     seed
         Source of all randomness.
     inference
@@ -66,6 +84,8 @@ def estimate(
     json
         Print JSON instead of tables: estimates and diagnostics of both approaches.
     """
+    from json import dumps
+
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_of
     from bayesgroups.cli.invocations import signed
@@ -73,7 +93,8 @@ def estimate(
     from bayesgroups.report.view import check_level
 
     check_level(level)
-    leaf = chosen(estimator, settings)
+    orders = [f"{name}={dumps(names)}" for name, names in (("ordered", ordered), ("cyclic", cyclic)) if names]
+    leaf = chosen(estimator, (*settings, *orders))
     with consoles.fitting() as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
     return deliver(report, output, html, level=level, json=json, show=show, sort=sort)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale, likelihood_words
+from bayesgroups.estimators.level_orders import (
+    cyclic_among,
+    levels_in_order,
+    order_settings,
+    order_words,
+    orders_by_attribute,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +59,11 @@ class ConfusionModel(Estimator):
         Whether outcomes given a decision depend on the judged rate of the subgroup and have the priors of few labels; nothing
         follows the selection rate then, and scores do not inform outcomes. By default where the tally keeps rows without an
         outcome, ``bg.tally(..., unlabelled="keep")``.
+    ordered : mapping from str to sequence of str, or tuple of str
+        Attributes whose levels have an order, as in `bayesgroups.CrossedEffects`: in every factor a share of the variance of every
+        component that crosses one, learned, follows it. The frequentist side, which pools nothing, has no use of it.
+    cyclic : tuple of str
+        Which of them have the last level beside the first, as months have.
     interval : {"delta", "mover", "multinomial_bootstrap"}, optional
         Of the frequentist side: normal with the standard error of the delta method, square-and-add of Wilson limits (for tallies
         that keep rows without an outcome), or percentiles of the multinomial bootstrap. By default ``delta``, and ``mover`` for
@@ -61,7 +74,8 @@ class ConfusionModel(Estimator):
     Raises
     ------
     InputError
-        If a choice is unknown, a scale is not positive, or a number is negative or not whole.
+        If a choice is unknown, a scale is not positive, a number is negative or not whole, attributes are ordered while effects are
+        correlated, a cyclic attribute is not ordered, or an order names fewer than two levels or one of them twice.
 
     Examples
     --------
@@ -92,6 +106,8 @@ class ConfusionModel(Estimator):
     interval: Literal["delta", "mover", "multinomial_bootstrap"] | None = None
     bootstrap: int = 0
     judged_rate: bool | None = None
+    ordered: tuple[str, ...] | Mapping[str, Sequence[str]] = ()
+    cyclic: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.own_effects is not None:
@@ -106,6 +122,12 @@ class ConfusionModel(Estimator):
             raise InputError(
                 "ConfusionModel: correlated effects have no judged rate; leave correlated=True or judged_rate=True out"
             )
+        object.__setattr__(self, "ordered", levels_in_order("ConfusionModel", self.ordered))
+        object.__setattr__(self, "cyclic", cyclic_among("ConfusionModel", self.cyclic, self.ordered))
+        if self.ordered and self.correlated:
+            raise InputError(
+                "ConfusionModel: correlated effects have no ordered attributes; leave correlated=True or ordered= out"
+            )
         check_scale("ConfusionModel", "tau_scale", self.tau_scale)
         check_logit_scale("ConfusionModel", "tau_scale", self.tau_scale)
         for name in ("follow_selection", "correlated", "score_offsets"):
@@ -117,6 +139,10 @@ class ConfusionModel(Estimator):
             )
         if not _whole(self.bootstrap):
             raise InputError(f"ConfusionModel: bootstrap={self.bootstrap!r} must be 0 or larger, a whole number")
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by name."""
+        return super().settings() | order_settings(self.ordered, self.cyclic)
 
     @property
     def only_sampled(self) -> str:
@@ -164,7 +190,14 @@ class ConfusionModel(Estimator):
 
         shares = None
         if self._judged(tally):
-            shares = decided(tally, order=self.order, tau_scale=self.tau_scale, own_effects=self.own_effects)
+            shares = decided(
+                tally,
+                order=self.order,
+                tau_scale=self.tau_scale,
+                own_effects=self.own_effects,
+                ordered=orders_by_attribute(self.ordered),
+                cyclic=self.cyclic,
+            )
         return confusion.build(
             tally,
             order=self.order,
@@ -175,6 +208,8 @@ class ConfusionModel(Estimator):
             score_offsets=self.score_offsets,
             judged_rate=self.judged_rate,
             decision_share=shares,
+            ordered=orders_by_attribute(self.ordered),
+            cyclic=self.cyclic,
         )
 
     def describe_priors(self, tally: xr.Dataset) -> str:
@@ -189,7 +224,7 @@ class ConfusionModel(Estimator):
         followed = follower(factors, own_fixed=fixed) if follows_any else None
         follows = None if followed is None else factors.names[followed]
         words = factor_prior_words(self.tau_scale, follows=follows, correlated=self.correlated, judged=judged)
-        return f"{likelihood_words(binomial=True)}; {words}"
+        return f"{likelihood_words(binomial=True)}; {words}{order_words(self.ordered, tally)}"
 
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
         """Of centres, spreads and slopes of the factors."""
@@ -218,6 +253,8 @@ class ConfusionModel(Estimator):
             follow_selection=self.follow_selection,
             score_offsets=self.score_offsets,
             judged_rate=self.judged_rate,
+            ordered=orders_by_attribute(self.ordered),
+            cyclic=self.cyclic,
         )
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
@@ -255,6 +292,8 @@ class ConfusionModel(Estimator):
             follow_selection=self.follow_selection,
             score_offsets=self.score_offsets,
             judged_rate=self.judged_rate,
+            ordered=orders_by_attribute(self.ordered),
+            cyclic=self.cyclic,
         )
 
     def _judged(self, tally: xr.Dataset) -> bool:

@@ -15,7 +15,13 @@ from bayesgroups.estimators.base import (
     is_binomial,
     likelihood_words,
 )
-from bayesgroups.estimators.level_orders import cyclic_among, levels_in_order
+from bayesgroups.estimators.level_orders import (
+    cyclic_among,
+    levels_in_order,
+    order_settings,
+    order_words,
+    orders_by_attribute,
+)
 from bayesgroups.estimators.scales_by_order import ScaleByOrder, by_order, orders, scale_words
 from bayesgroups.estimators.shared_clusters import Taken, correlates, no_nodes, refuse_sampling
 
@@ -58,7 +64,8 @@ class CrossedEffects(Estimator):
     ordered : mapping from str to sequence of str, or tuple of str
         Attributes whose levels have an order, such as ``{"age": ["18-24", "25-44", "45-64", "65+"]}``: a share of the variance of
         every component that crosses one, learned, follows it. Levels that are not named stand alone. Named without levels, as
-        ``("age",)``, they are in the order of the tally: that of an ordered categorical column or of levels declared in ``by``.
+        ``("age",)``, they are in the order of the tally: that of an ordered categorical column, of dates, or of levels declared in
+        ``by``; ``(missing)`` stands alone.
     cyclic : tuple of str
         Which of them have the last level beside the first, as months have.
     tasks : bool
@@ -127,7 +134,7 @@ class CrossedEffects(Estimator):
 
     @property
     def _orders(self) -> Mapping[str, Sequence[str] | None]:
-        return self.ordered if isinstance(self.ordered, Mapping) else dict.fromkeys(self.ordered)
+        return orders_by_attribute(self.ordered)
 
     @property
     def joint(self) -> bool:
@@ -139,8 +146,7 @@ class CrossedEffects(Estimator):
         return super().settings() | {
             "covariates": list(self.covariates),
             "tau_scale": list(self._scales) if isinstance(self._scales, tuple) else self._scales,
-            "ordered": list(self.ordered) if isinstance(self.ordered, tuple) else dict(self.ordered),
-            "cyclic": list(self.cyclic),
+            **order_settings(self.ordered, self.cyclic),
         }
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -192,12 +198,9 @@ class CrossedEffects(Estimator):
         family = {"half_normal": "half-normal", "half_t": "half-t", "r2d2": "R2-D2"}[self.prior]
         default = f"{LOGIT_SCALE:g} logits" if binomial else f"{ROW_SHARE:g} of the standard deviation of a row"
         scale = scale_words(self._scales, default)
-        follows = f", and a uniform one on the share that follows the order of {' and '.join(self.ordered)}" * bool(
-            self.ordered
-        )
         return (
             f"{likelihood_words(binomial=binomial)}; "
-            f"{family} priors of scale {scale} on the standard deviations of the components{follows}"
+            f"{family} priors of scale {scale} on the standard deviations of the components{order_words(self.ordered, tally)}"
         )
 
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:

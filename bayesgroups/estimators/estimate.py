@@ -107,8 +107,7 @@ def estimate(
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     notes: list[str] = covariance_notes(tally, estimator)
     with _errors_of_models():
-        reference = estimator.reference(tally, seed=seed)
-    description = describe(estimator, tally)
+        reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
     for i, part in enumerate(parts_of(tally, estimator)):

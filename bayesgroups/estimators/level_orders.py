@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from bayesgroups.errors import InputError, near_misses
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 LevelOrders = tuple[str, ...] | Mapping[str, Sequence[str]]
 """Attributes in the order of the tally, or with their levels in order."""
@@ -48,3 +52,63 @@ def cyclic_among(word: str, cyclic: Sequence[str], ordered: LevelOrders) -> tupl
                 f"{word}: cyclic names {name!r}, which is not ordered; {near_misses(str(name), list(ordered))}"
             )
     return names
+
+
+def orders_by_attribute(ordered: LevelOrders) -> Mapping[str, Sequence[str] | None]:
+    """Levels in order by attribute, None for those in the order of the tally.
+
+    >>> orders_by_attribute(("age",))
+    {'age': None}
+    """
+    return ordered if isinstance(ordered, Mapping) else dict.fromkeys(ordered)
+
+
+class Orders(NamedTuple):
+    """Settings of ordered attributes: with their levels or without, and those whose last level is beside the first."""
+
+    ordered: LevelOrders
+    cyclic: tuple[str, ...]
+
+    @property
+    def levels(self) -> Mapping[str, Sequence[str] | None]:
+        """Levels in order by attribute, as models take them."""
+        return orders_by_attribute(self.ordered)
+
+
+def orders_of(word: str, ordered: Mapping[str, Sequence[str]] | Sequence[str], cyclic: Sequence[str]) -> Orders:
+    """Both settings; InputError where they cannot be meant.
+
+    >>> orders_of("compare_systems", ["age"], ()).levels
+    {'age': None}
+    """
+    given = levels_in_order(word, ordered)
+    return Orders(given, cyclic_among(word, cyclic, given))
+
+
+def order_settings(ordered: LevelOrders, cyclic: Sequence[str]) -> dict[str, object]:
+    """Both settings as a report stores them.
+
+    >>> order_settings(("age",), ()), order_settings((), ())
+    ({'ordered': ['age'], 'cyclic': []}, {'ordered': [], 'cyclic': []})
+    """
+    return {"ordered": list(ordered) if isinstance(ordered, tuple) else dict(ordered), "cyclic": list(cyclic)}
+
+
+def order_words(ordered: LevelOrders, tally: xr.Dataset) -> str:
+    """The prior of the shares that follow orders, and the levels in these orders; empty where there is none.
+
+    >>> import pandas as pd
+    >>> import bayesgroups as bg
+    >>> tally = bg.tally_from_counts([1, 2, 3], [9, 9, 9], pd.DataFrame({"age": ["young", "middle", "old"]}))
+    >>> order_words(("age",), tally)
+    ', and a uniform one on the share that follows the order of age (young < middle < old)'
+    """
+    if not ordered:
+        return ""
+    from bayesgroups.models.shared.ordered_levels import order_of
+
+    words = [
+        f"{name} ({' < '.join(levels or order_of(tally, name))})"
+        for name, levels in orders_by_attribute(ordered).items()
+    ]
+    return f", and a uniform one on the share that follows the order of {' and '.join(words)}"

@@ -104,10 +104,13 @@ def _orders(parts: Sequence[xr.Dataset], by: Sequence[str]) -> dict[str, list[st
     orders = {}
     for name in by:
         each = [list(dict.fromkeys(part[name].values.astype(str).tolist())) for part in parts]
+        given = [dict(of_tally(part).orders).get(name) for part in parts]
         if name in periods:
             every = list(dict.fromkeys(level for levels in each for level in levels))
             without = [level for level in every if level == MISSING_LEVEL]
             orders[name] = calendar([level for level in every if level != MISSING_LEVEL], periods[name]) + without
+        elif given[0] is not None and all(levels == given[0] for levels in given):
+            orders[name] = [level for level in given[0] if any(level in levels for levels in each)]
         elif all(levels == each[0] for levels in each):
             orders[name] = each[0]
     return orders

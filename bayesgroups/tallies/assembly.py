@@ -119,8 +119,9 @@ def assemble(
 
 
 def attributes(subgroups: Subgroups, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a tally: schema, names of the attributes of subgroups, and how it was made."""
-    by = as_json({"by": list(subgroups.by)})
+    """The attributes of a tally: schema, names of the attributes of subgroups with orders of levels, and how it was made."""
+    orders = {"orders": {name: list(levels) for name, levels in subgroups.orders}} if subgroups.orders else {}
+    by = as_json({"by": list(subgroups.by), **orders})
     return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "by": by, "settings": as_json(settings)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +46,7 @@ def tally_from_counts(
         Numerator and denominator of the rate in each subgroup; trials may be 0.
     subgroups : pandas.DataFrame
         One row per subgroup, one column per attribute. Combinations of levels that the table lacks are added with
-        count 0, after those it has.
+        count 0, after those it has. An ordered categorical column gives the tally the order of its levels.
     metric : str
         Name of the metric when arrays are given.
     pooled_variance : {"corrected", "published", "published_rows"}
@@ -229,7 +229,16 @@ def crossed_subgroups(frame: pd.DataFrame) -> tuple[Subgroups, NDArray[np.intp]]
         raise InputError(f"subgroups= has the subgroup {' | '.join(twice)!r} twice; add its rows up first")
     full = cross(by, dict(zip(by, columns, strict=True)), {}, sort=False)
     ordered = (*keys, *(key for key in full.table if key not in occurrences))
-    return Subgroups(tuple(by), ordered), np.arange(len(keys), dtype=np.intp)
+    return Subgroups(tuple(by), ordered, tuple(_orders(frame, ordered))), np.arange(len(keys), dtype=np.intp)
+
+
+def _orders(frame: pd.DataFrame, table: Sequence[Sequence[str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Ordered categorical columns whose levels stand in another order in the table, with their categories."""
+    for place, name in enumerate(frame.columns):
+        if getattr(frame[name].dtype, "ordered", False):
+            levels = tuple(level_text(level) for level in frame[name].cat.categories)
+            if levels != tuple(dict.fromkeys(row[place] for row in table)):
+                yield str(name), levels
 
 
 def _by_metric(values: ArrayLike | Mapping[str, ArrayLike], metric: str) -> Mapping[str, ArrayLike]:

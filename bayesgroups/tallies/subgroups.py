@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,11 +27,13 @@ RESERVED = frozenset({"subgroup", "metric", "feature", "task", "level", "approac
 class Subgroups:
     """Every combination of attribute levels, in a fixed order.
 
-    ``levels`` has one tuple of level texts per attribute of ``by``; ``table`` has one tuple per subgroup.
+    ``table`` has one tuple of level texts per subgroup, an element per attribute of ``by``; ``orders`` are attributes whose levels
+    have another order than they stand in there, with these levels in order.
     """
 
     by: tuple[str, ...]
     table: tuple[tuple[str, ...], ...]
+    orders: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @cached_property
     def labels(self) -> list[str]:
@@ -132,7 +135,8 @@ def of_tally(tally: xr.Dataset) -> Subgroups:
     """The subgroups of a tally."""
     by = tuple(attributes_of(tally))
     columns = [[str(value) for value in tally[name].values] for name in by]
-    return Subgroups(by, tuple(zip(*columns, strict=True)))
+    orders = json.loads(tally.attrs.get("by", "{}")).get("orders", {})
+    return Subgroups(by, tuple(zip(*columns, strict=True)), tuple((name, tuple(orders[name])) for name in orders))
 
 
 def attributes_of(dataset: xr.Dataset) -> list[str]:

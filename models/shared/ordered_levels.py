@@ -26,8 +26,10 @@ from .subsets import JOINT, Subsets
 
 FloatArray = NDArray[np.float64]
 Ordered = Mapping[str, Sequence[str] | None]
-"""Attributes with their levels in order; that of the tally where it is ``None``."""
+"""Attributes with their levels in order; that of the tally where it is ``None``, see ``order_of``."""
 
+MISSING_LEVEL = "(missing)"
+"""Level of rows that lack the attribute, which has no place in an order."""
 MIN_LEVELS = 3
 """Levels from which an attribute is ordered: two are a pair, whichever way round."""
 
@@ -91,8 +93,8 @@ def ordered_blocks(
     components : Subsets
         Its components.
     ordered : Mapping of str to sequence of str or None
-        Levels in order, by attribute; None takes them in the order of the tally. Levels that are not named stand alone, levels
-        that the tally lacks are between others as they are named.
+        Levels in order, by attribute; None takes them in the order of the tally, without ``(missing)``. Levels that
+        are not named stand alone, levels that the tally lacks are between others as they are named.
     cyclic : sequence of str
         Which of them have the last level beside the first.
 
@@ -124,10 +126,9 @@ def ordered_blocks(
             raise ValueError(f"cyclic names {name!r}, which is not among the ordered attributes {list(ordered)}")
     roots: dict[str, FloatArray] = {}
     for name, order in ordered.items():
-        if name not in by:
-            raise ValueError(f"ordered names {name!r}, but the attributes of the tally are {by}")
+        _check_attribute(name, by)
         levels = [str(level) for level in tally[name].values]
-        named = list(dict.fromkeys(levels)) if order is None else [str(level) for level in order]
+        named = order_of(tally, name) if order is None else [str(level) for level in order]
         _check(name, named, levels)
         if len(named) >= MIN_LEVELS:
             roots[name] = _level_root(levels, named, cyclic=name in cyclic)
@@ -152,6 +153,22 @@ def ordered_blocks(
     return OrderedBlocks(tuple(shares), tuple(blocks))
 
 
+def order_of(tally: xr.Dataset, name: str) -> list[str]:
+    """Levels of an attribute in the order that the tally carries: the one in ``attrs["by"]``, or in which they stand.
+
+    ValueError if the tally has no such attribute.
+
+    >>> by = '{"by": ["age"], "orders": {"age": ["young", "old"]}}'
+    >>> order_of(xr.Dataset(coords={"age": ("subgroup", ["old", "young"])}, attrs={"by": by}), "age")
+    ['young', 'old']
+    """
+    columns = json.loads(tally.attrs["by"])
+    _check_attribute(name, columns["by"])
+    carried = columns.get("orders", {}).get(name)
+    levels = carried or list(dict.fromkeys(str(level) for level in tally[name].values))
+    return [level for level in levels if level != MISSING_LEVEL]
+
+
 def _level_root(levels: Sequence[str], named: Sequence[str], *, cyclic: bool) -> FloatArray:
     """Root (subgroup, effect) of one attribute: the walk of the levels that are named, and one effect for every other."""
     alone = [level for level in dict.fromkeys(levels) if level not in named]
@@ -162,6 +179,11 @@ def _level_root(levels: Sequence[str], named: Sequence[str], *, cyclic: bool) ->
     rows = {level: row for row, level in enumerate([*named, *alone])}
     placed: FloatArray = every[[rows[level] for level in levels]]
     return placed
+
+
+def _check_attribute(name: str, by: Sequence[str]) -> None:
+    if name not in by:
+        raise ValueError(f"ordered names {name!r}, but the attributes of the tally are {by}")
 
 
 def _check(name: str, named: Sequence[str], levels: Sequence[str]) -> None:

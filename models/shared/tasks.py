@@ -50,7 +50,8 @@ def stack(tally: xr.Dataset) -> xr.Dataset:
                 f"fit them without tasks"
             )
     metrics, number = tally["metric"].values, tally.sizes["subgroup"]
-    by = json.loads(tally.attrs["by"])["by"]
+    columns = json.loads(tally.attrs["by"])
+    by = columns["by"]
     labels = [f"{metric} | {subgroup}" for metric in metrics for subgroup in tally["subgroup"].values]
     attributes = {TASK: np.repeat(metrics, number)} | {name: np.tile(tally[name].values, len(metrics)) for name in by}
     data = {
@@ -77,7 +78,7 @@ def stack(tally: xr.Dataset) -> xr.Dataset:
             "subgroup": labels,
             **{name: ("subgroup", value) for name, value in attributes.items()},
         },
-        attrs={"by": json.dumps({"by": [TASK, *by]})},
+        attrs={"by": json.dumps({**columns, "by": [TASK, *by]})},
     )
     if "feature_mean" in tally:
         features = np.tile(tally["feature_mean"].transpose("subgroup", "feature").values, (len(metrics), 1))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
@@ -17,7 +19,9 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.site_posterior import SitePosterior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+from bayesgroups.models.shared.component_scales import component_scales
 from bayesgroups.models.shared.ordered_levels import ordered_blocks, walk_root
+from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
 
 AGES = ("18", "25", "35", "50", "65")
@@ -175,11 +179,12 @@ def test_settings_that_cannot_be_meant(settings: dict[str, Any], message: str) -
     ("ordered", "message"),
     [
         ({"income": ["low", "high"]}, "ordered names 'income', but the attributes of the tally are"),
+        (("income",), "ordered names 'income', but the attributes of the tally are"),
         ({"age": ["18", "25", "35", "5O", "65"]}, None),
         ({"age": ["young", "old"]}, "must name two levels of the tally or more; its levels are"),
     ],
 )
-def test_orders_that_do_not_fit_the_tally(ordered: dict[str, list[str]], message: str | None) -> None:
+def test_orders_that_do_not_fit_the_tally(ordered: Any, message: str | None) -> None:
     if message is None:  # a level that the tally lacks may lie between others
         assert bg.estimate(trend(), bg.CrossedEffects(ordered=ordered), seed=1).attrs["inference"] == "elliptical"
         return
@@ -201,3 +206,26 @@ def test_a_misspelt_level_is_named() -> None:
 def test_settings_go_to_a_file_and_back() -> None:
     estimator = bg.CrossedEffects(ordered={"age": AGES}, cyclic=("age",))
     assert bg.CrossedEffects(**{**estimator.settings(), "covariates": ()}) == estimator
+
+
+def test_posteriors_are_those_of_a_dense_grid() -> None:
+    """One attribute and a normal likelihood: standard deviation and share on a grid, covariances written from the formula."""
+    y, v = np.array([0.10, 0.18, 0.22, 0.30, 0.41]), np.array([0.002, 0.004, 0.003, 0.002, 0.005])
+    tally = bg.tally_from_estimates(y, v, pd.DataFrame({"age": AGES}))
+    posterior = bg.estimate(tally, bg.CrossedEffects(ordered=("age",)), seed=1)["posterior"].to_dataset()
+    natural = natural_scale(tally).isel(metric=0)
+    scale = float(component_scales(tally, np.array([False]))[0])
+    sds = scale * stats.t(3).ppf(0.5 + 0.5 * (np.arange(60) + 0.5) / 60)
+    shares = (np.arange(40) + 0.5) / 40
+    centre, wide = float(natural["centre"]), float(natural["scale"])
+    heights, moments = [], []
+    for sd, share in itertools.product(sds, shares):
+        values = wide**2 + sd**2 * ((1 - share) * np.eye(5) + share * kernel(5))
+        data = values + np.diag(v)
+        heights.append(stats.multivariate_normal(np.full(5, centre), data).logpdf(y))
+        moments.append([*(centre + values @ np.linalg.solve(data, y - centre)), sd, share])
+    expected = np.average(moments, axis=0, weights=np.exp(np.array(heights) - max(heights)))
+    draws = np.column_stack(
+        [posterior[name].values.reshape(4000, -1) for name in ("mu", "component_sd", "ordered_share")]
+    )
+    np.testing.assert_array_less(np.abs(draws.mean(axis=0) - expected) / draws.std(axis=0), 0.1)

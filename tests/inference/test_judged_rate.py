@@ -178,7 +178,7 @@ def test_scales_and_words_are_those_of_few_labels(tally: xr.Dataset) -> None:
     assert "0.5 for decisions and 0.4 for outcomes given them on the standard deviations" in words
     assert words.endswith("outcomes depend on the judged rate of the subgroup, slopes ~ Normal(0, 1)")
     counted = shares_of_counts(factors)
-    drawn = decided(tally, order=None, tau_scale=None, own_effects=None)
+    drawn = decided(tally, order=None, tau_scale=None, own_effects=None, ordered={}, cyclic=())
     assert np.abs(counted - drawn.mean(axis=0)).max() < 0.08
 
 

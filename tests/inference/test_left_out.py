@@ -21,6 +21,7 @@ from bayesgroups.inference.left_out.confusion import pair_density
 from bayesgroups.inference.left_out.smoothing import relative_efficiency, smoothed
 from bayesgroups.inference.left_out.values import at_draws
 from bayesgroups.inference.observed_nodes import BinomialNode, NormalNode, ObservedNodes
+from bayesgroups.models.shared.ordered_levels import NOTHING
 from bayesgroups.models.shared.scales import WEAK, natural_scale
 from bayesgroups.models.shared.subsets import subsets
 
@@ -141,7 +142,7 @@ def test_crossed_predictors_given_the_others_are_those_of_the_dense_covariance(r
     components = subsets(bg.tally_from_counts(SUCCESSES, TRIALS, who))
     x = np.array([[-1.0], [0.3], [0.2], [1.5], [-0.4], [-0.6]])
     sds = np.array([[0.3, 0.6], [0.01, 1.1]])
-    z, widths = crossed_normal.design(components, x, sds, 4.0, 0.5)
+    z, widths = crossed_normal.design(components, x, sds, 4.0, 0.5, NOTHING, np.empty((2, 0)))
     y = np.random.default_rng(1).normal(size=(2, 6))
     noise = np.full((2, 6), residual**2) * np.array([1, 2, 1, 1, 3, 1])
     mean, variance = crossed_normal.conditional(y, noise, z, widths)

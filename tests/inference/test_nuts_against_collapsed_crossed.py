@@ -26,6 +26,24 @@ def counts() -> xr.Dataset:
 
 
 @pytest.mark.slow
+def test_they_agree_on_the_share_that_follows_an_order() -> None:
+    """Five ages by two sexes, and one age without rows."""
+    who = pd.DataFrame([(age, sex) for age in "abcde" for sex in "fm"], columns=["age", "sex"])
+    n = np.where(who["age"] == "c", 0, 40)
+    k = np.round(n * (0.1 + 0.12 * who["age"].map("abcde".index) + 0.05 * (who["sex"] == "f")))
+    tally = bg.tally_from_counts(k.tolist(), n.tolist(), who, metric="fnr")
+    word = bg.CrossedEffects(ordered=("age",))
+    one = bg.estimate(tally, word, seed=1, inference="collapsed")["posterior"].to_dataset()
+    two = bg.estimate(tally, word, seed=1, inference="nuts")["posterior"].to_dataset()
+    assert set(one.data_vars) == set(two.data_vars) >= {"ordered_share"}
+    dims = ("chain", "draw")
+    for name in one.data_vars:
+        gap = (one[name].mean(dims) - two[name].mean(dims)) / two[name].std(dims)
+        assert np.abs(gap).max() < 0.12, name
+        assert np.abs(np.log(one[name].std(dims) / two[name].std(dims))).max() < 0.2, name
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("likelihood", "tasks"), [("binomial", False), ("normal", True)])
 def test_the_two_engines_agree_within_monte_carlo_error(likelihood: Literal["binomial", "normal"], tasks: bool) -> None:
     import arviz as az

@@ -73,6 +73,6 @@ def test_orders_are_told_apart_and_one_table_is_refused() -> None:
     tally, truth = study.table("bend", 5, np.random.default_rng(1))
     assert tally.sizes["subgroup"] == len(truth) == 30
     levels = ["00", "01", "02"]
-    assert study._scrambled(levels, np.random.default_rng(1)) not in (levels, levels[::-1])
+    assert study.scrambled(levels, np.random.default_rng(1)) not in (levels, levels[::-1])
     with pytest.raises(InputError, match="replications=1 must be 2 or more"):
         study.lines("trend", 3, tables=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -26,6 +26,7 @@ from bayesgroups.models.shared.confusion_tree import (
     tree,
 )
 from bayesgroups.models.shared.judged_rate import SLOPE_SD, judged_rates, uses_judged_rate
+from bayesgroups.models.shared.ordered_levels import Ordered, OrderedBlocks, ordered_blocks
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import Subsets, subsets
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most
@@ -46,6 +47,8 @@ def sample(
     follow_selection: bool = True,
     score_offsets: bool = False,
     judged_rate: bool | None = None,
+    ordered: Ordered | None = None,
+    cyclic: Sequence[str] = (),
 ) -> Posterior:
     """Independent draws of the cells of every subgroup, and of every metric of the tally from them.
 
@@ -58,6 +61,8 @@ def sample(
     judged = uses_judged_rate(tally, judged_rate)
     own_effects = own_effects or ("floored" if judged else "fixed")
     fixed, floored = (own_effects == kind and len(components.names) > 1 for kind in ("fixed", "floored"))
+    along = ordered_blocks(tally, components, ordered or {}, cyclic)
+    along = along.without(len(components.names) - 1) if fixed else along
     x = offsets(tally, components) if score_offsets and not judged else {}
     followed = follower(confusion_tree, own_fixed=fixed) if follow_selection and not judged else None
     scales, residual_scales = (
@@ -72,7 +77,15 @@ def sample(
         pair = [confusion_tree.names.index("sel"), followed]
         rng = generator(seed, f"sel and {confusion_tree.names[followed]}", "confusion")
         first, second, selection_slope = _following(
-            confusion_tree, pair, components, covariates[followed], scales[pair], residual_scales[pair], rng, draws
+            confusion_tree,
+            pair,
+            components,
+            covariates[followed],
+            scales[pair],
+            residual_scales[pair],
+            along,
+            rng,
+            draws,
         )
         drawn = {pair[0]: first, pair[1]: second}
     rates: dict[str, FloatArray] = {}
@@ -90,7 +103,9 @@ def sample(
             rng = generator(seed, name, "confusion")
             residual = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored else None
             successes, count = confusion_tree.successes[i], confusion_tree.count[i]
-            drawn[i] = engine.binomial(predictor, successes, count, spread, rng, draws=draws, known=residual)
+            drawn[i] = engine.binomial(
+                predictor, successes, count, spread, rng, draws=draws, known=residual, ordered=along
+            )
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
     p = expit(np.stack([factor.eta for factor in factors]))
     middle = expit(np.stack([factor.overall for factor in factors]))
@@ -118,6 +133,9 @@ def sample(
         slopes = [factor.beta for name, factor in zip(confusion_tree.names, factors, strict=True) if name in rates]
         data["judged_rate_slope"] = ("judged_factor", np.concatenate(slopes, axis=1))
         coordinates["judged_factor"] = list(rates)
+    if along.shares:
+        data["ordered_share"] = ("factor ordered", np.stack([factor.share for factor in factors], axis=1))
+        coordinates["ordered"] = list(along.shares)
     if selection_slope is not None and followed is not None:
         data["selection_slope"] = ("follower", selection_slope[:, None])
         coordinates["follower"] = [confusion_tree.names[followed]]
@@ -169,6 +187,7 @@ def _following(
     covariate: FloatArray,
     scales: FloatArray,
     residual_scales: FloatArray,
+    along: OrderedBlocks,
     rng: np.random.Generator,
     draws: int,
 ) -> tuple[CrossedDraws, CrossedDraws, FloatArray]:
@@ -179,11 +198,11 @@ def _following(
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
     residual_variances = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
-    both = engine.binomial(predictor, k, n, prior, rng, draws=draws, known=residual_variances)
-    eta = np.split(both.eta, 2, axis=1)
+    both = engine.binomial(predictor, k, n, prior, rng, draws=draws, known=residual_variances, ordered=along)
+    eta, share = np.split(both.eta, 2, axis=1), np.split(both.share, [len(along.shares)], axis=1)
     tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)
     leading, other = (
-        CrossedDraws(eta[i], both.overall[:, i], beta, tau[i], both.k_hat, both.ess, mixing=both.mixing)
+        CrossedDraws(eta[i], both.overall[:, i], beta, tau[i], both.k_hat, both.ess, mixing=both.mixing, share=share[i])
         for i, beta in enumerate((both.beta[:, :0], both.beta))
     )
     return leading, other, tau[2][:, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.confusion_tree import Tree, factor_scales, own_spreads, shares, tree
 from bayesgroups.models.shared.judged_rate import SLOPE_SD
+from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.report.posterior import generator
@@ -29,11 +31,14 @@ def decision_shares(confusion_tree: Tree, drawn: dict[int, CrossedDraws]) -> Flo
 
 
 def decided(
-    tally: xr.Dataset, *, order: int | None, tau_scale: float | None, own_effects: OwnEffects | None
-) -> FloatArray:
+    tally: xr.Dataset, *, order: int | None, tau_scale: float | None, own_effects: OwnEffects | None, ordered: Ordered,
+    cyclic: Sequence[str],
+) -> FloatArray:  # fmt: skip
     """The same of a tally whose outcomes depend on the judged rate, for a model drawn elsewhere; always the same draws."""
     confusion_tree, components = tree(tally), subsets(tally, order)
     several = len(components.names) > 1
+    along = ordered_blocks(tally, components, ordered, cyclic)
+    along = along.without(len(components.names) - 1) if several and own_effects == "fixed" else along
     scales, residual_scales = (
         scale_of(confusion_tree, tau_scale, judged=True) for scale_of in (factor_scales, own_spreads)
     )
@@ -50,5 +55,5 @@ def decided(
         predictor = Predictor(components.cells, np.empty((len(residual), 0)), LOGIT_OVERALL_SCALE, SLOPE_SD)
         rng = generator(0, confusion_tree.names[i], "confusion")
         k, n = confusion_tree.successes[i], confusion_tree.count[i]
-        drawn[i] = engine.binomial(predictor, k, n, spread, rng, draws=4000, known=residual)
+        drawn[i] = engine.binomial(predictor, k, n, spread, rng, draws=4000, known=residual, ordered=along)
     return decision_shares(confusion_tree, drawn)

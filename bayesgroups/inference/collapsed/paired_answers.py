@@ -11,6 +11,9 @@ logit of the overall T has a standard deviation of 1.5. Systems in the other ord
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 import xarray as xr
 
@@ -18,6 +21,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import crossed_effects
 from bayesgroups.inference.collapsed.conjugate import beta
 from bayesgroups.models.shared.component_scales import OVERALL_LOGIT
+from bayesgroups.models.shared.ordered_levels import Ordered
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE
 from bayesgroups.report.diagnostics import Check
 from bayesgroups.report.posterior import generator
@@ -32,11 +36,13 @@ ATTEMPTS = 3
 
 
 def sample(
-    tally: xr.Dataset, cells: FloatArray, *, seed: int, draws: int = 4000
-) -> tuple[FloatArray, tuple[Check, ...]]:
+    tally: xr.Dataset, cells: FloatArray, *, seed: int, draws: int = 4000, ordered: Ordered | None = None,
+    cyclic: Sequence[str] = (),
+) -> tuple[FloatArray, tuple[Check, ...]]:  # fmt: skip
     """Draws (draw, system, subgroup) of both rates, partially pooled, and the checks of the factors.
 
-    ``cells`` (2, 2, subgroup) are items by whether the first and the second system are right. NaN where no item has both.
+    ``cells`` (2, 2, subgroup) are items by whether the first and the second system are right. NaN where no item has both. Every
+    factor has the ordered attributes of `bayesgroups.models.crossed_effects.build`.
     """
     if not cells.any():
         return np.full((draws, 2, cells.shape[-1]), np.nan), ()
@@ -44,7 +50,7 @@ def sample(
     shares: list[FloatArray] = []
     checks: list[Check] = []
     for name, k, n in zip(FACTORS, *_counts(cells), strict=True):
-        share, of_factor = _factor(tally, name, k, n, seed, draws)
+        share, of_factor = _factor(tally, name, k, n, seed, draws, ordered, cyclic)
         shares.append(share)
         checks += of_factor
     return _rates(shares, cells, turned=turned), tuple(checks)
@@ -84,8 +90,9 @@ def _rates(shares: list[FloatArray], cells: FloatArray, *, turned: bool) -> Floa
 
 
 def _factor(
-    tally: xr.Dataset, name: str, k: FloatArray, n: FloatArray, seed: int, draws: int
-) -> tuple[FloatArray, tuple[Check, ...]]:
+    tally: xr.Dataset, name: str, k: FloatArray, n: FloatArray, seed: int, draws: int, ordered: Ordered | None,
+    cyclic: Sequence[str],
+) -> tuple[FloatArray, tuple[Check, ...]]:  # fmt: skip
     """Draws (draw, subgroup) of a share, made again while checks fail."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = k / n
@@ -93,10 +100,12 @@ def _factor(
     described = [Description(name, "rate", 0.0, 1.0, True, "no item")]
     counts = assemble(of_tally(tally), described, Sums(n, moments, weighted=False), settings={"source": "pairs"})
     wide = LOGIT_OVERALL_SCALE if name == FACTORS[1] else OVERALL_LOGIT
-    fit = crossed_effects.sample(counts, seed=seed, draws=draws, overall_logit_sd=wide)
+    draw = partial(
+        crossed_effects.sample, seed=seed, draws=draws, overall_logit_sd=wide, ordered=ordered, cyclic=cyclic
+    )
+    fit = draw(counts)
     for attempt in range(1, ATTEMPTS):
         if all(check.passed for check in fit.checks):
             break
-        named = counts.assign_coords(metric=[f"{name}, attempt {attempt + 1}"])
-        fit = crossed_effects.sample(named, seed=seed, draws=draws, overall_logit_sd=wide)
+        fit = draw(counts.assign_coords(metric=[f"{name}, attempt {attempt + 1}"]))
     return fit.draws["mu"].values.reshape(draws, -1), fit.checks

@@ -8,11 +8,14 @@ doi:10.1080/01621459.1984.10477108.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import crossed_effects
+from bayesgroups.models.shared.ordered_levels import Ordered
 from bayesgroups.report.diagnostics import Check
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.moments import Moments
@@ -37,11 +40,14 @@ def sample(
     graded: bool,
     seed: int,
     draws: int = 4000,
+    ordered: Ordered | None = None,
+    cyclic: Sequence[str] = (),
 ) -> tuple[FloatArray, tuple[Check, ...]]:
     """Draws (draw, system, subgroup) of values, partially pooled, and the checks of the directions.
 
     ``mean`` (system, subgroup) are estimates from ``units`` (subgroup,) items or clusters, ``covariance`` (subgroup, system,
-    system) theirs; ``graded`` answers lie between 0 and 1. NaN where nothing varies.
+    system) theirs; ``graded`` answers lie between 0 and 1. NaN where nothing varies. Every direction has the ordered attributes of
+    `bayesgroups.models.crossed_effects.build`.
     """
     order = np.lexsort(np.nan_to_num(mean)[:, ::-1].T)  # by the values: systems in any order get the same draws
     mean, covariance = mean[order], covariance[:, order[:, None], order]
@@ -70,7 +76,9 @@ def sample(
         sums = sums.assign(
             pooled_variance=("metric", [shared]), sampling_variance=(("metric", "subgroup"), error[None])
         )
-        fit = crossed_effects.sample(sums, seed=seed, draws=draws, binomial_likelihood=False)
+        fit = crossed_effects.sample(
+            sums, seed=seed, draws=draws, binomial_likelihood=False, ordered=ordered, cyclic=cyclic
+        )
         projected[:, i] = fit.draws["mu"].values.reshape(draws, -1)
         checks += fit.checks
     values = np.empty_like(projected)

@@ -7,6 +7,7 @@ integrated over the first by Gauss-Hermite quadrature around its posterior given
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import xarray as xr
 from scipy.special import gammaln, logsumexp
 
 from bayesgroups.data.arrays import FloatArray, IndexArray
+from bayesgroups.inference.collapsed.crossed.blocks import split_scales
 from bayesgroups.inference.collapsed.logit_normal import moments
 from bayesgroups.inference.left_out.answer import LeftOut, Method
 from bayesgroups.inference.left_out.conjugate import normal_density
@@ -26,6 +28,7 @@ from bayesgroups.inference.value_nodes import confusion_nodes, factor_rates
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.shared.confusion_tree import Tree, factor_scales, follower, own_spreads, tree
 from bayesgroups.models.shared.judged_rate import SLOPE_SD, judged_rates, uses_judged_rate
+from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import subsets
 
@@ -52,7 +55,7 @@ class _Factor(NamedTuple):
 
 def confusion_cells(
     draws: xr.Dataset, tally: xr.Dataset, *, order: int | None, tau_scale: float | None, own_effects: str | None,
-    follow_selection: bool, score_offsets: bool, judged_rate: bool | None = None,
+    follow_selection: bool, score_offsets: bool, judged_rate: bool | None, ordered: Ordered, cyclic: Sequence[str],
 ) -> LeftOut:  # fmt: skip
     """Densities of the cells, (draw, 1, subgroup), for they are those of all metrics."""
     factors, components = tree(tally), subsets(tally, order)
@@ -65,17 +68,24 @@ def confusion_cells(
         shares = draws["cell_share"].transpose("sample", "subgroup", "outcome", "decision").values
         x = judged_rates(shares.sum(axis=2), factors)
     sds = np.asarray(draws["factor_sd"].transpose("sample", "factor", "component").values, dtype=np.float64)
+    along = ordered_blocks(tally, components, ordered, cyclic)
+    along = along.without(len(components.names) - 1) if fixed else along
+    share = np.empty((len(sds), len(factors.names), 0))
+    if along.shares:
+        share = np.asarray(draws["ordered_share"].transpose("sample", "factor", "ordered").values, dtype=np.float64)
     scales = factor_scales(factors, tau_scale, followed=followed, judged=judged)
     residual_scales = own_spreads(factors, tau_scale, followed=followed, judged=judged)
     rates = factor_rates(draws, factors)
     without = np.empty((tally.sizes["subgroup"], 0))
     laws = []
     for i, name in enumerate(factors.names):
-        learned = sds[:, i] if fixed else sds[:, i, :-1]
-        residual = np.full(len(sds), residual_scales[i]) if fixed else sds[:, i, -1]
+        every, following_order = split_scales(sds[:, i], share[:, i], along)
+        learned = every if fixed else every[:, :-1]
+        residual = np.full(len(sds), residual_scales[i]) if fixed else every[:, -1]
         residual = np.hypot(residual, residual_scales[i]) if floored else residual
         covariate = x[name][:, None] if name in x else without
-        z, widths = design(components, covariate, learned, LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE)
+        steep = SLOPE_SD if judged else SLOPE_SCALE
+        z, widths = design(components, covariate, learned, LOGIT_OVERALL_SCALE, steep, along, following_order)
         some = np.flatnonzero(factors.count[i] > 0)
         noise = np.maximum(residual, RESOLVED_SHARE * scales[i]) ** 2
         k, n = factors.successes[i, some], factors.count[i, some]

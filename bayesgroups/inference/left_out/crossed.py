@@ -78,10 +78,7 @@ def crossed_effects(
     residual_variance = sds[:, -1] ** 2 + (fixed_scale**2 if with_fixed and residual == "floored" else 0.0)
     residual_variance = np.maximum(residual_variance, (RESOLVED_SHARE * scale) ** 2)
     x = standardised(source, covariates).values if covariates else np.empty((source.sizes["subgroup"], 0))
-    z, widths = design(components, x, sds[:, :-1], wide, COEFFICIENT * float(main[0]))
-    z = np.concatenate([z, *(block.root for block in along.blocks)], axis=1)
-    sizes = [block.root.shape[1] for block in along.blocks]
-    widths = np.concatenate([widths, np.repeat(following_order, sizes, axis=1)], axis=1)
+    z, widths = design(components, x, sds[:, :-1], wide, COEFFICIENT * float(main[0]), along, following_order)
     shape = (tally.sizes["metric"], tally.sizes["subgroup"])
     if binomial:
         counts = binomial_cells(source, np.array([True]))

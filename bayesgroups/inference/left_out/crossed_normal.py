@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.models.shared.ordered_levels import OrderedBlocks
 from bayesgroups.models.shared.subsets import Subsets
 
 BLOCK = 2_000_000
@@ -12,17 +13,21 @@ BLOCK = 2_000_000
 
 
 def design(
-    components: Subsets, x: FloatArray, sds: FloatArray, wide: float, coefficient: float
-) -> tuple[FloatArray, FloatArray]:
+    components: Subsets, x: FloatArray, sds: FloatArray, wide: float, coefficient: float, along: OrderedBlocks,
+    along_sds: FloatArray,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Columns (subgroup, effect) of all that subgroups share, and standard deviations (draw, effect) of their effects.
 
-    The centre, the coefficients of ``x``, and the cells of every component but the last, whose ``sds`` are (draw, component).
+    The centre, the coefficients of ``x``, the cells of every component but the last, whose ``sds`` are (draw, component), and what
+    follows an order, ``along_sds`` (draw, ordered block).
     """
     sizes = components.sizes[:-1]
     indicators = [cell[:, None] == np.arange(size) for cell, size in zip(components.cells, sizes, strict=False)]
-    z = np.concatenate([np.ones((len(x), 1)), x, *indicators], axis=1).astype(np.float64)
+    roots = [block.root for block in along.blocks]
+    z = np.concatenate([np.ones((len(x), 1)), x, *indicators, *roots], axis=1).astype(np.float64)
     constant = np.tile([wide] + [coefficient] * x.shape[1], (len(sds), 1))
-    return z, np.concatenate([constant, np.repeat(sds, sizes, axis=1)], axis=1)
+    following_order = np.repeat(along_sds, [root.shape[1] for root in roots], axis=1)
+    return z, np.concatenate([constant, np.repeat(sds, sizes, axis=1), following_order], axis=1)
 
 
 def conditional(y: FloatArray, noise: FloatArray, z: FloatArray, widths: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.estimators.level_orders import Orders, orders_of
 from bayesgroups.questions.maihda import bootstrap, likelihood, posterior
 from bayesgroups.questions.maihda.sources import Draws, Model, check_report, fitted, reported
 from bayesgroups.questions.maihda.strata import Method, Strata, Weights, people_of, strata_of
@@ -41,6 +42,8 @@ def maihda(
     weights: Weights = "strata",
     population: pd.DataFrame | None = None,
     model: Model = "crossed",
+    ordered: Sequence[str] | Mapping[str, Sequence[str]] = (),
+    cyclic: Sequence[str] = (),
     method: Method = "reml",
     replicates: int = 0,
     level: float = 0.95,
@@ -68,6 +71,11 @@ def maihda(
         well; main effects, shrunk, and one effect per stratum, which expects no interaction of pairs and covers small shares
         better; or the adjusted model, whose main effects are hardly shrunk and whose limits of shares are too short where strata
         are small.
+    ordered : sequence of str, or mapping from str to sequence of str
+        Attributes whose levels have an order, in that of the tally or as named, of the models with shrunk main effects: a share of
+        what crosses one follows it, as in `bayesgroups.CrossedEffects`.
+    cyclic : sequence of str
+        Ordered attributes whose last level is beside the first.
     method : {"reml", "ml"}
         Of the frequentist side of means; rates are fitted by maximum likelihood with adaptive quadrature.
     replicates : int
@@ -106,8 +114,8 @@ def maihda(
     ------
     InputError
         If the population lacks a column or has nobody in strata that main effects need, there is one attribute only, main
-        effects are not estimable, a metric is neither a rate nor a mean, or a report has no learned spread on the scale of the
-        predictor.
+        effects are not estimable, a metric is neither a rate nor a mean, a report has no learned spread on the scale of the
+        predictor, or an order cannot be meant.
     SchemaError
         If ``source`` is neither a tally nor a report.
 
@@ -143,7 +151,9 @@ def maihda(
     every = [strata_of(tally.isel(metric=[i]), adjust, weights, people) for i in range(tally.sizes["metric"])]
     if report is not None:
         check_report(report)
-    drawn = [fitted(each, model, seed) if report is None else reported(report, each) for each in every]
+    orders = orders_of("maihda", ordered, cyclic)
+    _check_orders(orders, model, given=report is not None)
+    drawn = [fitted(each, model, orders, seed) if report is None else reported(report, each) for each in every]
     sides = [
         (_bayesian(each, draws, level, seed), _frequentist(each, method, replicates, level, seed))
         for each, draws in zip(every, drawn, strict=True)
@@ -214,6 +224,17 @@ def _frequentist(
         of_metric |= {name: end for name, end in limits.items() if not name.startswith("pcv")}
     reasons = {name: fit.reason for name, fit in models.items()}
     return {**made, "metric": of_metric, "strata": likelihood.of_strata(strata, models, level), "reasons": reasons}
+
+
+def _check_orders(orders: Orders, model: str, *, given: bool) -> None:
+    """Refuse orders where nothing would follow them."""
+    if orders.levels and given:
+        raise InputError("maihda: a report has its own model; estimate it with bg.CrossedEffects(ordered=...) instead")
+    if orders.levels and model == "regression":
+        raise InputError(
+            "maihda: model='regression' hardly shrinks main effects, so that none follows an order; take model='crossed' or "
+            "'main_effects', or leave ordered= out"
+        )
 
 
 def _check(

@@ -14,6 +14,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.crossed_effects import CrossedEffects
 from bayesgroups.estimators.estimate import estimate
+from bayesgroups.estimators.level_orders import Orders
 from bayesgroups.estimators.partial_pooling import PartialPooling
 from bayesgroups.questions.maihda.posterior import ModelDraws
 from bayesgroups.questions.maihda.strata import Strata
@@ -32,7 +33,7 @@ class Draws:
     usable: int
 
 
-def fitted(strata: Strata, model: Model, seed: int) -> Draws:
+def fitted(strata: Strata, model: Model, orders: Orders, seed: int) -> Draws:
     """All models of a metric, fitted here, and the one that the shares are taken from."""
     reports = {
         name: estimate(strata.tally, PartialPooling(covariates=names), seed=seed)
@@ -42,7 +43,8 @@ def fitted(strata: Strata, model: Model, seed: int) -> Draws:
         whole = reports["adjusted"]
     else:
         order = 1 if model == "main_effects" else None
-        whole = estimate(strata.tally, CrossedEffects(order=order, own_effects="learned"), seed=seed)
+        crossed = CrossedEffects(order=order, own_effects="learned", ordered=orders.ordered, cyclic=orders.cyclic)
+        whole = estimate(strata.tally, crossed, seed=seed)
     usable = min(int(report.attrs["usable"]) for report in (*reports.values(), whole))
     return Draws(
         {name: _draws(report, strata.metric) for name, report in reports.items()}, _mu(whole, strata.metric), usable

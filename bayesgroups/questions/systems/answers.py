@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray, IndexArray
+from bayesgroups.estimators.level_orders import Orders
 from bayesgroups.frequentist.paired_systems import (
     Differences,
     PairedInterval,
@@ -44,11 +45,11 @@ class Basis:
 
 def both_answers(
     systems: Systems, chosen: IndexArray, *, level: float, interval: PairedInterval, correction: SystemCorrection,
-    pooling: Pooling, overall: bool, seed: int,
+    pooling: Pooling, orders: Orders, overall: bool, seed: int,
 ) -> tuple[dict[str, Answer], Basis]:  # fmt: skip
     """Answers of both approaches to the chosen pairs, and what they rest on; with ``overall`` everyone is the last subgroup."""
     tally = systems.tally
-    drawn = system_draws(systems, pooling, seed)
+    drawn = system_draws(systems, pooling, orders, seed)
     pairs, values, draws = differences(tally), system_values(tally), drawn.values
     if overall:
         draws = with_everyone(draws, values.items)

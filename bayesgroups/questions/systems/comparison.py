@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -9,6 +10,7 @@ import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
+from bayesgroups.estimators.level_orders import orders_of
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.frequentist.paired_systems import Differences, PairedInterval
 from bayesgroups.questions.systems.answers import both_answers
@@ -24,7 +26,8 @@ ESTIMAND = "difference between the superpopulation values of two systems, over t
 @checked_keywords
 def compare_systems(
     source: xr.Dataset, pairs: PairChoice = "auto", *, level: float = 0.95, correction: SystemCorrection = "holm",
-    interval: PairedInterval = "newcombe", pooling: Pooling = "crossed", overall: bool = False, seed: int = 0,
+    interval: PairedInterval = "newcombe", pooling: Pooling = "crossed",
+    ordered: Sequence[str] | Mapping[str, Sequence[str]] = (), cyclic: Sequence[str] = (), overall: bool = False, seed: int = 0,
 ) -> xr.Dataset:  # fmt: skip
     """Compare systems on the same items: is the first of a pair better, by how much, how surely, and for whom.
 
@@ -45,6 +48,11 @@ def compare_systems(
     pooling : {"crossed", "none"}
         Prior of two systems with right and wrong answers: subgroups borrow strength from each other, or each subgroup has a
         Dirichlet prior of its own.
+    ordered : sequence of str, or mapping from str to sequence of str
+        Attributes whose levels have an order, in that of the tally or as named: a share of what crosses one follows it, as in
+        `bayesgroups.CrossedEffects`. The frequentist side has no use of it.
+    cyclic : sequence of str
+        Ordered attributes whose last level is beside the first.
     overall : bool
         Add a last subgroup ``(all)``: everyone, each item of the tally with the same weight.
     seed : int
@@ -64,7 +72,8 @@ def compare_systems(
     Raises
     ------
     InputError
-        If a setting does not exist, the tally has no baseline that is asked for, or ``pooling="none"`` does not suit it.
+        If a setting does not exist, the tally has no baseline that is asked for, ``pooling="none"`` does not suit it, or an order
+        cannot be meant.
     SchemaError
         If ``source`` is no tally of systems.
 
@@ -105,6 +114,7 @@ def compare_systems(
         interval=interval,
         correction=correction,
         pooling=pooling,
+        orders=orders_of("compare_systems", ordered, cyclic),
         overall=overall,
         seed=seed,
     )

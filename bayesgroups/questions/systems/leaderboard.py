@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.estimators.level_orders import orders_of
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification.rank_shares import rank, rank_summaries
 from bayesgroups.questions.systems.answers import both_answers
@@ -20,7 +22,10 @@ NUMBERS = ("estimate", "lower", "upper", "rank", "rank_lower", "rank_upper", "pr
 
 
 @checked_keywords
-def leaderboard(source: xr.Dataset, *, level: float = 0.95, seed: int = 0) -> xr.Dataset:
+def leaderboard(
+    source: xr.Dataset, *, level: float = 0.95, ordered: Sequence[str] | Mapping[str, Sequence[str]] = (),
+    cyclic: Sequence[str] = (), seed: int = 0,
+) -> xr.Dataset:  # fmt: skip
     """Rank systems on the same items in every subgroup and for everyone, 1 for the best, and say how sure every rank is.
 
     Estimand: the value of each system over the population that the items come from, and its rank.
@@ -31,6 +36,8 @@ def leaderboard(source: xr.Dataset, *, level: float = 0.95, seed: int = 0) -> xr
         A tally of systems, see `bayesgroups.paired_tally`.
     level : float
         Probability of the intervals, and of all statements about the pairs of a subgroup together.
+    ordered, cyclic : sequence of str, or mapping from str to sequence of str
+        Attributes whose levels have an order, as in `bayesgroups.compare_systems`.
     seed : int
         Source of all randomness.
 
@@ -48,7 +55,7 @@ def leaderboard(source: xr.Dataset, *, level: float = 0.95, seed: int = 0) -> xr
     Raises
     ------
     InputError
-        If the level is not between 0 and 1.
+        If the level is not between 0 and 1, or an order cannot be meant.
     SchemaError
         If ``source`` is no tally of systems.
 
@@ -75,7 +82,7 @@ def leaderboard(source: xr.Dataset, *, level: float = 0.95, seed: int = 0) -> xr
     systems = open_systems(source)
     answers, basis = both_answers(
         systems, np.arange(len(systems.first)), level=level, interval="newcombe", correction="holm", pooling="crossed",
-        overall=True, seed=seed,
+        orders=orders_of("leaderboard", ordered, cyclic), overall=True, seed=seed,
     )  # fmt: skip
     limits = basis.values.limits(level)
     shape = (basis.draws.shape[-1], len(systems.names))

@@ -11,6 +11,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.estimators.level_orders import Orders
 from bayesgroups.frequentist.paired_systems import system_values
 from bayesgroups.inference.collapsed import paired_answers, system_means
 from bayesgroups.questions.certification.overlapping import ALL
@@ -74,23 +75,40 @@ def chosen_pairs(systems: Systems, pairs: PairChoice) -> IndexArray:
     return np.flatnonzero(systems.second == systems.names.index(baseline))
 
 
-def system_draws(systems: Systems, pooling: Pooling, seed: int) -> SystemDraws:
+def system_draws(systems: Systems, pooling: Pooling, orders: Orders, seed: int) -> SystemDraws:
     """Draws of the values of all systems: of two that are right or wrong exactly, of others as means with correlated errors."""
     if pooling not in ("crossed", "none"):
         raise InputError(f"pooling={pooling!r} is not one of 'crossed', 'none'")
+    if pooling == "none" and orders.levels:
+        raise InputError("pooling='none' has no effects that could follow an order; leave it or ordered= out")
+    try:
+        return _drawn(systems, pooling, orders, seed)
+    except ValueError as problem:  # what models share knows nothing of the errors of the package
+        raise InputError(str(problem)) from problem
+
+
+def _drawn(systems: Systems, pooling: Pooling, orders: Orders, seed: int) -> SystemDraws:
     tally = systems.tally
     if len(systems.names) == 2 and "pair_count" in tally.data_vars:
         cells = tally["pair_count"].values[0]
         cells = cells if systems.first[0] == 0 else np.swapaxes(cells, 0, 1)
         if pooling == "none":
             return SystemDraws(paired_answers.sample_unpooled(cells, seed=seed), "dirichlet", ())
-        return SystemDraws(*_named(paired_answers.sample(tally, cells, seed=seed), "crossed_binomial"))
+        return SystemDraws(
+            *_named(
+                paired_answers.sample(tally, cells, seed=seed, ordered=orders.levels, cyclic=orders.cyclic),
+                "crossed_binomial",
+            )
+        )
     if pooling == "none":
         raise InputError(
             "pooling='none' is for two systems with right and wrong answers to independent items; leave it out"
         )
     values, graded = system_values(tally), bool(json.loads(tally.attrs["settings"])["graded"])
-    drawn = system_means.sample(tally, values.estimate, values.covariance, values.units, graded=graded, seed=seed)
+    drawn = system_means.sample(
+        tally, values.estimate, values.covariance, values.units, graded=graded, seed=seed, ordered=orders.levels,
+        cyclic=orders.cyclic,
+    )  # fmt: skip
     return SystemDraws(*_named(drawn, "crossed_normal"))
 
 

@@ -19,6 +19,7 @@ from bayesgroups.views.html.sections.checks import diagnostics, priors
 from bayesgroups.views.html.sections.context import Context, contexts
 from bayesgroups.views.html.sections.contrasts import contrasts
 from bayesgroups.views.html.sections.estimates import estimates, pooling, table
+from bayesgroups.views.html.sections.orders import orders
 from bayesgroups.views.html.sections.overview import question, verdict
 from bayesgroups.views.html.sections.population import population as population_section
 from bayesgroups.views.html.sections.provenance import method, origin
@@ -35,11 +36,11 @@ def write_html(
     """Write a report as one self-contained page.
 
     The page needs no network and no other file: the verdict first, the question, what was found at a glance; per metric the
-    forest plot of both approaches, what pooling did, the worst subgroups, how unequal they are, what can be promised to all,
-    how much the prior says, and the table of every subgroup (of targets: the shares of rows and people instead); then
-    diagnostics, method with references, and how to make it again. Tables can be sorted and filtered by a script in the page,
-    and read without it. The same report gives the same bytes with the same version of matplotlib. Very many subgroups are drawn
-    in part and listed up to 5,000.
+    forest plot of both approaches, the curve along ordered attributes, what pooling did, the worst subgroups, how unequal they
+    are, what can be promised to all, how much the prior says, and the table of every subgroup (of targets: the shares of rows
+    and people instead); then diagnostics, method with references, and how to make it again. Tables can be sorted and filtered by a
+    script in the page, and read without it. The same report gives the same bytes with the same version of matplotlib. Very many
+    subgroups are drawn in part and listed up to 5,000.
 
     Parameters
     ----------
@@ -125,6 +126,7 @@ def _metric(context: Context, reference: Reference | None, served: Served) -> di
         "population": None if shown_targets is None else population_section(shown_targets),
         "targets": served.section(context.name),
         "no_target": served.missing(context.name),
+        "orders": [] if targets else orders(context),
         "pooling": None if targets else pooling(context),
         "worst": None if targets else worst(context),
         "unequal": None if targets else unequal(context),

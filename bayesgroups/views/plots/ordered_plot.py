@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.models.shared.ordered_levels import order_of
 from bayesgroups.questions.populations.poststratify import poststratify
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.schema import check
@@ -63,7 +64,7 @@ def ordered_effect(
     metric : str, optional
         One of its metrics; the first when left out.
     levels : sequence of str, optional
-        Levels in order; those of the estimator's ``ordered``, or as they stand in the tally, when left out.
+        Levels in order; those of the estimator's ``ordered``, or in the order of the tally, when left out.
     level : {0.5, 0.8, 0.9, 0.95}
         Of the intervals.
     size : {"page", "paper", "slides"}
@@ -105,7 +106,7 @@ def ordered_effect(
             raise InputError(f"the report has no {kind} {value!r}; {near_misses(str(value), available)}")
     if level not in LEVELS:
         raise InputError(f"level={level!r} is not one of the report's levels {list(LEVELS)}")
-    ordered, shape, owns_figure = _levels(report, attribute, levels), style.look(size), axes is None
+    ordered, shape, owns_figure = levels_of(report, attribute, levels), style.look(size), axes is None
     table = along_levels(report, attribute, name, ordered).sel(level=level)
     axes = style.begin(axes, shape, 0.62)
     places = np.arange(len(ordered))
@@ -150,13 +151,14 @@ def ordered_effect(
     return axes
 
 
-def _levels(report: xr.DataTree, attribute: str, levels: Sequence[str] | None) -> list[str]:
+def levels_of(report: xr.DataTree, attribute: str, levels: Sequence[str] | None) -> list[str]:
     """Levels in order, of those that the report has."""
-    present = list(dict.fromkeys(str(each) for each in report["constant_data"].to_dataset()[attribute].values))
+    tally = report["constant_data"].to_dataset()
+    present = list(dict.fromkeys(str(each) for each in tally[attribute].values))
     settings = json.loads(str(report.attrs.get("settings", "{}"))).get("ordered", {})
     named = levels if levels is not None else (settings.get(attribute) if isinstance(settings, dict) else None)
     for each in levels or ():
         if str(each) not in present:
             raise InputError(f"attribute {attribute!r} has no level {each!r}; {near_misses(str(each), present)}")
-    chosen = [str(each) for each in named or present if str(each) in present]
+    chosen = [str(each) for each in named or order_of(tally, attribute) if str(each) in present]
     return chosen if levels is not None else [*chosen, *(each for each in present if each not in chosen)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -36,6 +36,7 @@ SPREAD = 0.6
 """Standard deviation of the effects of the ordered attribute, in logits."""
 CENTRE, OWN = -1.2, 0.2
 LEVEL = 0.95
+Model = bg.CrossedEffects | bg.ConfusionModel
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def table(population: str, levels: int, rng: np.random.Generator) -> tuple[xr.Da
     """A tally, its levels named ``00``, ``01`` ..., and the true rates of its subgroups."""
     age = [f"{level:02d}" for level in range(levels)]
     who = pd.DataFrame(itertools.product("abc", "fm", age), columns=["race", "sex", "age"])
-    along = _along(population, levels, rng)
+    along = along_levels(population, levels, rng)
     eta = CENTRE + along[who["age"].astype(int)] + OWN * rng.standard_normal(len(who))
     for name in ("race", "sex"):
         effects = {level: 0.4 * rng.standard_normal() for level in dict.fromkeys(who[name])}
@@ -90,7 +91,7 @@ def table(population: str, levels: int, rng: np.random.Generator) -> tuple[xr.Da
     return bg.tally_from_counts(rng.binomial(count, rate), count, who, metric="fnr"), np.asarray(rate)
 
 
-def _along(population: str, levels: int, rng: np.random.Generator) -> FloatArray:
+def along_levels(population: str, levels: int, rng: np.random.Generator) -> FloatArray:
     """Effects of the levels, of a given standard deviation around 0."""
     if population == "trend":
         shape = np.linspace(0, 1, levels)
@@ -102,10 +103,10 @@ def _along(population: str, levels: int, rng: np.random.Generator) -> FloatArray
     return np.asarray(SPREAD * (shape - shape.mean()) / shape.std())
 
 
-def _fitted(tally: xr.Dataset, truth: FloatArray, estimator: bg.CrossedEffects, seed: int) -> list[float]:
-    """Error, width, coverage, share and usability of one fit."""
+def _fitted(tally: xr.Dataset, truth: FloatArray, estimator: Model, seed: int) -> list[float]:
+    """Error, width, coverage, share and usability of one fit, over all metrics."""
     report = bg.estimate(tally, estimator, seed=seed, inference="collapsed")
-    answer = report["estimates"].to_dataset().sel(approach="bayesian", level=LEVEL).isel(metric=0)
+    answer = report["estimates"].to_dataset().sel(approach="bayesian", level=LEVEL)
     low, high = answer["lower"].values, answer["upper"].values
     posterior = report["posterior"].to_dataset()
     share = float(posterior["ordered_share"].mean()) if "ordered_share" in posterior else np.nan
@@ -114,18 +115,25 @@ def _fitted(tally: xr.Dataset, truth: FloatArray, estimator: bg.CrossedEffects, 
     return [error, float((high - low).mean()), covered, share, float(report.attrs["usable"])]
 
 
-def lines(population: str, levels: int, tables: int = TABLES, seed: int = SEED) -> list[Line]:
-    """Lines of one population and number of levels, a line per order; tables have streams of their own."""
+def lines(
+    population: str, levels: int, tables: int = TABLES, seed: int = SEED, *,
+    make: Callable[[str, int, np.random.Generator], tuple[xr.Dataset, FloatArray]] = table,
+    kind: type[Model] = bg.CrossedEffects,
+) -> list[Line]:  # fmt: skip
+    """Lines of one population and number of levels, a line per order; tables have streams of their own.
+
+    ``make`` gives a tally and the true values (metric, subgroup), ``kind`` is the estimator's class.
+    """
     require(tables, 2)
     plain, ordered = [], dict[str, list[list[float]]]({order: [] for order in ORDERS})
     for number in range(tables):
         rng = np.random.default_rng([seed, POPULATIONS.index(population), levels, number])
-        tally, truth = table(population, levels, rng)
+        tally, truth = make(population, levels, rng)
         age = [f"{level:02d}" for level in range(levels)]
-        plain.append(_fitted(tally, truth, bg.CrossedEffects(), number))
-        orders = {"true": age, "random": _scrambled(age, rng)}
+        plain.append(_fitted(tally, truth, kind(), number))
+        orders = {"true": age, "random": scrambled(age, rng)}
         for order, named in orders.items():
-            ordered[order].append(_fitted(tally, truth, bg.CrossedEffects(ordered={"age": named}), number))
+            ordered[order].append(_fitted(tally, truth, kind(ordered={"age": named}), number))
     without = np.array(plain)
     answers = []
     for order, each in ordered.items():
@@ -141,7 +149,7 @@ def lines(population: str, levels: int, tables: int = TABLES, seed: int = SEED) 
     return answers
 
 
-def _scrambled(levels: Sequence[str], rng: np.random.Generator) -> list[str]:
+def scrambled(levels: Sequence[str], rng: np.random.Generator) -> list[str]:
     """Another order than the true one and its reverse, which are the same to the model."""
     while True:
         order = [str(level) for level in rng.permutation(list(levels))]

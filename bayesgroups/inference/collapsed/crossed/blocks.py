@@ -139,17 +139,27 @@ def crossed(predictor: Predictor, prior: Prior, ordered: OrderedBlocks = NOTHING
     )
 
 
-def following(predictor: FollowingPredictor, prior: FollowingPrior) -> Blocks:
-    """Blocks of two predictors: what the first one has but its level enters the second times the learned coefficient."""
+def following(predictor: FollowingPredictor, prior: FollowingPrior, ordered: OrderedBlocks = NOTHING) -> Blocks:
+    """Blocks of two predictors: what the first one has but its level enters the second times the learned coefficient.
+
+    Each predictor has shares of its own that follow an order; those of the first come first.
+    """
     level = np.ones((predictor.cells.shape[1], 1))
-    components = [indicator(cells) for cells in predictor.cells]
+    components = [*map(indicator, predictor.cells), *(block.root for block in ordered.blocks)]
     with_covariates = predictor.covariates.shape[1] > 0
     roots = [level, level, *([predictor.covariates] if with_covariates else []), *components, *components]
-    fixed = 2 + with_covariates
+    fixed, learned, shares = 2 + with_covariates, slice(prior.dimension), len(ordered.shares)
 
     def loadings(u: FloatArray) -> FloatArray:
-        number = len(components)
-        leading, second, follow, _ = np.split(prior.scales(u), [number, 2 * number, 2 * number + 1], axis=1)
+        learned_sds, number = len(predictor.cells), len(components)
+        first, other, follow, _ = np.split(
+            prior.scales(u[:, learned]), [learned_sds, 2 * learned_sds, 2 * learned_sds + 1], axis=1
+        )
+        share = np.split(shares_of(u[:, prior.dimension :]), [shares], axis=1)
+        leading, second = (
+            np.concatenate(split_scales(sds, of_part, ordered), axis=1)
+            for sds, of_part in zip((first, other), share, strict=True)
+        )
         each = np.zeros((len(u), 2, len(roots)))
         each[:, 0, 0] = each[:, 1, 1] = predictor.overall_scale
         if with_covariates:
@@ -163,9 +173,9 @@ def following(predictor: FollowingPredictor, prior: FollowingPrior) -> Blocks:
         tuple(roots),
         loadings,
         lambda u: np.zeros((len(u), 2)),
-        prior.scales,
-        lambda u: np.empty((len(u), 0)),
-        prior.dimension,
+        lambda u: prior.scales(u[:, learned]),
+        lambda u: shares_of(u[:, prior.dimension :]),
+        prior.dimension + 2 * shares,
         2,
         predictor.covariates.shape[1],
         predictor.overall_scale,
@@ -198,9 +208,9 @@ def shares_of(u: FloatArray) -> FloatArray:
 def blocks_of(
     predictor: Predictor | FollowingPredictor, prior: Prior | FollowingPrior, ordered: OrderedBlocks = NOTHING
 ) -> Blocks:
-    """Blocks of one predictor, which may have ordered attributes, or of two."""
+    """Blocks of one predictor or of two, which may have ordered attributes."""
     if isinstance(predictor, FollowingPredictor):
         assert isinstance(prior, FollowingPrior)
-        return following(predictor, prior)
+        return following(predictor, prior, ordered)
     assert isinstance(prior, Prior)
     return crossed(predictor, prior, ordered)
