@@ -181,6 +181,17 @@ def test_errata_of_records_are_those_of_the_records() -> None:
     assert f"our draws, {row.split(' | ')[7]}:".replace("0.", ".") in text
 
 
+def test_the_widths_of_the_papers_are_those_of_the_page() -> None:
+    page = (DOCS / "examples" / "regression_paper.md").read_text(encoding="utf-8").split("## Intervals, 100 draws")[1]
+    text = (DOCS / "papers.md").read_text(encoding="utf-8")
+    for name in ("structured regression", "structured regression, residuals"):
+        row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
+        *metrics, width = row.strip("| ").split(" | ")[1:]
+        covered = [int(value.split(" / ")[0]) for value in metrics]
+        assert f"{min(covered)} to {max(covered)} %" in text
+        assert f"{100 * (1 - float(width)):.0f} % narrower" in text
+
+
 def test_the_reference_lists_the_public_names() -> None:
     text = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^ +(?:bayesgroups\.)?(\w+)$", text, re.MULTILINE))
