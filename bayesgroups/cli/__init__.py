@@ -123,6 +123,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as problem:
         reason = f": {problem}" if str(problem) else ""
         return _complain(f"not enough memory{reason}; ask for fewer subgroups, metrics or draws at once", BAD_INPUT)
+    except ImportError as problem:
+        if "failed to map segment" not in str(problem):  # a library that finds no room
+            raise
+        return _complain("not enough memory to load a library; leave the process more", BAD_INPUT)
     except KeyboardInterrupt:
         return _complain("interrupted; files are as they were or whole", INTERRUPTED)
     except BrokenPipeError:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+MAX_PACKED = 1100
+"""Bytes that one byte of a file can hold at most, as DEFLATE packs them."""
 SEAL = b"bayesgroups sha256 "
 """Opening of the digest after the last byte that HDF5 has; what HDF5 writes into the file later takes its place."""
 BLOCK = 1 << 20
@@ -131,15 +133,27 @@ def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[A
 
     _check_seal(source)  # HDF5 may read a damaged file for ever
     try:
-        with h5py.File(source, "r"):  # h5netcdf complains on standard error of what is no such file
-            pass
+        with h5py.File(source, "r") as file:  # h5netcdf complains on standard error of what is no such file
+            _check_declared(file, source)
         with opened(source, engine="h5netcdf") as tree:
             loaded = tree.load()
-    except MemoryError:
+    except (MemoryError, SchemaError):
         raise
     except Exception as problem:  # HDF5 has an error of another kind for every part that may be damaged
         raise SchemaError(f"file {str(source)!r} is not a NetCDF4 file, or is damaged: {problem}") from problem
     return with_given_names(loaded)
+
+
+def _check_declared(file: Any, source: Path) -> None:
+    """Refuse a file that declares more numbers than can be packed into it: reading them would take all memory."""
+    sizes = [0]
+    file.visititems(lambda _, part: sizes.append(getattr(part, "nbytes", 0)))
+    size = source.stat().st_size
+    if sum(sizes) > MAX_PACKED * max(size, 1024):
+        raise SchemaError(
+            f"file {str(source)!r} declares {sum(sizes) / 1e9:.3g} GB and has {size / 1e9:.3g} GB: it is damaged, or was not "
+            "written by this package"
+        )
 
 
 def _seal(place: Path) -> None:

@@ -15,6 +15,8 @@ from bayesgroups.errors import InputError, MissingDependencyError, SchemaError
 if TYPE_CHECKING:
     import pandas as pd
 
+MIN_SUSPECT, MAX_PACKED = 100_000_000, 200
+"""Bytes of a part of a log, and times its packed size, up to which it is read."""
 ZSTANDARD = 93
 """Number of the compression in ZIP files; Python opens it from 3.14 on."""
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
@@ -159,6 +161,11 @@ def _archived(archive: zipfile.ZipFile) -> tuple[dict[str, Any], list[dict[str, 
 
 def _content(archive: zipfile.ZipFile, name: str) -> bytes:
     entry = archive.getinfo(name)
+    if entry.file_size > max(MIN_SUSPECT, MAX_PACKED * entry.compress_size):
+        raise ValueError(
+            f"{name!r} in it would take {entry.file_size / 1e6:.0f} MB, and has {entry.compress_size / 1e6:.1f} MB packed, as in "
+            "no log"
+        )
     if entry.compress_type != ZSTANDARD or hasattr(zipfile, "ZIP_ZSTANDARD"):
         return archive.read(name)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +195,14 @@ def test_logs_become_rows_on_the_command_line(tmp_path: Path, capsys: pytest.Cap
     assert "1 name for 2 logs" in " ".join(capsys.readouterr().err.split())
     assert run([*line, "--name", "B", "--name", "B", "--unscored", "wrong", "-o", str(rows)]) == 2
     assert "name 'B' is given twice" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_log_that_unpacks_to_much_more_than_it_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("header.json", json.dumps({"eval": {"task": "a", "model": "b"}}))
+        archive.writestr("summaries.json", b" " * 101_000_000)
+    with pytest.raises(
+        SchemaError, match=r"'summaries.json' in it would take 101 MB, and has 0\.\d MB packed, as in no log"
+    ):
+        bg.interop.read_inspect(path)

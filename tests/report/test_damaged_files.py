@@ -97,3 +97,16 @@ def test_a_file_that_may_not_be_read(counts: xr.Dataset, tmp_path: Path, monkeyp
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match=r"t.nc' cannot be read: Permission denied"):
         bg.open_tally(path)
+
+
+def test_a_file_that_declares_more_than_it_can_hold(counts: xr.Dataset, tmp_path: Path) -> None:
+    path = bg.save_tally(counts, tmp_path / "t.nc")
+    import h5py
+
+    with h5py.File(path, "r+") as file:
+        del file["count"]
+        file.create_dataset("count", shape=(10**6, 10**6), chunks=(1000, 1000), dtype="f8")
+    with pytest.raises(
+        SchemaError, match=r"declares 8e\+03 GB and has .* GB: it is damaged, or was not written by this package"
+    ):
+        bg.open_tally(path)

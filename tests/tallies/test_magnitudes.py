@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import bayesgroups as bg
+from bayesgroups import cli
 from bayesgroups.cli import run
 from bayesgroups.errors import InputError, SchemaError
 
@@ -92,3 +93,21 @@ def test_too_little_memory_is_said_in_words(
     assert run(["estimate", str(path)]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "not enough memory: Unable to allocate 9. TiB; ask for fewer subgroups" in said
+
+
+def test_a_library_that_finds_no_memory_is_an_error_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unloaded(_: object) -> int:
+        raise ImportError("scipy.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(cli, "_call", unloaded)
+    assert cli.run(["demo"]) == 2
+    assert "not enough memory to load a library; leave the process more" in capsys.readouterr().err
+
+    def absent(_: object) -> int:
+        raise ImportError("cannot import name 'a'")
+
+    monkeypatch.setattr(cli, "_call", absent)
+    with pytest.raises(ImportError, match="cannot import name"):
+        cli.run(["demo"])

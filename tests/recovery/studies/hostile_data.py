@@ -212,15 +212,15 @@ def distance_from_quadrature(report: xr.DataTree, tally: xr.Dataset) -> float:
 def line(word: Word, kind: Kind, table: int, seed: int = SEED) -> Line:
     """One line of the record."""
     name, first_seed = type(word.estimator).__name__, 1000 * (1 + list(KINDS).index(kind)) + table
-    tally = tally_of(word, rows_of(kind, table, seed), kind)
+    try:
+        tally = tally_of(word, rows_of(kind, table, seed), kind)
+        ours = bg.estimate(tally, word.estimator, seed=first_seed, inference="collapsed")
+    except bg.InputError:
+        return Line(name, word.data, kind, table, "refused")
 
     def answer(seed: int) -> xr.DataTree:
         return bg.estimate(tally, word.estimator, seed=seed, inference="collapsed")
 
-    try:
-        ours = answer(first_seed)
-    except bg.InputError:
-        return Line(name, word.data, kind, table, "refused")
     if not ours.attrs["usable"]:
         return Line(name, word.data, kind, table, "flagged")
     if word.engine is None:
