@@ -62,13 +62,16 @@ def judge_corrected(
     Notes
     -----
     For decisions of two classes the PPI estimate with the weight (ppv - for) N / (m + N), m labelled and N unlabelled rows, is the
-    post-stratified one. Tuned weights and normal limits are for large samples: where labels and judgements agree
-    there is no variance and no interval, and with 2 to 10 labels 95 % limits cover 88 % of the rates that have some.
+    post-stratified one. Stratified prediction-powered inference with the decisions as strata is the post-stratified estimate as
+    well: within a stratum the judge is constant, and no weight matters. Tuned weights and normal limits are for large samples:
+    where labels and judgements agree there is no variance and no interval, and with 2 to 10 labels 95 % limits cover 86 % of the
+    rates that have some.
 
     References
     ----------
     Begg, Greenes (1983), doi:10.2307/2530820. Angelopoulos, Duchi, Zrnic (2023), arXiv:2311.01453. Rogan, Gladen (1978),
-    doi:10.1093/oxfordjournals.aje.a112510. Lee et al. (2025), arXiv:2511.21140.
+    doi:10.1093/oxfordjournals.aje.a112510. Lee et al. (2025), arXiv:2511.21140. Fisch et al. (2024),
+    arXiv:2406.04291 (stratified).
 
     Examples
     --------
