@@ -70,6 +70,7 @@ def _become(action: Action, folder: Path, output: int, limit: tuple[int, int] | 
     """The child: never returns."""
     code = 70
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start us with interrupts ignored
         os.dup2(output, 1)
         os.dup2(output, 2)
         sys.stdout, sys.stderr = (os.fdopen(os.dup(number), "w", buffering=1) for number in (1, 2))
