@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -53,18 +54,17 @@ def contrasts_on(
     if weighted.vector.any():
         whole = _vectors(draws, weighted.coefficients, scale)
         return lambda some: whole[:, some]
-    first, under = weighted.first.on(draws), weighted.second.on(draws)
+    first, second = weighted.first.on(draws), weighted.second.on(draws)
     if best:
-        taking_part = weighted.under.any(axis=0)
-        among = draws[:, taking_part]
-        reference = (among.max(axis=1) if best > 0 else among.min(axis=1))[:, None]
+        among = draws[:, weighted.under.any(axis=0)]
+        ends = (among.max(axis=1) if best > 0 else among.min(axis=1))[:, None]
+        second = partial(_same, ends)
     elif weighted.number.any():
-        reference = weighted.value[None]
+        second = partial(_part, weighted.value[None])
     common = weighted.common if scale == "odds_ratio" else {}
 
     def contrasts(some: slice) -> FloatArray:
-        second = reference if best else reference[:, some] if weighted.number.any() else under(some)
-        answer = compare(first(some), second, scale)
+        answer = compare(first(some), second(some), scale)
         places = range(len(weighted.over))[some]
         for i, place in enumerate(places):
             if place in common:
@@ -73,6 +73,16 @@ def contrasts_on(
         return answer
 
     return contrasts
+
+
+def _same(values: FloatArray, _: slice) -> FloatArray:
+    """Values (draw, 1) that are the same for all contrasts."""
+    return values
+
+
+def _part(values: FloatArray, some: slice) -> FloatArray:
+    """Values (1, contrast) at places."""
+    return values[:, some]
 
 
 def compare(first: FloatArray, second: FloatArray, scale: Scale) -> FloatArray:
