@@ -182,7 +182,9 @@ def _text(levels: Mapping[str, str]) -> str:
 
 
 def _names(names: Sequence[str] | str | None) -> list[str]:
-    return [names] if isinstance(names, str) else [str(name) for name in names or ()]
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else [str(name) for name in names]  # a column of names has no truth value
 
 
 def _nothing(setting: str) -> NoReturn:

@@ -45,6 +45,18 @@ def test_turning_a_pair_round(interval: Any) -> None:
         assert float(a["p_value"]) == pytest.approx(float(b["p_value"]), rel=1e-9)
 
 
+def test_names_may_be_a_column() -> None:
+    names = pd.Series(["B | f", "B | m"])
+    xr.testing.assert_identical(
+        bg.contrasts(tally(), "A | m", of=names), bg.contrasts(tally(), "A | m", of=list(names))
+    )
+    held = pd.Series(["race"])
+    xr.testing.assert_identical(
+        bg.contrasts(tally(), {"sex": "m"}, within=held),
+        bg.contrasts(tally(), {"sex": "m"}, within=["race"]),
+    )
+
+
 def test_posterior_turned_round() -> None:
     report = bg.estimate(tally(), bg.PartialPooling(), seed=1)
     first = part(bg.contrasts(report, "A | m", of="B | f"), "ratio", "bayesian").isel(contrast=0)
