@@ -166,20 +166,23 @@ def read(path: Path) -> list[dict[str, str]]:
     return found
 
 
+def write_record(
+    about: str, arguments: Sequence[str] | None, levels: Sequence[int], tables: int, seed: int,
+    of_design: Callable[..., list[Line]],
+) -> None:  # fmt: skip
+    """The command of a study: lines of every population and number of levels, written where it says."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--tables", type=int, default=tables)
+    parser.add_argument("--seed", type=int, default=seed)
+    given = parser.parse_args(arguments)
+    designs = [(population, number) for population in POPULATIONS for number in levels]
+    write(given.output, as_csv([line for design in designs for line in of_design(*design, given.tables, given.seed)]))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--tables", type=int, default=TABLES)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    answers = [
-        line
-        for population in POPULATIONS
-        for levels in LEVELS
-        for line in lines(population, levels, given.tables, given.seed)
-    ]
-    write(given.output, as_csv(answers))
+    write_record(str(__doc__), arguments, LEVELS, TABLES, SEED, lines)
 
 
 if __name__ == "__main__":

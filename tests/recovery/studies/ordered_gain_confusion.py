@@ -9,10 +9,9 @@ are the selection rate, the false negative rate and the positive predictive valu
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,8 +20,7 @@ from scipy.special import expit
 
 import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
-from examples.records import as_csv, write
-from tests.recovery.studies.ordered_gain import OWN, POPULATIONS, along_levels, lines
+from tests.recovery.studies.ordered_gain import OWN, along_levels, lines, write_record
 
 LEVELS = (3, 6)
 TABLES = 10
@@ -59,18 +57,7 @@ def table(population: str, levels: int, rng: np.random.Generator) -> tuple[xr.Da
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study and write its record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--tables", type=int, default=TABLES)
-    parser.add_argument("--seed", type=int, default=SEED)
-    given = parser.parse_args(arguments)
-    answers = [
-        line
-        for population in POPULATIONS
-        for levels in LEVELS
-        for line in lines(population, levels, given.tables, given.seed, make=table, kind=bg.ConfusionModel)
-    ]
-    write(given.output, as_csv(answers))
+    write_record(str(__doc__), arguments, LEVELS, TABLES, SEED, partial(lines, make=table, kind=bg.ConfusionModel))
 
 
 if __name__ == "__main__":
