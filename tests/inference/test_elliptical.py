@@ -173,7 +173,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     blocks = blocks_of(Predictor(np.arange(6)[None], np.empty((6, 0)), 4.0, 1.0), Prior("half_t", (0.25,)))
 
     def draw(thin: int) -> elliptical.EllipticalDraws:
-        return elliptical.binomial(blocks, k, n, np.zeros(6), np.random.default_rng(7), draws=400, thin=thin)
+        return elliptical.binomial(blocks, k, n, np.zeros(6), np.random.default_rng(7)).sample(400, thin)
 
     first, again = draw(1), draw(1)
     assert first.eta.tobytes() == again.eta.tobytes()
@@ -184,13 +184,13 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_fits_that_do_not_mix_are_thinned_and_then_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains that stay where they are have no R-hat: every thinning is tried, and the gate does not pass."""
     tried: list[int] = []
-    sample = elliptical.gaussian
+    sample = elliptical.Run.sample
 
-    def counted(*arguments: Any, thin: int, **options: Any) -> elliptical.EllipticalDraws:
+    def counted(self: elliptical.Run, draws: int, thin: int) -> elliptical.EllipticalDraws:
         tried.append(thin)
-        return sample(*arguments, thin=1, **options)
+        return sample(self, draws, 1)
 
-    monkeypatch.setattr(elliptical, "gaussian", counted)
+    monkeypatch.setattr(elliptical.Run, "sample", counted)
     for step in ("move_scales", "move_scales_by"):
         monkeypatch.setattr(SliceChains, step, lambda *_: None)
     predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)

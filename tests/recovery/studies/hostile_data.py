@@ -6,9 +6,11 @@ Tables have eight subgroups of three attributes. Of every kind of data (`KINDS`)
 answers on each by its own engine, as with ``inference="collapsed"``: the exact one, or the Markov chains of the words that have
 none, which answer on 40 of them. A table is then estimated again, with ten times as many draws and another seed, or, for words
 with a fixed number of draws, ten times with other seeds; `PartialPooling` is held to two-dimensional quadrature as well. A
-distance is in Monte Carlo errors, the largest over the mean of every subgroup and metric and the probabilities beyond its 95 %
-limits, some 200 numbers; a word whose distance is beyond 4 answers once more with another seed, since chance does that in one
-table of a hundred.
+distance is in Monte Carlo errors of both answers together, the largest over the mean of every subgroup and metric and the
+probabilities beyond its 95 % limits, some 200 numbers; a word whose distance is beyond 4 answers once more with another seed,
+since chance does that in one table of a hundred. The errors are those of sums over batches that are nearly independent: the draws
+that come from one weighted point, or a hundredth of the draws in a row, which for slices is a chain. Effective numbers of means
+would not do, for they say too much of tails.
 """
 
 from __future__ import annotations
@@ -21,13 +23,12 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Literal
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.inference.collapsed import (
     complete_pooling,
@@ -59,6 +60,8 @@ KINDS: dict[Kind, str] = {
 PER_KIND, FEW = 25, 5
 """Tables of every kind, and for words whose chains take long."""
 TIMES, BEYOND = 10, 4.0
+BATCHES = 100
+"""Batches of the draws of an answer that has no weights."""
 SEED = 20_261_123
 LEVELS = list(itertools.product(*[range(2)] * 3))
 ATTRIBUTES = ["first", "second", "third"]
@@ -163,35 +166,56 @@ def more_draws(engine: ModuleType) -> Iterator[None]:
 
 
 def values_of(report: xr.DataTree) -> FloatArray:
-    """Draws (chain, draw, value) of every value that has some."""
+    """Draws (draw, value) of every value that has some, chains in turn."""
     mu = report["posterior"]["mu"].transpose("chain", "draw", "metric", "subgroup").values
-    mu = mu.reshape(*mu.shape[:2], -1)
-    return np.asarray(mu[..., np.isfinite(mu).all(axis=(0, 1)) & (np.ptp(mu, axis=(0, 1)) > 0)])
+    mu = mu.reshape(mu.shape[0] * mu.shape[1], -1)
+    return np.asarray(mu[:, np.isfinite(mu).all(axis=0) & (np.ptp(mu, axis=0) > 0)])
 
 
-def effective(draws: FloatArray, report: xr.DataTree) -> FloatArray:
-    """Effective number (value,) of draws, no more than that of weighted draws behind them."""
-    checks = report["diagnostics"].to_dataset()
-    weighted = checks["value"].values[[str(name).endswith("importance ESS") for name in checks["check"].values]]
-    most = weighted.min() if len(weighted) else np.inf
-    every = az.ess(xr.Dataset({"mu": (("chain", "draw", "value"), draws)}), method="mean")["mu"].values
-    return np.asarray(np.minimum(every, most))
+def batches(report: xr.DataTree) -> IntArray:
+    """Batches (split, draw) of the draws, chains in turn: those of one weighted point, or a hundredth of all draws in a row.
+
+    Factors of a joint model are weighted one by one, and split the draws in as many ways.
+    """
+    posterior = report["posterior"].to_dataset()
+    number = posterior.sizes["chain"] * posterior.sizes["draw"]
+    checks = report["diagnostics"].to_dataset()["check"].values
+    if not any(str(name).endswith("importance ESS") for name in checks):
+        return np.asarray(np.arange(number)[None] * BATCHES // number)
+    if "factor_sd" in posterior:
+        points = posterior["factor_sd"].transpose("factor", "chain", "draw", ...).values
+    else:
+        points = posterior["tau"].transpose("chain", "draw", ...).values[None]
+    splits = points.reshape(len(points), number, -1)
+    return np.stack([np.unique(each, axis=0, return_inverse=True)[1].reshape(-1) for each in splits])
+
+
+def squared_error(values: FloatArray, splits: IntArray) -> FloatArray:
+    """Squared Monte Carlo error (value,) of means of draws (draw, value), by how much the sums of batches vary."""
+    total = np.zeros(values.shape[1])
+    for batch in splits:
+        sums = np.zeros((batch.max() + 1, values.shape[1]))
+        np.add.at(sums, batch, values - values.mean(axis=0))
+        total += (sums**2).sum(axis=0)
+    return total / len(values) ** 2
 
 
 def distance(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> float:
     """Largest distance of two answers, in Monte Carlo errors: of means, and of probabilities beyond the 95 % limits of ours."""
-    first = values_of(ours)
-    others = [values_of(each) for each in theirs]
-    number = effective(first, ours)
-    total = sum((effective(draws, each) for draws, each in zip(others, theirs, strict=True)), np.zeros(first.shape[-1]))
-    flat, pooled = (each.reshape(-1, first.shape[-1]) for each in (first, np.concatenate(others, axis=1)))
-    error = pooled.std(axis=0) * np.sqrt(1 / number + 1 / total)
-    largest = np.abs(flat.mean(axis=0) - pooled.mean(axis=0)) / error
-    tail = np.sqrt(0.025 * 0.975 * (1 / number + 1 / total))
+    flat, pooled = values_of(ours), np.concatenate([values_of(each) for each in theirs])
+    batch, parts = batches(ours), [batches(each) for each in theirs]
+    more = np.concatenate([part + position * part.shape[1] for position, part in enumerate(parts)], axis=1)
+
+    def error(values: FloatArray, others: FloatArray) -> FloatArray:
+        return np.asarray(np.sqrt(squared_error(values, batch) + squared_error(others, more)))
+
+    largest = np.abs(flat.mean(axis=0) - pooled.mean(axis=0)) / error(flat, pooled)
     for share in (0.025, 0.975):
         limit = np.quantile(flat, share, axis=0)
         below, up_to = (pooled < limit).mean(axis=0), (pooled <= limit).mean(axis=0)  # many draws may be at an end
-        largest = np.maximum(largest, np.maximum(below - share, share - up_to) / tail)
+        beyond = np.maximum(below - share, share - up_to)
+        inside, others = (np.asarray(values < limit, dtype=np.float64) for values in (flat, pooled))
+        largest = np.maximum(largest, beyond / np.maximum(error(inside, others), 1 / len(flat)))
     return float(largest.max())
 
 
@@ -203,10 +227,16 @@ def distance_from_quadrature(report: xr.DataTree, tally: xr.Dataset) -> float:
     exact = quadrature.rates(
         k[some], n[some], overall_scale=LOGIT_OVERALL_SCALE, tau_scale=LOGIT_TAU_SCALE, family="half_normal"
     )
-    mu = report["posterior"]["mu"].isel(metric=0).transpose("chain", "draw", "subgroup").values[..., some]
+    mu = (
+        report["posterior"]["mu"]
+        .isel(metric=0)
+        .transpose("chain", "draw", "subgroup")
+        .values[..., some]
+        .reshape(-1, some.sum())
+    )
     logit = np.log(mu) - np.log1p(-mu)
-    error = logit.std(axis=(0, 1)) / np.sqrt(effective(logit, report))
-    return float((np.abs(logit.mean(axis=(0, 1)) - exact.eta) / error).max())
+    error = np.sqrt(squared_error(logit, batches(report)))
+    return float((np.abs(logit.mean(axis=0) - exact.eta) / error).max())
 
 
 def line(word: Word, kind: Kind, table: int, seed: int = SEED) -> Line:

@@ -9,7 +9,8 @@ It needs no weights: where the sites are good R hardly varies. Every other step 
 (Nishihara, Murray and Adams 2014, arXiv:1210.7477), which is what mixes where the posterior lies far out.
 
 Chains run in four groups that start at one point each, and a group is laid out as one chain: R-hat then compares groups of short
-chains (nested R-hat, Margossian et al. 2024, doi:10.1214/24-BA1453).
+chains (nested R-hat, Margossian et al. 2024, doi:10.1214/24-BA1453). Chains that do not mix in their length look independent one
+after another; their means tell, see `bayesgroups.inference.short_chains`.
 """
 
 from __future__ import annotations
@@ -41,17 +42,52 @@ EXACT_EVERY = 3
 """Steps under the emulator for every one under the density itself, which no error of the emulator can hold up."""
 WIDENING = 1.7
 """Factor on the covariance of the ellipses around the mode."""
+WIDER = 4.0
+"""Factor on the variance of the site of a count of nothing or of everything, where sites leave out much of a tail."""
 START_SPREAD = 1.5
 """Standard deviations of the points where groups start, in those of the normal approximation at the mode."""
 
 
 @dataclass(frozen=True)
 class EllipticalDraws:
-    """Draws, group by group: ``eta`` (draw, row), standard normal ``effects`` (draw, effect) and ``u`` (draw, parameter)."""
+    """Draws, groups of chains in turn: ``eta`` (chain, draw, row), standard normal ``effects`` and ``u`` with dims alike."""
 
     eta: FloatArray
     effects: FloatArray
     u: FloatArray
+
+    def in_groups(self, draws: int) -> EllipticalDraws:
+        """As many draws of each group, so many in all at least, each group laid out as one chain."""
+        return EllipticalDraws(
+            *(
+                values.reshape(CHAINS, -1, values.shape[2])[:, : -(-draws // CHAINS)]
+                for values in (self.eta, self.effects, self.u)
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Run:
+    """Chains past their start, which go on from where they are."""
+
+    chains: SliceChains
+    state: State
+    emulator: Emulator
+    prior: Ellipses
+    around: Ellipses
+
+    def sample(self, draws: int, thin: int) -> EllipticalDraws:
+        """So many further draws at least, ``thin`` steps for every one that is kept."""
+        steps = -(-draws // (CHAINS * CHAINS_OF_A_GROUP))
+        kept: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        for step in range(steps * thin):
+            self.chains.move_scales_by(self.emulator, self.state, (self.around, self.prior, self.around))
+            if step % EXACT_EVERY == 0:
+                self.chains.move_scales(self.state, (self.prior, self.around)[step // EXACT_EVERY % 2])
+            _move_noise(self.chains, self.state)
+            if step % thin == thin - 1:
+                kept.append((*self.chains.draw(self.state), self.state.u.copy()))
+        return EllipticalDraws(*(np.stack(parts, axis=1) for parts in zip(*kept, strict=True)))
 
 
 def gaussian(
@@ -61,17 +97,15 @@ def gaussian(
     extra: FloatArray,
     rng: np.random.Generator,
     *,
-    draws: int,
-    thin: int = 1,
     covariance: FloatArray | None = None,
-) -> EllipticalDraws:
-    """Draws given estimates ``y`` (row,) with error variances ``v``, infinite where there is none.
+) -> Run:
+    """Chains given estimates ``y`` (row,) with error variances ``v``, infinite where there is none.
 
-    ``extra`` (row,) are known variances of residual effects; ``thin`` steps are made for every one that is kept; ``covariance``
-    (row, row) is that of correlated errors, with ``v`` on its diagonal.
+    ``extra`` (row,) are known variances of residual effects; ``covariance`` (row, row) is that of correlated errors, with ``v`` on
+    its diagonal.
     """
     posterior = SitePosterior(blocks, np.where(np.isfinite(v), y, 0.0), v, extra, covariance)
-    return _run(SliceChains(posterior, None, rng), _mode(posterior, np.zeros(blocks.dimension)), draws, thin)
+    return _run(SliceChains(posterior, None, rng), _mode(posterior, np.zeros(blocks.dimension)))
 
 
 def binomial(
@@ -80,18 +114,21 @@ def binomial(
     n: FloatArray,
     extra: FloatArray,
     rng: np.random.Generator,
-    *,
-    draws: int,
-    thin: int = 1,
-) -> EllipticalDraws:
-    """Draws given ``k`` (row,) successes of ``n`` trials, which may be fractional or 0, on the logit scale."""
+) -> Run:
+    """Chains given ``k`` (row,) successes of ``n`` trials, which may be fractional or 0, on the logit scale."""
     y, v = sites.start(k, n)
     mode = np.zeros(blocks.dimension)
+
+    def moments(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return SitePosterior(blocks, y, v, extra).moments(mode)
+
     for _ in range(ROUNDS):
         mode = _mode(SitePosterior(blocks, y, v, extra), mode)
-        y, v = sites.refine(k, n, y, v, lambda y, v: SitePosterior(blocks, y, v, extra).moments(mode))  # noqa: B023
+        y, v = sites.refine(k, n, y, v, moments)
+    if sites.skewness(k, n, y, v, moments) > sites.MAX_SKEWNESS:
+        v = v * WIDER ** (1 / (1 + np.minimum(k, n - k)))  # noise of narrow sites would hold the long tail up
     posterior = SitePosterior(blocks, y, v, extra)
-    return _run(SliceChains(posterior, _ratio(posterior, k, n), rng), mode, draws, thin)
+    return _run(SliceChains(posterior, _ratio(posterior, k, n), rng), mode)
 
 
 def _ratio(posterior: SitePosterior, k: FloatArray, n: FloatArray) -> LogRatio:
@@ -117,7 +154,7 @@ def _mode(posterior: SitePosterior, start: FloatArray) -> FloatArray:
     return importance.mode(log_marginal, nearest, posterior.slope)
 
 
-def _run(chains: SliceChains, mode: FloatArray, draws: int, thin: int) -> EllipticalDraws:
+def _run(chains: SliceChains, mode: FloatArray) -> Run:
     spread = np.linalg.cholesky(importance.curvature_of(chains.posterior.slope, mode))
     prior = Ellipses(np.zeros_like(mode), np.eye(len(mode)))
     around = Ellipses(mode, np.sqrt(WIDENING) * spread)
@@ -131,18 +168,7 @@ def _run(chains: SliceChains, mode: FloatArray, draws: int, thin: int) -> Ellipt
         for _ in range(STEPS_OF_A_LESSON):
             chains.move_scales_by(emulator, state, (around, prior, around))
             _move_noise(chains, state)
-    emulator = _learned(chains)
-    steps = -(-draws // (CHAINS * CHAINS_OF_A_GROUP))
-    kept: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    for step in range(steps * thin):
-        chains.move_scales_by(emulator, state, (around, prior, around))
-        if step % EXACT_EVERY == 0:
-            chains.move_scales(state, (prior, around)[step // EXACT_EVERY % 2])
-        _move_noise(chains, state)
-        if step % thin == thin - 1:
-            kept.append((*chains.draw(state), state.u.copy()))
-    eta, effects, u = (_laid_out(np.stack(parts, axis=1), draws) for parts in zip(*kept, strict=True))
-    return EllipticalDraws(eta, effects, u)
+    return Run(chains, state, _learned(chains), prior, around)
 
 
 def _move_noise(chains: SliceChains, state: State) -> None:
@@ -153,9 +179,3 @@ def _move_noise(chains: SliceChains, state: State) -> None:
 def _learned(chains: SliceChains) -> Emulator:
     u, log_marginal = (np.concatenate(parts) for parts in zip(*chains.history, strict=True))
     return emulator_of(u, log_marginal, log_marginal - 0.5 * (u**2).sum(axis=1))
-
-
-def _laid_out(values: FloatArray, draws: int) -> FloatArray:
-    """Draws of groups in turn, as many of each and so many in all at least, from (chain, kept, number)."""
-    groups = values.reshape(CHAINS, -1, values.shape[2])
-    return groups[:, : -(-draws // CHAINS)].reshape(-1, values.shape[2])

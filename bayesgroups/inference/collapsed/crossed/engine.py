@@ -9,14 +9,14 @@ take their place, see `bayesgroups.inference.collapsed.crossed.elliptical`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference import importance
+from bayesgroups.inference import importance, short_chains
 from bayesgroups.inference.collapsed import logit_normal
 from bayesgroups.inference.collapsed.crossed import elliptical, sites, surrogate
 from bayesgroups.inference.collapsed.crossed.blocks import Blocks, blocks_of
@@ -29,7 +29,6 @@ from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
 from bayesgroups.inference.correlated_errors import directions_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most, mixing
-from bayesgroups.report.posterior import CHAINS
 
 Design = Predictor | FollowingPredictor
 Spreads = Prior | FollowingPrior
@@ -54,8 +53,10 @@ MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from, at first."""
 MAX_SUBGROUPS_WITH_RETRY = 400
 """Subgroups beyond which nothing else is tried."""
-THINNING = (1, 4)
+THINNING = (1, 4, 16)
 """Steps of slice chains for every one that is kept: as few as mix well."""
+MAX_SUBGROUPS_WITH_LONG_CHAINS = 40
+"""Subgroups beyond which the last of these takes too long."""
 CHUNK = 200_000
 SMALL_CHUNK = 64_000
 """Numbers handled at once; the fewer stay in the cache."""
@@ -209,8 +210,12 @@ def binomial(
         likelihood = _likelihood(here, prior)
         nearest = importance.starts(likelihood, prior.dimension, u)[0]
         u = importance.mode(likelihood, nearest, _slope(here, prior))
-        y, v = sites.refine(k, n, y, v, _moments(predictor, prior, prior.scales(u[None])[0], extra))
+        moments = _moments(predictor, prior, prior.scales(u[None])[0], extra)
+        y, v = sites.refine(k, n, y, v, moments)
     seen = int((n > 0).sum())
+    if seen <= MAX_SUBGROUPS_WITH_LONG_CHAINS and sites.skewness(k, n, y, v, moments) > sites.MAX_SKEWNESS:
+        # A tail that no draw is made in has no weight that would tell.
+        return binomial_by_slices(predictor, k, n, prior, rng, draws=draws, known=known)
     weighed = _weighed(
         _Sites.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MAX_SUBGROUPS_WITH_WIDE_SITES),
         k,
@@ -250,11 +255,7 @@ def gaussian_by_slices(
 ) -> CrossedDraws:
     """`gaussian` by elliptical slices, which have no weights."""
     blocks, extra = blocks_of(predictor, prior, ordered), np.zeros(len(y)) if known is None else known
-    return _by_slices(
-        blocks,
-        draws,
-        lambda thin: elliptical.gaussian(blocks, y, v, extra, rng, draws=draws, thin=thin, covariance=covariance),
-    )
+    return _by_slices(elliptical.gaussian(blocks, y, v, extra, rng, covariance=covariance), blocks, draws)
 
 
 def binomial_by_slices(
@@ -270,7 +271,7 @@ def binomial_by_slices(
 ) -> CrossedDraws:
     """`binomial` by elliptical slices."""
     blocks, extra = blocks_of(predictor, prior, ordered), np.zeros(len(k)) if known is None else known
-    return _by_slices(blocks, draws, lambda thin: elliptical.binomial(blocks, k, n, extra, rng, draws=draws, thin=thin))
+    return _by_slices(elliptical.binomial(blocks, k, n, extra, rng), blocks, draws)
 
 
 def _at_bound(here: Space, tau: FloatArray) -> float:
@@ -295,33 +296,36 @@ def _too_uneven(k_hat: float, ess: float) -> bool:
     return k_hat > importance.USABLE or ess < MIN_ESS
 
 
-def _mixing(drawn: EllipticalDraws, blocks: Blocks) -> Mixing:
-    """Mixing of all that is drawn, groups of chains as chains."""
-    everything = np.concatenate([drawn.eta, drawn.effects[:, blocks.fixed], drawn.u], axis=1)
-    return mixing(everything.T.reshape(-1, CHAINS, len(everything) // CHAINS))
+def _mixing(drawn: EllipticalDraws, blocks: Blocks, draws: int) -> Mixing:
+    """Mixing of all that is drawn: of groups of chains as chains, and of the means of single ones."""
+    of_groups, alone = (
+        np.concatenate([each.eta, each.effects[..., blocks.fixed], each.u], axis=-1)
+        for each in (drawn.in_groups(draws), drawn)
+    )
+    mixed, single = mixing(np.moveaxis(of_groups, -1, 0)), short_chains.effective(alone)
+    return replace(mixed, bulk=min(mixed.bulk, single.bulk), tail=min(mixed.tail, single.tail))
 
 
-def _by_slices(blocks: Blocks, draws: int, sample: Callable[[int], EllipticalDraws]) -> CrossedDraws:
-    """Draws of slice chains, ``sample`` by the steps for every one that is kept: as few as mix well."""
-    drawn = sample(THINNING[0])
-    mixed = _mixing(drawn, blocks)
-    for thin in THINNING[1:]:
+def _by_slices(run: elliptical.Run, blocks: Blocks, draws: int) -> CrossedDraws:
+    """Draws of slice chains, which go on with more steps for every one that is kept until they mix."""
+    few = len(run.chains.posterior.seen) <= MAX_SUBGROUPS_WITH_LONG_CHAINS
+    for thin in THINNING if few else THINNING[:-1]:
+        sampled = run.sample(draws, thin)
+        mixed = _mixing(sampled, blocks, draws)
         if all(check.passed for check in mixed.checks("")):
             break
-        drawn = sample(thin)
-        mixed = _mixing(drawn, blocks)
-    overall = drawn.effects[:draws, blocks.overall] * blocks.overall_scale
-    beta = drawn.effects[:draws, blocks.covariates] * blocks.coefficient_scale
-    tau = blocks.hyperparameters(drawn.u[:draws])
+    each = sampled.in_groups(draws)
+    eta, effects, u = (values.reshape(-1, values.shape[2])[:draws] for values in (each.eta, each.effects, each.u))
+    overall = effects[:, blocks.overall] * blocks.overall_scale
     return CrossedDraws(
-        drawn.eta[:draws],
+        eta,
         overall if blocks.parts > 1 else overall[:, 0],
-        beta,
-        tau,
+        effects[:, blocks.covariates] * blocks.coefficient_scale,
+        blocks.hyperparameters(u),
         math.nan,
         math.nan,
         mixing=mixed,
-        share=blocks.shares(drawn.u[:draws]),
+        share=blocks.shares(u),
     )
 
 

@@ -18,6 +18,10 @@ Moments = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 NODES = 21
 SWEEPS = 4
 DAMPING = 0.9
+MAX_SKEWNESS = 0.35
+"""Skewness of a logit given its count beyond which no site stands for the count."""
+REACH, POINTS = 8.0, 161
+"""Standard deviations on either side that a skewness is summed over, and at how many points."""
 
 
 def start(k: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -37,10 +41,8 @@ def refine(
     """
     seen = n > 0
     for _ in range(SWEEPS):
-        mean, variance = (part[seen] for part in moments(y, v))
         precision, weighted = 1 / v[seen], y[seen] / v[seen]
-        cavity = np.maximum(1 / variance - precision, 1e-8 / variance)
-        centre = (mean / variance - weighted) / cavity
+        centre, cavity = _cavities(y[seen], v[seen], *(part[seen] for part in moments(y, v)))
         tilted_mean, tilted_variance = logit_normal.moments(k[seen], n[seen], centre, np.sqrt(1 / cavity), nodes=NODES)
         new = np.maximum(1 / tilted_variance - cavity, 1e-10 * cavity)
         new_weighted = tilted_mean * (cavity + new) - centre * cavity
@@ -49,3 +51,30 @@ def refine(
         y, v = y.copy(), v.copy()
         y[seen], v[seen] = weighted / precision, 1 / precision
     return y, v
+
+
+def skewness(k: FloatArray, n: FloatArray, y: FloatArray, v: FloatArray, moments: Moments) -> float:
+    """Largest skewness, without its sign, of a logit given its count and what all other sites say of it.
+
+    A site has none; beyond `MAX_SKEWNESS` it leaves out much of one tail. 0 if there are no trials.
+    """
+    seen = n > 0
+    if not seen.any():
+        return 0.0
+    k, n = k[seen], n[seen]
+    centre, cavity = _cavities(y[seen], v[seen], *(part[seen] for part in moments(y, v)))
+    mean, variance = logit_normal.moments(k, n, centre, np.sqrt(1 / cavity), nodes=NODES)
+    standard = np.linspace(-REACH, REACH, POINTS)[:, None]
+    logit = mean + np.sqrt(variance) * standard
+    log_density = k * logit - n * np.logaddexp(0.0, logit) - 0.5 * cavity * (logit - centre) ** 2
+    weight = np.exp(log_density - log_density.max(axis=0))
+    weight /= weight.sum(axis=0)
+    middle = (weight * standard).sum(axis=0)
+    second, third = ((weight * (standard - middle) ** power).sum(axis=0) for power in (2, 3))
+    return float(np.abs(third / second**1.5).max())
+
+
+def _cavities(y: FloatArray, v: FloatArray, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and precision of every logit by all sites but its own."""
+    cavity = np.maximum(1 / variance - 1 / v, 1e-8 / variance)
+    return (mean / variance - y / v) / cavity, cavity
