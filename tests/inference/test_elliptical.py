@@ -10,7 +10,7 @@ import pytest
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
-from bayesgroups.inference.collapsed.crossed import elliptical, emulator, engine
+from bayesgroups.inference.collapsed.crossed import elliptical, emulator, engine, sites
 from bayesgroups.inference.collapsed.crossed.blocks import Blocks, blocks_of
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior, FollowingSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
@@ -119,6 +119,51 @@ def test_one_attribute_of_rates_is_quadrature() -> None:
     assert (np.abs(mu.mean(axis=0) - exact.mu.mean(axis=0)) < 4 * error).all()
     np.testing.assert_allclose(mu.std(axis=0), exact.mu.std(axis=0), rtol=0.08)
     assert slices.tau.mean() == pytest.approx(exact.tau.mean(), rel=0.05)
+
+
+def test_tails_of_counts_of_nothing_and_of_everything_are_quadrature() -> None:
+    """Where effects may be large, such a count leaves its logit a long tail, and sites alone end it too soon."""
+    k, n = np.array([0.0, 20, 0, 40, 3, 0]), np.array([30.0, 20, 50, 40, 9, 12])
+    predictor = Predictor(np.arange(6)[None], np.empty((6, 0)), 4.0, 1.0)
+    slices = engine.binomial_by_slices(predictor, k, n, Prior("half_t", (0.7,)), np.random.default_rng(2), draws=4000)
+    assert slices.mixing is not None
+    assert all(check.passed for check in slices.checks("rate"))
+    exact = binomial_pooling.sample(
+        k, n, np.random.default_rng(2), draws=20_000, overall_scale=4.0, tau_scale=0.7, family="half_t"
+    )
+    mu, error = 1 / (1 + np.exp(-slices.eta)), np.sqrt(0.025 * 0.975 * (1 / slices.mixing.tail + 1 / 20_000))
+    for share in (0.025, 0.975):
+        below = (exact.mu < np.quantile(mu, share, axis=0)).mean(axis=0)
+        assert (np.abs(below - share) < 3.5 * error).all()
+
+
+def test_skewed_logits_of_few_subgroups_are_left_to_slices() -> None:
+    """Weights of draws that were never made in a tail do not tell that it is there."""
+    predictor = Predictor(DESIGN[:, :6], np.empty((6, 0)), 4.0, 1.0)
+    n = np.array([30.0, 20, 50, 40, 9, 12])
+    engines = [
+        engine.binomial(predictor, k, n, Prior("half_t", (0.7,) * 3), np.random.default_rng(1), draws=400).engine
+        for k in (np.array([0.0, 20, 0, 40, 3, 12]), np.array([11.0, 7, 20, 13, 3, 5]))
+    ]
+    assert engines == ["elliptical", "collapsed"]
+
+
+def test_skewness_is_that_of_a_dense_grid() -> None:
+    """One logit of six has a flat site, and the others' say nothing of it: the prior times its own count."""
+    k, n, y, v = np.array([0.0, 4, 0]), np.array([5.0, 9, 0]), np.array([-1.0, 0.3, 0]), np.array([2.0, 0.5, np.inf])
+    prior_mean, prior_variance = np.array([0.4, -0.1, 0]), np.array([4.0, 1.0, 1.0])
+
+    def moments(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        variance = 1 / (1 / prior_variance + 1 / v)
+        return variance * (prior_mean / prior_variance + y / v), variance
+
+    grid = np.linspace(-40, 20, 60_001)
+    density = np.exp(-5 * np.logaddexp(0, grid) - (grid - 0.4) ** 2 / 8)
+    density /= density.sum()
+    middle = density @ grid
+    third, second = (density @ (grid - middle) ** power for power in (3, 2))
+    assert sites.skewness(k, n, y, v, moments) == pytest.approx(abs(third / second**1.5), rel=1e-3)
+    assert sites.skewness(k, 0 * n, y, v, moments) == 0.0
 
 
 @pytest.mark.parametrize("likelihood", ["binomial", "gaussian", "correlated"])
