@@ -17,6 +17,7 @@ from rich.text import Text
 from bayesgroups import __version__
 from bayesgroups.cli import analysis, demo, estimate, log_comparison, logs, pages, poststratify, questions, study, tally
 from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
+from bayesgroups.cli.interrupts import delivered_interrupts, without_interrupts
 from bayesgroups.cli.invocations import invocation
 from bayesgroups.cli.paths import check_paths
 from bayesgroups.cli.waiting import paused, sign_of_life
@@ -109,7 +110,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     protect_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with warnings.catch_warnings(), invocation(words):
+        with delivered_interrupts(), warnings.catch_warnings(), invocation(words):
             warnings.showwarning = _note
             with sign_of_life(" ".join(["bayesgroups", *words[:1]]), errors()):
                 code = _call(words)
@@ -128,7 +129,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise
         return _complain("not enough memory to load a library; leave the process more", BAD_INPUT)
     except KeyboardInterrupt:
-        return _complain("interrupted; files are as they were or whole", INTERRUPTED)
+        with without_interrupts():
+            return _complain("interrupted; files are as they were or whole", INTERRUPTED)
     except BrokenPipeError:
         silence_output()
         return UNREAD

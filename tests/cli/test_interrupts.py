@@ -1,0 +1,97 @@
+"""Interrupts where the interpreter drops them, and a second one while the first is answered."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import weakref
+
+import pytest
+
+from bayesgroups import cli
+from bayesgroups.cli.interrupts import delivered_interrupts, without_interrupts
+
+
+class Referent:
+    """Something that a weak reference can be to."""
+
+
+def raise_in_a_callback(problem: BaseException) -> None:
+    """An exception where the interpreter prints it and goes on."""
+
+    def callback(_: object) -> None:
+        raise problem
+
+    referent = Referent()
+    reference = weakref.ref(referent, callback)
+    del referent
+    assert reference() is None
+
+
+@pytest.fixture
+def interrupts_are_heard() -> None:
+    """A shell may have started this process with interrupts ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.mark.usefixtures("interrupts_are_heard")
+def test_an_interrupt_in_a_callback_is_raised_a_moment_later(capfd: pytest.CaptureFixture[str]) -> None:
+    hook = sys.unraisablehook
+
+    def interrupted() -> None:
+        with delivered_interrupts():
+            raise_in_a_callback(KeyboardInterrupt())
+            raise_in_a_callback(ValueError("half made"))
+            for _ in range(500):
+                time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert sys.unraisablehook is hook
+    assert capfd.readouterr().err == ""
+
+
+def test_other_exceptions_in_callbacks_are_printed_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda each: ignored.append(each.exc_value))
+    problem = ValueError("a library's own")
+    with delivered_interrupts():
+        raise_in_a_callback(problem)
+    assert ignored == [problem]
+
+
+@pytest.mark.usefixtures("interrupts_are_heard")
+def test_a_second_interrupt_is_not_heard_while_the_first_is_answered(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def call(words: list[str]) -> object:
+        raise KeyboardInterrupt
+
+    complain = cli._complain
+
+    def interrupted_again(problem: object, code: int) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        return complain(problem, code)
+
+    monkeypatch.setattr(cli, "_call", call)
+    monkeypatch.setattr(cli, "_complain", interrupted_again)
+    assert cli.run(["demo"]) == cli.INTERRUPTED
+    assert "interrupted; files are as they were or whole" in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_other_threads_have_no_interrupts_to_silence() -> None:
+    import threading
+
+    ended: list[bool] = []
+
+    def stretch() -> None:
+        with without_interrupts():
+            ended.append(True)
+
+    thread = threading.Thread(target=stretch)
+    thread.start()
+    thread.join()
+    assert ended == [True]
