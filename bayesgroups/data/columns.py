@@ -81,6 +81,9 @@ def positive_label(values: Sequence[Any], roles: Roles) -> Any:
             f"{'; '.join(fixes)}{hint}"
         )
     if roles.positive is not None:
+        if not _is_label(roles.positive):
+            kind = type(roles.positive).__name__
+            raise InputError(f"positive= must be one label of {columns}, such as {shown}; got a value of type {kind}")
         if roles.positive not in values and len(values) == 2:
             raise InputError(f"positive={roles.positive!r} is not a label in {columns}; the labels are {shown}")
         return roles.positive
@@ -89,6 +92,15 @@ def positive_label(values: Sequence[Any], roles: Roles) -> Any:
     raise InputError(
         f"labels in {columns} are {shown}; say which one is positive, as positive={max(values, key=str)!r}"
     )
+
+
+def _is_label(value: object) -> bool:
+    """True if a value may be a label of a row: dataframes, arrays and lists have no hash."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def check_common(y_true: str, true: set[Any], y_pred: str, pred: set[Any]) -> None:

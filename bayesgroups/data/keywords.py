@@ -84,6 +84,10 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", wraps(function)(checker))
 
 
+MAX_SEED = 2**63 - 1
+"""Largest seed that a saved report can hold."""
+
+
 @dataclass(frozen=True)
 class Mismatch:
     """An argument that does not have the type of its annotation."""
@@ -109,8 +113,9 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
         if name not in given or given[name] is default:
             continue
         value = given[name]
-        if name == "seed" and annotation is int and isinstance(value, int) and value < 0:
-            return Mismatch(f"seed must be a whole number, 0 or larger; got {value!r}", closed=True)
+        if name == "seed" and annotation is int and isinstance(value, int) and not 0 <= value <= MAX_SEED:
+            most = " and below 2**63" if value > 0 else ""
+            return Mismatch(f"seed must be a whole number, 0 or larger{most}; got {value!r}", closed=True)
         if not fits(value, annotation):
             return Mismatch(
                 mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),

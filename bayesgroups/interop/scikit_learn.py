@@ -87,7 +87,10 @@ def tally_from_estimator(
     >>> found["count"].sel(metric="acc").values.tolist()
     [20.0, 20.0]
     """
-    truth = np.asarray(y)
+    try:
+        truth = np.asarray(y)
+    except TypeError as problem:
+        raise InputError(f"y must have one value per row; got a value of type {type(y).__name__}") from problem
     if truth.ndim != 1:
         raise InputError(f"y must have one value per row; its shape is {truth.shape}")
     frame = attributes(X, by, len(truth))

@@ -8,21 +8,22 @@ none, which answer on 40 of them. A table is then estimated again, with ten time
 with a fixed number of draws, ten times with other seeds; `PartialPooling` is held to two-dimensional quadrature as well. A
 distance is in Monte Carlo errors of both answers together, the largest over the mean of every subgroup and metric and the
 probabilities beyond its 95 % limits, some 200 numbers; a word whose distance is beyond 4 answers once more with another seed,
-since chance does that in one table of a hundred. The errors are those of sums over batches that are nearly independent: the draws
-that come from one weighted point, or a hundredth of the draws in a row, which for slices is a chain. Effective numbers of means
-would not do, for they say too much of tails.
+since chance does that in one table of a hundred. Errors are those of effective numbers of draws, but for weighted draws and slices,
+of whose tails they say too much: there errors are those of sums over batches that are nearly independent, the draws that come from
+one weighted point or are of one chain.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from functools import partial
 from types import ModuleType
 from typing import Any, Literal
 
+import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -60,8 +61,8 @@ KINDS: dict[Kind, str] = {
 PER_KIND, FEW = 25, 5
 """Tables of every kind, and for words whose chains take long."""
 TIMES, BEYOND = 10, 4.0
-BATCHES = 100
-"""Batches of the draws of an answer that has no weights."""
+CHAINS = 100
+"""Chains of an answer made by slices."""
 SEED = 20_261_123
 LEVELS = list(itertools.product(*[range(2)] * 3))
 ATTRIBUTES = ["first", "second", "third"]
@@ -166,28 +167,35 @@ def more_draws(engine: ModuleType) -> Iterator[None]:
 
 
 def values_of(report: xr.DataTree) -> FloatArray:
-    """Draws (draw, value) of every value that has some, chains in turn."""
+    """Draws (chain, draw, value) of every value that has some."""
     mu = report["posterior"]["mu"].transpose("chain", "draw", "metric", "subgroup").values
-    mu = mu.reshape(mu.shape[0] * mu.shape[1], -1)
-    return np.asarray(mu[:, np.isfinite(mu).all(axis=0) & (np.ptp(mu, axis=0) > 0)])
+    mu = mu.reshape(*mu.shape[:2], -1)
+    return np.asarray(mu[..., np.isfinite(mu).all(axis=(0, 1)) & (np.ptp(mu, axis=(0, 1)) > 0)])
 
 
-def batches(report: xr.DataTree) -> IntArray:
-    """Batches (split, draw) of the draws, chains in turn: those of one weighted point, or a hundredth of all draws in a row.
+def effective(draws: FloatArray) -> FloatArray:
+    """Effective number (value,) of draws."""
+    return np.asarray(az.ess(xr.Dataset({"mu": (("chain", "draw", "value"), draws)}), method="mean")["mu"].values)
+
+
+def splits_of(report: xr.DataTree) -> IntArray | None:
+    """Batches (split, draw) of the draws, chains in turn: those of one weighted point, or of one slice chain; None for other draws.
 
     Factors of a joint model are weighted one by one, and split the draws in as many ways.
     """
     posterior = report["posterior"].to_dataset()
     number = posterior.sizes["chain"] * posterior.sizes["draw"]
     checks = report["diagnostics"].to_dataset()["check"].values
+    if report.attrs["inference"] == "elliptical":
+        return np.asarray(np.arange(number)[None] * CHAINS // number)
     if not any(str(name).endswith("importance ESS") for name in checks):
-        return np.asarray(np.arange(number)[None] * BATCHES // number)
+        return None
     if "factor_sd" in posterior:
         points = posterior["factor_sd"].transpose("factor", "chain", "draw", ...).values
     else:
         points = posterior["tau"].transpose("chain", "draw", ...).values[None]
-    splits = points.reshape(len(points), number, -1)
-    return np.stack([np.unique(each, axis=0, return_inverse=True)[1].reshape(-1) for each in splits])
+    each = points.reshape(len(points), number, -1)
+    return np.stack([np.unique(point, axis=0, return_inverse=True)[1].reshape(-1) for point in each])
 
 
 def squared_error(values: FloatArray, splits: IntArray) -> FloatArray:
@@ -200,22 +208,36 @@ def squared_error(values: FloatArray, splits: IntArray) -> FloatArray:
     return total / len(values) ** 2
 
 
+Errors = Callable[[FloatArray, FloatArray, FloatArray | float], FloatArray]
+"""Monte Carlo errors (value,) of differences of means, from draws (draw, value) of two answers and a standard deviation."""
+
+
+def errors_of(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> Errors:
+    """Errors by the batches of weighted draws and slices, or by effective numbers of draws."""
+    batches = [splits_of(each) for each in (ours, *theirs)]
+    if any(each is None for each in batches):
+        number = effective(values_of(ours))
+        total = sum((effective(values_of(each)) for each in theirs), np.zeros_like(number))
+        return lambda _, __, sd: np.asarray(sd * np.sqrt(1 / number + 1 / total))
+    first, *rest = [each for each in batches if each is not None]
+    more = np.concatenate([part + position * part.shape[1] for position, part in enumerate(rest)], axis=1)
+    return lambda values, others, _: np.asarray(np.sqrt(squared_error(values, first) + squared_error(others, more)))
+
+
 def distance(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> float:
     """Largest distance of two answers, in Monte Carlo errors: of means, and of probabilities beyond the 95 % limits of ours."""
-    flat, pooled = values_of(ours), np.concatenate([values_of(each) for each in theirs])
-    batch, parts = batches(ours), [batches(each) for each in theirs]
-    more = np.concatenate([part + position * part.shape[1] for position, part in enumerate(parts)], axis=1)
-
-    def error(values: FloatArray, others: FloatArray) -> FloatArray:
-        return np.asarray(np.sqrt(squared_error(values, batch) + squared_error(others, more)))
-
-    largest = np.abs(flat.mean(axis=0) - pooled.mean(axis=0)) / error(flat, pooled)
+    flat, pooled = (
+        np.concatenate([each.reshape(-1, each.shape[-1]) for each in map(values_of, reports)])
+        for reports in ([ours], theirs)
+    )
+    error = errors_of(ours, theirs)
+    largest = np.abs(flat.mean(axis=0) - pooled.mean(axis=0)) / error(flat, pooled, pooled.std(axis=0))
     for share in (0.025, 0.975):
         limit = np.quantile(flat, share, axis=0)
         below, up_to = (pooled < limit).mean(axis=0), (pooled <= limit).mean(axis=0)  # many draws may be at an end
-        beyond = np.maximum(below - share, share - up_to)
         inside, others = (np.asarray(values < limit, dtype=np.float64) for values in (flat, pooled))
-        largest = np.maximum(largest, beyond / np.maximum(error(inside, others), 1 / len(flat)))
+        within = error(inside, others, np.sqrt(share * (1 - share))).clip(min=1 / len(flat))
+        largest = np.maximum(largest, np.maximum(below - share, share - up_to) / within)
     return float(largest.max())
 
 
@@ -227,16 +249,10 @@ def distance_from_quadrature(report: xr.DataTree, tally: xr.Dataset) -> float:
     exact = quadrature.rates(
         k[some], n[some], overall_scale=LOGIT_OVERALL_SCALE, tau_scale=LOGIT_TAU_SCALE, family="half_normal"
     )
-    mu = (
-        report["posterior"]["mu"]
-        .isel(metric=0)
-        .transpose("chain", "draw", "subgroup")
-        .values[..., some]
-        .reshape(-1, some.sum())
-    )
+    mu = report["posterior"]["mu"].isel(metric=0).transpose("chain", "draw", "subgroup").values[..., some]
     logit = np.log(mu) - np.log1p(-mu)
-    error = np.sqrt(squared_error(logit, batches(report)))
-    return float((np.abs(logit.mean(axis=0) - exact.eta) / error).max())
+    error = logit.std(axis=(0, 1)) / np.sqrt(effective(logit))
+    return float((np.abs(logit.mean(axis=(0, 1)) - exact.eta) / error).max())
 
 
 def line(word: Word, kind: Kind, table: int, seed: int = SEED) -> Line:
