@@ -95,7 +95,7 @@ def estimate(
     check_level(level)
     orders = [f"{name}={dumps(names)}" for name, names in (("ordered", ordered), ("cyclic", cyclic)) if names]
     leaf = chosen(estimator, (*settings, *orders))
-    with consoles.fitting() as progress:
+    with consoles.counting("fitting", first="reading") as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
     return deliver(report, output, html, level=level, json=json, show=show, sort=sort)
 

@@ -126,9 +126,10 @@ def export(report: Path, *, output: Output, level: float = 0.95, escape_formulas
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import verdict
     from bayesgroups.cli.inputs import report_of
-    from bayesgroups.views.tables.exports import check_ending, export_report
+    from bayesgroups.data.outputs import check_ending
+    from bayesgroups.views.tables.exports import ENDINGS, export_report
 
-    check_ending(output)
+    check_ending(output, "a table", ENDINGS)
     opened = report_of(report)
     export_report(opened, output, level=level, escape_formulas=escape_formulas)
     console = consoles.output()
