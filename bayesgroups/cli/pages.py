@@ -92,12 +92,12 @@ def write_html(
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import save, verdict
     from bayesgroups.cli.inputs import report_of
-    from bayesgroups.cli.poststratify import population_of
     from bayesgroups.cli.questions.contrast_readers import reference as read_reference
+    from bayesgroups.cli.questions.populations import served as read_population
 
     opened = report_of(report)
     compared = None if reference is None else read_reference(reference)
-    served = None if population is None else population_of(population)
+    served = None if population is None else read_population(population)
     written = save(opened, None, output, level=level, imputed=imputed, reference=compared, population=served)
     console = consoles.output()
     for line in written:
