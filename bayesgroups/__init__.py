@@ -12,171 +12,124 @@ from typing import TYPE_CHECKING
 from bayesgroups.forwarding import MOVED_MODULES, MOVED_NAMES, install, moved_name
 
 if TYPE_CHECKING:
-    from bayesgroups import datasets as datasets
-    from bayesgroups import frequentist as frequentist
-    from bayesgroups import interop as interop
-    from bayesgroups import models as models
-    from bayesgroups.cli.analysis_files import run_analysis as run_analysis
-    from bayesgroups.data import metrics as metrics
-    from bayesgroups.data.metrics import Metric as Metric
-    from bayesgroups.errors import BayesgroupsError as BayesgroupsError
-    from bayesgroups.errors import InputError as InputError
-    from bayesgroups.errors import MissingDependencyError as MissingDependencyError
-    from bayesgroups.errors import NotUsableError as NotUsableError
-    from bayesgroups.errors import SchemaError as SchemaError
-    from bayesgroups.estimators import CompletePooling as CompletePooling
-    from bayesgroups.estimators import ConfusionModel as ConfusionModel
-    from bayesgroups.estimators import CrossedEffects as CrossedEffects
-    from bayesgroups.estimators import DisagreementModel as DisagreementModel
-    from bayesgroups.estimators import JamesStein as JamesStein
-    from bayesgroups.estimators import ModelBasedMetrics as ModelBasedMetrics
-    from bayesgroups.estimators import NoPooling as NoPooling
-    from bayesgroups.estimators import PartialPooling as PartialPooling
-    from bayesgroups.estimators import StructuredRegression as StructuredRegression
-    from bayesgroups.estimators.estimate import estimate as estimate
-    from bayesgroups.estimators.groups import add_groups as add_groups
-    from bayesgroups.frequentist.bounds import disagreement_bounds as disagreement_bounds
-    from bayesgroups.frequentist.bounds import disagreement_tally as disagreement_tally
-    from bayesgroups.interop import report_from_draws as report_from_draws
-    from bayesgroups.interop import tally_from_estimator as tally_from_estimator
-    from bayesgroups.interop import word_errors as word_errors
-    from bayesgroups.questions.certification import certify as certify
-    from bayesgroups.questions.certification import discoveries as discoveries
-    from bayesgroups.questions.certification import fairness_definitions as fairness_definitions
-    from bayesgroups.questions.certification import margins as margins
-    from bayesgroups.questions.certification import ranks as ranks
-    from bayesgroups.questions.certification import simultaneous_intervals as simultaneous_intervals
-    from bayesgroups.questions.compare import compare as compare
-    from bayesgroups.questions.contrasts import contrasts as contrasts
-    from bayesgroups.questions.contrasts import impact_ratios as impact_ratios
-    from bayesgroups.questions.curves import auc_intervals as auc_intervals
-    from bayesgroups.questions.curves import calibration_curve as calibration_curve
-    from bayesgroups.questions.curves import roc_curve as roc_curve
-    from bayesgroups.questions.curves import threshold_curve as threshold_curve
-    from bayesgroups.questions.disparities.aggregation import aggregate as aggregate
-    from bayesgroups.questions.disparities.between_group_variance import (
-        between_group_variance as between_group_variance,
+    from bayesgroups import datasets, frequentist, interop, models
+    from bayesgroups.cli.analysis_files import run_analysis
+    from bayesgroups.data import metrics
+    from bayesgroups.data.metrics import Metric
+    from bayesgroups.errors import BayesgroupsError, InputError, MissingDependencyError, NotUsableError, SchemaError
+    from bayesgroups.estimators import (
+        CompletePooling,
+        ConfusionModel,
+        CrossedEffects,
+        DisagreementModel,
+        JamesStein,
+        ModelBasedMetrics,
+        NoPooling,
+        PartialPooling,
+        StructuredRegression,
     )
-    from bayesgroups.questions.disparities.disparity import disparity as disparity
-    from bayesgroups.questions.disparities.reporting import reporting_checklist as reporting_checklist
-    from bayesgroups.questions.explanation.attribution import variance_attribution as variance_attribution
-    from bayesgroups.questions.explanation.nested_models import goodness_of_fit as goodness_of_fit
-    from bayesgroups.questions.judges import judge_corrected as judge_corrected
-    from bayesgroups.questions.judges import rows_to_label as rows_to_label
-    from bayesgroups.questions.loo import loo as loo
-    from bayesgroups.questions.maihda.maihda import maihda as maihda
-    from bayesgroups.questions.populations import PopulationSample as PopulationSample
-    from bayesgroups.questions.populations import poststratify as poststratify
-    from bayesgroups.questions.priors import prior_predictive as prior_predictive
-    from bayesgroups.questions.priors import prior_sensitivity as prior_sensitivity
-    from bayesgroups.questions.systems import compare_systems as compare_systems
-    from bayesgroups.questions.systems import leaderboard as leaderboard
-    from bayesgroups.questions.tradeoffs.areas import auc_pfc as auc_pfc
-    from bayesgroups.questions.tradeoffs.distances import distance_to_optimum as distance_to_optimum
-    from bayesgroups.questions.tradeoffs.frontier import pareto_frontier as pareto_frontier
-    from bayesgroups.questions.tradeoffs.selection import select_model as select_model
-    from bayesgroups.questions.tradeoffs.uncertainty import compare_auc_pfc as compare_auc_pfc
-    from bayesgroups.report.schema import open_report as open_report
-    from bayesgroups.report.schema import save_report as save_report
-    from bayesgroups.studies.calibrate import calibrate as calibrate
-    from bayesgroups.studies.populations import Population as Population
-    from bayesgroups.studies.resampling import study as study
-    from bayesgroups.tallies import add_tallies as add_tallies
-    from bayesgroups.tallies import tally as tally
-    from bayesgroups.tallies import tally_from_counts as tally_from_counts
-    from bayesgroups.tallies import tally_from_estimates as tally_from_estimates
-    from bayesgroups.tallies.files import open_tally as open_tally
-    from bayesgroups.tallies.files import save_tally as save_tally
-    from bayesgroups.tallies.given_cells import tally_from_cells as tally_from_cells
-    from bayesgroups.tallies.gold_scores import gold_score_tally as gold_score_tally
-    from bayesgroups.tallies.labels import name_levels as name_levels
-    from bayesgroups.tallies.paired_rows import paired_tally as paired_tally
-    from bayesgroups.tallies.two_way_clusters import two_way_clusters as two_way_clusters
-    from bayesgroups.views import plots as plots
-    from bayesgroups.views.html import write_html as write_html
-    from bayesgroups.views.html import write_systems_html as write_systems_html
-    from bayesgroups.views.tables.citations import citations as citations
+    from bayesgroups.estimators.estimate import estimate
+    from bayesgroups.estimators.groups import add_groups
+    from bayesgroups.frequentist.bounds import disagreement_bounds, disagreement_tally
+    from bayesgroups.interop import report_from_draws, tally_from_estimator, word_errors
+    from bayesgroups.questions.certification import (
+        certify,
+        discoveries,
+        fairness_definitions,
+        margins,
+        ranks,
+        simultaneous_intervals,
+    )
+    from bayesgroups.questions.compare import compare
+    from bayesgroups.questions.contrasts import contrasts, impact_ratios
+    from bayesgroups.questions.curves import auc_intervals, calibration_curve, roc_curve, threshold_curve
+    from bayesgroups.questions.disparities.aggregation import aggregate
+    from bayesgroups.questions.disparities.between_group_variance import between_group_variance
+    from bayesgroups.questions.disparities.disparity import disparity
+    from bayesgroups.questions.disparities.reporting import reporting_checklist
+    from bayesgroups.questions.explanation.attribution import variance_attribution
+    from bayesgroups.questions.explanation.nested_models import goodness_of_fit
+    from bayesgroups.questions.judges import judge_corrected, rows_to_label
+    from bayesgroups.questions.loo import loo
+    from bayesgroups.questions.maihda.maihda import maihda
+    from bayesgroups.questions.populations import PopulationSample, poststratify
+    from bayesgroups.questions.priors import prior_predictive, prior_sensitivity
+    from bayesgroups.questions.systems import compare_systems, leaderboard
+    from bayesgroups.questions.tradeoffs.areas import auc_pfc
+    from bayesgroups.questions.tradeoffs.distances import distance_to_optimum
+    from bayesgroups.questions.tradeoffs.frontier import pareto_frontier
+    from bayesgroups.questions.tradeoffs.selection import select_model
+    from bayesgroups.questions.tradeoffs.uncertainty import compare_auc_pfc
+    from bayesgroups.report.schema import open_report, save_report
+    from bayesgroups.studies.calibrate import calibrate
+    from bayesgroups.studies.populations import Population
+    from bayesgroups.studies.resampling import study
+    from bayesgroups.tallies import add_tallies, tally, tally_from_counts, tally_from_estimates
+    from bayesgroups.tallies.files import open_tally, save_tally
+    from bayesgroups.tallies.given_cells import tally_from_cells
+    from bayesgroups.tallies.gold_scores import gold_score_tally
+    from bayesgroups.tallies.labels import name_levels
+    from bayesgroups.tallies.paired_rows import paired_tally
+    from bayesgroups.tallies.two_way_clusters import two_way_clusters
+    from bayesgroups.views import plots
+    from bayesgroups.views.html import write_html, write_systems_html
+    from bayesgroups.views.tables.citations import citations
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "tally": "tallies",
-    "tally_from_counts": "tallies",
-    "tally_from_estimates": "tallies",
-    "add_tallies": "tallies",
-    "Metric": "data.metrics",
-    "estimate": "estimators.estimate",
-    "add_groups": "estimators.groups",
-    "NoPooling": "estimators",
-    "CompletePooling": "estimators",
-    "ConfusionModel": "estimators",
-    "CrossedEffects": "estimators",
-    "DisagreementModel": "estimators",
-    "JamesStein": "estimators",
-    "ModelBasedMetrics": "estimators",
-    "PartialPooling": "estimators",
-    "StructuredRegression": "estimators",
-    "compare": "questions.compare",
-    "loo": "questions.loo",
-    "variance_attribution": "questions.explanation.attribution",
-    "maihda": "questions.maihda.maihda",
-    "goodness_of_fit": "questions.explanation.nested_models",
-    "disagreement_tally": "frequentist.bounds",
-    "disagreement_bounds": "frequentist.bounds",
-    "between_group_variance": "questions.disparities.between_group_variance",
-    "disparity": "questions.disparities.disparity",
-    "impact_ratios": "questions.contrasts",
-    "simultaneous_intervals": "questions.certification",
-    "ranks": "questions.certification",
-    "margins": "questions.certification",
-    "fairness_definitions": "questions.certification",
-    "discoveries": "questions.certification",
-    "certify": "questions.certification",
-    "contrasts": "questions.contrasts",
-    "Population": "studies.populations",
-    "calibrate": "studies.calibrate",
-    "study": "studies.resampling",
-    "auc_intervals": "questions.curves",
-    "calibration_curve": "questions.curves",
-    "roc_curve": "questions.curves",
-    "threshold_curve": "questions.curves",
-    "aggregate": "questions.disparities.aggregation",
-    "reporting_checklist": "questions.disparities.reporting",
-    "auc_pfc": "questions.tradeoffs.areas",
-    "distance_to_optimum": "questions.tradeoffs.distances",
-    "pareto_frontier": "questions.tradeoffs.frontier",
-    "select_model": "questions.tradeoffs.selection",
-    "compare_auc_pfc": "questions.tradeoffs.uncertainty",
-    "PopulationSample": "questions.populations",
-    "poststratify": "questions.populations",
-    "prior_predictive": "questions.priors",
-    "prior_sensitivity": "questions.priors",
-    "save_report": "report.schema",
-    "open_report": "report.schema",
-    "save_tally": "tallies.files",
-    "open_tally": "tallies.files",
-    "name_levels": "tallies.labels",
-    "paired_tally": "tallies.paired_rows",
-    "two_way_clusters": "tallies.two_way_clusters",
-    "compare_systems": "questions.systems",
-    "leaderboard": "questions.systems",
-    "tally_from_cells": "tallies.given_cells",
-    "gold_score_tally": "tallies.gold_scores",
-    "judge_corrected": "questions.judges",
-    "rows_to_label": "questions.judges",
-    "tally_from_estimator": "interop.scikit_learn",
-    "report_from_draws": "interop.draws",
-    "word_errors": "interop.transcripts",
-    "run_analysis": "cli.analysis_files",
-    "write_html": "views.html",
-    "write_systems_html": "views.html",
-    "citations": "views.tables.citations",
-    "BayesgroupsError": "errors",
-    "InputError": "errors",
-    "MissingDependencyError": "errors",
-    "NotUsableError": "errors",
-    "SchemaError": "errors",
-}
+_NAMES = {
+    "tallies": ("tally", "tally_from_counts", "tally_from_estimates", "add_tallies"),
+    "data.metrics": ("Metric",),
+    "estimators.estimate": ("estimate",),
+    "estimators.groups": ("add_groups",),
+    "estimators": (
+        "NoPooling", "CompletePooling", "ConfusionModel", "CrossedEffects", "DisagreementModel", "JamesStein",
+        "ModelBasedMetrics", "PartialPooling", "StructuredRegression",
+    ),
+    "questions.compare": ("compare",),
+    "questions.loo": ("loo",),
+    "questions.explanation.attribution": ("variance_attribution",),
+    "questions.maihda.maihda": ("maihda",),
+    "questions.explanation.nested_models": ("goodness_of_fit",),
+    "frequentist.bounds": ("disagreement_tally", "disagreement_bounds"),
+    "questions.disparities.between_group_variance": ("between_group_variance",),
+    "questions.disparities.disparity": ("disparity",),
+    "questions.contrasts": ("impact_ratios", "contrasts"),
+    "questions.certification": (
+        "simultaneous_intervals", "ranks", "margins", "fairness_definitions", "discoveries", "certify",
+    ),
+    "studies.populations": ("Population",),
+    "studies.calibrate": ("calibrate",),
+    "studies.resampling": ("study",),
+    "questions.curves": ("auc_intervals", "calibration_curve", "roc_curve", "threshold_curve"),
+    "questions.disparities.aggregation": ("aggregate",),
+    "questions.disparities.reporting": ("reporting_checklist",),
+    "questions.tradeoffs.areas": ("auc_pfc",),
+    "questions.tradeoffs.distances": ("distance_to_optimum",),
+    "questions.tradeoffs.frontier": ("pareto_frontier",),
+    "questions.tradeoffs.selection": ("select_model",),
+    "questions.tradeoffs.uncertainty": ("compare_auc_pfc",),
+    "questions.populations": ("PopulationSample", "poststratify"),
+    "questions.priors": ("prior_predictive", "prior_sensitivity"),
+    "report.schema": ("save_report", "open_report"),
+    "tallies.files": ("save_tally", "open_tally"),
+    "tallies.labels": ("name_levels",),
+    "tallies.paired_rows": ("paired_tally",),
+    "tallies.two_way_clusters": ("two_way_clusters",),
+    "questions.systems": ("compare_systems", "leaderboard"),
+    "tallies.given_cells": ("tally_from_cells",),
+    "tallies.gold_scores": ("gold_score_tally",),
+    "questions.judges": ("judge_corrected", "rows_to_label"),
+    "interop.scikit_learn": ("tally_from_estimator",),
+    "interop.draws": ("report_from_draws",),
+    "interop.transcripts": ("word_errors",),
+    "cli.analysis_files": ("run_analysis",),
+    "views.html": ("write_html", "write_systems_html"),
+    "views.tables.citations": ("citations",),
+    "errors": ("BayesgroupsError", "InputError", "MissingDependencyError", "NotUsableError", "SchemaError"),
+}  # fmt: skip
+"""Names of the package by the modules in which they are defined."""
+_HOME = {name: home for home, names in _NAMES.items() for name in names}
 _MODULES = {
     "datasets": "datasets",
     "frequentist": "frequentist",

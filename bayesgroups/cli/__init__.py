@@ -15,7 +15,7 @@ from cyclopts import App, CycloptsError, Group
 from rich.text import Text
 
 from bayesgroups import __version__
-from bayesgroups.cli import analysis, demo, estimate, log_comparison, logs, pages, poststratify, questions, study, tally
+from bayesgroups.cli import analysis, demo, estimate, log_comparison, logs, pages, questions, study, tally
 from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
 from bayesgroups.cli.interrupts import delivered_interrupts, without_interrupts
 from bayesgroups.cli.invocations import invocation
@@ -56,7 +56,7 @@ Exit codes: 0 fine, 1 a report is not usable, 2 the input cannot be used, 141 no
 )
 PIPELINE: dict[str, tuple[Callable[..., int], ...]] = {
     "From rows to reports": (
-        demo.demo, tally.tally, estimate.estimate, poststratify.poststratify, pages.compare, pages.show, pages.write_html,
+        demo.demo, tally.tally, estimate.estimate, pages.compare, pages.show, pages.write_html,
         pages.export,
     ),
     "From evaluation logs": (
@@ -84,7 +84,7 @@ for title in dict.fromkeys(ORDER):
     for position, question in enumerate(questions.GROUPS.get(title, ())):
         name = question.name.replace("_", "-")
         place = f"{questions.__name__}:{question.name}"
-        app.command(place, name=name, help=question.help, group=group, sort_key=position)
+        app.command(place, name=name, help=question.help, group=group, sort_key=len(PIPELINE.get(title, ())) + position)
 app.register_install_completion_command()
 
 

@@ -65,32 +65,14 @@ class _Console(Console):
 
 
 @contextmanager
-def fitting() -> Iterator[Callable[[str, int, int], None]]:
-    """Show which metric is fitted and how long the rest will take: a bar on stderr, nothing where that is no terminal."""
-    with _bar("reading") as step:
+def counting(what: str, *, first: str = "") -> Iterator[Callable[[str, int, int], None]]:
+    """Show which part of a long work is done and how long the rest will take: a bar on stderr, nothing where that is no terminal.
 
-        def advance(metric: str, position: int, total: int) -> None:
-            step(f"fitting {metric}", position, total)
-
-        yield advance
-
-
-@contextmanager
-def counting(what: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show how many of the parts of a long work are done: a bar on stderr, nothing where that is no terminal."""
-    with _bar(what) as step:
-
-        def advance(name: str, done: int, total: int) -> None:
-            step(f"{what} {name}", done, total)
-
-        yield advance
-
-
-@contextmanager
-def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
+    Before the first part it says ``first``.
+    """
     console = errors()
     if not console.is_terminal:
-        yield lambda description, done, total: None
+        yield lambda name, done, total: None
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -104,12 +86,12 @@ def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
         TimeRemainingColumn(),
     )
     with paused(), Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(first, total=1)
+        task = progress.add_task(first or what, total=1)
 
-        def step(description: str, done: int, total: int) -> None:
-            progress.update(task, description=description, completed=done, total=total)
+        def advance(name: str, done: int, total: int) -> None:
+            progress.update(task, description=f"{what} {name}", completed=done, total=total)
 
-        yield step
+        yield advance
 
 
 def _console(*, stderr: bool) -> Console:

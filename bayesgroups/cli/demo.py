@@ -44,7 +44,7 @@ def demo(*, seed: int = 0, output_dir: Folder = Path()) -> int:
     page, file = output_dir / "report.html", output_dir / "report.nc"
     check_outputs([file, page], [])
     shown = demonstration(seed)
-    with consoles.fitting() as progress:
+    with consoles.counting("fitting", first="reading") as progress:
         result = tally(
             shown.rows, by=shown.by, metrics=METRICS, y_true="readmitted", y_score="score", threshold=shown.threshold
         )

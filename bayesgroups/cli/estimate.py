@@ -9,19 +9,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from bayesgroups.cli.estimators import Word, chosen
-from bayesgroups.cli.options import (
-    ORDERS,
-    ROWS,
-    Flag,
-    Imputed,
-    Names,
-    Output,
-    RowOptions,
-    Show,
-    Sort,
-    SortTable,
-    Written,
-)
+from bayesgroups.cli.options import ORDERS, REPORT, ROWS, Imputed, Names, ReportOptions, RowOptions, Sort
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,12 +28,7 @@ def estimate(
     cyclic: Names = (),
     seed: int = 0,
     inference: Literal["auto", "collapsed", "nuts", "nuts_jax"] = "auto",
-    level: float = 0.95,
-    output: Output | None = None,
-    html: Written | None = None,
-    json: Flag = False,
-    show: Show = 50,
-    sort: SortTable = "label",
+    form: ReportOptions = REPORT,
 ) -> int:
     r"""Estimate every metric in every subgroup, the Bayesian and the frequentist way.
 
@@ -75,14 +58,6 @@ def estimate(
         Source of all randomness.
     inference
         collapsed is the exact engine, nuts and nuts_jax sample; auto takes the exact one where its checks pass.
-    level
-        Level of the intervals shown: 0.5, 0.8, 0.9 or 0.95. The report has them all.
-    output
-        Write the report to this NetCDF file, which ArviZ can open.
-    html
-        Write the report to this page.
-    json
-        Print JSON instead of tables: estimates and diagnostics of both approaches.
     """
     from json import dumps
 
@@ -92,25 +67,23 @@ def estimate(
     from bayesgroups.estimators.estimate import estimate as fit
     from bayesgroups.report.view import check_level
 
-    check_level(level)
+    check_level(form.level)
     orders = [f"{name}={dumps(names)}" for name, names in (("ordered", ordered), ("cyclic", cyclic)) if names]
     leaf = chosen(estimator, (*settings, *orders))
-    with consoles.fitting() as progress:
+    with consoles.counting("fitting", first="reading") as progress:
         report = signed(fit(tally_of(data, rows), leaf, seed=seed, inference=inference, progress=progress))
-    return deliver(report, output, html, level=level, json=json, show=show, sort=sort)
+    return deliver(report, form)
 
 
-def deliver(
-    report: xr.DataTree, output: Path | None, html: Path | None, *, level: float, json: bool, show: int, sort: Sort
-) -> int:
+def deliver(report: xr.DataTree, form: ReportOptions) -> int:
     """Write the files of a report, then print it; the exit code."""
     from bayesgroups.cli import consoles
 
-    written = save(report, output, html, level=level)
-    if json:
+    written = save(report, form.output, form.html, level=form.level)
+    if form.json:
         return as_json(report)
     console = consoles.output()
-    show_report(console, report, level=level, show=show, sort=sort)
+    show_report(console, report, level=form.level, show=form.show, sort=form.sort)
     for line in written:
         console.print(Text(line))
     return verdict(console, report)

@@ -144,6 +144,35 @@ ROWS = RowOptions()
 """No option given."""
 
 
+@Parameter(name="*", group="Report")
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """Form in which a report is shown and kept.
+
+    Parameters
+    ----------
+    level
+        Level of the intervals shown: 0.5, 0.8, 0.9 or 0.95. The report has them all.
+    output
+        Write the report to this NetCDF file, which ArviZ can open.
+    html
+        Write the report to this page.
+    json
+        Print JSON instead of tables: estimates and diagnostics of both approaches.
+    """
+
+    level: float = 0.95
+    output: Output | None = None
+    html: Written | None = None
+    json: Flag = False
+    show: Show = 50
+    sort: SortTable = "label"
+
+
+REPORT = ReportOptions()
+"""Tables on the terminal, no file."""
+
+
 @Parameter(name="*", group="Answer")
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions:

@@ -92,12 +92,12 @@ def write_html(
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import save, verdict
     from bayesgroups.cli.inputs import report_of
-    from bayesgroups.cli.poststratify import population_of
     from bayesgroups.cli.questions.contrast_readers import reference as read_reference
+    from bayesgroups.cli.questions.populations import served as read_population
 
     opened = report_of(report)
     compared = None if reference is None else read_reference(reference)
-    served = None if population is None else population_of(population)
+    served = None if population is None else read_population(population)
     written = save(opened, None, output, level=level, imputed=imputed, reference=compared, population=served)
     console = consoles.output()
     for line in written:
@@ -126,9 +126,10 @@ def export(report: Path, *, output: Output, level: float = 0.95, escape_formulas
     from bayesgroups.cli import consoles
     from bayesgroups.cli.estimate import verdict
     from bayesgroups.cli.inputs import report_of
-    from bayesgroups.views.tables.exports import check_ending, export_report
+    from bayesgroups.data.outputs import check_ending
+    from bayesgroups.views.tables.exports import ENDINGS, export_report
 
-    check_ending(output)
+    check_ending(output, "a table", ENDINGS)
     opened = report_of(report)
     export_report(opened, output, level=level, escape_formulas=escape_formulas)
     console = consoles.output()

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 def check_form(wanted: AnswerOptions) -> None:
     """Refuse a file whose ending no answer has, before anything is computed."""
     if wanted.output is not None:
-        from bayesgroups.views.tables.answer_files import check_ending
+        from bayesgroups.data.outputs import check_ending
+        from bayesgroups.views.tables.answer_files import ENDINGS
 
-        check_ending(wanted.output)
+        check_ending(wanted.output, "an answer", ENDINGS)
 
 
 def publish(

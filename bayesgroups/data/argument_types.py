@@ -11,6 +11,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 
+from bayesgroups.errors import near_misses
+
 NAMES = {
     bool: "True or False",
     str: "a text",
@@ -93,7 +95,15 @@ def mismatch(owner: str, name: str, annotation: Any, value: object) -> str:
 
     >>> mismatch("ranks()", "level", float, "high")
     "ranks(): level= must be a number; got 'high' (str)"
+    >>> mismatch("ranks()", "using", Literal["tally", "posterior"], "taly")
+    "ranks(): using='taly' is not one of 'tally', 'posterior'; did you mean 'tally'?"
     """
+    parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    choices = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
+    if isinstance(value, str) and choices and is_closed(annotation):
+        hint = near_misses(value, choices)
+        close = f"; {hint}" if hint.startswith("did") else ""
+        return f"{owner}: {name}={value!r} is not one of {described(annotation)}{close}"
     text = (
         " ".join(repr(value).split())
         if isinstance(value, str | int | float | bool | tuple | list | dict | None)

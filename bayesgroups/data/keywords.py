@@ -52,8 +52,9 @@ REMARKS = {"alpha": ", which is 1 - alpha", "standards": " as one number"}
 def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Decorator of a public function: `KeywordError` for a keyword that it lacks, `InputError` for an argument of another type.
 
-    Where the function itself has an error of this package for such an argument, that one is raised: it knows more. An argument
-    that does not have its annotated type and works nevertheless is taken, unless the annotation has a finite number of values.
+    A value outside of an annotation that has a finite number of them is refused before the function is called. Elsewhere an
+    error of this package that the function itself raises comes first, for it knows more, and an argument that does not have its
+    annotated type and works nevertheless is taken.
 
     >>> @checked_keywords
     ... def intervals(level=0.95):
@@ -113,8 +114,8 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
         if name not in given or given[name] is default:
             continue
         value = given[name]
-        if name == "seed" and annotation is int and isinstance(value, int) and not 0 <= value <= MAX_SEED:
-            most = " and below 2**63" if value > 0 else ""
+        if name == "seed" and annotation is int and not (fits(value, int) and 0 <= cast("int", value) <= MAX_SEED):
+            most = " and below 2**63" if isinstance(value, int) and value > MAX_SEED else ""
             return Mismatch(f"seed must be a whole number, 0 or larger{most}; got {value!r}", closed=True)
         if not fits(value, annotation):
             return Mismatch(
@@ -126,15 +127,14 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
 
 def _consult(wrong: Mismatch, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The result of a call with an argument of another type, or the error of the function itself, or that of the type."""
+    if wrong.closed:
+        raise InputError(wrong.sentence)
     try:
-        result = function(*args, **kwargs)
+        return function(*args, **kwargs)
     except (BayesgroupsError, MemoryError):
         raise
     except Exception as problem:
         raise InputError(wrong.sentence) from problem
-    if wrong.closed:
-        raise InputError(wrong.sentence)
-    return result
 
 
 def present_word(name: str, keywords: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from bayesgroups.errors import InputError
@@ -54,3 +54,15 @@ def _same(path: Path, other: Path) -> bool:
     if path.resolve() == other.resolve():
         return True
     return path.exists() and other.exists() and path.samefile(other)  # hard links
+
+
+def check_ending(path: Path, what: str, endings: Collection[str]) -> str:
+    """The ending of a file to write, in small letters; an InputError if ``what`` has none such.
+
+    >>> check_ending(Path("ranks.CSV"), "an answer", (".csv", ".json"))
+    '.csv'
+    """
+    ending = path.suffix.lower()
+    if ending not in endings:
+        raise InputError(f"file {str(path)!r}: {what} is written as {', '.join(endings)}; give it one of these endings")
+    return ending

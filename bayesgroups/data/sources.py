@@ -165,7 +165,7 @@ def _open_files(text: str, files: list[str]) -> Source:
 
 
 def _relation(connection: Any, files: list[str]) -> Any:
-    literal = [_literal(name) for name in files]
+    literal = ["".join(f"[{letter}]" if letter in "*?[" else letter for letter in name) for name in files]
     _check_files(connection, files, literal)
     if _kind(files[0]) == "parquet":
         return connection.read_parquet(literal)
@@ -175,11 +175,6 @@ def _relation(connection: Any, files: list[str]) -> Any:
         f"FROM read_csv([{listed}], header = true, nullstr = '', "
         "auto_type_candidates = ['BOOLEAN', 'BIGINT', 'DOUBLE', 'VARCHAR'])"
     )
-
-
-def _literal(name: str) -> str:
-    """A pattern of DuckDB that a single file matches, whatever is in its name."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
 def _check_files(connection: Any, files: list[str], literal: list[str]) -> None:

@@ -173,12 +173,6 @@ def _with_types(own_check: Callable[[Estimator], None]) -> Callable[[Estimator],
     return check
 
 
-def check_choice(word: str, name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse a setting that is none of its choices."""
-    if value not in choices:
-        raise InputError(f"{word}: {name}={value!r} is not one of {', '.join(repr(choice) for choice in choices)}")
-
-
 def check_scale(word: str, name: str, value: float | None) -> None:
     """Refuse a scale that is not positive and finite."""
     number = isinstance(value, Real) and not isinstance(value, bool)

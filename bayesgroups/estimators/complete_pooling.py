@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from bayesgroups.estimators.base import (
     Estimator,
     Likelihood,
-    check_choice,
     is_binomial,
     likelihood_words,
     weak_prior_words,
@@ -51,9 +50,6 @@ class CompletePooling(Estimator):
     description: ClassVar[str] = "Complete pooling: all subgroups get one value, as if they did not differ."
 
     likelihood: Likelihood = "auto"
-
-    def __post_init__(self) -> None:
-        check_choice("CompletePooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
         """The weighted mean, see `bayesgroups.frequentist.complete_pooling`."""

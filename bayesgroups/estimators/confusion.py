@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale, likelihood_words
+from bayesgroups.estimators.base import Estimator, check_logit_scale, check_scale, likelihood_words
 from bayesgroups.estimators.level_orders import (
     cyclic_among,
     levels_in_order,
@@ -110,10 +110,6 @@ class ConfusionModel(Estimator):
     cyclic: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.own_effects is not None:
-            check_choice("ConfusionModel", "own_effects", self.own_effects, ("floored", "fixed", "learned"))
-        if self.interval is not None:
-            check_choice("ConfusionModel", "interval", self.interval, ("delta", "mover", "multinomial_bootstrap"))
         if self.judged_rate is not None and not isinstance(self.judged_rate, bool):
             raise InputError(
                 f"ConfusionModel: judged_rate={self.judged_rate!r} must be True, False, or None for where outcomes are missing"

@@ -10,7 +10,6 @@ from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import (
     Estimator,
     Likelihood,
-    check_choice,
     check_logit_scale,
     is_binomial,
     likelihood_words,
@@ -113,10 +112,6 @@ class CrossedEffects(Estimator):
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
 
     def __post_init__(self) -> None:
-        check_choice("CrossedEffects", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
-        check_choice("CrossedEffects", "prior", self.prior, ("half_t", "half_normal", "r2d2"))
-        check_choice("CrossedEffects", "own_effects", self.own_effects, ("floored", "fixed", "learned"))
-        check_choice("CrossedEffects", "method", self.method, ("suremap", "marginal_likelihood"))
         object.__setattr__(self, "tau_scale", by_order("CrossedEffects", self.tau_scale))
         if self.prior == "r2d2" and isinstance(self.tau_scale, tuple):
             raise InputError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_logit_scale, check_scale, likelihood_words
+from bayesgroups.estimators.base import Estimator, check_logit_scale, check_scale, likelihood_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,8 +75,6 @@ class DisagreementModel(Estimator):
         check_logit_scale("DisagreementModel", "overall_scale", self.overall_scale)
         check_scale("DisagreementModel", "tau_scale", self.tau_scale)
         check_logit_scale("DisagreementModel", "tau_scale", self.tau_scale)
-        check_choice("DisagreementModel", "form", self.form, ("sharp", "published"))
-        check_choice("DisagreementModel", "resample", self.resample, ("all", "judgements", "critics", "items"))
 
     @property
     def joint(self) -> bool:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import xarray as xr
@@ -101,7 +101,7 @@ def estimate(
     >>> report.attrs["usable"], report.attrs["inference"]
     (1, 'collapsed')
     """
-    _check_arguments(tally, estimator, seed, inference)
+    _check_arguments(tally, estimator)
     requested = check_groups(groups)
     large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
@@ -148,7 +148,7 @@ def estimate(
     return report
 
 
-def _check_arguments(tally: object, estimator: object, seed: object, inference: str) -> None:
+def _check_arguments(tally: object, estimator: object) -> None:
     refuse_overlapping(tally, "estimate")
     if not isinstance(tally, xr.Dataset) or tally.attrs.get("schema") != SCHEMA:
         raise SchemaError(_no_tally(tally))
@@ -159,10 +159,6 @@ def _check_arguments(tally: object, estimator: object, seed: object, inference: 
         raise InputError(f"estimator must be an instance, not a text: {class_to_write(estimator)}")
     if not isinstance(estimator, Estimator):
         raise InputError(f"estimator must be one such as bg.PartialPooling(); got {type(estimator).__name__}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
-    if inference not in get_args(Inference):
-        raise InputError(f"inference={inference!r} is not one of {', '.join(map(repr, get_args(Inference)))}")
 
 
 def _no_tally(source: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from bayesgroups.estimators.base import Estimator, check_choice, likelihood_words
+from bayesgroups.estimators.base import Estimator, likelihood_words
 from bayesgroups.estimators.known_centres import checked, known_centres
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ class JamesStein(Estimator):
     centre: float | Mapping[str, float] | None = field(default=None, hash=False)  # a mapping has no hash
 
     def __post_init__(self) -> None:
-        check_choice("JamesStein", "interval", self.interval, ("morris", "robust", "fab", "bootstrap"))
         object.__setattr__(self, "centre", checked("JamesStein", self.centre))
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:

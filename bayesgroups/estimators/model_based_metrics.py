@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_scale
+from bayesgroups.estimators.base import Estimator, check_scale
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -79,9 +79,6 @@ class ModelBasedMetrics(Estimator):
 
     def __post_init__(self) -> None:
         word = "ModelBasedMetrics"
-        check_choice(word, "residuals", self.residuals, ("auto", "normal", "skewed"))
-        check_choice(word, "population", self.population, ("super", "finite"))
-        check_choice(word, "method", self.method, ("fast", "full"))
         check_scale(word, "effect_scale", self.effect_scale)
         if isinstance(self.order, bool) or not isinstance(self.order, int) or self.order < 0:
             raise InputError(f"{word}: order={self.order!r} must be a whole number, 0 or larger")

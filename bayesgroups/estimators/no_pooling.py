@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import (
     Estimator,
     Likelihood,
-    check_choice,
     is_binomial,
     likelihood_words,
     weak_prior_words,
@@ -87,8 +86,6 @@ class NoPooling(Estimator):
     anytime_optimal_n: float = 1000
 
     def __post_init__(self) -> None:
-        check_choice("NoPooling", "interval", self.interval, get_args(Interval))
-        check_choice("NoPooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
         if self.bootstrap < 0:
             raise InputError(f"NoPooling: bootstrap={self.bootstrap} must be 0 or larger")
         object.__setattr__(self, "anytime_prior", tuple(self.anytime_prior))

@@ -9,7 +9,6 @@ from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import (
     Estimator,
     Likelihood,
-    check_choice,
     check_logit_scale,
     check_scale,
     is_binomial,
@@ -99,12 +98,8 @@ covariates=(), coefficient_scale=None, method='reml')
     method: Literal["reml", "ml", "moment"] = "reml"
 
     def __post_init__(self) -> None:
-        check_choice("PartialPooling", "likelihood", self.likelihood, ("auto", "binomial", "normal"))
-        check_choice("PartialPooling", "clusters", self.clusters, ("effective_counts", "random_effects"))
-        check_choice("PartialPooling", "interval", self.interval, ("morris", "plug_in", "robust", "fab"))
         check_scale("PartialPooling", "overall_scale", self.overall_scale)
         check_scale("PartialPooling", "tau_scale", self.tau_scale)
-        check_choice("PartialPooling", "method", self.method, ("reml", "ml", "moment"))
         check_scale("PartialPooling", "coefficient_scale", self.coefficient_scale)
         object.__setattr__(
             self, "covariates", (self.covariates,) if isinstance(self.covariates, str) else tuple(self.covariates)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.estimators.base import Estimator, check_choice, check_scale, likelihood_words
+from bayesgroups.estimators.base import Estimator, check_scale, likelihood_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,8 +79,6 @@ class StructuredRegression(Estimator):
 
     def __post_init__(self) -> None:
         word = "StructuredRegression"
-        check_choice(word, "prior", self.prior, ("horseshoe", "laplace"))
-        check_choice(word, "errors", self.errors, ("known_variance", "residual"))
         check_scale(word, "expected_effects", self.expected_effects)
         check_scale(word, "slab_scale", self.slab_scale)
         check_scale(word, "local_df", self.local_df)

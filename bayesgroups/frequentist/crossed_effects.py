@@ -34,7 +34,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.errors import InputError, near_misses
+from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.crossed.families import family_of
 from bayesgroups.frequentist.crossed.joint_fit import MIN_ESTIMATES_FOR_SHRINKAGE, Choice, Method, Tasks, fit
@@ -123,7 +123,7 @@ def estimate(
     >>> answer["component"].values.tolist()
     ['shared', 'race', 'sex', 'identity']
     """
-    _check("method", method, get_args(Method))
+    check_interval("crossed_effects", method, get_args(Method), setting="method")
     check_interval("crossed_effects", interval, get_args(Choice))
     family = family_of(tally, order)
     errors = tally.get("sampling_covariance") if tasks is None else None
@@ -134,7 +134,7 @@ def estimate(
     if tasks is None:
         blocks = [np.array([i]) for i in range(metrics)]
     else:
-        _check("tasks", tasks, get_args(Tasks))
+        check_interval("crossed_effects", tasks, get_args(Tasks), setting="tasks")
         _check_tasks(tally, tasks, method)
         blocks = [np.arange(metrics)]
     centre = _perfect(tally)
@@ -193,11 +193,6 @@ def _perfect(tally: xr.Dataset) -> FloatArray:
     larger = tally["larger_is_better"].values.astype(bool)
     end: FloatArray = np.where(larger, tally["range_upper"].values, tally["range_lower"].values)
     return np.where(np.isfinite(end), end, 0.0)
-
-
-def _check(setting: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f"crossed_effects: {setting}={value!r} does not exist; {near_misses(str(value), choices)}")
 
 
 def _check_tasks(tally: xr.Dataset, tasks: Tasks, method: Method) -> None:

@@ -9,12 +9,13 @@ enter by their products of (1, c) with itself and with u. Leading axes are repli
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.frequentist.score_regression import CONVERGED, MAX_ITERATIONS, RIDGE, SMALLEST_SD, Coefficients, Kinds
+from bayesgroups.frequentist.score_regression import RIDGE, Coefficients, Kinds, Totals, by_turns
 from bayesgroups.tallies.score_covariates import Packets
 
 
@@ -94,27 +95,10 @@ def fit(kinds: Kinds, covariates: int, sums: Products) -> Coefficients:
     The second column of ``kinds.z`` is the outcome. The last columns of ``beta`` are the slopes of outcome 0 and what
     outcome 1 adds to them.
     """
-    design, z = _design(kinds, covariates), kinds.z
-    n = sums.number
-    rows = n.sum(axis=-1)
-    mean = sums.cross[..., 0].sum(axis=-1) / rows
-    variance = np.maximum(sums.squares.sum(axis=-1) / rows - mean**2, SMALLEST_SD**2)
-    gamma = (0.5 * np.log(variance))[..., None] * np.linalg.lstsq(z, np.ones(len(z)), rcond=None)[0]
-    penalty = RIDGE * rows[..., None, None] * np.eye(design.shape[-1])
-    ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
-    beta = np.zeros((*n.shape[:-1], design.shape[-1]))
-    for _ in range(MAX_ITERATIONS):
-        precision = np.exp(-2 * (gamma @ z.T))
-        normal, right = _normal(design, sums, precision)
-        new = np.linalg.solve(normal + penalty, right[..., None])[..., 0]
-        squares = residual_squares(design, sums, new) * precision
-        step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, ((squares - n) @ z)[..., None])[..., 0]
-        change = max(float(np.abs(new - beta).max()), float(np.abs(step).max()))
-        beta = new
-        gamma = np.maximum(gamma + np.clip(step, -1.0, 1.0), 3 * np.log(SMALLEST_SD))
-        if change < CONVERGED:
-            break
-    return Coefficients(beta, gamma)
+    design = _design(kinds, covariates)
+    equations, squares = partial(_normal, design, sums), partial(residual_squares, design, sums)
+    totals = Totals(sums.number, sums.cross[..., 0], sums.squares)
+    return by_turns(totals, kinds.z, design.shape[-1], equations, squares)
 
 
 def one_step(

@@ -8,6 +8,7 @@ functions take replicates: leading axes of the sums.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,23 +58,38 @@ def fit(kinds: Kinds, totals: Totals) -> Coefficients:
     >>> answer.beta.round(4).tolist(), np.exp(answer.gamma).round(4).tolist()
     ([1.0, 3.0], [1.0])
     """
-    x, z = kinds.x, kinds.z
+    x = kinds.x
+
+    def equations(precision: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return (x.T * (totals.number * precision)[..., None, :]) @ x, (totals.score * precision) @ x
+
+    return by_turns(totals, kinds.z, x.shape[1], equations, lambda beta: _squares(totals, beta @ x.T))
+
+
+def by_turns(
+    totals: Totals,
+    z: FloatArray,
+    columns: int,
+    equations: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    squares: Callable[[FloatArray], FloatArray],
+) -> Coefficients:
+    """Coefficients of largest likelihood, from what the regression of the mean is made of.
+
+    ``equations`` gives the normal equations (..., column, column) and (..., column) at precisions (..., kind), and ``squares`` the
+    squared residuals of each kind (..., kind) at coefficients.
+    """
     n = totals.number
     rows = n.sum(axis=-1)
     mean = totals.score.sum(axis=-1) / rows
     variance = np.maximum(totals.squares.sum(axis=-1) / rows - mean**2, SMALLEST_SD**2)
-    gamma = np.zeros((*n.shape[:-1], z.shape[1]))
-    gamma[..., :] = (0.5 * np.log(variance))[..., None] * np.linalg.lstsq(z, np.ones(len(z)), rcond=None)[0]
-    penalty = RIDGE * rows[..., None, None] * np.eye(x.shape[1])
-    ridge = RIDGE * rows[..., None, None] * np.eye(z.shape[1])
-    beta = np.zeros((*n.shape[:-1], x.shape[1]))
+    gamma = (0.5 * np.log(variance))[..., None] * np.linalg.lstsq(z, np.ones(len(z)), rcond=None)[0]
+    penalty, ridge = (RIDGE * rows[..., None, None] * np.eye(size) for size in (columns, z.shape[1]))
+    beta = np.zeros((*n.shape[:-1], columns))
     for _ in range(MAX_ITERATIONS):
         precision = np.exp(-2 * (gamma @ z.T))
-        normal = (x.T * (n * precision)[..., None, :]) @ x + penalty
-        right = (totals.score * precision) @ x
-        new = np.linalg.solve(normal, right[..., None])[..., 0]
-        squares = _squares(totals, new @ x.T) * precision
-        score = (squares - n) @ z
+        normal, right = equations(precision)
+        new = np.linalg.solve(normal + penalty, right[..., None])[..., 0]
+        score = (squares(new) * precision - n) @ z
         step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, score[..., None])[..., 0]
         change = max(float(np.abs(new - beta).max()), float(np.abs(step).max()))
         beta = new

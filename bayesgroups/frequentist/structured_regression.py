@@ -20,7 +20,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist.answer import assemble
+from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, stack, t_quantile
 from bayesgroups.frequentist.structured import cross_validation, lasso, left_out, rblpr
 from bayesgroups.frequentist.structured.cross_validation import Rule, Split
@@ -168,15 +168,8 @@ def estimate(
 
 
 def _check(penalty: object, rule: str, errors: str, scale: str, replicates: object) -> None:
-    for name, value, choices in (
-        ("rule", rule, get_args(Rule)),
-        ("errors", errors, get_args(Errors)),
-        ("scale", scale, get_args(Scale)),
-    ):
-        if value not in choices:
-            raise InputError(
-                f"structured_regression: {name}={value!r} does not exist; it is one of {', '.join(choices)}"
-            )
+    for name, value, choices in (("rule", rule, Rule), ("errors", errors, Errors), ("scale", scale, Scale)):
+        check_interval("structured_regression", value, get_args(choices), setting=name)
     number = isinstance(penalty, int | float) and not isinstance(penalty, bool)
     if penalty != "cv" and not (number and 0 <= float(str(penalty)) < np.inf):
         raise InputError(f"structured_regression: penalty={penalty!r} must be 'cv' or a number, 0 or larger")

@@ -112,14 +112,13 @@ def report_from_draws(
     if isinstance(estimator, Estimator):
         for part in parts_of(tally.sel(metric=checked), estimator):
             checks += estimator.fit_checks(part, data.sel(metric=part["metric"].values))
-        answer = (reference or estimator).reference(tally, seed=seed)
-        fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
+    fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
+    answer = (reference or (estimator if isinstance(estimator, Estimator) else NoPooling())).reference(tally, seed=seed)
+    if isinstance(estimator, Estimator):
         return assemble(
             tally, fitted, answer, estimator=estimator.word, settings=estimator.settings(), seed=seed,
             estimands=estimator.estimands(tally), description=describe(estimator, tally) | sampler,
         )  # fmt: skip
-    answer = (reference or NoPooling()).reference(tally, seed=seed)
-    fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
     return assemble(
         tally, fitted, answer, estimator=estimator, settings=dict(settings or {}), seed=seed, description=sampler
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError, near_misses
@@ -85,8 +85,6 @@ def read_logs(
     """
     import pandas as pd
 
-    if unscored not in get_args(Unscored):
-        raise InputError(f"unscored={unscored!r} is not one of {', '.join(map(repr, get_args(Unscored)))}")
     frames, tasks = [], set()
     for system, path in _files(source):
         if path.suffix == ".jsonl" and task not in (None, task_of(path)):

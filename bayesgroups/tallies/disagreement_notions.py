@@ -18,8 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
-from bayesgroups.errors import InputError, near_misses
-
 Notion = Literal[
     "accuracy_equality", "calibration", "equal_opportunity", "predictive_equality", "overall_misclassification"
 ]
@@ -50,14 +48,6 @@ ERRATA: Mapping[Notion, str] = {
     "bound and the printed upper bound 1 is void",
 }
 """What is wrong with the published bounds of each notion."""
-
-
-def check_notion(notion: str) -> Notion:
-    """The notion of that name; an error says which there are."""
-    for candidate in NOTIONS:
-        if notion == candidate:
-            return candidate
-    raise InputError(f"notion={notion!r} does not exist; {near_misses(str(notion), NOTIONS)}")
 
 
 def labels_of(notion: Notion, labels: Sequence[str]) -> list[str]:

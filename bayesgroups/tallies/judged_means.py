@@ -78,16 +78,6 @@ def _fit_each(given: ScoreMoments) -> tuple[FloatArray, FloatArray]:
     return np.array([slope for slope, _ in each]), np.array([residual for _, residual in each])
 
 
-def of_scores(gold: FloatArray, judge: FloatArray, every: FloatArray) -> ScoreMoments:
-    """Moments of the rows of one subgroup: gold and judge's scores of labelled rows, and the judge's scores of all rows."""
-    deviation = gold - gold.mean(), judge - judge.mean()
-    values = (
-        len(gold), gold.mean(), judge.mean(), deviation[0] @ deviation[0], deviation[1] @ deviation[1],
-        deviation[0] @ deviation[1], len(every), every.mean(), ((every - every.mean()) ** 2).sum(),
-    )  # fmt: skip
-    return ScoreMoments(*(np.array([float(value)]) for value in values))
-
-
 def post_stratified_means(
     rows: FloatArray, labelled: FloatArray, total: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray]:

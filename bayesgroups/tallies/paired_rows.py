@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -128,8 +128,6 @@ def paired_tally(
         raise InputError(
             f"attribute {taken!r} has a name that this tally uses itself; rename the column, e.g. {taken + '_'!r}"
         )
-    if epochs not in get_args(Epochs):
-        raise InputError(f"epochs={epochs!r} is not one of {', '.join(map(repr, get_args(Epochs)))}")
     if epoch is not None and item is None:
         raise InputError("epoch= needs the column of the items that are repeated; name it in item=")
     columns = ItemColumns(names, item, epoch, cluster)
@@ -138,8 +136,6 @@ def paired_tally(
             raise InputError(
                 "correct= and loss= are columns of the long shape; name the column of the systems in system= as well"
             )
-        if metric not in get_args(PairedMetric):
-            raise InputError(f"metric={metric!r} is not one of {', '.join(map(repr, get_args(PairedMetric)))}")
         graded, rate = metric != "mean", rate_of(metric)
         check_outcome(metric, y_true)
         items = wide_items(frame, columns, _columns_of(systems), graded=graded, rate=rate, outcome=y_true)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import get_args
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -177,10 +176,6 @@ def tally(
         {metric.name: metric.larger_is_better for metric in wanted},
     )
     _check_needs(wanted, roles)
-    if unlabelled not in get_args(Unlabelled):
-        raise InputError(
-            f"unlabelled={unlabelled!r} does not exist; {near_misses(str(unlabelled), get_args(Unlabelled))}"
-        )
     if unlabelled == "drop" and roles.y_true is None:
         raise InputError("unlabelled='drop' drops rows without an outcome, and needs y_true=, which is not given")
     if unlabelled == "keep":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -30,8 +30,6 @@ SETTING = "shared_clusters"
 
 def check_shared(shared: SharedClusters, cluster: str | None, analysis: ClusterAnalysis) -> None:
     """Refuse a choice that does not exist or has no clusters to go by."""
-    if shared not in get_args(SharedClusters):
-        raise InputError(f"shared_clusters={shared!r} is not one of {', '.join(map(repr, get_args(SharedClusters)))}")
     if shared == "ignore":
         return
     if cluster is None:

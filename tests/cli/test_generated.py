@@ -46,11 +46,11 @@ def test_options_are_the_parameters_of_the_function(name: str) -> None:
         function = function_of(path).load()
         parameters = set(inspect.signature(function).parameters) - set(question.reads)
         expected |= {each for each in parameters if f"{function.__name__}.{each}" not in exceptions.WITHOUT_OPTION}
-    expected |= {"answer"} if question.table else {"output"}
+    expected |= {"form"} if question.report else {"answer"} if question.table else {"output"}
     signature = inspect.signature(generated.command_of(question))
     assert set(signature.parameters) == expected
     options = options_of(name)
-    assert expected <= set(options) | {"answer", "rows"}
+    assert expected <= set(options) | {"answer", "form", "rows"}
     for parameter, spelled in question.spelled.items():
         assert spelled in options[parameter]
 

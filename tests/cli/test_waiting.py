@@ -43,7 +43,7 @@ def test_short_work_and_files_get_nothing(terminal: io.StringIO) -> None:
 
 def test_a_bar_takes_its_place_and_it_comes_back(terminal: io.StringIO) -> None:
     with waiting.sign_of_life("silent part", consoles.errors()):
-        with consoles.fitting() as progress:
+        with consoles.counting("fitting", first="reading") as progress:
             progress("fnr", 0, 2)
             time.sleep(0.2)
         assert "silent part" not in terminal.getvalue()

@@ -11,14 +11,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesgroups.frequentist.intervals.comparisons_with_best import LARGEST_TABLE, best_of_differences, critical_values
-from bayesgroups.frequentist.intervals.interval import Interval
+from bayesgroups.frequentist.intervals.comparisons_with_best import (
+    LARGEST_TABLE,
+    WithBest,
+    critical_values,
+    with_best,
+)
+from bayesgroups.frequentist.intervals.interval import Interval, t_quantile
 from bayesgroups.frequentist.intervals.linear_contrasts import (
     difference_factor,
     freedom,
     log_ratio_factor,
     weighted_sum,
-    welch,
 )
 from bayesgroups.frequentist.intervals.many_to_one import dunnett
 from bayesgroups.frequentist.intervals.odds_ratios import odds_ratio_statistic, score_odds_ratio, woolf
@@ -202,8 +206,9 @@ def test_welch_is_scipys() -> None:
     first, second = rng.normal(size=9), rng.normal(size=23) * 3 + 1
     expected = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.9)
     factor = np.sqrt(np.array([[first.var(ddof=1) / 9, second.var(ddof=1) / 23]]))
-    limits = welch(np.array([first.mean() - second.mean()]), factor, np.array([9.0, 23]), 0.9)
-    assert [limits.lower[0], limits.upper[0]] == pytest.approx([expected.low, expected.high], abs=1e-12)
+    half = t_quantile(0.9, freedom(factor, np.array([9.0, 23]))) * np.sqrt((factor**2).sum(axis=1))
+    limits = first.mean() - second.mean() + half[0] * np.array([-1.0, 1.0])
+    assert limits == pytest.approx([expected.low, expected.high], abs=1e-12)
     assert freedom(factor, np.array([np.inf, np.inf]))[0] == np.inf
 
 
@@ -222,13 +227,28 @@ def test_dunnett_of_a_noisy_reference() -> None:
     assert dunnett(np.full(50, 1e-4), 1.0, 0.95) == pytest.approx(Z, abs=0.05)
 
 
+def _best_of_differences(estimates: np.ndarray, variances: np.ndarray, level: float) -> WithBest:
+    """Limits of every value less the best of the others; larger is better."""
+    difference = estimates[:, None] - estimates[None, :]
+    scale = np.sqrt(variances[:, None] + variances[None, :])
+
+    def pairwise(critical: np.ndarray) -> Interval:
+        return Interval(difference - critical * scale, difference + critical * scale)
+
+    return with_best(pairwise, critical_values(variances, level), equal=0.0)
+
+
 def test_best() -> None:
-    answer = best_of_differences(P, V, 0.95)
+    rates, rows = np.array([0.3, 0.2, 0.45, 0.24]), np.array([60, 150, 40, 25])
+    example = _best_of_differences(rates, rates * (1 - rates) / (rows - 1), 0.95)
+    assert example.limits.upper.round(6).tolist() == [0.056015, 0.0, 0.351087, 0.026265]
+    assert example.candidates.tolist() == [True, False, True, True]
+    answer = _best_of_differences(P, V, 0.95)
     np.testing.assert_allclose(answer.critical_values, BEST["critical_values"], atol=1e-9)
     assert np.flatnonzero(answer.candidates).tolist() == BEST["candidates"]
     np.testing.assert_allclose(answer.limits.lower, BEST["lower"], atol=1e-9)
     np.testing.assert_allclose(answer.limits.upper, BEST["upper"], atol=1e-9)
-    alone = best_of_differences(np.array([0.9, 0.1]), np.full(2, 1e-4), 0.95)
+    alone = _best_of_differences(np.array([0.9, 0.1]), np.full(2, 1e-4), 0.95)
     assert alone.candidates.tolist() == [True, False]
     assert (alone.limits.lower[0], alone.limits.upper[1]) == (0.0, 0.0)
 

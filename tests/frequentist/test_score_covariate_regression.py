@@ -11,8 +11,8 @@ import bayesgroups as bg
 from bayesgroups.frequentist import model_based_metrics, score_covariate_regression, score_regression
 from bayesgroups.frequentist.score_covariate_regression import Products, add_up, fit, laws, one_step, products, resample
 from bayesgroups.frequentist.score_regression import Kinds, Totals
-from bayesgroups.scores.laws import rows_metric
 from bayesgroups.tallies.score_covariates import keep_covariates, packets_of
+from tests.frequentist.metrics_of_rows import rows_metric
 
 SITES = 4
 X = np.zeros((2 * SITES, 4))

@@ -8,7 +8,8 @@ from scipy.special import expit
 
 from bayesgroups.datasets import Binormal, binormal_metrics
 from bayesgroups.errors import InputError
-from bayesgroups.scores.laws import DECISIONS, ScoreLaw, metric_of, rows_metric
+from bayesgroups.scores.laws import DECISIONS, ScoreLaw, metric_of
+from tests.frequentist.metrics_of_rows import rows_metric
 
 
 def _laws(size: int = 200) -> ScoreLaw:
@@ -73,6 +74,12 @@ def test_rows_of_one_law_give_the_law(name: str) -> None:
     assert rows_metric(name, y, mean, sd, 0.1) == pytest.approx(float(metric_of(name, law, 0.1)), rel=1e-12)
 
 
+def test_rows_with_laws_of_their_own() -> None:
+    y, mean, sd = np.array([1.0, 1, 0, 0, 0]), np.array([0.8, -0.2, -1, -0.4, -2]), np.array([1, 1, 0.8, 0.8, 0.8])
+    values = [float(rows_metric(name, y, mean, sd, 0.0)) for name in ("sel", "fnr", "fpr", "acc", "ppv", "auc")]
+    assert values == pytest.approx([0.325856, 0.395558, 0.140132, 0.757698, 0.741974, 0.824559], abs=6e-7)
+
+
 def test_rows_can_be_weighted() -> None:
     y, mean, sd = np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, -1.0]), np.ones(3)
     twice = rows_metric("auc", y, mean, sd, weight=np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 1.0]]))
@@ -88,5 +95,3 @@ def test_what_cannot_be_asked() -> None:
         metric_of("fnr", law)
     with pytest.raises(InputError, match="needs the score as a probability"):
         metric_of("brier", law)
-    with pytest.raises(InputError, match="'brier' is no functional"):
-        rows_metric("brier", np.ones(1), np.ones(1), np.ones(1))

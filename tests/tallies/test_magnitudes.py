@@ -62,7 +62,7 @@ def test_losses(losses: list[float]) -> None:
         (lambda: bg.tally_from_counts([1, 1], [1e308, 4], SITES), r"subgroup 'a': trials= .* must be at most 1e\+150"),
         (lambda: bg.tally_from_estimates([1e160, 1], [1, 1], SITES), "subgroup 'a': .* must be at most .* larger units"),
         (lambda: bg.tally_from_estimates([1, 1], [1, 1e308], SITES), "subgroup 'b': .* must be at most .* larger units"),
-        (lambda: bg.tally_from_counts([1, 2], [3, 4], SITES, pooled_variance=UNKNOWN), "pooled_variance= must be 'corrected'"),
+        (lambda: bg.tally_from_counts([1, 2], [3, 4], SITES, pooled_variance=UNKNOWN), "pooled_variance='zz' is not one of"),
         (lambda: bg.tally_from_counts([10**400, 2], [3, 4], SITES), "successes= must hold numbers"),
     ],
 )  # fmt: skip

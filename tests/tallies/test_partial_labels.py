@@ -219,7 +219,7 @@ def test_weights_are_effective_by_decision_and_add_up() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unlabelled": "kep"}, "unlabelled='kep' does not exist; did you mean"),
+        ({"unlabelled": "kep"}, "unlabelled='kep' is not one of .*; did you mean"),
         ({"y_true": None, "metrics": ["sel"]}, "unlabelled='keep' keeps rows without an outcome, and needs y_true="),
         ({"y_true": None, "metrics": ["sel"], "unlabelled": "drop"}, "unlabelled='drop' drops rows without an outcome, and needs"),
         ({"y_true": "golden"}, r"column 'golden' \(y_true=\) is not in the frame"),

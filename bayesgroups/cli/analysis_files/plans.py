@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 from bayesgroups.cli.analysis_files.questions import Question, kind_of, question_named, settings_of
+from bayesgroups.data.outputs import check_ending
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.estimate import Inference
 from bayesgroups.estimators.named import estimator_class, estimator_named
 from bayesgroups.forwarding import present_keywords
 from bayesgroups.report.levels import LEVELS
-from bayesgroups.views.tables.answer_files import check_ending
+from bayesgroups.views.tables.answer_files import ENDINGS
 
 TOP = ("title", "seed", "created_at", "folder", "rows", "tally", "estimators", "questions", "comparison")
 TALLY = (
@@ -248,7 +249,7 @@ def _answer(given: Mapping[str, Any], folder: Path, where: str) -> Path:
     wanted = _text(given, "output", where)
     if wanted is None:
         raise InputError(f"[{where[:-1]}] lacks 'output', as output = 'answer.json'")
-    check_ending(Path(wanted))
+    check_ending(Path(wanted), "an answer", ENDINGS)
     return folder / wanted
 
 

@@ -12,6 +12,7 @@ from bayesgroups.cli.questions.curves import CURVES
 from bayesgroups.cli.questions.disagreement import DISAGREEMENT
 from bayesgroups.cli.questions.disparities import CLASSES, INEQUALITY
 from bayesgroups.cli.questions.judges import JUDGES
+from bayesgroups.cli.questions.populations import TARGETS
 from bayesgroups.cli.questions.prediction import PREDICTION
 from bayesgroups.cli.questions.priors import PRIORS
 from bayesgroups.cli.questions.question import Question
@@ -20,6 +21,7 @@ from bayesgroups.cli.questions.systems import SYSTEMS
 from bayesgroups.cli.questions.tradeoffs import MODELS
 
 GROUPS: dict[str, tuple[Question, ...]] = {
+    "From rows to reports": TARGETS,
     "What do priors say?": PRIORS,
     "How unequal are subgroups?": INEQUALITY + CONTRASTS + DEFINITIONS,
     "Good enough for everyone?": EVERYONE,

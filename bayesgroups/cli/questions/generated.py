@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Parameter
 
-from bayesgroups.cli.options import ANSWER, AnswerOptions, TallyFile
+from bayesgroups.cli.options import ANSWER, REPORT, AnswerOptions, ReportOptions, TallyFile
 from bayesgroups.cli.questions.exceptions import WITHOUT_OPTION
 from bayesgroups.cli.questions.question import Question, Table, as_it_is
 from bayesgroups.cli.results import check_form
@@ -40,8 +40,9 @@ def command_of(question: Question) -> Callable[..., int]:
     options = options_of(question, functions)
     kind: Any
     default: Any
-    kind, default = (TallyFile, inspect.Parameter.empty) if question.table is None else (AnswerOptions, ANSWER)
-    name = "output" if question.table is None else "answer"
+    name, kind, default = "output", TallyFile, inspect.Parameter.empty
+    if question.report or question.table is not None:
+        name, kind, default = ("form", ReportOptions, REPORT) if question.report else ("answer", AnswerOptions, ANSWER)
     last = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
     parameters = [*(option.parameter for option in options.values()), last]
     signature = inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind))
@@ -156,6 +157,10 @@ def _answered(
     """Read what is to be read, ask the function, and show or write its answer."""
     if question.table is not None:
         check_form(given["answer"])
+    if question.report:
+        from bayesgroups.report.view import check_level
+
+        check_level(given["form"].level)
     read = {name: _read(reader, given) for name, reader in question.reads.items()}
     values = {name: option.read(given[name]) for name, option in options.items()} | read
     asked, *steps = (
@@ -165,6 +170,11 @@ def _answered(
     names = {argument.name for function in functions for argument in function.arguments}
     more = {name: value for name, value in read.items() if name not in names}
     answer = question.ask(asked[0], asked[1] | more, *(partial(step, **filled) for step, filled in steps))
+    if question.report:
+        from bayesgroups.cli.estimate import deliver
+        from bayesgroups.cli.invocations import signed
+
+        return deliver(signed(answer), given["form"])
     if question.table is None:
         from bayesgroups.cli.tally import wrote
 

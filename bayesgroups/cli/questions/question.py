@@ -52,13 +52,13 @@ class Table:
 class Question:
     """A command that asks a public function.
 
-    ``function`` is its module inside the package and name, as ``"questions.priors.predictive.prior_predictive"``, ``example``
-    lines that one can type, without ``bayesgroups``. ``reads`` has a reader for each parameter that a shell cannot give, or that an
+    ``function`` is its module inside the package and name, as ``"questions.priors.predictive.prior_predictive"``, ``example`` lines
+    that one can type, without ``bayesgroups``. ``reads`` has a reader for each parameter that a shell cannot give, or that an
     option of the rows gives; a reader of something that is no parameter hands it to ``ask``. ``table`` is left out where the answer
-    is a tally, which is written. ``spelled`` has options with another name than their parameter, because another option has that
-    name; ``steps`` functions on the way to the arguments, whose options are options of the command. ``ask`` takes the function, its
-    arguments by name and the steps, with their options filled in; ``command`` is the name in Python, where it is not that of the
-    function.
+    is a tally, which is written, or a ``report``. ``spelled`` has options with another name than their parameter, because another
+    option has that name; ``steps`` functions on the way to the arguments, whose options are options of the command. ``ask`` takes
+    the function, its arguments by name and the steps, with their options filled in; ``command`` is the name in Python, where it is
+    not that of the function.
     """
 
     function: str
@@ -69,6 +69,7 @@ class Question:
     steps: tuple[str, ...] = ()
     ask: Callable[..., Any] = call
     command: str = ""
+    report: bool = False
 
     @property
     def name(self) -> str:

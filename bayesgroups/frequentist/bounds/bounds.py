@@ -12,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.frequentist.bounds.differences import differences, over_labels
-from bayesgroups.tallies.disagreement_notions import DEFINITE, ERRATA, METRIC, Form, Notion, check_notion, labels_of
+from bayesgroups.tallies.disagreement_notions import DEFINITE, ERRATA, METRIC, Form, Notion, labels_of
 from bayesgroups.tallies.disagreement_rates import Bounds, bounds
 from bayesgroups.tallies.subgroups import attributes_of
 
@@ -80,14 +80,6 @@ def disagreement_bounds(
     >>> answer["lower"].values.ravel().round(3).tolist(), answer["upper"].values.ravel().tolist()
     ([0.667, 0.5, 0.333], [1.0, 1.0, 1.0])
     """
-    notion = check_notion(notion)
-    for name, value, choices in (
-        ("form", form, ("sharp", "published")),
-        ("across", across, (None, "subgroups")),
-        ("critics", critics, ("pooled", "each", "groups")),
-    ):
-        if value not in choices:
-            raise InputError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
     agree, disagree, leading = _counts(tally, critics)
     rate, dims = bounds(agree, disagree, notion, form), tuple(leading)
     attrs = {"notion": notion, "metric": METRIC[notion], "form": form, "critics": critics, "interval_kind": "bound"}

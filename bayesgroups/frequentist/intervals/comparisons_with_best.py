@@ -61,23 +61,6 @@ def with_best(pairwise: Pairwise, critical: FloatArray, *, equal: float) -> With
     return WithBest(Interval(lower, upper), candidates, critical)
 
 
-def best_of_differences(estimates: FloatArray, variances: FloatArray, level: float) -> WithBest:
-    """Limits of every value less the best of the others; larger is better. NaN is not allowed.
-
-    >>> rates, rows = np.array([0.3, 0.2, 0.45, 0.24]), np.array([60, 150, 40, 25])
-    >>> answer = best_of_differences(rates, rates * (1 - rates) / (rows - 1), 0.95)
-    >>> answer.limits.upper.round(6).tolist(), answer.candidates.tolist()
-    ([0.056015, 0.0, 0.351087, 0.026265], [True, False, True, True])
-    """
-    difference = estimates[:, None] - estimates[None, :]
-    scale = np.sqrt(variances[:, None] + variances[None, :])
-
-    def pairwise(critical: FloatArray) -> Interval:
-        return Interval(difference - critical * scale, difference + critical * scale)
-
-    return with_best(pairwise, critical_values(variances, level), equal=0.0)
-
-
 def _others(table: FloatArray, stand_in: float) -> FloatArray:
     """A table (value, other) with a stand-in where a value meets itself."""
     return np.where(np.eye(len(table), dtype=bool), stand_in, table)

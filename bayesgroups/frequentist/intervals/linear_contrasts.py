@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray, IntArray
-from bayesgroups.frequentist.intervals.interval import Interval, around, t_quantile
 
 MIN_CONTRASTS = 50
 """Contrasts from which it pays to take weights apart."""
@@ -135,16 +134,3 @@ def freedom(factor: FloatArray, counts: FloatArray) -> FloatArray:
     total = squares.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(total**2 / (squares**2 / np.maximum(counts - 1, 1.0)).sum(axis=1), dtype=np.float64)
-
-
-def welch(difference: FloatArray, factor: FloatArray, counts: FloatArray, level: float) -> Interval:
-    """Student's t interval of differences of means with unequal variances. Welch (1947), doi:10.1093/biomet/34.1-2.28.
-
-    >>> factor = np.sqrt(np.array([[4.0 / 10, 9.0 / 20]]))
-    >>> limits = welch(np.array([1.0]), factor, np.array([10.0, 20.0]), 0.95)
-    >>> limits.lower.round(4).tolist(), limits.upper.round(4).tolist()
-    ([-0.8973], [2.8973])
-    """
-    degrees = freedom(factor, counts)
-    scale = np.sqrt((factor**2).sum(axis=1))
-    return around(difference, t_quantile(level, degrees) * scale)

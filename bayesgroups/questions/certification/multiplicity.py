@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import tail
 
 Correction = Literal["none", "bonferroni", "holm", "simultaneous"]
-CORRECTIONS: tuple[str, ...] = get_args(Correction)
 SIMULATIONS = 20_000
 """Normal vectors behind the critical value of overlapping subgroups."""
 CHUNK = 4_000_000

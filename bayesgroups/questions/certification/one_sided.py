@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.errors import InputError, near_misses
+from bayesgroups.errors import InputError
 from bayesgroups.frequentist import anytime
 from bayesgroups.questions.certification import bounds, multiplicity
 from bayesgroups.questions.certification.multiplicity import Correction
@@ -73,7 +73,6 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
     ``auto``: Clopper-Pearson for rates and pooled t for means, or, with a critical value, which belongs to a normal law,
     Wald and the pooled normal interval; pooled normal for all other metrics.
     """
-    names = (*bounds.RATES, *bounds.MEANS, *bounds.LOOKS)
     if numbers.using != "tally":
         if interval != "auto":
             raise InputError(
@@ -81,8 +80,6 @@ def method(numbers: Values, interval: str, critical_value: float | None) -> str:
             )
         return interval
     if interval != "auto":
-        if interval not in names:
-            raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, ('auto', *names))}")
         if interval == "anytime":
             _check_anytime(numbers, critical_value)
         if interval in bounds.RATES and numbers.kind != "rate":

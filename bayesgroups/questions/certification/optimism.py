@@ -15,7 +15,7 @@ from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.certification import multiplicity, worst
 from bayesgroups.questions.certification.bounds import Choice
-from bayesgroups.questions.certification.multiplicity import CORRECTIONS, Correction
+from bayesgroups.questions.certification.multiplicity import Correction
 from bayesgroups.questions.certification.one_sided import evidence, method, one_sided
 from bayesgroups.questions.certification.overlapping import open_table
 from bayesgroups.questions.certification.standards import standards_of
@@ -147,8 +147,6 @@ def certify(
     (0.223607, 'd')
     """
     tail(level)  # refuses a level outside (0, 1)
-    if correction not in CORRECTIONS:
-        raise InputError(f"correction={correction!r} is not one of {', '.join(map(repr, CORRECTIONS))}")
     if critical_value is not None and correction != "none":
         raise InputError("give critical_value= or correction=: the first replaces the quantile that the second chooses")
     opened = open_table(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -63,7 +65,7 @@ def from_draws(draws: FloatArray, weighted: Weighted, asked: Asked) -> Answer:
     used = np.where(np.isnan(asked.thresholds), equality(asked.scale), asked.thresholds)
     best = asked.sign if asked.best else 0
     summary = summarise(draws, weighted, asked.scale, asked.level, asked.sign, used, best=best, together=asked.together)
-    answer = _blank(weighted, asked)
+    answer = blank_numbers(weighted, asked)
     answer |= {
         "estimate": summary.mean if asked.scale == "difference" else summary.median,
         "median": summary.median, "std_error": summary.std_error, "lower": summary.lower, "upper": summary.upper,
@@ -103,7 +105,7 @@ def from_replicates(draws: FloatArray, estimates: FloatArray, weighted: Weighted
 
 def from_tally(weighted: Weighted, cells: CellEstimates, asked: Asked, rng: np.random.Generator) -> Answer:
     """Contrasts of estimates with sampling errors."""
-    answer = _blank(weighted, asked)
+    answer = blank_numbers(weighted, asked)
     z, together = normal_quantile(asked.level), np.nan
     if asked.best:
         single, comparison = best_limits(weighted, cells, asked.scale, asked.level, asked.sign)
@@ -114,7 +116,8 @@ def from_tally(weighted: Weighted, cells: CellEstimates, asked: Asked, rng: np.r
     else:
         parts = factor(weighted, cells, asked.scale)
         single = of_tally.limits(weighted, cells, asked.scale, z, asked.choice, parts)
-        answer |= _tests(single, weighted, cells, asked, z, parts)
+        about = (single, weighted, cells, asked.scale, z, asked.choice, parts)
+        answer |= p_values(asked, len(weighted.over), partial(of_tally.statistics, *about))
         with np.errstate(invalid="ignore"):
             error = np.sqrt((parts**2).sum(axis=1))
         answer["std_error"] = np.where(weighted.estimable & np.isfinite(error), error, np.nan)
@@ -130,23 +133,24 @@ def from_tally(weighted: Weighted, cells: CellEstimates, asked: Asked, rng: np.r
     return Answer(answer, status, reason, single.method, together, kind)
 
 
-def _blank(weighted: Weighted, asked: Asked) -> dict[str, FloatArray]:
+def blank_numbers(weighted: Weighted, asked: Asked) -> dict[str, FloatArray]:
+    """All numbers of an answer, NaN where they are to be computed."""
     many = len(weighted.over)
     blank = {name: np.full(many, np.nan) for name in NUMBERS}
     blank |= {name: np.full((many, len(asked.thresholds)), np.nan) for name in OF_THRESHOLDS}
     return blank | {"overlap_share": weighted.overlap_share, "imputed_share": weighted.imputed_share}
 
 
-def _tests(
-    single: of_tally.Limits, weighted: Weighted, cells: CellEstimates, asked: Asked, z: float, parts: FloatArray
+def p_values(
+    asked: Asked, contrasts: int, statistic: Callable[[float], tuple[FloatArray, FloatArray]]
 ) -> dict[str, FloatArray]:
-    """Two-sided p-values of equality, and one-sided ones (contrast, threshold) of contrasts that are not beyond a threshold."""
-    about = (single, weighted, cells, asked.scale, z, asked.choice, parts)
-    p = np.full((len(weighted.over), len(asked.thresholds)), np.nan)
+    """Two-sided p-values of equality, and one-sided ones (contrast, threshold) of contrasts that are not beyond a threshold.
+
+    ``statistic`` gives statistics (contrast,) of a null value with their degrees of freedom.
+    """
+    p = np.full((contrasts, len(asked.thresholds)), np.nan)
     for j, threshold in enumerate(asked.thresholds):
         if np.isfinite(threshold):
-            statistic, degrees = of_tally.statistics(*about, float(threshold))
-            sense = 1 if threshold < equality(asked.scale) else -1
-            p[:, j] = of_tally.lower_tail(sense * statistic, degrees)
-    equal = of_tally.two_sided(*of_tally.statistics(*about, equality(asked.scale)))
-    return {"p_value": equal, "p_value_threshold": p}
+            distance, degrees = statistic(float(threshold))
+            p[:, j] = of_tally.lower_tail(distance if threshold < equality(asked.scale) else -distance, degrees)
+    return {"p_value": of_tally.two_sided(*statistic(equality(asked.scale))), "p_value_threshold": p}

@@ -25,14 +25,14 @@ from bayesgroups.questions.contrasts.cells import Cells, open_cells, population_
 from bayesgroups.questions.contrasts.common import Across, check_across
 from bayesgroups.questions.contrasts.comparisons import Comparison, Reference, plan
 from bayesgroups.questions.contrasts.estimates import read_cells
-from bayesgroups.questions.contrasts.limits import Choice, check_choice
+from bayesgroups.questions.contrasts.limits import Choice
 from bayesgroups.questions.contrasts.scales import FOUR_FIFTHS, Scale, check_scales, check_thresholds
 from bayesgroups.questions.contrasts.targets import is_overlapping, target_answers
 from bayesgroups.questions.contrasts.weighing import Weighted, weigh
 from bayesgroups.questions.subgroup_values import Values
-from bayesgroups.questions.values import Source, Using, check_using
+from bayesgroups.questions.values import Source, Using
 from bayesgroups.report.posterior import generator
-from bayesgroups.tallies.participation import Imputed, check_imputed
+from bayesgroups.tallies.participation import Imputed
 
 
 @checked_keywords
@@ -153,9 +153,6 @@ def contrasts(
     ('sex=f against sex=m at equal race', [0.126, 0.016, 0.241])
     """
     tail(level)  # refuses a level outside (0, 1)
-    check_using(using)
-    check_imputed(imputed)
-    check_choice(interval)
     check_across(across, within=within is not None, people=population is not None)
     scales, limits = check_scales(scale), check_thresholds(thresholds)
     along = np.array(sorted({number for name in scales for number in limits.get(name, ())}))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.intervals.proportions import mid_p_limits, wilson_limits
 from bayesgroups.questions.sampling_variances import covariance_of, read_estimates
@@ -66,12 +66,7 @@ def read_cells(table: xr.Dataset, position: int) -> CellEstimates:
         estimates.binomial and covariance is None, spread(estimates.y), spread(estimates.count),
         np.where(estimates.used, metric["successes"].values, np.nan),
         spread(variance) if covariance is None else np.diagonal(covariance),
-        _freedom_count(metric, estimates.used) if covariance is not None
+        np.where(estimates.used, metric["cluster_count"].values, np.nan) if covariance is not None
         else spread(estimates.count if rows_known else np.full(estimates.y.shape, np.inf)),
         covariance,
     )  # fmt: skip
-
-
-def _freedom_count(metric: xr.Dataset, used: BoolArray) -> FloatArray:
-    """Clusters behind a variance, which are what is independent."""
-    return np.where(used, metric["cluster_count"].values, np.nan)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
-from bayesgroups.errors import InputError, near_misses
 from bayesgroups.frequentist.intervals.interval import Interval, t_quantile
 from bayesgroups.frequentist.intervals.linear_contrasts import freedom, weighted_sum
 from bayesgroups.frequentist.intervals.odds_ratios import (
@@ -28,7 +27,6 @@ from bayesgroups.questions.contrasts.scales import Scale, is_log
 from bayesgroups.questions.contrasts.weighing import Weighted
 
 Choice = Literal["auto", "score", "mid_p", "delta"]
-CHOICES: tuple[str, ...] = get_args(Choice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +36,6 @@ class Limits:
     estimate: FloatArray
     interval: Interval
     method: TextArray
-
-
-def check_choice(interval: str) -> None:
-    """Refusal, as an InputError, of an interval that does not exist."""
-    if interval not in CHOICES:
-        raise InputError(f"interval={interval!r} is unknown; {near_misses(interval, CHOICES)}")
 
 
 def limits(weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, choice: str, parts: FloatArray) -> Limits:

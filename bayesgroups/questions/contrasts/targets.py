@@ -14,16 +14,15 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist.intervals.interval import Interval
+from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
 from bayesgroups.frequentist.intervals.rate_differences import mover_difference
 from bayesgroups.frequentist.intervals.rate_ratios import mover_ratio
 from bayesgroups.questions.certification.multiplicity import adjust
-from bayesgroups.questions.contrasts.answers import NUMBERS, OF_THRESHOLDS, Answer, Asked, from_draws
+from bayesgroups.questions.contrasts.answers import Answer, Asked, blank_numbers, from_draws, p_values
 from bayesgroups.questions.contrasts.cells import Cells
 from bayesgroups.questions.contrasts.comparisons import Comparison, Reference, plan
 from bayesgroups.questions.contrasts.draws import contrast_draws
-from bayesgroups.questions.contrasts.limits import lower_tail, two_sided
-from bayesgroups.questions.contrasts.scales import Scale, equality, is_log
+from bayesgroups.questions.contrasts.scales import Scale, is_log
 from bayesgroups.questions.contrasts.weighing import Weighted, weigh
 from bayesgroups.questions.values import Using
 from bayesgroups.report.schema import check
@@ -119,9 +118,7 @@ def _weighted(comparisons: Sequence[Comparison], included: np.ndarray) -> Weight
 def _frequentist(side: xr.Dataset, weighted: Weighted, asked: Asked, shares: np.ndarray | None) -> Answer:
     """Contrasts of estimates with limits of their own, where both sides share no cell."""
     many = len(weighted.over)
-    numbers = {name: np.full(many, np.nan) for name in NUMBERS}
-    numbers |= {name: np.full((many, len(asked.thresholds)), np.nan) for name in OF_THRESHOLDS}
-    numbers |= {"overlap_share": weighted.overlap_share, "imputed_share": weighted.imputed_share}
+    numbers = blank_numbers(weighted, asked)
     reason = weighted.reason.astype(object)
     values = side["estimate"].values
     first, second = weighted.over.argmax(axis=1), weighted.under.argmax(axis=1)
@@ -141,8 +138,8 @@ def _frequentist(side: xr.Dataset, weighted: Weighted, asked: Asked, shares: np.
         lower, upper = (side[name].isel(level=int(stored.argmax())).values for name in ("lower", "upper"))
         limits = _limits(values, lower, upper, first, second, weighted, asked.scale)
         numbers |= {"lower": np.where(some, limits.lower, np.nan), "upper": np.where(some, limits.upper, np.nan)}
-        p, beyond = _tests(numbers, asked)
-        numbers |= {"p_value": p, "p_value_threshold": beyond, "p_value_adjusted": adjust(p, "holm")}
+        numbers |= _tests(numbers, asked)
+        numbers["p_value_adjusted"] = adjust(numbers["p_value"], "holm")
     status = np.where(reason == "", "ok", "not estimable")
     return Answer(numbers, status, reason.astype(str), np.full(many, "mover"), np.nan, "confidence")
 
@@ -158,22 +155,15 @@ def _limits(
     return compared(values[first], mine, b, Interval(low, high))
 
 
-def _tests(numbers: Mapping[str, FloatArray], asked: Asked) -> tuple[FloatArray, FloatArray]:
-    """Two-sided p-values, and one-sided ones (contrast, threshold), with the standard error that the facing limit implies."""
-    from bayesgroups.frequentist.intervals.interval import normal_quantile
-
+def _tests(numbers: Mapping[str, FloatArray], asked: Asked) -> dict[str, FloatArray]:
+    """P-values with the standard error that the facing limit implies."""
     z, endless = normal_quantile(asked.level), np.full(len(numbers["estimate"]), np.inf)
 
-    def statistic(at: float) -> FloatArray:
+    def statistic(at: float) -> tuple[FloatArray, FloatArray]:
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = (numbers["estimate"], numbers["lower"], numbers["upper"], np.asarray(at))
             estimate, lower, upper, null = (np.log(end) if is_log(asked.scale) else end for end in ends)
             error = np.where(estimate > null, estimate - lower, upper - estimate) / z
-            return np.where((estimate == null) & np.isfinite(error), 0.0, (estimate - null) / error)
+            return np.where((estimate == null) & np.isfinite(error), 0.0, (estimate - null) / error), endless
 
-    beyond = np.full((len(endless), len(asked.thresholds)), np.nan)
-    for j, threshold in enumerate(asked.thresholds):
-        if np.isfinite(threshold):
-            sense = 1 if threshold < equality(asked.scale) else -1
-            beyond[:, j] = lower_tail(sense * statistic(float(threshold)), endless)
-    return two_sided(statistic(equality(asked.scale)), endless), beyond
+    return p_values(asked, len(endless), statistic)

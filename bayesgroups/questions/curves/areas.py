@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
-from bayesgroups.errors import InputError, near_misses
+from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import areas
 from bayesgroups.tallies.auc import statistics
 from bayesgroups.tallies.auc_variances import (
@@ -68,8 +68,6 @@ def auc_intervals(
     >>> found["lower"].values.round(2).tolist(), found["upper"].values.round(2).tolist()
     ([[0.28, 0.08]], [[1.0, 0.92]])
     """
-    if interval not in get_args(OfAreas):
-        raise InputError(f"interval={interval!r} does not exist; {near_misses(str(interval), get_args(OfAreas))}")
     if interval == "newcombe" and variance not in (None, "hanley_mcneil", "calibrated"):
         raise InputError(
             f"interval='newcombe' has the variance of Hanley and McNeil at its limits, not {variance!r}; "

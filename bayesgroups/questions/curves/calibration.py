@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
-from bayesgroups.errors import InputError, near_misses
+from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import proportions
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.curves import bands, recalibration
 from bayesgroups.questions.curves.histograms import ranked
-from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
+from bayesgroups.questions.curves.scores import Scores, check_draws, scores_of
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
 
@@ -104,11 +104,8 @@ def calibration_curve(
     >>> found["estimate"].sel(approach="frequentist").transpose("subgroup", "bin").values.tolist()
     [[0.0, 1.0], [0.5, 0.0]]
     """
-    size, seed = check_draws(draws), check_seed(seed)
+    size = check_draws(draws)
     tail(level)
-    for name, value, choices in (("edges", edges, Edges), ("shape", shape, Shape), ("interval", interval, OfBins)):
-        if value not in get_args(choices):
-            raise InputError(f"{name}={value!r} does not exist; {near_misses(str(value), get_args(choices))}")
     scores = scores_of(source, by, y_true=y_true, y_score=y_score, positive=positive, weights=weights)
     _check_scores(scores)
     bounds = _bounds(scores, bins, edges)
@@ -139,7 +136,7 @@ def calibration_curve(
         "level": float(level),
         **scores.labels(),
     }
-    settings = {"edges": edges, "shape": shape, "interval": interval, "draws": size, "seed": seed}
+    settings = {"edges": edges, "shape": shape, "interval": interval, "draws": size, "seed": int(seed)}
     return xr.Dataset(data, coordinates, {"curve": "calibration", "settings": as_json(settings)})
 
 

@@ -18,7 +18,7 @@ from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.questions.curves import bands, trees
 from bayesgroups.questions.curves.bands import CurveLimits
 from bayesgroups.questions.curves.histograms import Histogram, Replicates, at_least, histogram, ranked, resample
-from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
+from bayesgroups.questions.curves.scores import Scores, check_draws, scores_of
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
 from bayesgroups.tallies.auc import ScoreCells, statistics
@@ -102,7 +102,7 @@ def roc_curve(
     >>> found["auc"].sel(approach="frequentist").values.tolist()
     [1.0, 0.5]
     """
-    size, seed = check_draws(draws), check_seed(seed)
+    size = check_draws(draws)
     tail(level)
     grid = _check_rates(fpr)
     scores = scores_of(source, by, y_true=y_true, y_score=y_score, positive=positive, weights=weights)
@@ -120,7 +120,7 @@ def roc_curve(
     data["status"] = ("subgroup", scores.status())
     data |= {f"point_{name}": ("point", values) for name, values in _points(scores).items()}
     coordinates = {"approach": list(APPROACHES), "fpr": grid, "level": float(level), **scores.labels()}
-    return xr.Dataset(data, coordinates, {"curve": "roc", "settings": as_json({"draws": size, "seed": seed})})
+    return xr.Dataset(data, coordinates, {"curve": "roc", "settings": as_json({"draws": size, "seed": int(seed)})})
 
 
 Side = tuple[FloatArray, FloatArray, FloatArray]

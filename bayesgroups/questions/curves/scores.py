@@ -105,13 +105,6 @@ def scores_of(
     )  # fmt: skip
 
 
-def check_seed(seed: object) -> int:
-    """Seed as an int; an InputError unless it is a whole number, 0 or larger."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
-    return int(seed)
-
-
 def check_draws(draws: object) -> int:
     """Number of draws as an int; an InputError unless whole and 100 or larger, for fewer show no band."""
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 100:

@@ -15,7 +15,7 @@ from bayesgroups.data.texts import as_json
 from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.curves import bands, hierarchy, net_benefits, rates, trees
 from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram, resample
-from bayesgroups.questions.curves.scores import Scores, check_draws, check_seed, scores_of
+from bayesgroups.questions.curves.scores import Scores, check_draws, scores_of
 from bayesgroups.report.posterior import generator
 
 APPROACHES = ("bayesian", "frequentist")
@@ -120,7 +120,7 @@ def threshold_curve(
     >>> found["estimate"].sel(approach="frequentist", metric="tpr", subgroup="a").values.tolist()
     [1.0, 0.5]
     """
-    names, size, seed = rates.check_metrics(metrics, METRICS), check_draws(draws), check_seed(seed)
+    names, size = rates.check_metrics(metrics, METRICS), check_draws(draws)
     tail(level)  # refuses a level outside (0, 1) before any work is done
     scores = scores_of(source, by, y_true=y_true, y_score=y_score, positive=positive, weights=weights)
     cuts = choose_thresholds(scores, thresholds)
@@ -144,7 +144,9 @@ def threshold_curve(
         "level": float(level),
         **scores.labels(),
     }
-    return xr.Dataset(data, coordinates, {"curve": "threshold", "settings": as_json({"draws": size, "seed": seed})})
+    return xr.Dataset(
+        data, coordinates, {"curve": "threshold", "settings": as_json({"draws": size, "seed": int(seed)})}
+    )
 
 
 def confusion(binned: Histogram) -> rates.Confusion:

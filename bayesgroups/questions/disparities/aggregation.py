@@ -166,8 +166,6 @@ def aggregate(
 
 
 def _row(group_power: float | GroupStep, unit: Unit | None) -> Row:
-    if unit is not None and unit not in get_args(Unit):
-        raise InputError(f"unit={unit!r} does not exist; expected 'score', 'gap' or 'ratio'")
     if not isinstance(group_power, str):
         _check_power(group_power, "group_power")
         return POWERS[unit or "gap"]

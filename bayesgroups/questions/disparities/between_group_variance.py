@@ -123,7 +123,7 @@ def between_group_variance(
     ('profile_likelihood', True)
     """
     check_tally(tally)
-    name = _check(method, interval, form, variances, draws)
+    name = _check(method, interval, draws)
     tail(level)
     rows: list[dict[str, Any]] = []
     for i in range(tally.sizes["metric"]):
@@ -167,21 +167,15 @@ def between_group_variance(
     )
 
 
-def _check(method: str, interval: str, form: str, variances: str, draws: int) -> IntervalName:
-    for argument, value, choices in (
-        ("method", method, get_args(Method)), ("interval", interval, get_args(IntervalName)),
-        ("form", form, get_args(Form)), ("variances", variances, get_args(Variances)),
-    ):  # fmt: skip
-        if value not in choices:
-            raise InputError(f"{argument}={value!r} does not exist; choose one of {', '.join(map(repr, choices))}")
+def _check(method: Method, interval: IntervalName, draws: int) -> IntervalName:
     if draws < 1:
         raise InputError(f"draws={draws} must be 1 or more")
-    has = next(names for key, names in INTERVALS.items() if key == method)
+    has = INTERVALS[method]
     if interval == "auto":
         return has[0]
     if interval not in has:
         raise InputError(f"method {method!r} has no interval {interval!r}; it has {', '.join(map(repr, has))}")
-    return next(each for each in has if each == interval)
+    return interval
 
 
 def _why_not(estimates: Estimates, positive: FloatArray, method: Method) -> str:

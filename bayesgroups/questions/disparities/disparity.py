@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -152,8 +152,8 @@ def disparity(
     """
     chosen = _chosen(measures)
     opened = open_source(source, using, imputed=imputed)
-    _check(weights, corrected, opened.using, alpha, smoothing, tolerance, draws)
-    _check_field(chosen, method, agg, corrected)
+    _check(corrected, opened.using, alpha, smoothing, tolerance, draws)
+    _check_field(chosen, corrected)
     error = tail(level)
     kind = "corrected" if corrected else "plug_in" if opened.using == "tally" else opened.using
     shape = (len(chosen), opened.tally.sizes["metric"])
@@ -240,11 +240,7 @@ def _chosen(
     return tuple(name for wanted in asked for name in ALL_MEASURES if name == wanted)
 
 
-def _check_field(chosen: Sequence[str], method: str, agg: str, corrected: bool) -> None:
-    if method not in get_args(Method):
-        raise InputError(f"method={method!r} does not exist; choose 'between_groups' or 'to_overall'")
-    if agg not in get_args(Aggregation):
-        raise InputError(f"agg={agg!r} does not exist; choose 'worst_case' or 'mean'")
+def _check_field(chosen: Sequence[str], corrected: bool) -> None:
     of_field = [name for name in chosen if is_field_measure(name)]
     if corrected and of_field:
         raise InputError(f"corrected=True has no {of_field[0]!r}; ask max_min_difference, or the posterior of a report")
@@ -255,11 +251,8 @@ def _is_field_ratio(name: str) -> bool:
 
 
 def _check(
-    weights: str, corrected: bool, using: str, alpha: float, smoothing: float, tolerance: Mapping[str, float] | None,
-    draws: int,
-) -> None:  # fmt: skip
-    if weights not in get_args(Weights):
-        raise InputError(f"weights={weights!r} does not exist; choose 'group' or 'population'")
+    corrected: bool, using: str, alpha: float, smoothing: float, tolerance: Mapping[str, float] | None, draws: int
+) -> None:
     if corrected and using != "tally":
         raise InputError("corrected=True is for a tally; a posterior needs no correction")
     if tolerance and using == "tally":

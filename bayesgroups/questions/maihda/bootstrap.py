@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.maihda import mean_models, rate_models
 from bayesgroups.questions.maihda.likelihood import Scalars
 from bayesgroups.questions.maihda.shares import project
 from bayesgroups.questions.maihda.strata import Method, Strata
 from bayesgroups.questions.maihda.stratum_fit import StratumFit
+from bayesgroups.questions.maihda.variance_scales import expit
 
 
 def limits(
@@ -46,7 +46,7 @@ def _refitted(
     eta = predicted + np.sqrt(adjusted.between) * rng.standard_normal(len(predicted))
     count = strata.count[strata.used]
     if strata.rate:
-        successes = rng.binomial(np.round(count).astype(np.int64), _expit(eta)).astype(np.float64)
+        successes = rng.binomial(np.round(count).astype(np.int64), expit(eta)).astype(np.float64)
         pair = (replace(strata.counts(names), successes=successes, count=np.round(count)) for names in _models(strata))
         null, full = (rate_models.fit(data) for data in pair)
         return null, full
@@ -62,7 +62,3 @@ def _refitted(
 
 def _models(strata: Strata) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (), strata.adjust
-
-
-def _expit(eta: FloatArray) -> FloatArray:
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)

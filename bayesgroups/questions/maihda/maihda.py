@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -144,7 +144,7 @@ def maihda(
     >>> bool(answer["interaction_share"].sel(approach="bayesian") < 0.1)
     True
     """
-    _check(source, weights, model, method, replicates, level, seed)
+    _check(source, replicates, level)
     report = source if isinstance(source, xr.DataTree) else None
     tally = source if isinstance(source, xr.Dataset) else source["constant_data"].to_dataset()
     people = None if population is None else people_of(population, tally, weights)
@@ -237,18 +237,12 @@ def _check_orders(orders: Orders, model: str, *, given: bool) -> None:
         )
 
 
-def _check(
-    source: object, weights: str, model: str, method: str, replicates: object, level: float, seed: object
-) -> None:
+def _check(source: object, replicates: object, level: float) -> None:
     if not isinstance(source, xr.DataTree) and not (
         isinstance(source, xr.Dataset) and source.attrs.get("schema") == SCHEMA
     ):
         raise SchemaError(f"maihda takes a tally or a report; got {type(source).__name__}")
-    for name, word, choices in (("weights", weights, Weights), ("model", model, Model), ("method", method, Method)):
-        if word not in get_args(choices):
-            raise InputError(f"maihda: {name}={word!r} is not one of {', '.join(map(repr, get_args(choices)))}")
     if not 0 < level < 1:
         raise InputError(f"maihda: level={level!r} must lie strictly between 0 and 1, such as 0.95")
-    for name, number in (("replicates", replicates), ("seed", seed)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-            raise InputError(f"maihda: {name}={number!r} must be a whole number, 0 or larger")
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 0:
+        raise InputError(f"maihda: replicates={replicates!r} must be a whole number, 0 or larger")

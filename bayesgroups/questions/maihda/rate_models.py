@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.maihda.stratum_fit import StratumFit, without_fit
-from bayesgroups.questions.maihda.variance_scales import LOGISTIC
+from bayesgroups.questions.maihda.variance_scales import LOGISTIC, expit
 
 NODES = 31
 """Gauss-Hermite nodes around the mode of every effect."""
@@ -115,13 +115,13 @@ def _marginal(b: FloatArray, sd: float, data: Counts) -> _Marginal:
     k, n, location = data.successes[:, None], data.count[:, None], (data.columns @ b)[:, None]
     mode = np.zeros_like(location)
     for _ in range(NEWTON_STEPS):
-        rate = _expit(location + sd * mode)
+        rate = expit(location + sd * mode)
         step = (sd * (k - n * rate) - mode) / (1 + sd * sd * n * rate * (1 - rate))
         step = np.clip(step, -2, 2)
         mode = mode + step
         if np.abs(step).max() < 1e-10:
             break
-    rate = _expit(location + sd * mode)
+    rate = expit(location + sd * mode)
     width = 1 / np.sqrt(1 + sd * sd * n * rate * (1 - rate))
     points, weights = np.polynomial.hermite_e.hermegauss(NODES)
     z = mode + width * points
@@ -132,14 +132,10 @@ def _marginal(b: FloatArray, sd: float, data: Counts) -> _Marginal:
     mass = np.exp(terms - top)
     total = mass.sum(axis=1, keepdims=True)
     mass /= total
-    rates = _expit(eta)
+    rates = expit(eta)
     score = k - n * rates
     first = (mass * z).sum(axis=1)
     spread = np.sqrt(np.maximum((mass * z**2).sum(axis=1) - first**2, 0.0))
     gradient = np.r_[data.columns.T @ (mass * score).sum(axis=1), (mass * score * z).sum()]
     height = float((top + np.log(total)).sum())
     return _Marginal(height, gradient, sd * first, sd * spread, (mass * rates).sum(axis=1))
-
-
-def _expit(eta: FloatArray) -> FloatArray:
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)

@@ -32,7 +32,7 @@ def linearised(between: FloatArray, centre: FloatArray) -> FloatArray:
     >>> linearised(np.array([0.13562169634763782]), np.array([-0.40241482680472596])).round(6).tolist()
     [0.031542]
     """
-    rate = _expit(centre)
+    rate = expit(centre)
     q = rate * (1 - rate)
     return np.asarray(between * q / (between * q + 1), dtype=np.float64)
 
@@ -45,7 +45,7 @@ def integrated(between: FloatArray, centre: FloatArray) -> FloatArray:
     """
     points, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()
-    rate = _expit(np.asarray(centre)[..., None] + np.sqrt(between)[..., None] * points)
+    rate = expit(np.asarray(centre)[..., None] + np.sqrt(between)[..., None] * points)
     mean = rate @ weights
     variance = (rate - mean[..., None]) ** 2 @ weights
     return np.asarray(variance / (mean * (1 - mean)), dtype=np.float64)
@@ -71,5 +71,10 @@ def median_odds_ratio(between: FloatArray) -> FloatArray:
     return np.asarray(np.exp(np.sqrt(2 * between) * THREE_QUARTERS), dtype=np.float64)
 
 
-def _expit(logit: FloatArray) -> FloatArray:
+def expit(logit: FloatArray) -> FloatArray:
+    """Rates of logits.
+
+    >>> expit(np.array([-800.0, 0.0])).tolist()
+    [0.0, 0.5]
+    """
     return np.asarray(0.5 * (1 + np.tanh(0.5 * np.asarray(logit))), dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,16 +43,6 @@ class Plan:
     seed: int
 
     def __post_init__(self) -> None:
-        for name, value, kind in (
-            ("population_of", self.population_of, PopulationOf), ("empty", self.empty, Empty),
-            ("composition", self.composition, Composition), ("benchmark_scale", self.benchmark_scale, Scale),
-            ("variance", self.variance, Variance), ("interval", self.interval, Limits),
-        ):  # fmt: skip
-            if value not in get_args(kind):
-                raise InputError(f"{name}={value!r} is not one of {', '.join(map(repr, get_args(kind)))}")
-        seed: object = self.seed
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InputError(f"seed must be a whole number, 0 or larger; got {seed!r}")
         if not _is_number(self.smoothing) or not self.smoothing >= 0:
             raise InputError(
                 f"smoothing={self.smoothing!r} must be a number, 0 or larger: rows that are added to every cell"

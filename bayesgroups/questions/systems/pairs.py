@@ -63,8 +63,6 @@ def open_systems(source: object) -> Systems:
 
 def chosen_pairs(systems: Systems, pairs: PairChoice) -> IndexArray:
     """Positions of the pairs that are asked for; an error where the tally has no baseline and one is asked for."""
-    if pairs not in ("auto", "baseline", "all"):
-        raise InputError(f"pairs={pairs!r} is not one of 'auto', 'baseline', 'all'")
     baseline = json.loads(systems.tally.attrs["settings"]).get("baseline")
     if pairs == "baseline" and baseline is None:
         raise InputError(
@@ -77,8 +75,6 @@ def chosen_pairs(systems: Systems, pairs: PairChoice) -> IndexArray:
 
 def system_draws(systems: Systems, pooling: Pooling, orders: Orders, seed: int) -> SystemDraws:
     """Draws of the values of all systems: of two that are right or wrong exactly, of others as means with correlated errors."""
-    if pooling not in ("crossed", "none"):
-        raise InputError(f"pooling={pooling!r} is not one of 'crossed', 'none'")
     if pooling == "none" and orders.levels:
         raise InputError("pooling='none' has no effects that could follow an order; leave it or ordered= out")
     try:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.keywords import checked_keywords
-from bayesgroups.errors import InputError, near_misses
+from bayesgroups.errors import InputError
 from bayesgroups.questions.tradeoffs.curves import (
     Curve,
     Part,
@@ -118,8 +118,6 @@ def auc_pfc(
     >>> round(float(bg.auc_pfc(points, anchor=0.5, reading="polar_dto", utopia=(0.8, 1))), 6)
     0.290376
     """
-    if reading not in get_args(Reading):
-        raise InputError(f"reading={reading!r} does not exist; {near_misses(reading, get_args(Reading))}")
     table = without_unknown(read_points(points))
     start = pair(anchor, "anchor", fairness=1.0)
     performance, fairness = goals(table)

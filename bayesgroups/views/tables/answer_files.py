@@ -10,7 +10,7 @@ import xarray as xr
 from bayesgroups.data.csv_files import write_csv
 from bayesgroups.data.files import write_text
 from bayesgroups.data.netcdf import write_netcdf
-from bayesgroups.errors import InputError
+from bayesgroups.data.outputs import check_ending
 from bayesgroups.views.tables.records import answer_document, as_text
 
 if TYPE_CHECKING:
@@ -64,23 +64,13 @@ def save_answer(
     ['subgroup,rank', 'a,2.0', 'b,1.0']
     """
     target = Path(path)
-    ending = check_ending(target)
+    ending = check_ending(target, "an answer", ENDINGS)
     if ending == ".nc":
         return write_netcdf(target, _storable(answer))
     document = answer_document(answer, question, usable=usable)
     if ending == ".json":
         return write_text(target, as_text(document) + "\n")
     return write_csv(target, _frame(answer, document), escape_formulas=escape_formulas)
-
-
-def check_ending(path: Path) -> str:
-    """The ending of a file for an answer, in small letters; an error if it is none that an answer can have."""
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(
-            f"file {str(path)!r}: an answer is written as {', '.join(ENDINGS)}; give it one of these endings"
-        )
-    return ending
 
 
 def _frame(answer: xr.Dataset, document: dict[str, Any]) -> pd.DataFrame:

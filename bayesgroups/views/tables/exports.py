@@ -9,7 +9,8 @@ import xarray as xr
 
 from bayesgroups.data.csv_files import write_csv
 from bayesgroups.data.files import write_atomically, write_text
-from bayesgroups.errors import InputError, MissingDependencyError
+from bayesgroups.data.outputs import check_ending
+from bayesgroups.errors import MissingDependencyError
 from bayesgroups.report.view import metrics_of, read
 from bayesgroups.views.tables.frames import report_frame
 from bayesgroups.views.tables.layout import interval_text
@@ -60,7 +61,7 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95,
     ['metric', 'subgroup', 'site']
     """
     target = Path(path)
-    ending = check_ending(target)
+    ending = check_ending(target, "a table", ENDINGS)
     if ending == ".json":
         return write_text(target, as_text(report_document(report)) + "\n")
     if ending in (".html", ".tex"):
@@ -76,16 +77,6 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95,
         raise MissingDependencyError(
             "Parquet needs pyarrow; install it: pip install 'bayesgroups[parquet]'"
         ) from problem
-
-
-def check_ending(path: Path) -> str:
-    """The ending of a file for a table, in small letters; an error if it is none that a table can have."""
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(
-            f"file {str(path)!r}: a table is written as {', '.join(ENDINGS)}; give it one of these endings"
-        )
-    return ending
 
 
 def great_table(report: xr.DataTree, metric: str | None = None, *, level: float = 0.95) -> Any:

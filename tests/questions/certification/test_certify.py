@@ -255,7 +255,7 @@ def test_margins_are_asked_too() -> None:
         ({"correction": "tukey"}, "correction='tukey' is not one of"),
         ({"correction": "bonferroni", "critical_value": 1.64}, "give critical_value= or correction="),
         ({"critical_value": -1.0}, "critical value -1.0 must be larger than 0"),
-        ({"interval": "wald_"}, "interval='wald_' is unknown; did you mean 'wald'"),
+        ({"interval": "wald_"}, "interval='wald_' is not one of .*; did you mean 'wald'"),
         ({"standards": [0.5, np.nan]}, "must be finite values of the metric"),
         ({"order": 1}, "order=1 is about margins; give margins=True as well"),
         ({"using": "draws"}, "using='draws' is not one of"),

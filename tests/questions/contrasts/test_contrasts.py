@@ -366,7 +366,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"thresholds": {"risk": (0.8,)}}, "thresholds= has no scale 'risk'"),
     ({"thresholds": {"ratio": (0.0,)}}, "thresholds= of 'ratio' has 0.0, which must be finite, and larger than 0"),
     ({"thresholds": {"ratio": (1.0,)}}, "which is equality: probability_worse answers that"),
-    ({"interval": "wald"}, "interval='wald' is unknown"),
+    ({"interval": "wald"}, "interval='wald' is not one of"),
     ({"level": 1.0}, "level=1.0 must lie strictly between 0 and 1"),
     ({"using": "draws"}, "using='draws' is not one of"),
     ({"imputed": "drop"}, "imputed='drop' is not one of"),

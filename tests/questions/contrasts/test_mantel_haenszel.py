@@ -87,7 +87,7 @@ def test_no_success_on_a_side_bounds_no_ratio() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"across": "mantel"}, "across='mantel' does not exist; .*'mantel_haenszel'"),
+        ({"across": "mantel"}, "across='mantel' is not one of .*'mantel_haenszel'"),
         ({"across": "mantel_haenszel"}, "across='mantel_haenszel' needs strata; give within="),
         (
             {"across": "mantel_haenszel", "within": "race", "population": WHO.assign(count=1)},

@@ -120,9 +120,9 @@ def test_refused() -> None:
     for changed, message in (
         ({"bins": 0}, "bins must be a whole number, 1 or larger; got 0"),
         ({"bins": 2.5}, "bins must be a whole number, 1 or larger; got 2.5"),
-        ({"edges": "uniforn"}, "edges='uniforn' does not exist; did you mean 'uniform'"),
-        ({"shape": "smooth"}, "shape='smooth' does not exist"),
-        ({"interval": "wald"}, "interval='wald' does not exist"),
+        ({"edges": "uniforn"}, "edges='uniforn' is not one of .*; did you mean 'uniform'"),
+        ({"shape": "smooth"}, "shape='smooth' is not one of"),
+        ({"interval": "wald"}, "interval='wald' is not one of"),
     ):
         with pytest.raises(bg.InputError, match=message):
             curve(frame, **changed)

@@ -209,7 +209,7 @@ def test_the_largest_ratio_can_be_infinite() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"unit": "gaps"}, "unit='gaps' does not exist"),
+    ({"unit": "gaps"}, "unit='gaps' is not one of"),
     ({"group_power": "mean_gaps"}, "group_power='mean_gaps' does not exist; did you mean 'mean_gap'"),
     ({"group_power": "mean_gap", "unit": "score"}, "group_power='mean_gap' is about unit 'gap', not 'score'"),
     ({"group_power": np.nan}, "group_power=nan is no exponent"),

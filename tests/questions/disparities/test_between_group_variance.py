@@ -285,10 +285,10 @@ def test_law_of_known_equal_variances() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"method": "dll"}, "method='dll' does not exist"),
-        ({"interval": "wald"}, "interval='wald' does not exist"),
-        ({"form": "plain"}, "form='plain' does not exist"),
-        ({"variances": "mine"}, "variances='mine' does not exist"),
+        ({"method": "dll"}, "method='dll' is not one of"),
+        ({"interval": "wald"}, "interval='wald' is not one of"),
+        ({"form": "plain"}, "form='plain' is not one of"),
+        ({"variances": "mine"}, "variances='mine' is not one of"),
         ({"draws": 0}, "draws=0 must be 1 or more"),
         ({"method": "dl", "interval": "percentile"}, "method 'dl' has no interval 'percentile'; it has 'q_profile'"),
         ({"method": "uncorrected", "interval": "unified"}, "has no interval 'unified'"),

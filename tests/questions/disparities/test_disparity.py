@@ -277,7 +277,7 @@ def test_posterior_variance_without_a_hierarchy() -> None:
         ({"measures": ["ginni"]}, "there is no measure 'ginni'; did you mean 'gini'"),
         ({"measures": []}, "at least one measure"),
         ({"measures": ["gini", "gini"]}, "none twice"),
-        ({"weights": "rows"}, "weights='rows' does not exist"),
+        ({"weights": "rows"}, "weights='rows' is not one of"),
         ({"tolerance": {"gini": 0.1}}, "tolerance= needs draws"),
         ({"alpha": np.inf}, "alpha=inf must be a number"),
         ({"smoothing": -0.1}, "smoothing=-0.1 must be 0 or larger"),

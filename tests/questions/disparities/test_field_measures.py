@@ -114,8 +114,8 @@ def test_the_measures_without_a_name_are_as_before() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"method": "to_best"}, "method='to_best' does not exist; choose 'between_groups' or 'to_overall'"),
-        ({"agg": "max"}, "agg='max' does not exist"),
+        ({"method": "to_best"}, "method='to_best' is not one of 'between_groups', 'to_overall'"),
+        ({"agg": "max"}, "agg='max' is not one of"),
         ({"corrected": True}, "corrected=True has no 'equalized_odds_difference'"),
     ],
 )

@@ -302,7 +302,7 @@ def test_models_that_cannot_be_compared_are_refused(formulas: object, match: str
 
 
 def test_other_arguments_are_checked() -> None:
-    with pytest.raises(InputError, match="weights='rows' does not exist; expected 'precision' or 'count'"):
+    with pytest.raises(InputError, match="weights='rows' is not one of 'precision', 'count'"):
         bg.goodness_of_fit(worked(), ["1", "race"], weights="rows")  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="tally must come from bg.tally\\(\\) or a related function; got Dataset"):
         bg.goodness_of_fit(xr.Dataset(), ["1", "race"])

@@ -20,7 +20,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist import no_pooling, partial_pooling
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.studies.execution import HERE, Executor
-from bayesgroups.tallies.analyses import NAMES, ClusterAnalysis
+from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.assembly import Description, assemble
 from bayesgroups.tallies.moments import Moments
 from bayesgroups.tallies.subgroups import Subgroups
@@ -204,7 +204,7 @@ def _measure(replications: int, seed: int, position: int) -> list[ClusterCoverag
 
 def _analyses() -> list[ClusterAnalysis]:
     order: list[ClusterAnalysis] = ["ignore", "robust", "mean"]
-    assert set(order) == set(NAMES), "every analysis is tried"
+    assert set(order) == set(get_args(ClusterAnalysis)), "every analysis is tried"
     return order
 
 
