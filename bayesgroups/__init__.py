@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from bayesgroups.studies.calibrate import calibrate as calibrate
     from bayesgroups.studies.populations import Population as Population
     from bayesgroups.studies.resampling import study as study
+    from bayesgroups.studies.subsampling import subsampling as subsampling
     from bayesgroups.tallies import add_tallies as add_tallies
     from bayesgroups.tallies import tally as tally
     from bayesgroups.tallies import tally_from_counts as tally_from_counts
@@ -136,6 +137,7 @@ _HOME = {
     "Population": "studies.populations",
     "calibrate": "studies.calibrate",
     "study": "studies.resampling",
+    "subsampling": "studies.subsampling",
     "auc_intervals": "questions.curves",
     "calibration_curve": "questions.curves",
     "roc_curve": "questions.curves",
@@ -206,7 +208,7 @@ __all__ = [  # noqa: RUF022
     "prior_predictive", "prior_sensitivity", "compare_systems", "leaderboard",
     "judge_corrected", "rows_to_label",
     # Studies
-    "study", "calibrate", "Population", "datasets",
+    "study", "calibrate", "subsampling", "Population", "datasets",
     # Errors
     "BayesgroupsError", "InputError", "MissingDependencyError", "NotUsableError", "SchemaError",
     "__version__",
