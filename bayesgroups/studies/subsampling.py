@@ -141,7 +141,8 @@ def subsampling(
         for step, fraction in enumerate(fractions):
             for member, asked in parts:
                 kept = _kept(order, member, fraction)
-                answer = limits.of(system.tally(kept, levels, [seed, repeat]))
+                complete = repeat == 0 and len(kept) == len(frame)
+                answer = whole if complete else limits.of(system.tally(kept, levels, [seed, repeat]))
                 for k in asked:
                     at = answer.position[k] if left_out == "all" else whole.position[k]
                     groups[k, step, repeat] = answer.groups

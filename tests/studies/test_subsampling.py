@@ -232,7 +232,7 @@ def test_errors(settings: dict[str, Any], words: str) -> None:
 
 def test_frames_of_other_libraries_are_refused_with_the_way_out() -> None:
     with pytest.raises(InputError, match=r"rows of a dict cannot be left out one by one; give a pandas DataFrame"):
-        bg.subsampling({"sex": ["f"]}, ["sex"], y_true="y", y_pred="guess")  # type: ignore[arg-type]
+        bg.subsampling({"sex": ["f"]}, ["sex"], y_true="y", y_pred="guess")
 
 
 def test_keywords_of_others() -> None:
