@@ -75,7 +75,8 @@ class System:
             if len(np.unique(truth[train])) == 1:  # classifiers refuse to be trained on a single class
                 predicted.append(np.full(len(rows), truth[train][0]))
             else:
-                predicted.append(np.asarray(clone(self.model).fit(given[train], truth[train]).predict(given)))
+                copy: Any = clone(self.model)
+                predicted.append(np.asarray(copy.fit(given[train], truth[train]).predict(given)))
         every = np.stack(predicted)
         return every if self.judged == "in_sample" else every[fold, np.arange(len(rows))][None]
 
@@ -93,7 +94,7 @@ def check_system(system: System) -> None:
         if name is not None and name not in columns:
             raise InputError(f"column {name!r} is not in the frame; {near_misses(name, columns)}")
     for name in system.by:
-        if system.frame[name].isna().any():
+        if np.any(system.frame[name].isna().to_numpy()):
             raise InputError(
                 f"column {name!r} (by=) has no value in some rows; drop them or give them a level of their own"
             )
@@ -115,7 +116,7 @@ def _check_model(system: System) -> None:
         raise InputError(f"y_true={system.y_true!r} is among features=; the model must not be given the outcome")
     if not (hasattr(system.model, "fit") and hasattr(system.model, "predict")):
         raise InputError(f"{type(system.model).__name__} has no fit() and predict(); give an estimator of scikit-learn")
-    missing = int(system.frame[system.y_true].isna().sum())
+    missing = int(np.sum(system.frame[system.y_true].isna().to_numpy()))
     if missing:
         raise InputError(f"column {system.y_true!r} has no value in {missing} rows; a model needs every outcome")
     if system.folds < 2:
