@@ -122,6 +122,7 @@ def subsampling(
     [[0.599], [0.613]]
     """
     system = System(frame, tuple(by), metric, y_true, y_pred, loss, positive, model, tuple(features), judged, folds)
+    fractions = [float(fraction) for fraction in fractions]
     check_system(system)
     _check(fractions, repeats, len(frame), 1 if model is None else folds)
     limits = _Limits(level, critical_value, interval, larger_is_better)
@@ -158,7 +159,7 @@ def subsampling(
             "value": (dims, value), "subgroup": (dims, subgroup.astype(str)), "estimate": (dims, estimate),
             "count": (dims, count), "groups": (dims, groups),
         },
-        coords={"statistic": list(STATISTICS), "fraction": list(fractions), "repeat": np.arange(repeats)},
+        coords={"statistic": list(STATISTICS), "fraction": fractions, "repeat": np.arange(repeats)},
         attrs={
             "metric": metric, "left_out": left_out, "judged": judged if model is not None else "given",
             "folds": folds if model is not None else 0, "rows": len(frame), "interval": whole.method, "seed": seed,
@@ -227,7 +228,7 @@ def _kept(order: IndexArray, member: BoolArray, fraction: float) -> IndexArray:
 
 def _check(fractions: Sequence[float], repeats: int, rows: int, fewest: int) -> None:
     if not fractions or not all(0 < fraction <= 1 for fraction in fractions):
-        raise InputError(f"fractions={list(fractions)} must be at least one number above 0 and at most 1, such as 0.5")
+        raise InputError(f"fractions={fractions} must be at least one number above 0 and at most 1, such as 0.5")
     kept = round(min(fractions) * rows)
     if kept < fewest:
         raise InputError(f"fraction {min(fractions)} of {rows} rows keeps {kept}; keep at least {fewest}")

@@ -102,6 +102,13 @@ def test_levels_of_numbers_and_names_of_subgroups() -> None:
     np.testing.assert_array_equal(answer["value"], given(**asked)["value"])
 
 
+def test_the_index_of_the_frame_is_not_read() -> None:
+    asked: dict[str, Any] = {"y_true": "y", "model": Memory(), "features": ["id", "opposite"], "seed": 1}
+    asked |= {"fractions": np.array([0.3, 1.0]), "judged": "in_sample"}
+    again = bg.subsampling(rows().set_axis([0] * len(rows())), ["site"], **asked)
+    xr.testing.assert_identical(again, bg.subsampling(rows(), ["site"], **asked))
+
+
 def test_a_larger_loss_is_worse() -> None:
     answer = bg.subsampling(rows(), ["site"], "mean", loss="loss", fractions=[1.0], seed=1).isel(fraction=0, repeat=0)
     value = dict(zip(answer["statistic"].values.tolist(), answer["value"].values.tolist(), strict=True))
