@@ -125,19 +125,20 @@ KEYS = ("table", "left_out", "judged", "interval", "statistic", "fraction", "rep
 
 def test_lines_of_a_table_without_models_can_be_made_again() -> None:
     made = load_table("common_voice", public_data("asr_commonvoice"))
+    some = [0.1, 0.4, 0.7, 1.0]
     lines = [
         point
         for left_out in subsampling.STUDIES
-        for point in points(made.name, subsampled(made, left_out, "out_of_fold", "pooled_t", repeats=2))
+        for point in points(made.name, subsampled(made, left_out, "out_of_fold", "pooled_t", fractions=some, repeats=2))
     ]
-    assert len(lines) == 120
+    assert len(lines) == 48
     assert_remade(RECORD, [asdict(line) for line in lines], KEYS)
 
 
-def test_lines_of_half_and_all_rows_can_be_made_again() -> None:
+def test_lines_of_half_the_rows_can_be_made_again() -> None:
     """Three models trained on COMPAS, judged out of fold."""
     made = load_table("compas", public_data("compas"))
-    answer = subsampled(made, "all", "out_of_fold", "clopper_pearson", fractions=[0.5, 1.0])
+    answer = subsampled(made, "all", "out_of_fold", "clopper_pearson", fractions=[0.5])
     assert_remade(RECORD, [asdict(line) for line in points(made.name, answer)], KEYS)
 
 

@@ -123,13 +123,17 @@ def points(name: str, answer: xr.Dataset) -> list[Point]:
     ]  # fmt: skip
 
 
-def study(table: Table, *, repeats: int = REPEATS, seed: int = SEED) -> list[Point]:
+def study(
+    table: Table, *, fractions: Sequence[float] = FRACTIONS, repeats: int = REPEATS, seed: int = SEED
+) -> list[Point]:
     """Leave rows out of the critical subgroups alone, and out of the whole table.
 
     Parameters
     ----------
     table : Table
         Rows.
+    fractions : sequence of float
+        Fractions of the rows that are kept.
     repeats : int
         Subsamples per fraction.
     seed : int
@@ -139,12 +143,9 @@ def study(table: Table, *, repeats: int = REPEATS, seed: int = SEED) -> list[Poi
     -------
     list of Point
     """
-    return [
-        point
-        for left_out in STUDIES
-        for judged, interval in forms(table)
-        for point in points(table.name, subsampled(table, left_out, judged, interval, repeats=repeats, seed=seed))
-    ]
+    asked = [(left_out, *form) for left_out in STUDIES for form in forms(table)]
+    answers = [subsampled(table, *each, fractions=fractions, repeats=repeats, seed=seed) for each in asked]
+    return [point for answer in answers for point in points(table.name, answer)]
 
 
 def read_points(path: Path) -> list[Point]:
