@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from bayesgroups.studies.calibrate import calibrate
     from bayesgroups.studies.populations import Population
     from bayesgroups.studies.resampling import study
+    from bayesgroups.studies.subsampling import subsampling
     from bayesgroups.tallies import add_tallies, tally, tally_from_counts, tally_from_estimates
     from bayesgroups.tallies.files import open_tally, save_tally
     from bayesgroups.tallies.given_cells import tally_from_cells
@@ -101,6 +102,7 @@ _NAMES = {
     "studies.populations": ("Population",),
     "studies.calibrate": ("calibrate",),
     "studies.resampling": ("study",),
+    "studies.subsampling": ("subsampling",),
     "questions.curves": ("auc_intervals", "calibration_curve", "roc_curve", "threshold_curve"),
     "questions.disparities.aggregation": ("aggregate",),
     "questions.disparities.reporting": ("reporting_checklist",),
@@ -159,7 +161,7 @@ __all__ = [  # noqa: RUF022
     "prior_predictive", "prior_sensitivity", "compare_systems", "leaderboard",
     "judge_corrected", "rows_to_label",
     # Studies
-    "study", "calibrate", "Population", "datasets",
+    "study", "calibrate", "subsampling", "Population", "datasets",
     # Errors
     "BayesgroupsError", "InputError", "MissingDependencyError", "NotUsableError", "SchemaError",
     "__version__",

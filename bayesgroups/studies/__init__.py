@@ -1,1 +1,1 @@
-"""Studies of estimators: resampling of a population, simulation-based calibration, and the executor that both run on."""
+"""Studies: resampling of a population, simulation-based calibration, their executor, and rows left out of an evaluation."""

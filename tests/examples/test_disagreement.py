@@ -11,11 +11,17 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import bayesgroups as bg
+from bayesgroups.errors import InputError
+from bayesgroups.tallies.disagreement_notions import Form, Notion
 from bayesgroups.tallies.disagreement_rates import Bounds
 from examples.pages import filled
 from examples.published.data import load_dressel_farid
+from examples.published.disagreement import deciles as deciles_study
+from examples.published.disagreement.deciles import Deciles, answer, counted, load_deciles, read_lines
+from examples.published.disagreement.deciles import main as study_labels
+from examples.published.disagreement.deciles import study as labels_study
 from examples.published.disagreement.disagreement import (
-    INDEFINITE,
     LEVELS,
     Line,
     all_critics,
@@ -33,12 +39,15 @@ from examples.published.disagreement.disagreement_page import (
     figure,
     numbers,
 )
+from examples.published.disagreement.rates_in_mind import INDEFINITE
 from tests.public_data import public_data
 from tests.recovery.remade import assert_remade, assert_same_page
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "examples" / "disagreement.md"
 RECORD = ROOT / "tests" / "recovery" / "records" / "disagreement.csv"
+
+LABELS = ROOT / "docs" / "examples" / "disagreement_labels.csv"
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +120,7 @@ def test_main_writes_page_record_and_figures(folder: Path, tmp_path: Path, capsy
     assert all(part in text for part in capsys.readouterr().out.strip().split("\n\n"))
     assert str(folder) not in text
     assert text.count("\n| no_race | ") == 6 + 6 + 8
+    assert (output.parent / "disagreement_labels.svg").is_file()
     assert len((tmp_path / "lines.csv").read_text().splitlines()) == 1 + 12
     for condition in ("no_race", "race"):
         assert (output.parent / f"disagreement_{condition}.png").read_bytes()[:4] == b"\x89PNG"
@@ -160,4 +170,79 @@ def test_the_command_makes_record_and_page() -> None:
         pooled |= {(condition, attribute): all_critics(judgements, attribute, seed=1) for attribute in LEVELS}
     assert_remade(RECORD, [asdict(line) for line in lines], ["condition", "attribute", "notion"])
     kept = PAGE.read_text(encoding="utf-8")
-    assert_same_page(filled(kept, numbers(lines, pooled)), kept)
+    assert_same_page(filled(kept, numbers(lines, pooled, read_lines(LABELS))), kept)
+
+
+@pytest.mark.parametrize("notion", INDEFINITE)
+@pytest.mark.parametrize("labels", [2, 3])
+def test_bounds_of_deciles_are_those_of_the_tally(labels: int, notion: Notion) -> None:
+    rng = np.random.default_rng(labels)
+    size = 300
+    deciles = Deciles(rng.integers(0, 10, size), rng.integers(0, 10, size), rng.integers(0, 2, size).astype(np.intp))
+    cuts = {2: [4], 3: [4, 7]}[labels]
+    given, mind = (np.digitize(each + 1, cuts, right=True) for each in (deciles.given, deciles.mind))
+    rows = pd.DataFrame({"who": deciles.subgroup, "said": given, "differs": (given != mind).astype(int)})
+    tally = bg.disagreement_tally(rows, ["who"], "said", "differs", labels=list(range(labels)))
+    table = answer(counted(deciles, labels, np.arange(size)[None]), notion)
+    frame = pd.DataFrame({"who": deciles.subgroup, "said": given, "mind": mind})
+    for subgroup, part in frame.groupby("who"):
+        for k in range(labels):
+            asked = part[part["mind"] != k] if notion == "predictive_equality" else part[part["mind"] == k]
+            rate = (asked["said"] == k).mean()
+            expected = 1 - rate if notion == "overall_misclassification" else rate
+            assert table.rates[0, k, int(str(subgroup))] == pytest.approx(expected)
+    forms: tuple[tuple[Form, Bounds], ...] = (("sharp", table.sharp_rates), ("published", table.published_rates))
+    for form, ends in forms:
+        kept = bg.disagreement_bounds(tally, notion, form=form)
+        np.testing.assert_allclose(ends.lower[0], kept["lower"].values)
+        np.testing.assert_allclose(ends.upper[0], kept["upper"].values)
+        across = bg.disagreement_bounds(tally, notion, form=form, across="subgroups")
+        largest = table.sharp if form == "sharp" else table.published
+        np.testing.assert_allclose([largest.lower[0], largest.upper[0]], [across["lower"], across["upper"]])
+
+
+def test_a_label_that_a_subgroup_has_not_in_mind_takes_no_part() -> None:
+    two = Deciles(np.array([0, 9, 0, 9]), np.array([0, 9, 0, 0]), np.array([0, 0, 1, 1]))
+    table = answer(counted(two, 2, np.arange(4)[None]), "equal_opportunity")
+    assert np.isnan(table.rates[0, 1]).all()
+    assert float(table.truth[0]) == pytest.approx(0.5)
+    assert float(table.sharp.lower[0]) == pytest.approx(0.5)
+
+
+def test_lines_of_three_labels_can_be_made_again() -> None:
+    lines = labels_study(load_deciles(public_data("compas") / "compas", "race"), "race", 3, seed=1)
+    assert_remade(LABELS, [asdict(line) for line in lines], ["labels", "attribute", "notion"])
+
+
+def test_bounds_of_more_labels_have_a_width_and_hold_the_rates() -> None:
+    lines = read_lines(LABELS)
+    assert {(line.labels, line.attribute, line.notion) for line in lines} == {
+        (labels, attribute, notion) for labels in (2, 3, 5, 10) for attribute in LEVELS for notion in INDEFINITE
+    }
+    for line in lines:
+        assert line.outside_sharp == 0
+        assert line.outside_published == (line.notion == "overall_misclassification")
+        assert (line.width == 0) == (line.sharp_error < 1e-9) == (line.labels == 2)
+        assert line.sharp_lower - 1e-6 <= line.truth <= line.sharp_upper + 1e-6
+    same: dict[tuple[int, str], list[tuple[float, ...]]] = {(line.labels, line.attribute): [] for line in lines}
+    for line in lines:
+        if line.notion != "predictive_equality":
+            same[line.labels, line.attribute].append((line.truth, line.published_error, line.sharp_error))
+    assert all(first == second for first, second in same.values())  # DIS-13 with any number of labels
+
+
+def test_the_study_of_labels_writes_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = {"race": ["Caucasian", "African-American", "Other"] * 60, "sex": ["Male", "Female"] * 90}
+    rng = np.random.default_rng(1)
+    scores = {name: rng.integers(1, 11, 180) for name in ("decile_score", "v_decile_score")}
+    pd.DataFrame(header | scores).to_csv(tmp_path / "compas-scores-two-years_deid.csv", index=False)
+    monkeypatch.setattr(deciles_study, "ROWS", 40)
+    monkeypatch.setattr(deciles_study, "SAMPLES", 3)
+    study_labels(["--data", str(tmp_path), "--output", str(tmp_path / "lines.csv")])
+    lines = read_lines(tmp_path / "lines.csv")
+    assert len(lines) == 4 * 2 * 3
+    assert {line.defendants for line in lines} == {120, 180}
+    scores["v_decile_score"][3] = 0
+    pd.DataFrame(header | scores).to_csv(tmp_path / "compas-scores-two-years_deid.csv", index=False)
+    with pytest.raises(InputError, match="column 'v_decile_score' has value 0; expected 1 to 10"):
+        load_deciles(tmp_path, "race")

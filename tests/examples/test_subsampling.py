@@ -1,4 +1,4 @@
-"""The study of subsamples on a small made-up table, and what it is made of."""
+"""The study of subsamples on a small made-up table, and the public tables it is about."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 
 from bayesgroups.errors import InputError
 from examples.published.intersectionality import subsampling
-from examples.published.intersectionality.protected_tables import Table, load_table, table
-from examples.published.intersectionality.subsampling import FRACTIONS, Point, describe, judge, statistics, study
+from examples.published.intersectionality.protected_tables import TABLES, Table, load_table, table
+from examples.published.intersectionality.published_certification import LINES
+from examples.published.intersectionality.subsampling import STUDIES, Point, points, study, subsampled
+from tests.public_data import public_data
 
 
 @cache
@@ -20,64 +22,60 @@ def made_up() -> Table:
     rng = np.random.default_rng(1)
     n = 300
     rows = pd.DataFrame(
-        {"sex": rng.choice(["f", "m"], n, p=[0.3, 0.7]), "x": rng.normal(size=n), "job": rng.choice(["a", "b"], n)}
+        {"sex": rng.choice(["f", "m"], n, p=[0.3, 0.7]), "x": rng.normal(size=n), "job": rng.choice(["a", None], n)}
     )
     rows["y"] = ((rows["x"] + rng.normal(size=n) * np.where(rows["sex"] == "f", 2.0, 0.3)) > 0).astype(int)
-    return table("made up", rows, ["sex"], "y", hidden=[])
+    return table("made up", rows.assign(same=1), ["sex"], hidden=[], y_true="y")
 
 
-@cache
-def points() -> tuple[Point, ...]:
-    return tuple(study(made_up(), repeats=1, seed=1))
+def test_features_are_what_trees_take() -> None:
+    made = made_up()
+    assert made.features == ("sex", "x", "job")  # not the outcome, nor a column without two values
+    assert [str(made.rows[name].dtype) for name in made.features] == ["category", "float64", "category"]
+    assert set(made.rows["job"]) == {"a", "missing"}
+    many = pd.DataFrame({"sex": ["f"] * 900, "word": [str(min(i, 400)) for i in range(900)], "y": [0, 1] * 450})
+    coded = table("words", many, ["sex"], hidden=[], y_true="y").rows["word"]
+    assert coded.nunique() == 201
+    assert "other" in set(coded)
 
 
-def test_models_are_judged_in_and_out_of_fold() -> None:
-    everyone = np.arange(len(made_up().value))
-    judged = judge(made_up(), everyone, 1)
-    assert set(np.round(3 * judged["in_sample"], 9)) <= {0.0, 1.0, 2.0, 3.0}
-    assert set(judged["out_of_fold"]) <= {0.0, 1.0}
-    assert judged["in_sample"].mean() > judged["out_of_fold"].mean() > 0.5
-    again = judge(made_up(), everyone, 1)
-    assert np.array_equal(again["out_of_fold"], judged["out_of_fold"])
+@pytest.mark.parametrize("left_out", STUDIES)
+def test_models_are_judged_in_and_out_of_fold(left_out: subsampling.LeftOut) -> None:
+    seen = subsampled(made_up(), left_out, "in_sample", "wald", fractions=[1.0])
+    unseen = subsampled(made_up(), left_out, "out_of_fold", "clopper_pearson", fractions=[0.5, 1.0])
+    for answer in (seen, unseen):
+        assert set(answer["subgroup"].values.ravel()) == {"f"}
+    women = int((made_up().rows["sex"] == "f").sum())
+    at = unseen.sel(fraction=0.5, statistic="worst")["count"]
+    assert float(at[0]) == round(women / 2) if left_out == "critical" else float(at[0]) < women
+    thirds = 3 * seen["estimate"].sel(fraction=1.0) * women
+    np.testing.assert_allclose(thirds, np.round(thirds), atol=1e-9)
+    assert (seen["estimate"] > unseen["estimate"].sel(fraction=[1.0])).all()
 
 
-def test_one_outcome_needs_no_model() -> None:
-    only = np.flatnonzero(made_up().value == 1)
-    assert judge(made_up(), only, 1)["out_of_fold"].mean() == 1.0
+def test_lines_of_an_answer() -> None:
+    lines = points(
+        "made up", subsampled(made_up(), "critical", "out_of_fold", "clopper_pearson", fractions=[0.2], repeats=2)
+    )
+    assert len(lines) == 3 * 2
+    assert {(line.left_out, line.judged, line.interval, line.groups) for line in lines} == {
+        ("critical", "out_of_fold", "clopper_pearson", 2)
+    }
+    assert [(line.statistic, line.repeat) for line in lines][:2] == [("worst", 0), ("worst", 1)]
 
 
-def test_rows_become_a_sample() -> None:
-    sample = describe(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 0, 2]), 3)
-    np.testing.assert_allclose(sample.estimate, [2 / 3, np.nan, 1.0])
-    assert sample.count.tolist() == [3, 0, 1]
-    assert sample.freedom == 2
-    assert sample.variance[0] == pytest.approx(2 / 3 / 2 / 3)
-    assert statistics(sample, "wald")["optimist"][0] == 1.0  # clipped
-
-
-def test_every_value_is_asked_for_at_every_fraction() -> None:
-    whole = [one for one in points() if one.study == "whole"]
-    assert len(whole) == len(FRACTIONS) * 2 * 2 * 3
-    critical = [one for one in points() if one.study == "critical"]
-    assert len(critical) == len(FRACTIONS) * 2 * 2 * 3
-    rows = {one.fraction: one.rows for one in critical if one.subgroup == "f" and one.statistic == "worst"}
-    assert rows[0.1] == round(0.1 * rows[1.0])
-    # With all rows the two studies say the same.
-    ends = [
-        {(one.accuracy, one.interval, one.statistic): one.value for one in part if one.fraction == 1.0}
-        for part in (whole, critical)
-    ]
-    assert ends[0] == ends[1]
-
-
-def test_losses_are_larger_where_worse() -> None:
+def test_a_loss_is_judged_once_and_decisions_twice() -> None:
     rng = np.random.default_rng(1)
     rows = pd.DataFrame({"sex": ["f"] * 50 + ["m"] * 50, "wer": np.r_[rng.gamma(2, 0.1, 50), rng.gamma(8, 0.1, 50)]})
-    found = study(table("loss", rows, ["sex"], "wer", hidden=None), repeats=1, seed=1)
-    whole = {one.statistic: one for one in found if one.study == "whole" and one.fraction == 1.0}
-    assert {one.subgroup for one in whole.values()} == {"m"}
+    lines = study(table("loss", rows, ["sex"], loss="wer"), fractions=[0.5, 1.0])
+    assert len(lines) == 2 * 3 * len(STUDIES)
+    whole = {line.statistic: line for line in lines if line.left_out == "all" and line.fraction == 1.0}
+    assert {line.subgroup for line in whole.values()} == {"m"}
     assert whole["optimist"].value < whole["worst"].value < whole["pessimist"].value
     assert whole["worst"].value == pytest.approx(rows["wer"][50:].mean())
+    decided = pd.DataFrame({"sex": ["f"] * 50 + ["m"] * 50, "y": [0, 1] * 50, "guess": 1})
+    lines = study(table("decided", decided, ["sex"], y_true="y", y_pred="guess"), fractions=[1.0])
+    assert {(line.judged, line.interval) for line in lines} == {("given", "wald"), ("given", "clopper_pearson")}
 
 
 def test_the_record_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,17 +85,18 @@ def test_the_record_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         asked.append(name)
         return made_up()
 
-    def quick(found: Table, *, repeats: int, seed: int) -> list[Point]:
-        return [Point(asked[-1], "whole", "loss", "wald", "worst", 1.0, 0, "f", 3, 0.5, float("nan"))]
+    def quick(made: Table, *, repeats: int, seed: int) -> list[Point]:
+        return [Point(asked[-1], "all", "given", "wald", "worst", 1.0, 0, "f", 3, 2, 0.5, float("nan"))]
 
     monkeypatch.setattr(subsampling, "load_table", load)
     monkeypatch.setattr(subsampling, "study", quick)
     path = tmp_path / "record.csv"
-    subsampling.main(["--data", ".", "--output", str(path), "--tables", "adult"])
-    subsampling.main(["--data", ".", "--output", str(path), "--tables", "adult", "compas"])
-    assert asked == ["adult", "compas"]
+    subsampling.main(["--data", ".", "--output", str(path), "--tables", "compas"])
+    subsampling.main(["--data", ".", "--output", str(path), "--tables", "compas", "adult"])
+    assert asked == ["compas", "adult"]
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [line.split(",")[0] for line in lines] == ["table", "adult", "compas"]
+    assert [point.table for point in subsampling.read_points(path)] == ["adult", "compas"]
 
 
 def test_tables_that_are_not_there(tmp_path: Path) -> None:
@@ -105,3 +104,25 @@ def test_tables_that_are_not_there(tmp_path: Path) -> None:
         load_table("german", tmp_path)
     with pytest.raises(InputError, match="the census of 1994 in the form of the UCI archive"):
         load_table("adult", tmp_path)
+
+
+def test_critical_subgroups_have_the_published_rows() -> None:
+    """Of the 54 printed sizes those of Adult and COMPAS can be counted: both files, and defendants scored within 30 days."""
+    data = public_data("adult", "compas")
+    printed = {line.name: line for line in LINES}
+    adult, compas = load_table("adult", data).rows, load_table("compas", data).rows
+    sizes = adult.groupby(["race", "sex", "decade"], observed=True).size()
+    assert sizes["White", "Male", "50s"] == printed["adult"].optimist.rows == 4256
+    assert sizes["Other", "Male", "60s"] == printed["adult"].pessimist.rows == 10
+    sizes = compas.groupby(["race", "sex", "age_band"], observed=True).size()
+    assert sizes["African-American", "Male", "25-45"] == printed["compas"].optimist.rows == 1563
+    assert sizes["Native American", "Male", "25-45"] == printed["compas"].pessimist.rows == 6
+
+
+@pytest.mark.parametrize("name", ["compas_deciles", "judgements", "bios", "adult_scored"])
+def test_systems_that_are_there(name: str) -> None:
+    made = TABLES[name](public_data("adult", "compas", "dressel_farid", "bios_pfc"))
+    expected = {"compas_deciles": 0.661, "judgements": 0.621, "bios": 0.816, "adult_scored": 0.873}
+    right = made.rows[made.columns["y_true"]] == made.rows[made.columns["y_pred"]]
+    assert float(right.mean()) == pytest.approx(expected[name], abs=0.003)
+    assert made.features == ()

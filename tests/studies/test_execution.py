@@ -268,7 +268,7 @@ def test_commands_give_the_same_files_on_processes(
 
 
 ALONE = {
-    "anytime_coverage", "choice_figure", "contrast_coverage", "disagreement", "few_labels",
+    "anytime_coverage", "choice_figure", "contrast_coverage", "deciles", "disagreement", "few_labels",
     "few_labels_adult", "goodness", "joint_page", "left_out",
     "maihda_coverage", "ordered_gain", "ordered_gain_confusion", "paired_direction",
     "meta_metrics_figures", "poststratification_calibration", "poststratification_coverage",

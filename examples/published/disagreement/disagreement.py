@@ -26,7 +26,9 @@ from bayesgroups.tallies.disagreement_notions import Form, Notion
 from bayesgroups.tallies.disagreement_rates import Bounds
 from examples.pages import PAGES, fill
 from examples.published.data.dressel_farid import RISKS, load_dressel_farid
-from examples.published.disagreement.disagreement_page import CONDITIONS, NAMES, Panel, figure, numbers
+from examples.published.disagreement.deciles import read_lines
+from examples.published.disagreement.disagreement_page import CONDITIONS, NAMES, Panel, figure, labels_figure, numbers
+from examples.published.disagreement.rates_in_mind import INDEFINITE, outside, rates_in_mind
 from examples.records import as_csv, write
 
 if TYPE_CHECKING:
@@ -36,9 +38,6 @@ if TYPE_CHECKING:
 PAGE = PAGES / "disagreement.md"
 LEVELS = {"race": ["Black", "White"], "sex": ["female", "male"]}
 """The two subgroups of each attribute; 50 defendants hold too few of any other race."""
-INDEFINITE: tuple[Notion, ...] = ("equal_opportunity", "predictive_equality", "overall_misclassification")
-SLACK = 1e-9
-"""Rounding that is no violation."""
 
 
 @dataclass(frozen=True)
@@ -112,13 +111,7 @@ def known_rates(judgements: pd.DataFrame, attribute: str, critics: Sequence[str]
         [RISKS.index(level) for level in judgements["judged"]],
     )
     np.add.at(table, place, 1.0)
-    rates = np.empty((len(critics), 2, len(levels)))
-    for k in range(2):
-        meant = table[..., 1 - k] if notion == "predictive_equality" else table[..., k]
-        hits = meant[..., 1 - k] if notion == "overall_misclassification" else meant[..., k]
-        size = meant.sum(axis=-1)
-        rates[:, k] = np.where(size > 0, hits / np.maximum(size, 1.0), np.nan)
-    return rates
+    return rates_in_mind(table, notion)
 
 
 def study(judgements: pd.DataFrame, condition: str) -> list[Line]:
@@ -184,8 +177,8 @@ def compare(judgements: pd.DataFrame, attribute: str, notion: Notion, condition:
         float(ends["published"].midpoint.mean()),
         float(np.abs(ends["published"].midpoint - largest).mean()),
         float(np.abs(ends["sharp"].midpoint - largest).mean()),
-        rates.size, _outside(rates, printed), _outside(rates, turned), _outside(rates, sharp),
-        _outside(largest, ends["published"]), _outside(largest, ends["turned"]), _outside(largest, ends["sharp"]),
+        rates.size, outside(rates, printed), outside(rates, turned), outside(rates, sharp),
+        outside(largest, ends["published"]), outside(largest, ends["turned"]), outside(largest, ends["sharp"]),
         float((sharp.upper - sharp.lower).max()),
     )  # fmt: skip
 
@@ -193,10 +186,6 @@ def compare(judgements: pd.DataFrame, attribute: str, notion: Notion, condition:
 def _of_critics(tally: xr.Dataset, notion: Notion, form: Form, whole: NDArray[np.bool_]) -> Bounds:
     bounds = disagreement_bounds(tally, notion, form=form, critics="each")
     return Bounds(bounds["lower"].values[whole], bounds["upper"].values[whole])
-
-
-def _outside(values: FloatArray, ends: Bounds) -> float:
-    return float(np.mean((values < ends.lower - SLACK) | (values > ends.upper + SLACK)))
 
 
 def panels(judgements: pd.DataFrame) -> list[Panel]:
@@ -238,6 +227,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", required=True, help="folder of the judgements of Dressel and Farid")
     parser.add_argument("--output", type=Path, required=True, help="the Markdown page to write, figures beside it")
     parser.add_argument("--record", type=Path, help="a CSV file for the lines")
+    parser.add_argument(
+        "--labels", type=Path, default=PAGES / "disagreement_labels.csv", help="the record of the study of more labels"
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     lines: list[Line] = []
@@ -247,7 +239,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lines += study(judgements, condition)
         pooled |= {(condition, name): all_critics(judgements, name, seed=given.seed) for name in LEVELS}
         figure(panels(judgements), given.output.with_name(f"disagreement_{condition}.png"))
-    made = numbers(lines, pooled)
+    labels = read_lines(given.labels)
+    labels_figure(labels, given.output.with_name("disagreement_labels.svg"))
+    made = numbers(lines, pooled, labels)
     fill(given.output, made, prose=PAGE)
     if given.record is not None:
         write(given.record, as_csv(lines))

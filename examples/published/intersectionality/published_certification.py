@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+import xarray as xr
+
+import bayesgroups as bg
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -84,3 +89,12 @@ LINES = (
     Line("us_crime", _CRIME, _CRIME, _CRIME, 0.975822194666121, 0.9568238534438450),
 )  # fmt: skip
 """One line per data set, in the order of the paper."""
+
+
+def published(line: Line) -> xr.Dataset:
+    """The critical subgroups of a data set as a tally; right decisions of three models are thirds of a row."""
+    entries = list(line.entries.values())
+    who = pd.DataFrame({"of": [entry.subgroup for entry in entries]})
+    right, trials = [entry.right for entry in entries], [3 * entry.rows for entry in entries]
+    counts = bg.tally_from_counts(right, trials, who, metric="acc")
+    return counts.assign(count=counts["count"] / 3, successes=counts["successes"] / 3)

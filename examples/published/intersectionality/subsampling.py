@@ -1,10 +1,9 @@
 """Does it pay to collect less? Optimist's and pessimist's values as rows are left out and models are trained again.
 
-    python -m examples.published.intersectionality.subsampling --data FOLDER --output FILE --tables compas common_voice
-    python -m examples.published.intersectionality.subsampling --data FOLDER --output FILE --tables adult diabetes --repeats 1
+    python -m examples.published.intersectionality.subsampling --data FOLDER --output FILE --tables compas --repeats 3
 
-make docs/examples/intersectionality.csv and take about one and five minutes on one core; a table that the file has is
-not done again.
+makes the part of docs/examples/intersectionality.csv that is about COMPAS, and docs/records.md says how the others are made; a
+table that the file has is not done again.
 """
 
 from __future__ import annotations
@@ -15,30 +14,27 @@ import io
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
+import xarray as xr
 
-from bayesgroups.data.arrays import FloatArray, IndexArray
-from bayesgroups.questions.certification.bounds import limits
-from bayesgroups.questions.certification.worst import critical
-from bayesgroups.questions.subgroup_values import Sample
-from examples.published.intersectionality.protected_tables import NAMES, Table, load_table
+import bayesgroups as bg
+from examples.published.intersectionality.protected_tables import TABLES, Table, load_table
+from examples.published.intersectionality.published_certification import CRITICAL_VALUE
 from examples.records import DIGITS, rows_as_csv, write
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
+Judged = Literal["out_of_fold", "in_sample"]
+LeftOut = Literal["critical", "all"]
+Interval = Literal["wald", "clopper_pearson", "pooled_t"]
 
-FRACTIONS = tuple(round(0.1 * step, 1) for step in range(1, 11))
+FRACTIONS = tuple(step / 10 for step in range(1, 11))
 FOLDS = 3
-Z = 1.64
-"""The published critical value, for Wald limits and the others alike."""
-STATISTICS = ("worst", "optimist", "pessimist")
-REPEATS = 2
+REPEATS = 1
 SEED = 1
-TREES = 25
-"""Boosting rounds of a model."""
+STUDIES: tuple[LeftOut, ...] = ("critical", "all")
 
 
 @dataclass(frozen=True)
@@ -47,112 +43,97 @@ class Point:
 
     Attributes
     ----------
-    table, study : str
-        ``study`` is ``critical``: rows of one subgroup are left out and its own value is asked for; or ``whole``: rows of
-        all are, and the worst subgroup's value is.
-    accuracy : str
+    table : str
+    left_out : str
+        ``critical``: rows of one subgroup are left out and its own value is asked for; or ``all``: rows of all are, and the
+        worst subgroup's value is.
+    judged : str
         ``in_sample`` as published, mean of the models over all rows; ``out_of_fold``: every row is judged by the model that
-        has not seen it; ``loss`` where nothing is trained.
+        has not seen it; ``given`` where nothing is trained.
     interval, statistic : str
-        Limits, and which value.
+        Limits, and the value.
     fraction : float
-        Of the rows that are kept.
+        Fraction of the rows that are kept.
     repeat : int
     subgroup : str
-        Whose value it is.
+        The subgroup whose value it is.
     rows : int
-        Those it has left.
+        Its rows that are kept.
+    groups : int
+        Subgroups that take part.
     estimate, value : float
         Its accuracy (or loss) and the statistic; NaN where no row is left.
     """
 
     table: str
-    study: str
-    accuracy: str
+    left_out: str
+    judged: str
     interval: str
     statistic: str
     fraction: float
     repeat: int
     subgroup: str
     rows: int
+    groups: int
     estimate: float
     value: float
 
 
-def judge(table: Table, kept: IndexArray, seed: int) -> dict[str, FloatArray]:
-    """Train on the rows that are kept and say how right the models are in each of them.
-
-    Parameters
-    ----------
-    table : Table
-        Rows.
-    kept : array (row,)
-        Positions.
-    seed : int
-        Of the folds and the models.
-
-    Returns
-    -------
-    dict of arrays (row,)
-        Shares of right decisions: ``in_sample`` (mean of three models over all rows) and ``out_of_fold``. Where there is
-        nothing to train, ``loss``, turned so that larger is better.
-    """
-    value = table.value[kept]
-    if table.features is None:
-        return {"loss": -value}
-    features: pd.DataFrame = table.features.iloc[kept]
+def boosting() -> HistGradientBoostingClassifier:
+    """The classifier that is trained: gradient boosting with scikit-learn's settings, and all rows for trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    fold = np.random.default_rng(seed).permutation(len(kept)) % FOLDS
-    everywhere, held_out = np.zeros(len(kept)), np.zeros(len(kept))
-    for number in range(FOLDS):
-        train = fold != number
-        if len(np.unique(value[train])) < 2:
-            predicted = np.full(len(kept), value[train][0])
-        else:
-            model = HistGradientBoostingClassifier(
-                max_iter=TREES,
-                categorical_features="from_dtype",
-                early_stopping=False,  # pyright: ignore[reportArgumentType]  # its annotation knows "auto" only
-                random_state=seed,
-            )
-            predicted = model.fit(features[train], value[train]).predict(features)
-        right = (predicted == value).astype(np.float64)
-        everywhere += right / FOLDS
-        held_out[~train] = right[~train]
-    return {"in_sample": everywhere, "out_of_fold": held_out}
+    return HistGradientBoostingClassifier(
+        categorical_features="from_dtype",
+        early_stopping=False,  # pyright: ignore[reportArgumentType]  # its annotation knows "auto" only
+        random_state=SEED,
+    )
 
 
-def describe(right: FloatArray, subgroup: IndexArray, groups: int) -> Sample:
-    """Reduce rows to one number per subgroup (subgroup,), with the row variance pooled."""
-    count = np.bincount(subgroup, minlength=groups).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(count > 0, np.bincount(subgroup, right, minlength=groups) / count, np.nan)
-        freedom = float(np.maximum(count - 1, 0).sum())
-        pooled = float(((right - mean[subgroup]) ** 2).sum()) / max(freedom, 1.0)
-        variance = pooled / count
-    return Sample(mean, count, mean * count, variance, variance, freedom)
+def forms(table: Table) -> tuple[tuple[Judged, Interval], ...]:
+    """Judgements and limits of a table: as published, and ours; one where they are the same."""
+    if "loss" in table.columns:
+        return (("out_of_fold", "pooled_t"),)
+    return (("in_sample", "wald"), ("out_of_fold", "clopper_pearson"))
 
 
-def statistics(sample: Sample, interval: str) -> dict[str, FloatArray]:
-    """The value that each statistic takes the smallest of (subgroup,), clipped where the metric is a rate."""
-    bounds = limits(sample, interval, Z)
-    top = 1.0 if interval in ("wald", "clopper_pearson") else np.inf
-    bottom = 0.0 if np.isfinite(top) else -np.inf
-    return {
-        "worst": sample.estimate,
-        "optimist": np.clip(bounds.upper, bottom, top),
-        "pessimist": np.clip(bounds.lower, bottom, top),
-    }
+def subsampled(
+    table: Table, left_out: LeftOut, judged: Judged, interval: Interval, *,
+    fractions: Sequence[float] = FRACTIONS, repeats: int = REPEATS, seed: int = SEED,
+) -> xr.Dataset:  # fmt: skip
+    """Answer of `bayesgroups.subsampling` about a table, with the published critical value."""
+    return bg.subsampling(
+        table.rows, table.by, "mean" if "loss" in table.columns else "acc",
+        y_true=table.columns.get("y_true"), y_pred=table.columns.get("y_pred"), loss=table.columns.get("loss"),
+        model=boosting() if table.features else None, features=table.features, judged=judged, folds=FOLDS,
+        left_out=left_out, fractions=fractions, repeats=repeats, critical_value=CRITICAL_VALUE, interval=interval, seed=seed,
+    )  # fmt: skip
 
 
-def study(table: Table, *, repeats: int = REPEATS, seed: int = SEED) -> list[Point]:
+def points(name: str, answer: xr.Dataset) -> list[Point]:
+    """Lines of the record of one answer."""
+    stacked = answer.stack(line=("statistic", "fraction", "repeat"))
+    return [
+        Point(
+            name, str(answer.attrs["left_out"]), str(answer.attrs["judged"]), str(answer.attrs["interval"]),
+            str(line["statistic"].values), float(line["fraction"]), int(line["repeat"]), str(line["subgroup"].values),
+            round(float(line["count"])), int(line["groups"]), float(line["estimate"]), float(line["value"]),
+        )
+        for line in (stacked.isel(line=i) for i in range(stacked.sizes["line"]))
+    ]  # fmt: skip
+
+
+def study(
+    table: Table, *, fractions: Sequence[float] = FRACTIONS, repeats: int = REPEATS, seed: int = SEED
+) -> list[Point]:
     """Leave rows out of the critical subgroups alone, and out of the whole table.
 
     Parameters
     ----------
     table : Table
         Rows.
+    fractions : sequence of float
+        Fractions of the rows that are kept.
     repeats : int
         Subsamples per fraction.
     seed : int
@@ -162,56 +143,9 @@ def study(table: Table, *, repeats: int = REPEATS, seed: int = SEED) -> list[Poi
     -------
     list of Point
     """
-    rng = np.random.default_rng(seed)
-    everyone = np.arange(len(table.value))
-    intervals = ("pooled_t",) if table.features is None else ("wald", "clopper_pearson")
-    points: list[Point] = []
-    full = judge(table, everyone, seed)
-    targets: dict[tuple[str, str, str], int] = {}
-    for accuracy, right in full.items():
-        sample = describe(right, table.subgroup, len(table.labels))
-        for interval in intervals:
-            for name, values in statistics(sample, interval).items():
-                targets[accuracy, interval, name] = critical(values, sample.count).position
-    for repeat in range(repeats):
-        for fraction in FRACTIONS:
-            kept = np.sort(rng.permutation(len(everyone))[: max(1, round(fraction * len(everyone)))])
-            judged = full if len(kept) == len(everyone) else judge(table, kept, seed + repeat)
-            points += _points(table, judged, kept, "whole", fraction, repeat, intervals, None)
-            for group in sorted(set(targets.values())):
-                members = everyone[table.subgroup == group]
-                some = rng.permutation(members)[: round(fraction * len(members))]
-                kept = np.sort(np.concatenate([everyone[table.subgroup != group], some]))
-                mine = {key: group for key, target in targets.items() if target == group}
-                judged = full if len(kept) == len(everyone) else judge(table, kept, seed + repeat)
-                points += _points(table, judged, kept, "critical", fraction, repeat, intervals, mine)
-    return points
-
-
-def _points(
-    table: Table, judged: dict[str, FloatArray], kept: IndexArray, name: str, fraction: float, repeat: int,
-    intervals: Sequence[str], targets: dict[tuple[str, str, str], int] | None,
-) -> list[Point]:  # fmt: skip
-    points = []
-    for accuracy, right in judged.items():
-        sample = describe(right, table.subgroup[kept], len(table.labels))
-        sign = -1.0 if accuracy == "loss" else 1.0
-        for interval in intervals:
-            for statistic, values in statistics(sample, interval).items():
-                if targets is not None and (accuracy, interval, statistic) not in targets:
-                    continue
-                place = critical(values, sample.count).position
-                if targets is not None:
-                    place = targets[accuracy, interval, statistic]
-                rows, estimate = int(sample.count[place]), sign * float(sample.estimate[place])
-                value = sign * float(values[place])
-                label = table.labels[place]
-                points.append(
-                    Point(
-                        table.name, name, accuracy, interval, statistic, fraction, repeat, label, rows, estimate, value
-                    )
-                )
-    return points
+    asked = [(left_out, *form) for left_out in STUDIES for form in forms(table)]
+    answers = [subsampled(table, *each, fractions=fractions, repeats=repeats, seed=seed) for each in asked]
+    return [point for answer in answers for point in points(table.name, answer)]
 
 
 def read_points(path: Path) -> list[Point]:
@@ -219,8 +153,9 @@ def read_points(path: Path) -> list[Point]:
     lines = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
     return [
         Point(
-            line["table"], line["study"], line["accuracy"], line["interval"], line["statistic"], float(line["fraction"]),
-            int(line["repeat"]), line["subgroup"], int(line["rows"]), float(line["estimate"]), float(line["value"]),
+            line["table"], line["left_out"], line["judged"], line["interval"], line["statistic"], float(line["fraction"]),
+            int(line["repeat"]), line["subgroup"], int(line["rows"]), int(line["groups"]), float(line["estimate"]),
+            float(line["value"]),
         )
         for line in lines
     ]  # fmt: skip
@@ -232,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog=program, description="Optimist and pessimist as rows are left out.")
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds the public data")
     parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
-    parser.add_argument("--tables", nargs="+", default=list(NAMES), help="which tables")
+    parser.add_argument("--tables", nargs="+", default=list(TABLES), help="which tables")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args(arguments)
@@ -243,11 +178,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in given.tables:
         if name in {line[0] for line in lines}:
             continue
-        points = study(load_table(name, given.data), repeats=given.repeats, seed=given.seed)
         lines += [
             [round(value, DIGITS) if isinstance(value, float) else value for value in astuple(point)]
-            for point in points
+            for point in study(load_table(name, given.data), repeats=given.repeats, seed=given.seed)
         ]
+        lines.sort(key=lambda line: list(TABLES).index(str(line[0])))  # whichever tables were done first
         write(given.output, rows_as_csv([heading, *lines]))
 
 
