@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,28 @@ def test_a_report_of_counts_needs_numpy_pandas_and_xarray_only() -> None:
     # xarray loads Dask where it is installed, and Dask much else.
     without_dask = "import sys\nsys.modules['dask'] = None"
     assert not _loaded_by(f"{without_dask}\n{REPORT}") & NOT_FOR_A_REPORT
+
+
+def test_a_column_that_a_file_lacks_is_told_without_libraries_of_data(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("race,outcome\na,1\n")
+    line = ["estimate", str(tmp_path / "rows.csv"), "--by", "rase", "--metric", "prev", "--y-true", "outcome"]
+    assert not _loaded_by(f"from bayesgroups.cli import run\nassert run({line}) == 2") & set(HEAVY)
+
+
+def test_commands_do_not_load_dask(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("race,outcome\n" + "a,1\nb,0\na,0\nb,1\n" * 9)
+    line = ["estimate", "rows.csv", "--by", "race", "--metric", "prev", "--y-true", "outcome", "--output", "report.nc"]
+    code = f"""
+import contextlib, io, os, sys
+from bayesgroups.cli import main
+os.chdir({str(tmp_path)!r})
+sys.argv[1:] = {line}
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+assert sys.modules["dask"] is None and os.path.exists("report.nc")
+del sys.modules["dask"]
+"""
+    assert "dask" not in _loaded_by(code)
 
 
 def test_help_of_the_command_line_needs_no_sampler() -> None:

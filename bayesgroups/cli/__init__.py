@@ -7,9 +7,11 @@ anything else is a bug and shows its traceback.
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group
 from rich.text import Text
@@ -17,18 +19,23 @@ from rich.text import Text
 from bayesgroups import __version__
 from bayesgroups.cli import analysis, demo, estimate, log_comparison, logs, pages, questions, study, tally
 from bayesgroups.cli.consoles import errors, pages_of_help, protect_streams, silence_output
+from bayesgroups.cli.hidden_dask import hide_dask
+from bayesgroups.cli.inputs import check_header
 from bayesgroups.cli.interrupts import delivered_interrupts, without_interrupts
 from bayesgroups.cli.invocations import invocation
+from bayesgroups.cli.options import RowOptions
 from bayesgroups.cli.paths import check_paths
 from bayesgroups.cli.waiting import paused, sign_of_life
 from bayesgroups.errors import BayesgroupsError, NotUsableError
 
+OBJECTS_PER_COLLECTION = 100_000
+"""New objects between two looks for cycles in a process of the command line; modules that are loaded would cause hundreds."""
 USABLE, NOT_USABLE, BAD_INPUT, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
 app = App(
     name="bayesgroups",
     version=__version__,
-    help_format="markdown",
+    help_format="plaintext",  # of this page alone: the parser of Markdown takes a quarter of its time
     result_action="return_value",
     suppress_keyboard_interrupt=False,
     help="""How well an AI system works for each group of people, the Bayesian and the frequentist way.
@@ -80,11 +87,12 @@ ORDER = (
 for title in dict.fromkeys(ORDER):
     group = Group(title, sort_key=ORDER.index(title))
     for position, command in enumerate(PIPELINE.get(title, ())):
-        app.command(command, group=group, sort_key=position)
+        app.command(command, group=group, sort_key=position, help_format="markdown")
     for position, question in enumerate(questions.GROUPS.get(title, ())):
         name = question.name.replace("_", "-")
         place = f"{questions.__name__}:{question.name}"
-        app.command(place, name=name, help=question.help, group=group, sort_key=len(PIPELINE.get(title, ())) + position)
+        after = len(PIPELINE.get(title, ()))
+        app.command(place, name=name, help=question.help, group=group, sort_key=after + position, help_format="markdown")
 app.register_install_completion_command()
 
 
@@ -139,6 +147,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """Run the command of this process and leave with its exit code."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
+    hide_dask()
     sys.exit(run())
 
 
@@ -146,6 +156,9 @@ def _call(words: list[str]) -> object:
     """Call the command that is typed, after a look at the files it names."""
     command, bound, _ = app.parse_args(words, console=pages_of_help(), exit_on_error=False, print_error=False)
     check_paths(command, bound)
+    data, rows = bound.arguments.get("data"), bound.arguments.get("rows")
+    if isinstance(data, Path) and isinstance(rows, RowOptions):
+        check_header(data, rows)
     return command(*bound.args, **bound.kwargs)
 
 

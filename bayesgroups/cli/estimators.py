@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
+from bayesgroups.cli.hidden_dask import show_dask
 from bayesgroups.estimators import ESTIMATORS
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def chosen(name: str, settings: tuple[str, ...] = ()) -> Estimator:
 
     module, colon, _ = name.partition(":")
     if colon:
+        show_dask()
         try:
             import_module(module)
         except (ImportError, TypeError, ValueError) as problem:  # also of an empty or a relative name

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from bayesgroups.data.sources import Source
 
 
+def check_header(data: Path, rows: RowOptions) -> None:
+    """Refuse a column that a CSV file does not have by its first line, before libraries are loaded that read the rest."""
+    from bayesgroups.data.columns import Roles, check_columns
+    from bayesgroups.data.row_files import csv_header
+
+    columns = csv_header(data)
+    if columns is not None:
+        roles = Roles(
+            rows.by, rows.y_true, rows.y_pred, rows.y_score, rows.loss, rows.correct, features=rows.feature,
+            cluster=rows.cluster, weights=rows.weights,
+        )  # fmt: skip
+        check_columns(roles, columns)
+
+
 def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
     """The tally of a file of rows (or a pattern or directory of such files), or the one that a NetCDF file holds.
 

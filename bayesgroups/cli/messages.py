@@ -61,6 +61,7 @@ def options_of(command: App) -> dict[str, str]:
     Only `OUTSIDE_ANALYSES` for a command that reads an analysis, whose keys are the other arguments themselves.
     """
     from dataclasses import fields
+    from inspect import signature
 
     from bayesgroups.cli.options import RowOptions
     from bayesgroups.estimators import ESTIMATORS
@@ -70,7 +71,7 @@ def options_of(command: App) -> dict[str, str]:
         return dict(OUTSIDE_ANALYSES)
     options = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(RowOptions)}
     if any(argument.field_info.name == "settings" for argument in arguments):
-        settings = {name for estimator in ESTIMATORS for name in estimator().settings()}
+        settings = {name for estimator in ESTIMATORS for name in signature(estimator).parameters}
         options |= {name: f"--set {name}=" for name in sorted(settings - set(options))}
     for argument in sorted(
         arguments, key=lambda each: -len(each.keys)

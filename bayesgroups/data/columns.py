@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesgroups.errors import InputError
+from bayesgroups.errors import InputError, near_misses
 
 MAX_MAGNITUDE = 1e150
 """Largest absolute value of numbers whose squares are added up."""
@@ -42,6 +42,13 @@ class Roles:
         named |= {f"features[{i}]": column for i, column in enumerate(self.features)}
         named |= {"cluster": self.cluster, "weights": self.weights}
         return {role: column for role, column in named.items() if column is not None}
+
+
+def check_columns(roles: Roles, columns: Sequence[str]) -> None:
+    """Refuse a column that rows with these columns do not have."""
+    for argument, name in roles.columns().items():
+        if name not in columns:
+            raise InputError(f"column {name!r} ({argument}=) is not in the frame; {near_misses(name, columns)}")
 
 
 def check_arguments(roles: Roles) -> None:

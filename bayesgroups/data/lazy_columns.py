@@ -14,6 +14,7 @@ from bayesgroups.data.columns import (
     MAX_MAGNITUDE,
     Roles,
     absence,
+    check_columns,
     extreme_weight,
     infinity,
     negative_weight,
@@ -22,7 +23,6 @@ from bayesgroups.data.columns import (
 )
 from bayesgroups.data.frames import Frame
 from bayesgroups.data.sources import Source
-from bayesgroups.errors import InputError, near_misses
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
 
@@ -39,10 +39,7 @@ class Number:
 
 def numbers(source: Source, roles: Roles) -> list[Number]:
     """The columns of numbers, in the order in which they are checked."""
-    schema = source.frame.collect_schema()
-    for argument, name in roles.columns().items():
-        if name not in schema:
-            raise InputError(f"column {name!r} ({argument}=) is not in the frame; {near_misses(name, list(schema))}")
+    check_columns(roles, list(source.frame.collect_schema()))
     given = [(name, f"features[{i}]", f"__feature_{i}__") for i, name in enumerate(roles.features)]
     arguments = {"weights": "__weight__", "loss": "__loss__", "correct": "__correct__", "y_score": "__y_score__"}
     for argument, column in arguments.items():

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from bayesgroups.data.row_files import files_named
 from bayesgroups.errors import InputError
 
 
@@ -43,8 +44,6 @@ def _check_place(output: Path) -> None:
 
 
 def _files(given: Path) -> list[Path]:
-    from bayesgroups.data.sources import files_named
-
     files = files_named(given)
     return [given] if files is None else [Path(name) for name in files]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,12 +11,12 @@ from typing import Any, TypeGuard
 import narwhals.stable.v2 as nw
 
 from bayesgroups.data.frames import Frame, open_rows
+from bayesgroups.data.row_files import CSV, PARQUET, file_kind, files_named
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import BayesgroupsError, EngineError, InputError, MissingDependencyError
 
 LARGE_FILE_BYTES = 256 * 2**20
 """Size in bytes from which a single Parquet file is left to DuckDB, where that is installed."""
-PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz")
 ENGINES = {"duckdb": "DuckDB", "polars": "polars", "dask": "Dask", "pyspark": "Spark", "pyspark[connect]": "Spark"}
 
 
@@ -121,27 +120,17 @@ def open_source(source: object) -> Source:
     return Source(frame.lazy() if frame.implementation.is_polars() else frame, memory=frame)
 
 
-def files_named(path: str | Path) -> list[str] | None:
-    """The files of rows of a directory or a pattern such as ``"rows/*.parquet"``, in order; ``None`` for any other path."""
-    text = str(path)
-    if glob.has_magic(text) and not Path(text).exists():
-        return sorted(glob.glob(text, recursive=True))  # noqa: PTH207  (Path.glob() takes no absolute patterns)
-    if Path(text).is_dir():
-        return sorted(str(file) for file in Path(text).rglob("*") if _kind(file.name) and not _hidden(file, text))
-    return None
-
-
 def is_stream(source: object) -> TypeGuard[Iterator[object]]:
     """True if a source gives frames one by one: a generator, or the reader of ``pandas.read_csv(chunksize=)``."""
     return hasattr(source, "__next__")
 
 
 def _open_files(text: str, files: list[str]) -> Source:
-    kinds = {_kind(name) for name in files}
+    kinds = {file_kind(name) for name in files}
     if not files:
         raise InputError(f"{text!r} names no file; expected .csv (also .csv.gz) or .parquet files there")
     if len(kinds) > 1 or None in kinds:
-        wrong = next((name for name in files if _kind(name) is None), None)
+        wrong = next((name for name in files if file_kind(name) is None), None)
         mixture = f"{wrong!r} among them" if wrong else "Parquet and CSV files"
         raise InputError(f"{text!r} must name files of one kind, .parquet or .csv (also .csv.gz); found {mixture}")
     if not _has_duckdb():
@@ -167,7 +156,7 @@ def _open_files(text: str, files: list[str]) -> Source:
 def _relation(connection: Any, files: list[str]) -> Any:
     literal = ["".join(f"[{letter}]" if letter in "*?[" else letter for letter in name) for name in files]
     _check_files(connection, files, literal)
-    if _kind(files[0]) == "parquet":
+    if file_kind(files[0]) == "parquet":
         return connection.read_parquet(literal)
     # As for a single file: only the empty field is missing, and dates stay the texts that they are.
     listed = ", ".join("'" + name.replace("'", "''") + "'" for name in literal)
@@ -202,17 +191,6 @@ def _has_duckdb() -> bool:
     from importlib.util import find_spec
 
     return find_spec("duckdb") is not None
-
-
-def _kind(name: str) -> str | None:
-    if name.lower().endswith(PARQUET):
-        return "parquet"
-    return "csv" if name.lower().endswith(CSV) else None
-
-
-def _hidden(path: Path, root: str) -> bool:
-    """Files and directories that other programs keep for themselves."""
-    return any(part.startswith((".", "_")) for part in path.relative_to(root).parts)
 
 
 def _quoted(name: str) -> str:

@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -212,6 +213,35 @@ def test_the_demonstration(tmp_path: Path, capsys: Captured) -> None:
     assert report["estimates"].sizes["subgroup"] == 32
     assert run(["demo", "--output-dir", str(tmp_path)]) == 0
     assert capsys.readouterr().out == text
+
+
+@pytest.mark.parametrize(
+    ("option", "column", "argument"),
+    [("--by", "rase", "by[0]="), ("--y-true", "sic", "--y-true"), ("--y-score", "rsk", "--y-score"),
+     ("--feature", "ages", "features[0]="), ("--cluster", "clnic", "--cluster"), ("--weights", "w", "--weights")],
+)  # fmt: skip
+def test_the_first_line_of_a_file_tells_what_the_tally_tells(
+    option: str, column: str, argument: str, rows: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    words = {"--by": "race", "--metric": "fnr", "--y-true": "sick", "--y-score": "risk", "--threshold": "0.5"}
+    words[option] = column
+    line = [part for word in words.items() for part in word]
+    early = bad(capsys, "tally", rows, *line, "--output", tmp_path / "t.nc")
+    pd.read_csv(rows).to_parquet(tmp_path / "rows.parquet")
+    assert early == bad(capsys, "tally", tmp_path / "rows.parquet", *line, "--output", tmp_path / "t.nc")
+    assert f"column {column!r} ({argument}) is not in the frame" in early
+
+
+def test_a_class_from_outside_may_use_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayesgroups.cli.estimators import chosen
+    from bayesgroups.cli.hidden_dask import hide_dask
+
+    monkeypatch.delitem(sys.modules, "dask", raising=False)
+    hide_dask()
+    with pytest.raises(ModuleNotFoundError):
+        import_module("dask")
+    chosen("bayesgroups.estimators:NoPooling")
+    assert "dask" not in sys.modules
 
 
 def test_bad_input_is_one_message(rows: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -8,9 +8,6 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.inference.collapsed import area_regression, binomial, gaussian
-from bayesgroups.inference.collapsed.crossed import engine
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
-from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.correlated_errors import covariance_of, directions_of
 from bayesgroups.models.shared.area_design import COEFFICIENT_LOGIT, AreaDesign, area_design
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, check_scale, natural_scale
@@ -81,6 +78,10 @@ def _rates(
     overall_scale: float | None, tau_scale: float | None, coefficient_scale: float | None,
 ) -> Posterior:  # fmt: skip
     """Rates around a regression of logits: crossed effects whose one component is the subgroups."""
+    from bayesgroups.inference.collapsed.crossed import engine
+    from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
+    from bayesgroups.inference.collapsed.crossed.prior import Prior
+
     metric, counts = str(tally["metric"].values[0]), tally.isel(metric=0)
     n = np.asarray(counts["count"].values, dtype=np.float64)
     k = np.where(n > 0, counts["successes"].values, 0.0)
