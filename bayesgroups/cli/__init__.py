@@ -92,7 +92,9 @@ for title in dict.fromkeys(ORDER):
         name = question.name.replace("_", "-")
         place = f"{questions.__name__}:{question.name}"
         after = len(PIPELINE.get(title, ()))
-        app.command(place, name=name, help=question.help, group=group, sort_key=after + position, help_format="markdown")
+        app.command(
+            place, name=name, help=question.help, group=group, sort_key=after + position, help_format="markdown"
+        )
 app.register_install_completion_command()
 
 
