@@ -143,8 +143,11 @@ def study(
     -------
     list of Point
     """
-    asked = [(left_out, *form) for left_out in STUDIES for form in forms(table)]
-    answers = [subsampled(table, *each, fractions=fractions, repeats=repeats, seed=seed) for each in asked]
+    answers = [
+        subsampled(table, left_out, judged, interval, fractions=fractions, repeats=repeats, seed=seed)
+        for left_out in STUDIES
+        for judged, interval in forms(table)
+    ]
     return [point for answer in answers for point in points(table.name, answer)]
 
 
