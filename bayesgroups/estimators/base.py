@@ -42,6 +42,8 @@ class Estimator(ABC):
     """What it assumes, in one sentence of a report."""
     references: ClassVar[tuple[str, ...]] = ()
     """The papers behind it: authors (year), title, doi."""
+    in_threads: ClassVar[bool] = False
+    """True if exact fits may run beside one another: no state is shared, and filters of warnings, which are, stay as they are."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Hold settings against their annotations, after the class itself has looked at them."""

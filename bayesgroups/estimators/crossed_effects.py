@@ -91,6 +91,7 @@ class CrossedEffects(Estimator):
     """
 
     word: ClassVar[str] = "crossed_effects"
+    in_threads: ClassVar[bool] = True
     description: ClassVar[str] = (
         "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "
         "strength from the subgroups that share some of its attributes."

@@ -17,6 +17,7 @@ from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import describe
+from bayesgroups.estimators.exact_fits import exact_fits
 from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_groups
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.estimators.named import class_to_write
@@ -110,20 +111,27 @@ def estimate(
         reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
-    for i, part in enumerate(parts_of(tally, estimator)):
-        name = ", ".join(str(metric) for metric in part["metric"].values)
-        if progress is not None:
-            progress(name, i, 1 if estimator.joint else len(names))
-        if not np.isfinite(part["estimate"].values).any():
-            notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
-            fits.append(_nothing(part))
-            continue
-        constant = without_variance(part) & estimator.takes_variances_as_known(part)
-        failed = tuple(variance_check(part.isel(metric=[i])) for i in np.flatnonzero(constant))
-        if (constant | ~np.isfinite(part["estimate"].values).any(axis=1)).all():
-            fits.append(replace(_nothing(part), checks=failed))
-        else:
-            fit = _fit(part, estimator, seed, inference, notes)
+    parts = parts_of(tally, estimator)
+    constants = [without_variance(part) & estimator.takes_variances_as_known(part) for part in parts]
+    fitted = (
+        [part for part, constant in zip(parts, constants, strict=True) if (_is_defined(part) & ~constant).any()]
+        if inference in ("auto", "collapsed")
+        else []
+    )
+    with exact_fits(fitted, estimator, seed) as exact:
+        for i, (part, constant) in enumerate(zip(parts, constants, strict=True)):
+            name = ", ".join(str(metric) for metric in part["metric"].values)
+            if progress is not None:
+                progress(name, i, 1 if estimator.joint else len(names))
+            if not _is_defined(part).any():
+                notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
+                fits.append(_nothing(part))
+                continue
+            failed = tuple(variance_check(part.isel(metric=[i])) for i in np.flatnonzero(constant))
+            if not (_is_defined(part) & ~constant).any():
+                fits.append(replace(_nothing(part), checks=failed))
+                continue
+            fit = _fit(part, estimator, seed, inference, exact, notes)
             # A model that does not fit is no reason to sample it in another way.
             tested = (*fit.checks, *failed, *estimator.fit_checks(part, fit.draws))
             fit = replace(fit, draws=_without_answers(fit.draws, constant), checks=tested)
@@ -188,12 +196,20 @@ def _ignored_clusters(tally: xr.Dataset) -> list[str]:
     return [f"{', '.join(names)}: rows come in clusters and are treated as independent, so intervals can be too short"]
 
 
-def _fit(tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inference, notes: list[str]) -> Posterior:
-    """Fit one metric, falling back where asked and needed."""
+def _is_defined(tally: xr.Dataset) -> NDArray[np.bool_]:
+    """Metrics with an estimate in some subgroup."""
+    return np.isfinite(tally["estimate"].values).any(axis=1)
+
+
+def _fit(
+    tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inference, exact_posteriors: Iterator[Posterior | None],
+    notes: list[str],
+) -> Posterior:  # fmt: skip
+    """Fit one metric, falling back where asked and needed; the next of the exact posteriors is its own."""
     name = ", ".join(str(metric) for metric in tally["metric"].values)
     if inference in ("auto", "collapsed"):
         with _errors_of_models():
-            exact = estimator.collapsed(tally, seed=seed)
+            exact = next(exact_posteriors)
         if exact is not None and (usable(exact.checks) or inference == "collapsed"):
             return exact
         if inference == "collapsed":

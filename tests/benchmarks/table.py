@@ -31,14 +31,13 @@ class Row:
 
     @property
     def met(self) -> str:
-        """Comparison of the median with the bar, with a mark where not every run meets it."""
+        """Comparison of all runs with the bar; it is not decided where their spread contains the bar."""
         if self.bar is None or not self.values:
             return "-"
-        passed = [
-            value >= self.bar if self.larger else value <= self.bar for value in (median(self.values), *self.values)
-        ]
-        said = "met" if passed[0] else "missed"
-        return said if len(set(passed)) == 1 else f"{said}, not in every run"
+        passed = {value >= self.bar if self.larger else value <= self.bar for value in self.values}
+        if len(passed) == 2:
+            return "not decided"
+        return "met" if passed.pop() else "missed"
 
     def cells(self) -> tuple[str, ...]:
         """The row as texts, in the order of `HEADER`."""

@@ -18,7 +18,7 @@ from tests.benchmarks.table import Table
 
 pytestmark = pytest.mark.benchmark
 
-REPETITIONS = 3
+REPETITIONS = 5
 BAR = 15.0
 """What the design asks for."""
 FLOOR = 8.0

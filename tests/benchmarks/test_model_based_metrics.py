@@ -38,7 +38,7 @@ def _tally(size: int) -> xr.Dataset:
 def test_rows_cost_nothing_after_the_tally(residuals: str, table: Table) -> None:
     tallies = {size: _tally(size) for size in (SMALL, LARGE)}
     seconds: dict[int, list[float]] = {SMALL: [], LARGE: []}
-    for _ in range(3):
+    for _ in range(5):
         for size, tally in tallies.items():
             start = time.process_time()
             sample(tally, seed=1, residuals=residuals)  # type: ignore[arg-type]

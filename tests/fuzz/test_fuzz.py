@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
@@ -67,6 +69,20 @@ def test_a_recount_notices_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> No
 def test_negative_seeds(ask: Any) -> None:
     with pytest.raises(InputError, match="seed.* must be a whole number, 0 or larger; got -1"):
         ask(COUNTS, seed=-1)
+
+
+@pytest.mark.parametrize("seed", [2**63, 10**30])
+def test_seeds_that_no_file_can_hold(seed: int) -> None:
+    with pytest.raises(InputError, match=r"seed must be a whole number, 0 or larger and below 2\*\*63; got"):
+        bg.ranks(COUNTS, seed=seed)
+
+
+@pytest.mark.parametrize("positive", [xr.Dataset(), pd.DataFrame({"a": [1]}), np.array([0, 1]), [1]])
+def test_positives_that_are_no_label(positive: object) -> None:
+    frame = pd.DataFrame({"sex": ["f", "m"] * 4, "y": [0, 1, 1, 0] * 2, "d": [0, 1] * 4})
+    for rows in (frame, pl.from_pandas(frame).lazy()):
+        with pytest.raises(InputError, match="positive= must be one label of 'y' and 'd', such as 0, 1; got a value of type"):
+            bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", positive=positive)
 
 
 def test_no_standards() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -134,6 +135,8 @@ def test_what_does_not_fit_is_told(rows: Rows) -> None:
         bg.tally_from_estimator(model, X, y[1:], by=by)
     with pytest.raises(InputError, match="y must have one value per row"):
         bg.tally_from_estimator(model, X, y[:, None], by=by)
+    with pytest.raises(InputError, match="y must have one value per row; got a value of type Dataset"):
+        bg.tally_from_estimator(model, X, xr.Dataset(), by=by)
     with pytest.raises(InputError, match="weights: 3 values for 150 rows"):
         bg.tally_from_estimator(model, X, y, by=by, weights=[1, 2, 3])
     with pytest.raises(InputError, match="positive=5 is no class of the model; it has"):

@@ -1,0 +1,105 @@
+"""Exact fits on threads: the bytes and the errors of fits one by one."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesgroups as bg
+from bayesgroups.estimators import Estimator
+from bayesgroups.estimators.exact_fits import MAX_SUBGROUPS_IN_THREADS, exact_fits
+from bayesgroups.report.posterior import Posterior
+
+
+@pytest.fixture(scope="module")
+def five_metrics() -> xr.Dataset:
+    """Five metrics of 12 subgroups, one of which has no outcomes."""
+    rng = np.random.default_rng(1)
+    n = 600
+    rows = pd.DataFrame({"race": rng.choice(list("abcd"), n), "age": rng.choice(list("xyz"), n)})
+    rows["outcome"] = rng.integers(0, 2, n) * (rows["race"] + rows["age"] != "ax")
+    rows["decision"] = rng.integers(0, 2, n)
+    metrics = ["sel", "fnr", "fpr", "acc", "ppv"]
+    return bg.tally(rows, by=["race", "age"], metrics=metrics, y_true="outcome", y_pred="decision")
+
+
+def bytes_of(report: xr.DataTree) -> dict[str, bytes]:
+    return {
+        f"{node.path}/{name}": values.values.tobytes()
+        for node in report.subtree
+        for name, values in node.variables.items()
+        if values.dtype.kind != "O"
+    }
+
+
+@pytest.mark.parametrize("estimator", [bg.CrossedEffects(order=1), bg.PartialPooling()], ids=lambda each: each.word)
+def test_processors_do_not_change_a_byte(
+    estimator: Estimator, five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three = five_metrics.isel(metric=slice(3))
+    answers, told = [], []
+    for processors in (1, 3):
+        monkeypatch.setattr(os, "cpu_count", lambda processors=processors: processors)
+        steps: list[tuple[str, int, int]] = []
+        report = bg.estimate(three, estimator, seed=3, progress=lambda *step, steps=steps: steps.append(step))
+        answers.append(bytes_of(report))
+        told.append(steps)
+    assert answers[0] == answers[1]
+    assert told[0] == told[1]
+
+
+class Recorded:
+    """The engine of an estimator that notes which thread ran it, under which treatment of floating-point errors."""
+
+    def __init__(self, *, in_threads: bool, failing: str = "") -> None:
+        self.in_threads, self.failing = in_threads, failing
+        self.runs: list[tuple[str, int, str]] = []
+
+    def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
+        name = str(tally["metric"].values[0])
+        self.runs.append((name, threading.get_ident(), np.geterr()["over"]))
+        if name == self.failing:
+            raise bg.InputError(f"{name} cannot be fitted")
+        return None
+
+
+def run(engine: Recorded, tally: xr.Dataset) -> list[Posterior | None]:
+    parts = [tally.isel(metric=[i]) for i in range(tally.sizes["metric"])]
+    with exact_fits(parts, engine, 1) as fits:  # type: ignore[arg-type]
+        return list(fits)
+
+
+def test_only_engines_that_declare_it_run_in_threads(five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    here = threading.get_ident()
+    for in_threads in (False, True):
+        engine = Recorded(in_threads=in_threads)
+        with np.errstate(over="raise"):
+            assert run(engine, five_metrics) == [None] * 5
+        assert {name for name, *_ in engine.runs} == set(five_metrics["metric"].values)
+        assert all((thread == here) is not in_threads for _, thread, _ in engine.runs)
+        assert {errors for *_, errors in engine.runs} == {"raise"}
+
+
+def test_large_metrics_are_fitted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    sites = pd.DataFrame({"site": range(MAX_SUBGROUPS_IN_THREADS + 1)})
+    counts = bg.tally_from_counts(np.ones(len(sites)), np.full(len(sites), 2.0), sites)
+    engine = Recorded(in_threads=True)
+    run(
+        engine, xr.concat([counts, counts.assign_coords(metric=["other"])], dim="metric", join="exact", data_vars="all")
+    )
+    assert {thread for _, thread, _ in engine.runs} == {threading.get_ident()}
+
+
+def test_an_error_in_a_thread_is_raised_and_ends_the_rest(
+    five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with pytest.raises(bg.InputError, match="fnr cannot be fitted"):
+        run(Recorded(in_threads=True, failing="fnr"), five_metrics)
