@@ -81,7 +81,9 @@ def test_seeds_that_no_file_can_hold(seed: int) -> None:
 def test_positives_that_are_no_label(positive: object) -> None:
     frame = pd.DataFrame({"sex": ["f", "m"] * 4, "y": [0, 1, 1, 0] * 2, "d": [0, 1] * 4})
     for rows in (frame, pl.from_pandas(frame).lazy()):
-        with pytest.raises(InputError, match="positive= must be one label of 'y' and 'd', such as 0, 1; got a value of type"):
+        with pytest.raises(
+            InputError, match="positive= must be one label of 'y' and 'd', such as 0, 1; got a value of type"
+        ):
             bg.tally(rows, ["sex"], ["fnr"], y_true="y", y_pred="d", positive=positive)
 
 

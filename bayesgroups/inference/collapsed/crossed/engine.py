@@ -204,7 +204,7 @@ def binomial(
     extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
-    here = space(predictor, y, v + extra, prior)
+    here, moments = space(predictor, y, v + extra, prior), _moments(predictor, prior, prior.scales(u[None])[0], extra)
     for _ in range(ROUNDS):
         here = space(predictor, y, v + extra, prior)
         likelihood = _likelihood(here, prior)
@@ -309,11 +309,14 @@ def _mixing(drawn: EllipticalDraws, blocks: Blocks, draws: int) -> Mixing:
 def _by_slices(run: elliptical.Run, blocks: Blocks, draws: int) -> CrossedDraws:
     """Draws of slice chains, which go on with more steps for every one that is kept until they mix."""
     few = len(run.chains.posterior.seen) <= MAX_SUBGROUPS_WITH_LONG_CHAINS
-    for thin in THINNING if few else THINNING[:-1]:
-        sampled = run.sample(draws, thin)
-        mixed = _mixing(sampled, blocks, draws)
+    first, *more = THINNING if few else THINNING[:-1]
+    sampled = run.sample(draws, first)
+    mixed = _mixing(sampled, blocks, draws)
+    for thin in more:
         if all(check.passed for check in mixed.checks("")):
             break
+        sampled = run.sample(draws, thin)
+        mixed = _mixing(sampled, blocks, draws)
     each = sampled.in_groups(draws)
     eta, effects, u = (values.reshape(-1, values.shape[2])[:draws] for values in (each.eta, each.effects, each.u))
     overall = effects[:, blocks.overall] * blocks.overall_scale
