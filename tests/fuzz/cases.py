@@ -80,7 +80,8 @@ def recount(rows: pd.DataFrame, by: list[str], metric: str) -> dict[tuple[str, .
     """Estimate and count of a metric by the texts of levels, row by row."""
     answer: dict[tuple[str, ...], tuple[float, float]] = {}
     for key, part in rows.groupby(by, sort=False, observed=True):
-        y, p = part["y"].astype(float).to_numpy(), part["p"].to_numpy(dtype=float)
+        # A mean is of losses alone: outcomes and decisions may be anything then.
+        y, p = (pd.to_numeric(part[name], errors="coerce").to_numpy(dtype=float) for name in ("y", "p"))
         every = np.ones(len(part), dtype=bool)
         counts, value = {
             "sel": (every, p), "acc": (every, y == p), "tpr": (y == 1, p), "fnr": (y == 1, 1 - p), "fpr": (y == 0, p),
