@@ -107,6 +107,11 @@ class Mixing:
     bulk: float
     tail: float
 
+    @property
+    def passed(self) -> bool:
+        """True if none is beyond its threshold."""
+        return all(check.passed for check in self.checks(""))
+
     def checks(self, metric: str) -> list[Check]:
         """The three of them held against their thresholds."""
         return [

@@ -153,6 +153,20 @@ def ordered_blocks(
     return OrderedBlocks(tuple(shares), tuple(blocks))
 
 
+def split_scales(tau: FloatArray, share: FloatArray, ordered: OrderedBlocks) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations of what is exchangeable (draw, component) and of what follows an order (draw, ordered block).
+
+    >>> ordered = OrderedBlocks(("age",), (OrderedBlock(1, 0, np.eye(2)),))
+    >>> [part.round(6).tolist() for part in split_scales(np.array([[1.0, 2.0]]), np.array([[0.75]]), ordered)]
+    [[[1.0, 1.0]], [[1.732051]]]
+    """
+    exchangeable, following_order = tau.copy(), np.empty((len(tau), len(ordered.blocks)))
+    for position, block in enumerate(ordered.blocks):
+        following_order[:, position] = tau[:, block.component] * np.sqrt(share[:, block.share])
+        exchangeable[:, block.component] = tau[:, block.component] * np.sqrt(1 - share[:, block.share])
+    return exchangeable, following_order
+
+
 def order_of(tally: xr.Dataset, name: str) -> list[str]:
     """Levels of an attribute in the order that the tally carries: the one in ``attrs["by"]``, or in which they stand.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -11,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decision_shares
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets
@@ -161,9 +162,11 @@ def _checks(factors: list[CrossedDraws], metric: str) -> list[Check]:
         ]
     chains = [factor.mixing for factor in factors if factor.mixing is not None]
     if chains:
-        checks += Mixing(*(worst(getattr(each, name) for each in chains) for name, worst in WORST.items())).checks(
-            metric
-        )
+        worst = Mixing(*(function(getattr(each, name) for each in chains) for name, function in WORST.items()))
+        checks += [
+            *worst.checks(metric),
+            engine.divergence_check(sum(factor.divergences for factor in factors), metric),
+        ]
     return checks
 
 
@@ -202,7 +205,7 @@ def _following(
     eta, share = np.split(both.eta, 2, axis=1), np.split(both.share, [len(along.shares)], axis=1)
     tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)
     leading, other = (
-        CrossedDraws(eta[i], both.overall[:, i], beta, tau[i], both.k_hat, both.ess, mixing=both.mixing, share=share[i])
+        replace(both, eta=eta[i], overall=both.overall[:, i], beta=beta, tau=tau[i], share=share[i])
         for i, beta in enumerate((both.beta[:, :0], both.beta))
     )
     return leading, other, tau[2][:, 0]

@@ -15,7 +15,6 @@ import xarray as xr
 from scipy.special import gammaln, logsumexp
 
 from bayesgroups.data.arrays import FloatArray, IndexArray
-from bayesgroups.inference.collapsed.crossed.blocks import split_scales
 from bayesgroups.inference.collapsed.logit_normal import moments
 from bayesgroups.inference.left_out.answer import LeftOut, Method
 from bayesgroups.inference.left_out.conjugate import normal_density
@@ -28,7 +27,7 @@ from bayesgroups.inference.value_nodes import confusion_nodes, factor_rates
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.shared.confusion_tree import Tree, factor_scales, follower, own_spreads, tree
 from bayesgroups.models.shared.judged_rate import SLOPE_SD, judged_rates, uses_judged_rate
-from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
+from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks, split_scales
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import subsets
 

@@ -29,7 +29,6 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.blocks import split_scales
 from bayesgroups.inference.left_out.answer import ESTIMATES, SUCCESSES, LeftOut, spread_out
 from bayesgroups.inference.left_out.conjugate import normal_density
 from bayesgroups.inference.left_out.crossed_normal import conditional, design
@@ -44,7 +43,7 @@ from bayesgroups.models.shared.component_scales import (
     scales_by_order,
 )
 from bayesgroups.models.shared.covariates import standardised
-from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
+from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks, split_scales
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
 

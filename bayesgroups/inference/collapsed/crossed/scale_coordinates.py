@@ -1,0 +1,199 @@
+"""Standard deviations, shares and slopes as smooth functions of numbers on the whole line, for steps along gradients.
+
+A standard deviation is the size of a number with a sign, whose density beforehand is even: what is learned depends on its square
+alone, so that nothing ends at 0 and a component that may be absent leaves no long tail.
+
+==============  ========================================================================================
+``half_normal``  tau = scale a
+``half_t``       tau = scale sinh(a): long tails of tau are those of an exponential in a
+``r2d2``         the total as ``half_t``, the splits of its square as logistic functions
+``known``        nothing is learned
+==============  ========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed.following import FollowingPrior
+from bayesgroups.inference.collapsed.crossed.predictor import expit
+from bayesgroups.inference.collapsed.crossed.prior import DEGREES, Prior
+
+
+class Scaled(NamedTuple):
+    """Values (draw, column) of some coordinates, the log density of these (draw,), and ``pull`` of gradients.
+
+    ``pull`` takes derivatives by the values, (draw, column), to those by the coordinates, (draw, coordinate), with the slope of the
+    log density added.
+    """
+
+    values: FloatArray
+    log_density: FloatArray
+    pull: Callable[[FloatArray], FloatArray]
+
+
+class Coordinates(Protocol):
+    """Coordinates of what is learned."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        ...
+
+    @property
+    def signed(self) -> tuple[bool, ...]:
+        """Of every coordinate, whether its sign says nothing."""
+        ...
+
+    def at(self, a: FloatArray) -> Scaled:
+        """Values and log densities at coordinates (draw, coordinate)."""
+        ...
+
+
+@dataclass(frozen=True)
+class StandardDeviations:
+    """Standard deviations of one prior, with a sign that says nothing."""
+
+    prior: Prior
+
+    @property
+    def dimension(self) -> int:
+        """One for every standard deviation that is learned."""
+        return 0 if self.prior.family == "known" else self.prior.dimension
+
+    @property
+    def signed(self) -> tuple[bool, ...]:
+        """Of r2d2 the total alone."""
+        return tuple(self.prior.family != "r2d2" or position == 0 for position in range(self.dimension))
+
+    def at(self, a: FloatArray) -> Scaled:
+        """See `Coordinates`."""
+        prior, learned = self.prior, self.dimension
+        known = prior.scale[learned:] if prior.residual_sd is None else (*prior.scale[learned:-1], prior.residual_sd)
+        scale = np.array(prior.scale[:learned])
+        if prior.family == "r2d2":
+            within = _total_and_splits(a, float(np.sqrt((scale**2).sum())))
+        elif prior.family == "half_t":
+            within = _sinh(a, scale)
+        else:
+            within = Scaled(scale * a, -0.5 * (a**2).sum(axis=1), lambda slope: scale * slope - a)
+        if not known:
+            return within
+        values = np.column_stack([within.values, np.tile(known, (len(a), 1))])
+        return Scaled(values, within.log_density, lambda slope: within.pull(slope[:, :learned]))
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Numbers between 0 and 1, uniform beforehand."""
+
+    number: int
+
+    @property
+    def dimension(self) -> int:
+        """One for every share."""
+        return self.number
+
+    @property
+    def signed(self) -> tuple[bool, ...]:
+        """None."""
+        return (False,) * self.number
+
+    def at(self, a: FloatArray) -> Scaled:
+        """See `Coordinates`."""
+        share = expit(a)
+        log_density = -np.logaddexp(0, a) - np.logaddexp(0, -a)
+        return Scaled(share, log_density.sum(axis=1), lambda slope: slope * share * (1 - share) + 1 - 2 * share)
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Normal coefficients."""
+
+    mean: float
+    sd: float
+
+    @property
+    def dimension(self) -> int:
+        """One coefficient."""
+        return 1
+
+    @property
+    def signed(self) -> tuple[bool, ...]:
+        """It is not."""
+        return (False,)
+
+    def at(self, a: FloatArray) -> Scaled:
+        """See `Coordinates`."""
+        return Scaled(self.mean + self.sd * a, -0.5 * (a**2).sum(axis=1), lambda slope: self.sd * slope - a)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Several coordinates side by side."""
+
+    parts: tuple[Coordinates, ...]
+
+    @property
+    def dimension(self) -> int:
+        """The sum of theirs."""
+        return sum(part.dimension for part in self.parts)
+
+    @property
+    def signed(self) -> tuple[bool, ...]:
+        """Of all of them."""
+        return tuple(each for part in self.parts for each in part.signed)
+
+    def at(self, a: FloatArray) -> Scaled:
+        """See `Coordinates`."""
+        ends = np.cumsum([part.dimension for part in self.parts])[:-1]
+        each = [part.at(piece) for part, piece in zip(self.parts, np.split(a, ends, axis=1), strict=True)]
+        widths = np.cumsum([scaled.values.shape[1] for scaled in each])[:-1]
+
+        def pull(slope: FloatArray) -> FloatArray:
+            pieces = zip(each, np.split(slope, widths, axis=1), strict=True)
+            return np.concatenate([scaled.pull(piece) for scaled, piece in pieces], axis=1)
+
+        values = np.concatenate([scaled.values for scaled in each], axis=1)
+        return Scaled(values, np.sum([scaled.log_density for scaled in each], axis=0), pull)
+
+
+def coordinates_of(prior: Prior | FollowingPrior, shares: int) -> Joined:
+    """Coordinates of the columns of a prior, then of the shares that follow an order, of each of its predictors."""
+    if isinstance(prior, FollowingPrior):
+        spreads = StandardDeviations(prior.first), StandardDeviations(prior.second)
+        return Joined((*spreads, Slopes(prior.follow_mean, prior.follow_sd), Shares(2 * shares)))
+    return Joined((StandardDeviations(prior), Shares(shares)))
+
+
+def _sinh(a: FloatArray, scale: FloatArray | float) -> Scaled:
+    """Values of a half-t with 3 degrees of freedom: its density at scale sinh(a), and the stretch of that function."""
+    with np.errstate(over="ignore"):  # so far out is never taken
+        sinh, cosh = np.sinh(a), np.cosh(a)
+        inside = sinh**2 / DEGREES
+        log_density = np.log(cosh) - (DEGREES + 1) / 2 * np.log1p(inside)
+        own = np.tanh(a) - (DEGREES + 1) / DEGREES * sinh * cosh / (1 + inside)
+    return Scaled(scale * sinh, log_density.sum(axis=1), lambda slope: scale * cosh * slope + own)
+
+
+def _total_and_splits(a: FloatArray, scale: float) -> Scaled:
+    """A total, and a uniform Dirichlet split of its square by breaking sticks."""
+    total, taken = _sinh(a[:, :1], scale), expit(a[:, 1:])
+    behind = np.arange(taken.shape[1], 0, -1)
+    left = np.cumprod(np.column_stack([np.ones(len(a)), 1 - taken]), axis=1)
+    root = np.sqrt(left * np.column_stack([taken, np.ones(len(a))]))
+    values = total.values * root
+    log_density = total.log_density - (np.logaddexp(0, -a[:, 1:]) + behind * np.logaddexp(0, a[:, 1:])).sum(axis=1)
+
+    def pull(slope: FloatArray) -> FloatArray:
+        by_log = slope * values  # derivatives by the logs of the standard deviations
+        later = np.cumsum(by_log[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        by_split = 0.5 * ((1 - taken) * by_log[:, :-1] - taken * later) + 1 - taken - behind * taken
+        return np.column_stack([total.pull((slope * root).sum(axis=1, keepdims=True)), by_split])
+
+    return Scaled(values, log_density, pull)

@@ -1,0 +1,71 @@
+"""Normal values with learned variances, drawn around what data would make of them.
+
+    x = L w r y + sqrt(L r) xi,     r = 1 / (1 + L w)
+
+is the posterior of x ~ Normal(0, L) given an observation y of precision w, if xi is standard normal. With w and y that are about
+what the data of x say, xi is nearly independent of the variance L, however much or little they say: between the centred and the
+non-centred form (Papaspiliopoulos, Roberts and Skoeld 2007, doi:10.1214/088342307000000014), and of no consequence for the density.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+
+
+class Transported(NamedTuple):
+    """Values (draw, direction) with what they are made of."""
+
+    values: FloatArray
+    variance: FloatArray
+    precision: FloatArray
+    kept: FloatArray
+    """The share r of the variance that an observation leaves."""
+    weighted: FloatArray
+    """w y."""
+
+    @property
+    def log_density(self) -> FloatArray:
+        """Log density of xi (draw,) beforehand: that of the values, and the stretch of the map."""
+        return np.asarray(-0.5 * (self.values**2 / self.variance - np.log(self.kept)).sum(axis=1))
+
+
+class Pulled(NamedTuple):
+    """Derivatives by xi, by the variance and by y, (draw, direction)."""
+
+    xi: FloatArray
+    variance: FloatArray
+    observation: FloatArray
+
+
+def transported(variance: FloatArray, precision: FloatArray, observation: FloatArray, xi: FloatArray) -> Transported:
+    """Values of xi (draw, direction); ``precision`` is (direction,), the variance and y may differ between draws."""
+    kept, weighted = 1 / (1 + variance * precision), precision * observation
+    left = variance * kept
+    return Transported(left * weighted + np.sqrt(left) * xi, variance, precision, kept, weighted)
+
+
+def pulled(made: Transported, by_values: FloatArray) -> Pulled:
+    """Derivatives of a function of the values, of which those by the values are given, and of `Transported.log_density`."""
+    ratio = made.values / made.variance
+    total = by_values - ratio
+    left = made.variance * made.kept
+    by_variance = 0.5 * (
+        ratio**2 - made.precision * made.kept + total * made.kept * (ratio + made.weighted * made.kept)
+    )
+    return Pulled(total * np.sqrt(left), by_variance, total * left * made.precision)
+
+
+def returned(variance: FloatArray, precision: FloatArray, observation: FloatArray, values: FloatArray) -> FloatArray:
+    """The xi of values, (draw, direction).
+
+    >>> parts = np.array([[2.0]]), np.array([3.0]), np.array([0.5]), np.array([[0.7]])
+    >>> float(transported(*parts[:3], returned(*parts)).values[0, 0])
+    0.7
+    """
+    kept = 1 / (1 + variance * precision)
+    left = variance * kept
+    return np.asarray((values - left * precision * observation) / np.sqrt(left))
