@@ -12,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decision_shares
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
-from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets

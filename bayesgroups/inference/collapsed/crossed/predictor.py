@@ -2,13 +2,15 @@
 
     eta_g = overall + x_g . beta + sum over components k of tau_k effect_k[cell_k(g)],   effects ~ Normal(0, 1)
 
-The last component has one effect per subgroup.
+The last component has one effect per subgroup. A space integrates all of it out given the tau, when eta is observed with
+normal errors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -60,6 +62,22 @@ class Drawn:
         return self.predict(self.state[rows])
 
 
+class Space(Protocol):
+    """Space with the effects integrated out, for data ``y`` (subgroup,) with error variances ``v``, infinite where unseen."""
+
+    def log_marginal(self, tau: FloatArray) -> FloatArray:
+        """Log density of the data, (draw, component) to (draw,)."""
+        ...
+
+    def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
+        """Draw the predictor given the data, one for every row of ``tau``."""
+        ...
+
+    def moments(self, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of eta in every subgroup, at one ``tau`` (component,)."""
+        ...
+
+
 def indicator(cells: IntArray) -> FloatArray:
     """Matrix of a component: 1 where the subgroup is in the cell, (subgroup, cell).
 
@@ -98,6 +116,14 @@ def cholesky(matrices: FloatArray) -> FloatArray:
         return np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
         return np.stack([_factor(each) for each in matrices])
+
+
+def inverted(matrix: FloatArray) -> FloatArray:
+    """Inverse of one matrix; NaN where rounding has left it singular."""
+    try:
+        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.full_like(matrix, np.nan)
 
 
 def _factor(matrix: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.following import FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import expit
 from bayesgroups.inference.collapsed.crossed.prior import DEGREES, Prior
 

@@ -18,6 +18,10 @@ Moments = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 NODES = 21
 SWEEPS = 4
 DAMPING = 0.9
+MAX_SKEWNESS = 0.35
+"""Skewness of a logit given its count beyond which no site stands for the count."""
+REACH, POINTS = 8.0, 161
+"""Standard deviations on either side that a skewness is summed over, and at how many points."""
 
 
 def start(k: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -47,6 +51,27 @@ def refine(
         y, v = y.copy(), v.copy()
         y[seen], v[seen] = weighted / precision, 1 / precision
     return y, v
+
+
+def skewness(k: FloatArray, n: FloatArray, y: FloatArray, v: FloatArray, moments: Moments) -> float:
+    """Largest skewness, without its sign, of a logit given its count and what all other sites say of it.
+
+    A site has none; beyond `MAX_SKEWNESS` it leaves out much of one tail. 0 if there are no trials.
+    """
+    seen = n > 0
+    if not seen.any():
+        return 0.0
+    k, n = k[seen], n[seen]
+    centre, cavity = _cavities(y[seen], v[seen], *(part[seen] for part in moments(y, v)))
+    mean, variance = logit_normal.moments(k, n, centre, np.sqrt(1 / cavity), nodes=NODES)
+    standard = np.linspace(-REACH, REACH, POINTS)[:, None]
+    logit = mean + np.sqrt(variance) * standard
+    log_density = k * logit - n * np.logaddexp(0.0, logit) - 0.5 * cavity * (logit - centre) ** 2
+    weight = np.exp(log_density - log_density.max(axis=0))
+    weight /= weight.sum(axis=0)
+    middle = (weight * standard).sum(axis=0)
+    second, third = ((weight * (standard - middle) ** power).sum(axis=0) for power in (2, 3))
+    return float(np.abs(third / second**1.5).max())
 
 
 def _cavities(y: FloatArray, v: FloatArray, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, indicator
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, coordinates_of
@@ -190,7 +190,7 @@ class Design:
         return self.spreads(part).start + kernel.component, share
 
     def _kernels(self, learned: FloatArray, part: int) -> tuple[FloatArray, FloatArray]:
-        """Standard deviations of the components of all kernels, and the parts of their variances that these have, (draw, kernel)."""
+        """Standard deviations of the components of all kernels, and the parts of their variances that these have."""
         own = np.ones((len(learned), len(self.kernels)))
         for column, kernel in enumerate(self.kernels):
             share = self._positions(part, kernel)[1]

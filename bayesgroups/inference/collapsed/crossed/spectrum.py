@@ -132,9 +132,9 @@ def unfactored(number: int, components: int) -> Spectrum:
 
 
 def _product(parts: Sequence[FloatArray]) -> FloatArray:
-    whole = np.ones((1, 1))
+    whole: FloatArray = np.ones((1, 1))
     for part in parts:
-        whole = np.kron(whole, part)
+        whole = np.asarray(np.kron(whole, part), dtype=np.float64)
     return whole
 
 

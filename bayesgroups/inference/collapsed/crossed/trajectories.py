@@ -54,11 +54,11 @@ class Draws:
 
     def followed_by(self, later: Draws) -> Draws:
         """As many draws, every second one of these and of later ones of the same chains."""
-        parts = [
+        eta, learned, overall, beta = (
             np.concatenate([getattr(self, name), getattr(later, name)], axis=1)[:, 1::2]
             for name in ("eta", "learned", "overall", "beta")
-        ]
-        return Draws(*parts, self.divergences + later.divergences)
+        )
+        return Draws(eta, learned, overall, beta, self.divergences + later.divergences)
 
 
 @dataclass(frozen=True)
