@@ -14,13 +14,11 @@ from scipy import stats
 import bayesgroups as bg
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import crossed_effects as reference
-from bayesgroups.inference.collapsed.crossed.blocks import blocks_of
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
-from bayesgroups.inference.collapsed.crossed.site_posterior import SitePosterior
-from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
+from bayesgroups.inference.collapsed.crossed.spectral_design import design_of
 from bayesgroups.models.shared.component_scales import component_scales
-from bayesgroups.models.shared.ordered_levels import ordered_blocks, walk_root
+from bayesgroups.models.shared.ordered_levels import NOTHING, ordered_blocks, walk_root
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
 
@@ -91,12 +89,18 @@ def test_levels_that_are_not_named_stand_alone() -> None:
 
 def test_without_a_share_the_order_says_nothing() -> None:
     tally = trend()
-    components, rng = subsets(tally), np.random.default_rng(1)
+    components = subsets(tally)
     predictor, prior = Predictor(components.cells, np.empty((10, 0)), 1.5, 1.0), Prior("half_t", (0.3,) * 3)
-    y, v, u = rng.standard_normal(10), rng.uniform(0.1, 0.3, 10), rng.standard_normal((4, 3))
-    blocks = blocks_of(predictor, prior, ordered_blocks(tally, components, {"age": AGES}))
-    given = SitePosterior(blocks, y, v, np.zeros(10)).given(np.column_stack([u, np.full(4, -37.0)]))
-    np.testing.assert_allclose(given.log_marginal, SubgroupSpace(predictor, y, v).log_marginal(prior.scales(u)))
+    designs = [
+        design_of(predictor, prior, np.zeros(10), parts)
+        for parts in (ordered_blocks(tally, components, {"age": AGES}), NOTHING)
+    ]
+    tau = [0.3, 0.2, 0.5]
+    covariances = []
+    for design, learned in zip(designs, ([*tau, 0.0], tau), strict=True):
+        basis = design.spectrum.values(np.eye(10)).T
+        covariances.append((basis * design.variance(np.array([learned]), 0)) @ basis.T)
+    np.testing.assert_allclose(*covariances, atol=1e-12)
 
 
 @pytest.mark.parametrize("ordered", [{"sex": ["f", "m"]}, {}])
@@ -153,7 +157,7 @@ def test_one_attribute_alone_and_left_out_subgroups() -> None:
     )
     report = bg.estimate(tally, bg.CrossedEffects(ordered=("age",), own_effects="fixed"), seed=1)
     estimate = report["estimates"].to_dataset().sel(approach="bayesian", metric="fnr")["estimate"].values
-    assert report.attrs["inference"] == "elliptical"
+    assert report.attrs["inference"] == "hamiltonian"
     assert estimate[1] < estimate[2] < estimate[3]
     left = bg.loo(report)
     plain = bg.loo(bg.estimate(tally, bg.CrossedEffects(), seed=1))
@@ -186,7 +190,7 @@ def test_settings_that_cannot_be_meant(settings: dict[str, Any], message: str) -
 )
 def test_orders_that_do_not_fit_the_tally(ordered: Any, message: str | None) -> None:
     if message is None:  # a level that the tally lacks may lie between others
-        assert bg.estimate(trend(), bg.CrossedEffects(ordered=ordered), seed=1).attrs["inference"] == "elliptical"
+        assert bg.estimate(trend(), bg.CrossedEffects(ordered=ordered), seed=1).attrs["inference"] == "hamiltonian"
         return
     with pytest.raises(InputError, match=message):
         bg.estimate(trend(), bg.CrossedEffects(ordered=ordered), seed=1)

@@ -11,13 +11,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import InputError
-from bayesgroups.inference.collapsed.crossed.blocks import blocks_of
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior, FollowingSpace
-from bayesgroups.inference.collapsed.crossed.prior import Prior
-from bayesgroups.inference.collapsed.crossed.site_posterior import SitePosterior
 from bayesgroups.models import confusion
-from bayesgroups.models.shared.ordered_levels import ordered_blocks
-from bayesgroups.models.shared.subsets import subsets
 
 AGES = ("18", "25", "35", "50", "65")
 FACTORS = ["sel", "ppv", "for"]
@@ -48,19 +42,12 @@ def report(tally: xr.Dataset) -> xr.DataTree:
     return bg.estimate(tally, bg.ConfusionModel(ordered=("age",)), seed=1)
 
 
-def pair(tally: xr.Dataset) -> tuple[FollowingPredictor, FollowingPrior]:
-    components = subsets(tally)
-    predictor = FollowingPredictor(components.cells[:-1], np.empty((tally.sizes["subgroup"], 0)), 1.5, 1.1)
-    first, second = (Prior("half_normal", (scale,) * 2) for scale in (0.5, 0.15))
-    return predictor, FollowingPrior(first, second, 0.3, 0.3)
-
-
 def test_every_factor_has_a_share_and_levels_without_rows_are_interpolated(report: xr.DataTree) -> None:
     share = report["posterior"]["ordered_share"]
     assert share.dims == ("chain", "draw", "factor", "ordered")
     assert share["factor"].values.tolist() == FACTORS
     assert bool((share.mean(("chain", "draw")).sel(factor="sel") > 0.5).all())
-    assert (report.attrs["usable"], report.attrs["inference"]) == (1, "elliptical")
+    assert (report.attrs["usable"], report.attrs["inference"]) == (1, "hamiltonian")
     mean = report["posterior"]["mu"].mean(("chain", "draw")).sel(metric="sel").to_series()
     for sex in "fm":
         assert mean[f"25 | {sex}"] < mean[f"35 | {sex}"] < mean[f"50 | {sex}"]
@@ -80,43 +67,6 @@ def test_two_levels_have_no_order_to_the_byte(tally: xr.Dataset, settings: dict[
     reports = [bg.estimate(tally, bg.ConfusionModel(**each), seed=3) for each in (settings, {})]
     first, second = (each["posterior"]["cell_share"].drop_attrs() for each in reports)
     xr.testing.assert_identical(first, second)
-
-
-def test_without_shares_the_pair_that_follows_is_the_one_without_an_order(tally: xr.Dataset) -> None:
-    """Marginal likelihoods of both factors at shares of 0, against the dense formulas of the pair without an order."""
-    predictor, prior = pair(tally)
-    along = ordered_blocks(tally, subsets(tally), {"age": AGES}).without(2)
-    rng = np.random.default_rng(1)
-    y, v = rng.standard_normal(20), rng.uniform(0.1, 0.3, 20)
-    u = rng.standard_normal((4, prior.dimension))
-    given = SitePosterior(blocks_of(predictor, prior, along), y, v, np.zeros(20)).given(
-        np.column_stack([u, np.full((4, 2), -37.0)])
-    )
-    np.testing.assert_allclose(given.log_marginal, FollowingSpace(predictor, y, v).log_marginal(prior.scales(u)))
-
-
-def test_the_pair_has_the_covariance_of_its_formula(tally: xr.Dataset) -> None:
-    """Prior covariance of both predictors from the kernels, with a share of each and the slope between them."""
-    predictor, prior = pair(tally)
-    along = ordered_blocks(tally, subsets(tally), {"age": AGES}).without(2)
-    blocks = blocks_of(predictor, prior, along)
-    u = np.random.default_rng(2).standard_normal((1, blocks.dimension))
-    assert blocks.dimension == prior.dimension + 2
-    loadings = blocks.loadings(u)[0]
-    made = np.block(
-        [[sum(a[k] * b[k] * root @ root.T for k, root in enumerate(blocks.roots)) for b in loadings] for a in loadings]
-    )
-    tau, share = prior.scales(u[:, : prior.dimension])[0], blocks.shares(u)[0]
-    agree = predictor.cells[:, :, None] == predictor.cells[:, None, :]
-    walk = along.blocks[0].root @ along.blocks[0].root.T
-
-    def kernel(sds: Any, w: float) -> Any:
-        # age, ordered, and sex
-        return sds[0] ** 2 * ((1 - w) * agree[0] + w * walk) + sds[1] ** 2 * agree[1]
-
-    first, second, slope = kernel(tau[:2], share[0]), kernel(tau[2:4], share[1]), tau[4]
-    expected = np.block([[1.5**2 + first, slope * first], [slope * first, 1.5**2 + slope**2 * first + second]])
-    np.testing.assert_allclose(made, expected, atol=1e-12)
 
 
 def test_the_reverse_order_is_the_same_posterior(tally: xr.Dataset, report: xr.DataTree) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -243,27 +242,26 @@ def test_many_subgroups_are_partial_pooling_of_rates() -> None:
     assert found.tau.mean() == pytest.approx(other.tau.mean(), abs=0.01)
 
 
-@pytest.mark.parametrize(("more", "tries"), [(400, [False, True]), (25, [False])])
-def test_wider_sites_and_slices_are_tried_where_the_weights_are_not_good(
-    monkeypatch: pytest.MonkeyPatch, more: int, tries: list[bool]
+@pytest.mark.parametrize("subgroups", [30, 10])
+def test_chains_take_the_place_of_weights_that_are_not_good_or_slow(
+    monkeypatch: pytest.MonkeyPatch, subgroups: int
 ) -> None:
-    rng, tried = np.random.default_rng(12), []
-    cells, n = crossed(5, 6)[[0, 1, -1]], np.full(30, 3.0)
-    k, around = rng.binomial(3, 0.1, 30).astype(np.float64), engine._Sites.around
-
-    def counted(*arguments: Any, few: bool) -> engine._Sites:
-        tried.append(few)
-        return around(*arguments, few=few)
-
-    monkeypatch.setattr(engine._Sites, "around", counted)
-    monkeypatch.setattr(engine, "MAX_SUBGROUPS_WITH_WIDE_SITES", 5)
-    monkeypatch.setattr(engine, "MAX_SUBGROUPS_WITH_RETRY", more)
-    monkeypatch.setattr("bayesgroups.inference.importance.USABLE", -1.0)
-    predictor = Predictor(cells, np.empty((30, 0)), 1.5, 1.0)
-    found = engine.binomial(predictor, k, n, Prior("half_normal", (0.4,) * 3, residual_sd=0.3), rng, draws=1000)
-    assert tried == tries
-    assert (found.engine == "elliptical") == (more == 400)
-    assert found.eta.shape == (1000, 30)
+    rng = np.random.default_rng(12)
+    cells, n = crossed(5, 6)[[0, 1, -1]], np.full(30, 30.0)
+    k = rng.binomial(30, 0.3, 30).astype(np.float64)
+    monkeypatch.setattr(engine, "MAX_SUBGROUPS_IN_OWN_SPACE", subgroups)
+    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3, residual_sd=0.3)
+    engines = []
+    for usable in (0.7, -1.0):
+        monkeypatch.setattr("bayesgroups.inference.importance.USABLE", usable)
+        for answer in (
+            engine.binomial(predictor, k, n, prior, rng, draws=1000),
+            engine.gaussian(predictor, k / 30, 0.01 * np.ones(30), prior, rng, draws=1000),
+        ):
+            engines.append(answer.engine)
+            assert answer.eta.shape == (1000, 30)
+    good = "collapsed" if subgroups == 30 else "hamiltonian"
+    assert engines == [good, good, "hamiltonian", "hamiltonian"]
 
 
 def test_a_known_own_effect_is_the_same_in_both_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +270,7 @@ def test_a_known_own_effect_is_the_same_in_both_spaces(monkeypatch: pytest.Monke
     k = rng.binomial(n.astype(np.int64), 0.3).astype(np.float64)
     predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3, residual_sd=0.3)
     one = engine.binomial(predictor, k, n, prior, rng, draws=8000)
-    monkeypatch.setattr(engine, "MAX_SUBGROUPS_IN_OWN_SPACE", 5)
+    monkeypatch.setattr(engine, "MIN_SUBGROUPS_FOR_EFFECTS", 5)
     monkeypatch.setattr(engine, "MAX_SUBGROUPS_WITH_WIDE_SITES", 5)
     two = engine.binomial(predictor, k, n, prior, rng, draws=8000)
     assert (two.tau[:, -1] == 0.3).all()

@@ -24,7 +24,7 @@ from tests.recovery.sbc_records import (
     read_ranks,
 )
 from tests.recovery.studies.calibration_study import DRAWS
-from tests.recovery.studies.crossed_calibration import COUNTS, LIKELIHOODS, SEED, SLICES, STUDY, cells, main
+from tests.recovery.studies.crossed_calibration import CHAINS, COUNTS, LIKELIHOODS, SEED, STUDY, cells, main
 
 NAME = "crossed_effects"
 QUANTITIES = ["overall", "log_likelihood", *(f"tau[{k}]" for k in range(7)), *(f"mu[{n}]" for n in COUNTS)]
@@ -44,18 +44,18 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 
 def test_fits_pass_the_gate() -> None:
-    """One fit in a hundred may be left to NUTS; with a thousand draws so many are. Slices take one in twelve tables of rates.
+    """One fit in a hundred may be left to NUTS; with a thousand draws so many are. Chains take one in twelve tables of rates.
 
-    By slices alone one in fifteen is left, for a thousand draws of a chain are worth fewer than a thousand.
+    By chains alone one in fifteen is left, for a thousand draws of a chain are worth fewer than a thousand.
     """
     lines = lines_of(NAME, "fits")
-    fits = [fit for fit in lines if not fit["likelihood"].endswith(SLICES)]
-    alone = [fit for fit in lines if fit["likelihood"].endswith(SLICES)]
+    fits = [fit for fit in lines if not fit["likelihood"].endswith(CHAINS)]
+    alone = [fit for fit in lines if fit["likelihood"].endswith(CHAINS)]
     assert len(fits) >= 1000
     assert sum(int(fit["passed"]) for fit in alone) >= 0.93 * len(alone)
-    assert all(int(fit["slices"]) for fit in alone)
+    assert all(int(fit["chains"]) for fit in alone)
     failed = [fit for fit in fits if not int(fit["passed"])]
-    assert 0 < sum(int(fit["slices"]) for fit in fits) < 0.05 * len(fits)
+    assert 0 < sum(int(fit["chains"]) for fit in fits) < 0.05 * len(fits)
     assert all(fit["likelihood"] == "binomial" for fit in failed)
     several = [fit for fit in fits if int(fit["informative"]) > 1]
     assert len(several) >= 0.9 * len(fits)

@@ -40,7 +40,7 @@ PAPERS = {
 """Sources of interval methods, as the docstrings name them."""
 ENGINES = {
     "gibbs": "Nishimura, Suchard (2023), Shrinkage with shrunken shoulders, doi:10.1214/22-BA1308",
-    "elliptical": "Murray, Adams, MacKay (2010), Elliptical slice sampling, arXiv:1001.0175",
+    "hamiltonian": "Neal (2011), MCMC using Hamiltonian dynamics, arXiv:1206.1901",
     "nuts": NUTS_PAPER,
 }
 """Sources of engines; independent draws from the exact posterior have none of their own."""

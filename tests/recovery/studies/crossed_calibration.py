@@ -3,8 +3,8 @@
     python -m tests.recovery.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 
 Everything is drawn from the prior, data from the likelihood. The two files it writes, and the tests, are those of
-`tests.recovery.studies.calibration_study`. The engine weighs draws, and makes them by slices where weights are not good; with
-``slices`` they are so made everywhere. Beside the ranks it writes whether a fit was made by slices and whether it passed the gate,
+`tests.recovery.studies.calibration_study`. The engine weighs draws, and makes them by chains where weights are not good; with
+``chains`` they are so made everywhere. Beside the ranks it writes whether a fit was made by chains and whether it passed the gate,
 for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes (with a normal likelihood,
 that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
 """
@@ -28,16 +28,16 @@ from bayesgroups.report.diagnostics import usable
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
 LEVELS = (3, 2, 2)
-SLICES = ", slices"
+CHAINS = ", chains"
 COUNTS = (0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15)
 """Rows of the subgroups."""
 ROW_VARIANCE = 0.16
 """Variance of a row of a mean, in squared units of the metric."""
 OVERALL_SCALE = {"binomial": OVERALL_LOGIT, "normal": 0.5}
 TAU_SCALE = {"binomial": LOGIT_SCALE, "normal": ROW_SHARE * math.sqrt(ROW_VARIANCE)}
-LIKELIHOODS = ("binomial", "normal", "binomial, slices", "normal, slices")
-MEASURES = ("slices", "passed", "informative")
-"""What is written of a fit: made by slices (1 or 0), passed the gate, informative subgroups."""
+LIKELIHOODS = ("binomial", "normal", "binomial, chains", "normal, chains")
+MEASURES = ("chains", "passed", "informative")
+"""What is written of a fit: made by chains (1 or 0), passed the gate, informative subgroups."""
 REPLICATIONS = 500
 SEED = 20_241_119
 
@@ -64,21 +64,22 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     >>> list(truth) == list(draws), truth["tau[5]"].shape, draws["mu[0]"].shape, quality["passed"]
     (True, (1,), (999,), True)
     """
-    likelihood, slices = likelihood.removesuffix(SLICES), likelihood.endswith(SLICES)
+    likelihood, chains = likelihood.removesuffix(CHAINS), likelihood.endswith(CHAINS)
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_t(DEGREES, len(design)))
     eta = np.full(len(n), overall)
     for position, cell in enumerate(design):
         eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
-    # The known part of the own effects is larger in some subgroups than in others, which the engine allows.
-    known = (OWN_EFFECT * scale) ** 2 * (1 + 1 / np.maximum(n, 1))
+    # The known part of the residual effects is larger in some subgroups than in others, which weights allow; chains run along the
+    # directions of components where it is alike, as it is in every estimator.
+    known = (OWN_EFFECT * scale) ** 2 * (1 + (0 if chains else 1) / np.maximum(n, 1))
     eta += np.sqrt(known) * rng.standard_normal(len(n))
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
     prior = Prior("half_t", (scale,) * len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
-        posterior = (engine.binomial_by_slices if slices else engine.binomial)(
+        posterior = (engine.binomial_by_chains if chains else engine.binomial)(
             predictor, k, n, prior, rng, draws=DRAWS, known=known
         )
         informative = int(((k > 0) & (k < n)).sum())
@@ -88,7 +89,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     else:
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
-        sample = engine.gaussian_by_slices if slices else engine.gaussian
+        sample = engine.gaussian_by_chains if chains else engine.gaussian
         posterior = sample(predictor, z, v, prior, rng, draws=DRAWS, known=known)
         informative = int((n > 0).sum())
 
@@ -103,7 +104,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     for g, count in enumerate(COUNTS):
         truth[f"mu[{count}]"], draws[f"mu[{count}]"] = eta[g, None], posterior.eta[:, g]
     passed = usable(posterior.checks(likelihood))
-    return truth, draws, {"slices": posterior.mixing is not None, "passed": passed, "informative": informative}
+    return truth, draws, {"chains": posterior.mixing is not None, "passed": passed, "informative": informative}
 
 
 def fits(calibrations: Mapping[str, xr.Dataset]) -> dict[str, list[list[object]]]:

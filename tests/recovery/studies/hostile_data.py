@@ -8,7 +8,7 @@ none, which answer on 40 of them. A table is then estimated again, with ten time
 with a fixed number of draws, ten times with other seeds; `PartialPooling` is held to two-dimensional quadrature as well. A
 distance is in Monte Carlo errors of both answers together, the largest over the mean of every subgroup and metric and the
 probabilities beyond its 95 % limits, some 200 numbers; a word whose distance is beyond 4 answers once more with another seed,
-since chance does that in one table of a hundred. Errors are those of effective numbers of draws, but for weighted draws and slices,
+since chance does that in one table of a hundred. Errors are those of effective numbers of draws, but for weighted draws and short chains,
 of whose tails they say too much: there errors are those of sums over batches that are nearly independent, the draws that come from
 one weighted point or are of one chain.
 """
@@ -61,8 +61,8 @@ KINDS: dict[Kind, str] = {
 PER_KIND, FEW = 25, 5
 """Tables of every kind, and for words whose chains take long."""
 TIMES, BEYOND = 10, 4.0
-CHAINS = 100
-"""Chains of an answer made by slices."""
+GROUPS, CHAINS_OF_A_GROUP = 4, 16
+"""Of an answer made by many chains, a group of them after another."""
 SEED = 20_261_123
 LEVELS = list(itertools.product(*[range(2)] * 3))
 ATTRIBUTES = ["first", "second", "third"]
@@ -179,15 +179,17 @@ def effective(draws: FloatArray) -> FloatArray:
 
 
 def splits_of(report: xr.DataTree) -> IntArray | None:
-    """Batches (split, draw) of the draws, chains in turn: those of one weighted point, or of one slice chain; None for other draws.
+    """Batches (split, draw) of the draws, chains in turn: those of one weighted point, or of one short chain; None for other draws.
 
     Factors of a joint model are weighted one by one, and split the draws in as many ways.
     """
     posterior = report["posterior"].to_dataset()
     number = posterior.sizes["chain"] * posterior.sizes["draw"]
     checks = report["diagnostics"].to_dataset()["check"].values
-    if report.attrs["inference"] == "elliptical":
-        return np.asarray(np.arange(number)[None] * CHAINS // number)
+    if report.attrs["inference"] == "hamiltonian":
+        steps = -(-number // (GROUPS * CHAINS_OF_A_GROUP))
+        group, position = np.divmod(np.arange(number), number // GROUPS)
+        return np.asarray((group * CHAINS_OF_A_GROUP + position // steps)[None])
     if not any(str(name).endswith("importance ESS") for name in checks):
         return None
     if "factor_sd" in posterior:
@@ -213,7 +215,7 @@ Errors = Callable[[FloatArray, FloatArray, FloatArray | float], FloatArray]
 
 
 def errors_of(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> Errors:
-    """Errors by the batches of weighted draws and slices, or by effective numbers of draws."""
+    """Errors by the batches of weighted draws and short chains, or by effective numbers of draws."""
     batches = [splits_of(each) for each in (ours, *theirs)]
     if any(each is None for each in batches):
         number = effective(values_of(ours))

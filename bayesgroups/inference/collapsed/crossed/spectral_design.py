@@ -37,7 +37,7 @@ class Kernel(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Effects of their own: ``root`` (subgroup, effect), and a number they are multiplied by or the kernel that says it.
+    """Effects of their own: ``root`` (subgroup, effect), and their standard deviation or the kernel that says it.
 
     The second part follows the effects of the first but for its level.
     """
@@ -86,117 +86,94 @@ class Design:
 
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
-        spread, own = self._kernels(learned, part)
+        spread, own = self._kernels(learned, part, self.kernels)
         each = ((spread**2 * own) @ self.spectrum.power.T)[:, self.spectrum.kind]
         each += self.known[part]
         return np.maximum(each, SMALLEST_VARIANCE, out=each)
 
     def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `variance`."""
-        slope = np.zeros_like(learned)
-        spread, own = self._kernels(learned, part)
         by_kernel = (by_variance @ self.spectrum.member) @ self.spectrum.power
-        by_spread, by_own = 2 * spread * own * by_kernel, spread**2 * by_kernel
-        for column, kernel in enumerate(self.kernels):
-            position, share = self._positions(part, kernel)
-            slope[:, position] += by_spread[:, column]
-            if share is not None:
-                slope[:, share] += by_own[:, column] * (1 if kernel.follows else -1)
-        return slope
+        return self._kernels_slope(learned, part, self.kernels, by_kernel)
 
     def with_level(self, variance: FloatArray) -> FloatArray:
-        """Variances of the first part with its overall level."""
+        """Variances of a part with its overall level."""
         total = variance.copy()
         total[:, 0] += self.level
         return total
 
     def following(self, learned: FloatArray, variances: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
-        """Slope of the second part on the first along the directions, and the variance that is its own, with its level."""
-        follow = learned[:, self.coefficient]
-        slope = np.repeat(follow[:, None], self.spectrum.directions, axis=1)
-        own = variances[1].copy()
-        if self.level:
-            first = variances[0][:, 0]
-            slope[:, 0] = follow * first / (self.level + first)
-            own[:, 0] += self.level + follow**2 * self.level * first / (self.level + first)
-        return slope, own
+        """Slope of the second part on the first along the directions, and the variance that is its own, with its level.
+
+        The second follows the components of the first, and neither its level nor its residual effects of known variances.
+        """
+        follow = learned[:, self.coefficient, None]
+        followed, rest, total = self._followed(variances)
+        return follow * followed / total, self.with_level(variances[1]) + follow**2 * followed * rest / total
 
     def following_slope(
         self, learned: FloatArray, variances: list[FloatArray], by_slope: FloatArray, by_variance: FloatArray
     ) -> FloatArray:
         """Derivatives by the learned values from those by `following`, but for the second part's own variance."""
-        follow, slope = learned[:, self.coefficient], np.zeros_like(learned)
-        slope[:, self.coefficient] = by_slope.sum(axis=1)
-        if self.level:
-            first = variances[0][:, 0]
-            total = self.level + first
-            slope[:, self.coefficient] += by_slope[:, 0] * (first / total - 1)
-            slope[:, self.coefficient] += by_variance[:, 0] * 2 * follow * self.level * first / total
-            by_first = np.zeros_like(by_slope)
-            by_first[:, 0] = by_slope[:, 0] * follow * self.level / total**2
-            by_first[:, 0] += by_variance[:, 0] * (follow * self.level / total) ** 2
-            slope += self.variance_slope(learned, 0, by_first)
+        follow = learned[:, self.coefficient, None]
+        followed, rest, total = self._followed(variances)
+        by_first = by_slope * follow * rest / total**2 + by_variance * (follow * rest / total) ** 2
+        slope = self.variance_slope(learned, 0, by_first)
+        by_follow = by_slope * followed / total + by_variance * 2 * follow * followed * rest / total
+        slope[:, self.coefficient] += by_follow.sum(axis=1)
         return slope
 
-    def reach(self, learned: FloatArray, block: Block) -> FloatArray:
-        """Numbers that a block is multiplied by in every part, (draw, part)."""
-        reach = np.zeros((len(learned), self.parts))
-        reach[:, block.part] = self._loading(learned, block)
-        if self._handed_on(block):
-            reach[:, 1] = learned[:, self.coefficient] * reach[:, 0]
-        return reach
+    def _followed(self, variances: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Variances of the first part along the directions that the second follows, those that it does not, and their sum."""
+        followed = np.maximum(variances[0] - self.known[0], 0.0)
+        rest = self.with_level(self.known[:1])
+        return followed, rest, np.maximum(followed + rest, SMALLEST_VARIANCE)
 
-    def reach_slope(self, learned: FloatArray, block: Block, by_reach: FloatArray) -> FloatArray:
-        """Derivatives by the learned values, from those by `reach`."""
-        slope = np.zeros_like(learned)
-        by_loading = by_reach[:, block.part].copy()
-        if self._handed_on(block):
-            slope[:, self.coefficient] = by_reach[:, 1] * self._loading(learned, block)
-            by_loading += by_reach[:, 1] * learned[:, self.coefficient]
-        if isinstance(block.loading, Kernel):
-            spread, share = self._positions(block.part, block.loading)
-            root, by_share = self._root_of_share(learned, block.loading, share)
-            slope[:, spread] += by_loading * root
-            if share is not None:
-                slope[:, share] += by_loading * learned[:, spread] * by_share
-        return slope
-
-    def turned(self, effects: FloatArray, block: Block, sign: FloatArray) -> FloatArray:
-        """Effects of a block where learned values have other signs (draw, column) than before: their products stay."""
+    def block_variance(self, learned: FloatArray, block: Block) -> FloatArray:
+        """Variances of the effects of a block, (draw, effect)."""
         if not isinstance(block.loading, Kernel):
-            return effects
-        return effects * sign[:, self._positions(block.part, block.loading)[0], None]
+            each = np.full(len(learned), block.loading**2)
+        else:
+            spread, own = self._kernels(learned, block.part, (block.loading,))
+            each = np.maximum((spread**2 * own)[:, 0], SMALLEST_VARIANCE)
+        return np.repeat(each[:, None], block.root.shape[1], axis=1)
 
-    def _handed_on(self, block: Block) -> bool:
+    def block_slope(self, learned: FloatArray, block: Block, by_variance: FloatArray) -> FloatArray:
+        """Derivatives by the learned values, from those by `block_variance`."""
+        if not isinstance(block.loading, Kernel):
+            return np.zeros_like(learned)
+        return self._kernels_slope(learned, block.part, (block.loading,), by_variance.sum(axis=1, keepdims=True))
+
+    def handed_on(self, block: Block) -> bool:
+        """True if the second part follows the effects of a block."""
         return self.parts > 1 and block.part == 0 and isinstance(block.loading, Kernel)
-
-    def _loading(self, learned: FloatArray, block: Block) -> FloatArray:
-        if not isinstance(block.loading, Kernel):
-            return np.full(len(learned), block.loading)
-        spread, share = self._positions(block.part, block.loading)
-        return learned[:, spread] * self._root_of_share(learned, block.loading, share)[0]
-
-    @staticmethod
-    def _root_of_share(learned: FloatArray, kernel: Kernel, share: int | None) -> tuple[FloatArray, FloatArray]:
-        """Root of the part of a variance that a kernel has, and its derivative by the share."""
-        if share is None:
-            return np.ones(len(learned)), np.zeros(len(learned))
-        part = learned[:, share] if kernel.follows else 1 - learned[:, share]
-        root = np.sqrt(np.maximum(part, SMALLEST_VARIANCE))
-        return root, (0.5 if kernel.follows else -0.5) / root
 
     def _positions(self, part: int, kernel: Kernel) -> tuple[int, int | None]:
         share = None if kernel.share is None else self.shares_of(part).start + kernel.share
         return self.spreads(part).start + kernel.component, share
 
-    def _kernels(self, learned: FloatArray, part: int) -> tuple[FloatArray, FloatArray]:
-        """Standard deviations of the components of all kernels, and the parts of their variances that these have."""
-        own = np.ones((len(learned), len(self.kernels)))
-        for column, kernel in enumerate(self.kernels):
+    def _kernels(self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...]) -> tuple[FloatArray, FloatArray]:
+        """Standard deviations of the components of kernels, and the parts of their variances that these have."""
+        own = np.ones((len(learned), len(kernels)))
+        for column, kernel in enumerate(kernels):
             share = self._positions(part, kernel)[1]
             if share is not None:
                 own[:, column] = learned[:, share] if kernel.follows else 1 - learned[:, share]
-        return learned[:, [self._positions(part, kernel)[0] for kernel in self.kernels]], own
+        return learned[:, [self._positions(part, kernel)[0] for kernel in kernels]], own
+
+    def _kernels_slope(
+        self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...], by_kernel: FloatArray
+    ) -> FloatArray:
+        """Derivatives by the learned values, from those by the variances of kernels, (draw, kernel)."""
+        slope = np.zeros_like(learned)
+        spread, own = self._kernels(learned, part, kernels)
+        by_spread, by_own = 2 * spread * own * by_kernel, spread**2 * by_kernel
+        for column, kernel in enumerate(kernels):
+            position, share = self._positions(part, kernel)
+            slope[:, position] += by_spread[:, column]
+            if share is not None:
+                slope[:, share] += by_own[:, column] * (1 if kernel.follows else -1)
+        return slope
 
 
 def design_of(

@@ -5,8 +5,8 @@ Coordinates are those of what is learned, turned and scaled; for every part the 
 
     c_1 ~ Normal(0, L_1),    c_2 = slope c_1 + x_2,    x_2 ~ Normal(0, L_2)
 
-The overall levels are added to the first direction, the constant. The second part follows the first one's but for its level, so
-that slope and L_2 are there what they are given that sum.
+The overall levels are added to the first direction, the constant. The second part follows the components of the first, and neither
+its level nor its residual effects, so that slope and L_2 are what they are given all that c_1 is the sum of.
 """
 
 from __future__ import annotations
@@ -37,13 +37,12 @@ class Point(NamedTuple):
     slope: FloatArray
     """Of the second part along directions, (draw, direction), or nothing."""
     along: list[FloatArray]
-    effects: list[FloatArray]
+    effects: list[Transported]
+    """Of every block."""
     eta: FloatArray
     """Predictors (draw, part, subgroup)."""
     log_density: FloatArray
     gradient: FloatArray
-    pull: list[FloatArray]
-    """Derivatives of the log likelihood by the values that are new in a part, (draw, direction)."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,8 @@ class Target:
     observation: FloatArray
     origin: FloatArray
     root: FloatArray
+    data_of_blocks: tuple[tuple[FloatArray, FloatArray], ...]
+    """Precisions and observations of the effects of blocks, for their transport."""
     turns: tuple[FloatArray, ...] = ()
     """Of every part, the root by which its xi are made of coordinates, (direction, direction); none where they are coordinates."""
 
@@ -70,7 +71,8 @@ class Target:
         precision = np.stack([design.spectrum.squared(each) for each in weight]) + SMALLEST_PRECISION
         observation = design.spectrum.along(weight * eta) / precision
         learned = design.coordinates.dimension
-        return cls(design, likelihood, precision, observation, np.ones(learned), np.eye(learned))
+        blocks = tuple((weight[block.part] @ block.root**2, np.zeros(block.root.shape[1])) for block in design.blocks)
+        return cls(design, likelihood, precision, observation, np.ones(learned), np.eye(learned), blocks)
 
     @property
     def dimension(self) -> int:
@@ -86,7 +88,7 @@ class Target:
         """Everything at points (draw, coordinate)."""
         design = self.design
         first, *others = np.split(points, np.cumsum(self._sizes())[:-1], axis=1)
-        xi, effects = others[: design.parts], others[design.parts :]
+        xi = others[: design.parts]
         if self.turns:
             xi = [each @ turn.T for each, turn in zip(xi, self.turns, strict=True)]
         scaled = design.coordinates.at(self.origin + first @ self.root.T)
@@ -100,17 +102,26 @@ class Target:
             made.append(transported(variance, self.precision[1], self.observation[1] - inherited, xi[1]))
             along.append(inherited + made[1].values)
         eta = np.stack([design.spectrum.values(each) for each in along], axis=1)
-        sums = [effect @ block.root.T for block, effect in zip(design.blocks, effects, strict=True)]
+        effects = [
+            transported(design.block_variance(learned, block), *data, each)
+            for block, data, each in zip(design.blocks, self.data_of_blocks, others[design.parts :], strict=True)
+        ]
+        sums = [effect.values @ block.root.T for block, effect in zip(design.blocks, effects, strict=True)]
         for block, total in zip(design.blocks, sums, strict=True):
-            eta += design.reach(learned, block)[:, :, None] * total[:, None]
+            eta[:, block.part] += total
+            if design.handed_on(block):
+                eta[:, 1] += learned[:, design.coefficient, None] * total
         log_likelihood, by_eta = self.likelihood.at(eta)
-        log_density = log_likelihood + scaled.log_density + sum(each.log_density for each in made)
+        log_density = log_likelihood + scaled.log_density + sum(each.log_density for each in (*made, *effects))
         by_learned, by_effects = np.zeros_like(learned), []
         for block, effect, total in zip(design.blocks, effects, sums, strict=True):
-            log_density = log_density - 0.5 * (effect**2).sum(axis=1)
-            by_sum = (design.reach(learned, block)[:, :, None] * by_eta).sum(axis=1)
-            by_effects.append(by_sum @ block.root - effect)
-            by_learned += design.reach_slope(learned, block, (by_eta * total[:, None]).sum(axis=2))
+            by_sum = by_eta[:, block.part]
+            if design.handed_on(block):
+                by_sum = by_sum + learned[:, design.coefficient, None] * by_eta[:, 1]
+                by_learned[:, design.coefficient] += (by_eta[:, 1] * total).sum(axis=1)
+            by_effect = pulled(effect, by_sum @ block.root)
+            by_effects.append(by_effect.xi)
+            by_learned += design.block_slope(learned, block, by_effect.variance)
         pull = [design.spectrum.along(by_eta[:, part]) for part in range(design.parts)]
         by_xi, by_variance = [], []
         if design.parts > 1:
@@ -130,7 +141,7 @@ class Target:
         for part, each in enumerate(by_variance):
             by_learned += design.variance_slope(learned, part, each)
         gradient = np.concatenate([scaled.pull(by_learned) @ self.root, *by_xi, *by_effects], axis=1)
-        return Point(learned, variances, made, slope, along, effects, eta, log_density, gradient, pull)
+        return Point(learned, variances, made, slope, along, effects, eta, log_density, gradient)
 
     def refitted(self, points: FloatArray, *, turned: bool) -> tuple[Target, FloatArray]:
         """Target whose coordinates are fitted to points, and the same points in these.
@@ -152,16 +163,26 @@ class Target:
             xi.append(returned(made.variance, precision[part], observation[part] - other, made.values))
         learned = self.origin + points[:, : design.coordinates.dimension] @ self.root.T
         learned = np.where(design.coordinates.signed, np.abs(learned), learned)
-        signs = np.sign(point.learned * design.coordinates.at(learned).values)
-        effects = [
-            design.turned(effect, block, signs) for block, effect in zip(design.blocks, point.effects, strict=True)
-        ]
+        blocks, effects = [], []
+        for block, made in zip(design.blocks, point.effects, strict=True):
+            strength = weight[block.part] @ block.root**2 + SMALLEST_PRECISION
+            gain = made.variance * strength / (1 + made.variance * strength)
+            blocks.append((strength, made.values.mean(axis=0) / gain.mean(axis=0)))
+            effects.append(returned(made.variance, *blocks[-1], made.values))
         origin, root = self.origin, self.root
         if len(learned) > 1:
             origin, root = learned.mean(axis=0), _root(np.cov(learned.T).reshape(2 * learned.shape[1:]))
         turns = tuple(map(self._turn, precision, weight, point.made)) if turned and len(points) > 1 else ()
         xi = [np.linalg.solve(turn, each.T).T for turn, each in zip(turns, xi, strict=True)] if turns else xi
-        target = replace(self, precision=precision, observation=observation, origin=origin, root=root, turns=turns)
+        target = replace(
+            self,
+            precision=precision,
+            observation=observation,
+            origin=origin,
+            root=root,
+            data_of_blocks=tuple(blocks),
+            turns=turns,
+        )
         first = np.linalg.solve(root, (learned - origin).T).T
         return target, np.concatenate([first, *xi, *effects], axis=1)
 

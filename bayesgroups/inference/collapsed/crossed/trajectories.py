@@ -157,27 +157,20 @@ def _mode(target: Target) -> tuple[Target, FloatArray]:
 def _overall(point: Point, design: Design, rng: np.random.Generator) -> FloatArray:
     """Overall levels (draw, part): those of blocks, or drawn given the sums over all subgroups that they are a part of."""
     if not design.level:
-        levels = [(block, effect) for block, effect in zip(design.blocks, point.effects, strict=True)][: design.parts]
-        return np.concatenate(
-            [effect * float(block.loading) for block, effect in levels if not isinstance(block.loading, Kernel)], axis=1
-        )
-    number, root = design.spectrum.directions, np.sqrt(design.spectrum.directions)
-    first = 1 / point.variances[0][:, 0]
-    precision = np.zeros((len(first), design.parts, design.parts))
-    precision[:, range(design.parts), range(design.parts)] = number / design.level
-    precision[:, 0, 0] += number * first
-    linear = root * first[:, None] * point.along[0][:, :1]
+        return np.concatenate([effect.values for effect in point.effects[: design.parts]], axis=1)
+    number, variance = design.spectrum.directions, design.level / design.spectrum.directions
+    covariance = np.zeros((len(point.eta), design.parts, design.parts))
+    covariance[:, 0, 0] = point.made[0].variance[:, 0]
     if design.parts > 1:
-        follow, second = point.learned[:, design.coefficient], 1 / point.variances[1][:, 0]
-        precision[:, 0, 0] += number * follow**2 * second
-        precision[:, 0, 1] = precision[:, 1, 0] = -number * follow * second
-        precision[:, 1, 1] += number * second
-        gap = root * second * (point.along[1][:, 0] - follow * point.along[0][:, 0])
-        linear = np.column_stack([linear[:, 0] - follow * gap, gap])
-    factor = np.linalg.cholesky(precision)
-    mean = np.linalg.solve(precision, linear[..., None])
-    noise = np.linalg.solve(np.swapaxes(factor, 1, 2), rng.standard_normal((*linear.shape, 1)))
-    return np.asarray((mean + noise)[..., 0])
+        slope = point.slope[:, 0]
+        covariance[:, 0, 1] = covariance[:, 1, 0] = slope * covariance[:, 0, 0]
+        covariance[:, 1, 1] = slope * covariance[:, 0, 1] + point.made[1].variance[:, 0]
+    inverse = np.linalg.inv(covariance)
+    sums = np.stack([each[:, 0] for each in point.along], axis=1)
+    mean = np.sqrt(number) * variance * (inverse @ sums[..., None])[..., 0]
+    left = variance * np.eye(design.parts) - number * variance**2 * inverse
+    noise = np.linalg.cholesky(left) @ rng.standard_normal((*sums.shape, 1))
+    return np.asarray(mean + noise[..., 0])
 
 
 def _beta(point: Point, design: Design) -> FloatArray:
@@ -185,5 +178,5 @@ def _beta(point: Point, design: Design) -> FloatArray:
     levels = 0 if design.level else design.parts
     for block, effect in list(zip(design.blocks, point.effects, strict=True))[levels:]:
         if not isinstance(block.loading, Kernel):
-            return np.asarray(effect * block.loading)
+            return effect.values
     return np.empty((len(point.eta), 0))

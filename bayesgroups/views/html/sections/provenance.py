@@ -14,7 +14,7 @@ from bayesgroups.views.html.words import json_of
 
 _ENGINES = {
     "collapsed": "independent draws from the exact posterior",
-    "elliptical": "elliptical slice sampling of the exact posterior",
+    "hamiltonian": "Hamiltonian Monte Carlo of the exact posterior, along its directions",
     "gibbs": "Gibbs sampling",
     "nuts": "Hamiltonian Monte Carlo (NUTS)",
     "nuts_jax": "Hamiltonian Monte Carlo (NUTS), compiled by JAX",
