@@ -115,3 +115,12 @@ def test_the_penalty_has_the_published_points() -> None:
 def test_fractions_of_the_penalty_can_be_chosen(population: levels.ClinicalPopulation) -> None:
     curve = penalty_curve(population, 1, fractions=(1.0, 0.1))
     assert sorted(set(curve["fraction"])) == [0.1, 1.0]
+
+
+def test_what_the_overview_says_of_it(record: pd.DataFrame) -> None:
+    text = (DOCS.parent / "papers.md").read_text(encoding="utf-8")
+    means = record.groupby(["estimator", "subgroups", "level"])["coverage"].mean()
+    assert f"they cover {100 * means['model-based, clinical', 'all', 0.95]:.0f} % at 95 %" in text
+    small = means["standard, bootstrap percentiles", "small"]
+    assert "about half of small subgroups at 80 % and above" in text
+    assert small.loc[[0.8, 0.9, 0.95]].between(0.44, 0.56).all()
