@@ -7,7 +7,7 @@ logarithm of the number of words that were said, since durations are not among t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LENGTH = "log_words"
-UNITS = {"clips of speakers": "robust", "speakers": "mean"}
+UNITS: Mapping[str, Literal["robust", "mean"]] = {"clips of speakers": "robust", "speakers": "mean"}
 """Analyses of the tally, by what a row of it is."""
 ANSWERS = {
     ("no_pooling", "frequentist"): "standard",
@@ -62,7 +62,7 @@ def regressions(clips: pd.DataFrame, by: Mapping[str, list[str]], metric: str, s
     Returns
     -------
     xr.Dataset
-        ``estimate``, ``lower``, ``upper`` along ``unit``, ``answer`` and ``subgroup``, and ``rows`` per subgroup.
+        ``estimate``, ``lower``, ``upper`` along ``unit``, ``answer`` and ``subgroup``.
     """
     parts = []
     for unit, analysis in UNITS.items():
@@ -88,7 +88,7 @@ def regressions(clips: pd.DataFrame, by: Mapping[str, list[str]], metric: str, s
 
 def pull_table(answers: xr.Dataset) -> str:
     """A Markdown table: the spread of estimates over subgroups with clips, and the mean width, relative to the standard ones."""
-    observed = np.isfinite(answers["estimate"].sel(answer="standard"))
+    observed = answers["estimate"].sel(answer="standard").notnull()  # noqa: PD004 (xarray)
     rows = []
     for unit in UNITS:
         at_unit = answers.sel(unit=unit).where(observed.sel(unit=unit))

@@ -136,7 +136,7 @@ def _target(frame: pd.DataFrame, value: str) -> FloatArray:
         raise InputError("the frame has no rows; give at least one")
     if not is_numeric_dtype(frame[value]):
         raise InputError(f"column {value!r} holds {frame[value].dtype}; expected numbers, or 0 and 1")
-    values = frame[value].to_numpy(dtype=np.float64, na_value=np.nan)
+    values = np.asarray(frame[value].to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
     if not np.isfinite(values).all():
         number = int((~np.isfinite(values)).sum())
         raise InputError(f"column {value!r} has {number} missing or infinite values; drop or fill these rows")

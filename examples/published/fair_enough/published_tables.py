@@ -59,7 +59,7 @@ def selections_again(runs: pd.DataFrame, chosen: Mapping[tuple[str, str], str]) 
             for goal, values in zip(("performance", "fairness"), goals, strict=True):
                 line[f"{split}_{goal}"] = float(values.mean())
                 line[f"{split}_{goal}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-            line[f"{split}_distance"] = float(np.hypot(*(100 - values.mean() for values in goals)))
+            line[f"{split}_distance"] = float(np.hypot(100 - goals[0].mean(), 100 - goals[1].mean()))
         lines.append(line)
     return pd.DataFrame(lines).set_index(["criterion", "method"])
 

@@ -225,8 +225,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write(given.record, as_csv(lines_of(answers)))
     write(given.record.with_name("regression_forest.csv"), as_csv(forest_lines(answers)))
     points = [
-        PenaltyLine(*(str(value) if isinstance(value, str) else float(value) for value in row))
-        for row in curve.to_numpy().tolist()
+        PenaltyLine(str(metric), str(size), *(float(number) for number in part))
+        for metric, size, *part in curve.to_numpy().tolist()
     ]
     write(given.record.with_name("regression_penalty.csv"), as_csv(points))
 

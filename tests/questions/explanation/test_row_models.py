@@ -143,7 +143,7 @@ def test_frames_without_rows_and_others_are_refused() -> None:
     with pytest.raises(InputError, match="the frame has no rows"):
         bg.goodness_of_fit_rows(clips().head(0), ["1", "sex"], "wer")
     with pytest.raises(InputError, match="frame= is a dict; give a pandas DataFrame"):
-        bg.goodness_of_fit_rows(clips().to_dict(), ["1", "sex"], "wer")  # type: ignore[arg-type]
+        bg.goodness_of_fit_rows(clips().to_dict(), ["1", "sex"], "wer")
 
 
 def test_formulas_of_too_many_columns_are_refused() -> None:
