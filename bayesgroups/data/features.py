@@ -131,8 +131,9 @@ def row_matrix(rows: pd.DataFrame, formula: str) -> FloatArray:
     by_name: dict[str, _Columns] = {}
     for name in dict.fromkeys(name for term in terms for name in term):
         column = rows[name]
-        if column.isna().any():
-            raise InputError(f"column {name!r} has {int(column.isna().sum())} missing values; drop or fill these rows")
+        missing = int(np.count_nonzero(column.isna().to_numpy()))
+        if missing:
+            raise InputError(f"column {name!r} has {missing} missing values; drop or fill these rows")
         if is_numeric_dtype(column) and not is_bool_dtype(column):
             values = column.to_numpy(dtype=np.float64)
             if not np.isfinite(values).all():

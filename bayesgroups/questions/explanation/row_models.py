@@ -150,8 +150,9 @@ def _codes(frame: pd.DataFrame, cluster: str | None) -> IndexArray:
         return np.arange(len(frame))
     if cluster not in frame.columns:
         raise InputError(f"cluster={cluster!r} is no column; {near_misses(cluster, map(str, frame.columns))}")
-    if frame[cluster].isna().any():
-        raise InputError(f"column {cluster!r} has {int(frame[cluster].isna().sum())} missing values; drop these rows")
+    missing = int(np.count_nonzero(frame[cluster].isna().to_numpy()))
+    if missing:
+        raise InputError(f"column {cluster!r} has {missing} missing values; drop these rows")
     return np.asarray(pd.factorize(frame[cluster])[0], dtype=np.int64)
 
 
