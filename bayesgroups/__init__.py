@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from bayesgroups.questions.disparities.reporting import reporting_checklist
     from bayesgroups.questions.explanation.attribution import variance_attribution
     from bayesgroups.questions.explanation.nested_models import goodness_of_fit
+    from bayesgroups.questions.explanation.row_models import goodness_of_fit_rows
     from bayesgroups.questions.judges import judge_corrected, rows_to_label
     from bayesgroups.questions.loo import loo
     from bayesgroups.questions.maihda.maihda import maihda
@@ -92,6 +93,7 @@ _NAMES = {
     "questions.explanation.attribution": ("variance_attribution",),
     "questions.maihda.maihda": ("maihda",),
     "questions.explanation.nested_models": ("goodness_of_fit",),
+    "questions.explanation.row_models": ("goodness_of_fit_rows",),
     "frequentist.bounds": ("disagreement_tally", "disagreement_bounds"),
     "questions.disparities.between_group_variance": ("between_group_variance",),
     "questions.disparities.disparity": ("disparity",),
@@ -153,8 +155,8 @@ __all__ = [  # noqa: RUF022
     "compare", "loo", "save_report", "open_report", "add_groups", "report_from_draws", "write_html", "write_systems_html",
     "citations", "plots", "run_analysis", "interop",
     # Questions
-    "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit", "aggregate",
-    "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",
+    "contrasts", "disparity", "between_group_variance", "variance_attribution", "maihda", "goodness_of_fit",
+    "goodness_of_fit_rows", "aggregate", "impact_ratios", "reporting_checklist", "poststratify", "PopulationSample",
     "certify", "discoveries", "fairness_definitions", "margins", "ranks", "simultaneous_intervals",
     "auc_intervals", "calibration_curve", "roc_curve", "threshold_curve", "disagreement_bounds",
     "auc_pfc", "compare_auc_pfc", "distance_to_optimum", "pareto_frontier", "select_model",

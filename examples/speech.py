@@ -23,6 +23,8 @@ import pandas as pd
 import xarray as xr
 
 import bayesgroups as bg
+from examples import pictures
+from examples import speech_regression as regression
 from examples.pages import PAGES, fill, table
 
 BY = {
@@ -53,6 +55,7 @@ def clips_with_sex_and_age(everyone: pd.DataFrame) -> pd.DataFrame:
             "age": age,
             "wer": clips["errors_norm"] / clips["ref_words_norm"],
             "wer_trimmed": clips["errors_raw_tailclean"] / clips["ref_words"],
+            regression.LENGTH: np.log(clips["ref_words_norm"]),
         }
     )
 
@@ -182,7 +185,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(effects.round(2).to_string())
     print(tests.round(4).to_string())
     if asked.output is not None:
-        fill(asked.output, numbers(everyone, clips, tallies, answers, effects, tests), prose=PAGE)
+        fitted = regression.regressions(clips, BY, "wer", asked.seed)
+        made = numbers(everyone, clips, tallies, answers, effects, tests) | {
+            "pull": regression.pull_table(fitted),
+            "tests of rows": regression.test_table(regression.tests_of_rows(clips, "wer")),
+        }
+        fill(asked.output, made, prose=PAGE)
+        with pictures.style():
+            pictures.save({"speech_regression.svg": regression.forest(fitted)}, asked.output.parent)
         print(f"written: {asked.output}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -102,6 +103,50 @@ def subgroup_frame(tally: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(data, index=pd.Index([str(label) for label in tally["subgroup"].values], name="subgroup"))
 
 
+def row_matrix(rows: pd.DataFrame, formula: str) -> FloatArray:
+    """Lay out features of rows as columns (row, column), without the intercept.
+
+    Parameters
+    ----------
+    rows : pandas DataFrame
+        Numbers are explanatory, centred and scaled; all else is a level, with an indicator for each.
+    formula : str
+        As in `feature_matrix`, over the columns of the rows.
+
+    Raises
+    ------
+    InputError
+        If the formula cannot be read, or a column that it names has a missing or an infinite value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row_matrix(pd.DataFrame({"site": ["a", "a", "b", "b"], "visits": [1, 3, 1, 3]}), "site + visits").tolist()
+    [[1.0, 0.0, -1.0], [1.0, 0.0, 1.0], [0.0, 1.0, -1.0], [0.0, 1.0, 1.0]]
+    """
+    import pandas as pd
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    terms = parse_terms(formula, [str(name) for name in rows.columns])
+    by_name: dict[str, _Columns] = {}
+    for name in dict.fromkeys(name for term in terms for name in term):
+        column = rows[name]
+        missing = int(np.count_nonzero(column.isna().to_numpy()))
+        if missing:
+            raise InputError(f"column {name!r} has {missing} missing values; drop or fill these rows")
+        if is_numeric_dtype(column) and not is_bool_dtype(column):
+            values = column.to_numpy(dtype=np.float64)
+            if not np.isfinite(values).all():
+                raise InputError(f"column {name!r} has an infinite value; drop or fill these rows")
+            by_name[name] = _Columns(_standardised(values, np.ones(len(values)))[:, None], (name,))
+        else:
+            by_name[name] = _indicators(pd.DataFrame({name: pd.Categorical(column.astype(str))}), name)
+    _check_size(formula, terms, by_name, len(rows), "rows")
+    return np.concatenate(
+        [np.empty((len(rows), 0)), *(_product([by_name[name] for name in term]).values for term in terms)], axis=1
+    )
+
+
 def feature_matrix(tally: xr.Dataset, formula: str | None = None, *, identities: bool = True) -> FeatureMatrix:
     """Lay out the features of the subgroups of a tally as columns.
 
@@ -161,12 +206,7 @@ def feature_matrix(tally: xr.Dataset, formula: str | None = None, *, identities:
     by_name: dict[str, _Columns] = {}
     for name in dict.fromkeys(name for term in terms for name in term):
         by_name[name] = _indicators(frame, name) if name in by else _explanatory(frame, name, levels, weight)
-    columns = sum(math.prod(by_name[name].values.shape[1] for name in term) for term in terms)
-    if columns * len(frame) > MAX_NUMBERS:
-        raise InputError(
-            f"formula {formula!r} asks for {columns:,} columns for {len(frame):,} subgroups; leave out products of many "
-            "columns, as by (a + b + c)**2 in place of a * b * c"
-        )
+    _check_size(formula, terms, by_name, len(frame), "subgroups")
     for term in terms:
         first, *further = term
         kind = "interaction" if further else "attribute" if first in by else "explanatory"
@@ -183,6 +223,17 @@ def feature_matrix(tally: xr.Dataset, formula: str | None = None, *, identities:
         names += [name for name, varies in zip(block.names, vary, strict=True) if varies]
         kinds += [kind] * int(vary.sum())
     return FeatureMatrix(np.concatenate(values, axis=1), tuple(names), tuple(kinds))
+
+
+def _check_size(
+    formula: str | None, terms: Sequence[tuple[str, ...]], by_name: Mapping[str, _Columns], number: int, units: str
+) -> None:
+    columns = sum(math.prod(by_name[name].values.shape[1] for name in term) for term in terms)
+    if columns * number > MAX_NUMBERS:
+        raise InputError(
+            f"formula {formula!r} asks for {columns:,} columns for {number:,} {units}; leave out products of many "
+            "columns, as by (a + b + c)**2 in place of a * b * c"
+        )
 
 
 def _indicators(frame: pd.DataFrame, name: str) -> _Columns:

@@ -40,6 +40,7 @@ NOT_ASKED_FOR = {
     "PopulationSample": "poststratify --sampled",
     "citations": "gives text for a bibliography, of a report in memory",
     "word_errors": "takes texts in memory",
+    "goodness_of_fit_rows": "takes rows in memory",
     "subsampling": "takes a model to train",
     "calibrate": "takes a function that draws truths, data and posteriors",
 }

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from examples import speech
+import bayesgroups as bg
+from examples import speech, speech_regression
 from tests.public_data import public_data
 from tests.recovery.remade import assert_same_page
 
@@ -44,6 +45,7 @@ def test_from_the_file_to_the_page(inside: str, tmp_path: Path, capsys: pytest.C
     assert f"out of {len(clips):,} clips of 300 speakers" in text
     assert "Their table of clips is not available" in text
     assert "| female / sixties and older |" in text
+    assert (tmp_path / "speech_regression.svg").is_file()
     assert "nan" not in text.lower()
     assert str(tmp_path) not in text
     assert "female | forties" in capsys.readouterr().out
@@ -74,3 +76,24 @@ def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtur
     speech.main(["--data", str(public_data("asr_commonvoice")), "--seed", "1", "--output", str(page)])
     assert_same_page(page.read_text(encoding="utf-8"), PAGE.read_text(encoding="utf-8"))
     assert "written" in capsys.readouterr().out
+
+
+def test_tests_of_rows_are_those_of_the_public_function() -> None:
+    """Made-up clips: the table has the numbers of `bayesgroups.goodness_of_fit_rows`, and subgroup means have none of four."""
+    clips = speech.clips_with_sex_and_age(made_up())
+    tests = speech_regression.tests_of_rows(clips, "wer")
+    by_hand = bg.goodness_of_fit_rows(clips, speech_regression.CHAIN, "wer", cluster="speaker")
+    lines = tests[(tests["ages"] == "six") & (tests["unit"] == "clips of speakers")]
+    assert lines["p"].to_list() == by_hand["robust_p_value"].values.tolist()
+    two = tests[tests["ages"] == "two"]
+    assert two["on means"].isna().to_list() == [False, True, True] * 3
+    assert np.isfinite(two["p"]).all()
+    assert speech_regression.test_table(tests).count("\n") == 1 + 6
+
+
+def test_speakers_are_means_of_their_clips() -> None:
+    clips = speech.clips_with_sex_and_age(made_up())
+    people = speech_regression.speakers_of(clips)
+    assert people["speaker"].is_unique
+    first = clips[clips["speaker"] == people["speaker"][0]]
+    assert people["wer"][0] == pytest.approx(first["wer"].mean())

@@ -56,7 +56,8 @@ def goodness_of_fit(
     ----------
     tally : xr.Dataset
         A tally. It decides what a row is: where rows come in clusters (patients, speakers), tests of a tally of rows reject too
-        often; tally one row per cluster and subgroup (its mean) instead, so that ``count`` is the number of clusters.
+        often; tally one row per cluster and subgroup (its mean) instead, so that ``count`` is the number of clusters. With few
+        subgroups, or features that vary within them, see `bayesgroups.goodness_of_fit_rows`.
     formulas : sequence of str, or mapping from names to formulas
         At least two models, each within the next, the smallest first; see `bayesgroups.data.features` for what
         a formula may say. ``"1"`` is the intercept alone, which every model has. No model has an indicator per
@@ -119,9 +120,9 @@ def goodness_of_fit(
     [0.2569, 0.0822]
     """
     check_tally(tally)
-    models = _models(formulas)
+    models = named_models(formulas)
     designs = [_design(tally, formula) for formula in models.values()]
-    _check_nested(list(models), designs)
+    check_nested(list(models), designs)
     cells = ("metric", "subgroup")
     z, variance, count = (tally[name].transpose(*cells).values for name in ("estimate", "sampling_variance", "count"))
     metrics = tally.sizes["metric"]
@@ -146,7 +147,7 @@ def goodness_of_fit(
         root = np.sqrt(weight[defined])
         target = root * z[i, defined]
         fits = [_fit(root[:, None] * design[defined], target) for design in designs]
-        rss[i] = [_squares(target - fit.fitted) for fit in fits]
+        rss[i] = [squares(target - fit.fitted) for fit in fits]
         rank[i] = [fit.rank for fit in fits]
         for j, (small, large) in enumerate(itertools.pairwise(fits)):
             tested, reasons[i, j] = _compare(target, small, large, noise)
@@ -174,7 +175,8 @@ def goodness_of_fit(
     )
 
 
-def _models(formulas: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+def named_models(formulas: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    """Formulas by the names of their models, the smallest first; an InputError if there are fewer than two."""
     if isinstance(formulas, str):
         raise InputError(f"formulas={formulas!r} is one formula; give nested ones, as ['1', {formulas!r}]")
     models = dict(formulas) if isinstance(formulas, Mapping) else {formula: formula for formula in formulas}
@@ -202,28 +204,30 @@ def _design(tally: xr.Dataset, formula: str) -> FloatArray:
     return np.concatenate([np.ones((len(values), 1)), values], axis=1)
 
 
-def _basis(design: FloatArray) -> FloatArray:
-    """Orthonormal basis (subgroup, rank) of the columns, by singular values."""
+def basis(design: FloatArray) -> FloatArray:
+    """Orthonormal basis (unit, rank) of the columns, by singular values."""
     left, singular, _ = np.linalg.svd(design, full_matrices=False)
     return left[:, singular > TOLERANCE * singular.max(initial=0.0)]
 
 
 def _fit(design: FloatArray, target: FloatArray) -> _Fit:
-    basis = _basis(design)
-    fitted = basis @ (basis.T @ target)
-    return _Fit(fitted + basis @ (basis.T @ (target - fitted)), basis.shape[1])  # once more, for the last digits
+    columns = basis(design)
+    fitted = columns @ (columns.T @ target)
+    return _Fit(fitted + columns @ (columns.T @ (target - fitted)), columns.shape[1])  # once more, for the last digits
 
 
-def _check_nested(names: Sequence[str], designs: Sequence[FloatArray]) -> None:
+def check_nested(names: Sequence[str], designs: Sequence[FloatArray]) -> None:
+    """Refusal, as an InputError, of a model that is not within the next."""
     for (small, first), (large, second) in itertools.pairwise(zip(names, designs, strict=True)):
-        if _basis(np.concatenate([second, first], axis=1)).shape[1] > _basis(second).shape[1]:
+        if basis(np.concatenate([second, first], axis=1)).shape[1] > basis(second).shape[1]:
             raise InputError(
                 f"model {small!r} is not within model {large!r}; give nested models, the smallest first, so that each "
                 "has all terms of the one before it"
             )
 
 
-def _squares(residual: FloatArray) -> float:
+def squares(residual: FloatArray) -> float:
+    """Sum of squares."""
     return float(residual @ residual)
 
 
@@ -238,8 +242,8 @@ def _compare(target: FloatArray, small: _Fit, large: _Fit, noise: _Noise) -> tup
     if df1 == 0:
         return tests, "no new directions"
     # The models are nested: the drop in the residual squares is the square of the shift in the fit.
-    gain, left = _squares(large.fitted - small.fitted), _squares(target - large.fitted)
-    exact = TOLERANCE**2 * _squares(target)
+    gain, left = squares(large.fitted - small.fitted), squares(target - large.fitted)
+    exact = TOLERANCE**2 * squares(target)
     reasons = []
     if df2 <= 0:
         reasons.append("no residual degrees of freedom")

@@ -18,6 +18,12 @@ Groups = Literal["both", "gender"]
 Split = Literal["dev", "test"]
 SUBGROUPS = ("male | high", "male | low", "female | high", "female | low")
 """Gender and the wealth of the economy, as the files number them from 0."""
+PROFESSIONS = (
+    "accountant", "architect", "attorney", "chiropractor", "comedian", "composer", "dentist", "dietitian", "dj", "filmmaker",
+    "interior_designer", "journalist", "model", "nurse", "painter", "paralegal", "pastor", "personal_trainer", "photographer",
+    "physician", "poet", "professor", "psychologist", "rapper", "software_engineer", "surgeon", "teacher", "yoga_teacher",
+)  # fmt: skip
+"""Names of the labels, as the files number them from 0."""
 _GOALS = ("dev_performance", "dev_fairness", "test_performance", "test_fairness")
 _CONFUSION = "bios_both_confusion.csv"
 

@@ -24,14 +24,14 @@ from bayesgroups.questions.tradeoffs.runs import points_from_runs
 from bayesgroups.questions.tradeoffs.selection import select_model
 from bayesgroups.questions.tradeoffs.uncertainty import compare_auc_pfc
 from examples import pictures
-from examples.pages import PAGES, fill
+from examples.pages import PAGES, blocks, fill
 from examples.published.data.bios import Split, load_bios_confusion, load_bios_runs
+from examples.published.fair_enough import confusion_figures, published_tables
 from examples.published.fair_enough import model_selection_figures as figures
 from examples.published.fair_enough.model_selection_page import (
     AGGREGATES,
     ANCHOR,
     AUC,
-    BEST,
     METHODS,
     THRESHOLDS,
     AggregateLine,
@@ -106,6 +106,7 @@ def areas(by_method: Mapping[str, Candidates]) -> list[AreaLine]:
 
 def selections(by_method: Mapping[str, Candidates], plain: tuple[float, float]) -> list[SelectionLine]:
     """Select by every criterion, as published and on development data alone."""
+    printed = published_tables.printed_selections()["test_distance"]
     lines = []
     for criterion in CRITERIA:
         for name, splits in by_method.items():
@@ -122,11 +123,10 @@ def selections(by_method: Mapping[str, Candidates], plain: tuple[float, float]) 
                 )
                 ours = select_model(splits.dev_draws, criterion, test=splits.test, vanilla=vanilla)
             assert published is not None
-            best = BEST[criterion]
             lines.append(
                 SelectionLine(
-                    criterion, name, 100 * published.test_dto, best[1] if best[0] == name else np.nan,
-                    int(not published.feasible), *_ours(ours),
+                    criterion, name, published.candidate, 100 * published.test_dto, round(float(printed[criterion, name]), 2),
+                    published.feasible, *_ours(ours),
                 )
             )  # fmt: skip
     return lines
@@ -171,23 +171,30 @@ def fairness_of_checkpoints(path: str | Path, split: Split) -> xr.DataArray:
 
 
 def draw(
-    runs: pd.DataFrame, by_method: Mapping[str, Candidates], counts: xr.DataArray, output: Path, *, seed: int
+    runs: pd.DataFrame, by_method: Mapping[str, Candidates], folder: Path, output: Path, *, seed: int
 ) -> PictureTables:
     """Draw the figures beside the page and make the tables that go with them."""
     by_iteration = figures.iterations(runs)
+    counts, on_dev = load_bios_confusion(folder, "test"), load_bios_confusion(folder, "dev")
+    means = {name: splits.test for name, splits in by_method.items()}
     points = figures.posterior_points(counts, seed=seed)
     plain = figures.plug_in(counts)
     with pictures.style():
         drawn = {
+            "1": confusion_figures.rates_figure(on_dev),
             "3": figures.iteration_figure(by_iteration),
             "4": figures.methods_figure({name: splits.test_draws for name, splits in by_method.items()}, ANCHOR),
             "5": figures.parts_figure(by_method["INLP"].test, ANCHOR),
+            "6": confusion_figures.confusion_figure(on_dev),
+            "7": figures.ideal_figure(by_method["INLP"].test, ANCHOR),
             "posterior": figures.posterior_figure(points, plain),
         }
     pictures.save({f"model_selection_{name}.svg": figure for name, figure in drawn.items()}, output.parent)
     return PictureTables(
         figures.iteration_table(by_iteration),
-        figures.part_table({name: splits.test for name, splits in by_method.items()}, ANCHOR),
+        figures.part_table(means, ANCHOR),
+        figures.ideal_table(means, ANCHOR),
+        confusion_figures.gap_table(on_dev),
         figures.posterior_table(points, plain),
     )
 
@@ -203,17 +210,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     runs = load_bios_runs(given.data)
     by_method = candidates(runs, draws=given.draws, seed=given.seed)
-    drawn = draw(runs, by_method, load_bios_confusion(given.data, "test"), given.output, seed=given.seed)
+    drawn = draw(runs, by_method, given.data, given.output, seed=given.seed)
+    selected = selections(by_method, plain_model(runs))
+    again = published_tables.selections_again(runs, {(line.criterion, line.method): line.setting for line in selected})
     made = numbers(
         areas(by_method),
-        selections(by_method, plain_model(runs)),
+        selected,
         aggregates(load_bios_confusion(given.data, "dev").sel(epoch=EPOCH, drop=True)),
         plain=plain_model(runs),
         tried=settings_tried(by_method),
         pictures=drawn,
-    )
+    ) | {
+        "agreement": published_tables.agreement(again),
+        "table 5": published_tables.selection_table(again),
+        "table 4": published_tables.equal_distance_table(),
+    }
     fill(given.output, made, prose=PAGE)
-    print("\n\n".join(made.values()))
+    print("\n\n".join(blocks(given.output.read_text(encoding="utf-8")).values()))
 
 
 def settings_tried(by_method: Mapping[str, Candidates]) -> dict[str, int]:

@@ -79,7 +79,14 @@ def synthetic_populations(diabetes: Population, admissions: pd.DataFrame) -> lis
     return synthetic
 
 
-def penalty_curve(population: Population, draws: int, seed: int = SEED, *, executor: Executor = HERE) -> pd.DataFrame:
+def penalty_curve(
+    population: Population,
+    draws: int,
+    seed: int = SEED,
+    *,
+    fractions: Sequence[float] = FRACTIONS,
+    executor: Executor = HERE,
+) -> pd.DataFrame:
     """Squared bias, variance and mean squared error of the weighted lasso along its penalty.
 
     Parameters
@@ -90,6 +97,8 @@ def penalty_curve(population: Population, draws: int, seed: int = SEED, *, execu
         Evaluation sets.
     seed : int
         Source of randomness.
+    fractions : sequence of float
+        Penalties, as shares of the smallest one that keeps the intercept alone.
     executor : Executor
         Where evaluation sets are fitted, each of them a piece, and their errors kept.
 
@@ -99,8 +108,8 @@ def penalty_curve(population: Population, draws: int, seed: int = SEED, *, execu
         Columns ``metric``, ``size_class`` (``small``: at most 25 rows in the draw), ``fraction``, ``squared_bias``, ``variance``
         and ``mse``, each relative to the mean squared error of the standard estimates of the same subgroups.
     """
-    work = partial(_errors, population, population.truth(), seed)
-    settings = {"seed": seed, "population": population.fingerprint(), "fractions": list(FRACTIONS)}
+    work = partial(_errors, population, population.truth(), seed, tuple(fractions))
+    settings = {"seed": seed, "population": population.fingerprint(), "fractions": list(fractions)}
     each = executor.run(f"penalty curve, {population.name}", work, draws, settings=settings)
     rows, plain, errors = (np.array([answer[part] for answer in each]) for part in ("rows", "plain", "errors"))
     small = rows.mean(axis=0) <= MAX_ROWS_OF_SMALL_SUBGROUP
@@ -113,14 +122,16 @@ def penalty_curve(population: Population, draws: int, seed: int = SEED, *, execu
             reference = np.nanmean(plain[:, i][:, members] ** 2)
             bias = np.nanmean(np.nanmean(error, axis=0) ** 2, axis=-1)
             mse = np.nanmean(np.nanmean(error**2, axis=0), axis=-1)
-            for j, fraction in enumerate(FRACTIONS):
+            for j, fraction in enumerate(fractions):
                 lines.append(
                     [name, size, fraction, bias[j] / reference, (mse[j] - bias[j]) / reference, mse[j] / reference]
                 )
     return pd.DataFrame(lines, columns=["metric", "size_class", "fraction", "squared_bias", "variance", "mse"])
 
 
-def _errors(population: Population, truth: xr.DataArray, seed: int, draw: int) -> dict[str, list[Any]]:
+def _errors(
+    population: Population, truth: xr.DataArray, seed: int, fractions: tuple[float, ...], draw: int
+) -> dict[str, list[Any]]:
     """Rows (subgroup,) of one evaluation set, errors of standard estimates (metric, subgroup) and of the fits along the penalty."""
     tally = population.draw(draw, seed=seed, truth=truth).tally
     x = feature_matrix(tally, None).values
@@ -128,7 +139,7 @@ def _errors(population: Population, truth: xr.DataArray, seed: int, draw: int) -
     for metric, true_values in zip(metrics_of(tally), truth.values, strict=True):
         some = metric.w > 0
         largest = lasso.penalty_max(x[some], metric.z[some], metric.w[some])
-        lines = lasso.path(x[some], metric.z[some], metric.w[some], largest * np.array(FRACTIONS))
+        lines = lasso.path(x[some], metric.z[some], metric.w[some], largest * np.array(fractions))
         fitted = np.stack([line.at(x) for line in lines])
         errors.append(np.where(some, fitted - true_values, np.nan).tolist())
         plain.append(np.where(some, metric.z - true_values, np.nan).tolist())
