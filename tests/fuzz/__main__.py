@@ -11,7 +11,6 @@ import pandas as pd
 from bayesgroups.data.csv_files import write_csv
 from tests.fuzz.outcomes import COLUMNS, count
 
-
 BLOCK = 1000
 """Cases of one line of every category."""
 
