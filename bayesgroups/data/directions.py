@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 
 LargerIsBetter = bool | Mapping[str, bool] | None
@@ -28,6 +29,7 @@ class Direction:
     assumed: bool = False
 
 
+@checked_keywords
 def direction_of(name: str) -> bool | None:
     """Direction of a metric by its name alone: true if larger values are better, ``None`` where the name does not say.
 

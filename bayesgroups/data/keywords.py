@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
@@ -101,7 +102,12 @@ class Mismatch:
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, tuple[Any, Any]]]:
     """Names of positional parameters; annotations and defaults of those whose annotation is not for type checkers alone."""
     parameters = signature(function).parameters
-    annotations = annotations_of(function.__annotations__, cast("FunctionType", function).__globals__)
+    heavy = {
+        "pd": sys.modules.get("pandas"),
+        "xr": sys.modules.get("xarray"),
+    }  # a module may import them for its types alone
+    names = {**heavy, **cast("FunctionType", function).__globals__}
+    annotations = annotations_of(function.__annotations__, names)
     expected = {name: (annotations[name], each.default) for name, each in parameters.items() if name in annotations}
     return tuple(name for name, each in parameters.items() if each.kind is Parameter.POSITIONAL_OR_KEYWORD), expected
 

@@ -16,6 +16,7 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 
 from bayesgroups.data.directions import direction_of
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 
 Kind = Literal["rate", "mean", "f1", "auc"]
@@ -144,6 +145,7 @@ NAMES: tuple[str, ...] = (*_RATES, "judge_bias", "correct", "auc", "mean")
 _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
 
 
+@checked_keywords
 def named(name: str) -> Metric:
     """The metric known under a name.
 
@@ -210,6 +212,7 @@ def named(name: str) -> Metric:
     raise InputError(f"unknown metric {name!r}; {near_misses(name, NAMES)}")
 
 
+@checked_keywords
 def net_benefit(threshold: float) -> Metric:
     """Net benefit of the decisions at hand where a false positive costs the odds of a threshold in true positives.
 

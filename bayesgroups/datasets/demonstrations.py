@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.datasets.binormal import Binormal, binormal_metrics
 from bayesgroups.datasets.draws import generator
 from bayesgroups.tallies.subgroups import Subgroups
@@ -74,6 +75,7 @@ class Demonstration:
     threshold: float
 
 
+@checked_keywords
 def demonstration(seed: int = 0) -> Demonstration:
     """Generate 5,000 admissions in 32 subgroups, with the true value of every metric of every subgroup.
 

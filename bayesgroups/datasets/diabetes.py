@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.datasets.downloads import fetch_member
 from bayesgroups.errors import InputError
 
@@ -44,6 +45,7 @@ _CHAPTERS = (
 )  # fmt: skip
 
 
+@checked_keywords
 def load_diabetes(path: str | Path | None = None) -> pd.DataFrame:
     """Load the 98,650 admissions of 68,999 patients with known race and gender, aged 20 or more.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.arrays import IntArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(int(seed))
 
 
+@checked_keywords
 def largest_remainder(sizes: ArrayLike, n: int) -> IntArray:
     """Share n rows among strata in proportion to their sizes, in whole numbers.
 
@@ -69,6 +71,7 @@ def largest_remainder(sizes: ArrayLike, n: int) -> IntArray:
     return shares
 
 
+@checked_keywords
 def draw_evaluation(
     frame: pd.DataFrame, by: Sequence[str], n: int, seed: int, *, replace: bool = False
 ) -> pd.DataFrame:

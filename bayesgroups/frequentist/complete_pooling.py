@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.intervals import means, proportions
 from bayesgroups.frequentist.intervals.interval import Interval
@@ -33,6 +34,7 @@ class _Total:
         return means.pooled_normal(self.estimate, self.variance, level)
 
 
+@checked_keywords
 def estimate(tally: xr.Dataset) -> xr.Dataset:
     """Estimate one value per metric and give it to every subgroup.
 

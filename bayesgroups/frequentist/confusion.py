@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals.interval import Interval, around
@@ -21,6 +22,7 @@ DRAWS = 2000
 """Replicates behind a percentile."""
 
 
+@checked_keywords
 def estimate(tally: xr.Dataset, *, interval: Choice = "delta", seed: int = 0) -> xr.Dataset:
     """Estimate every metric from the observed cells of each subgroup.
 

@@ -34,6 +34,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.crossed.families import family_of
@@ -48,6 +49,7 @@ MAX_CELLS_FOR_JOINT_LIKELIHOOD = 1000
 """Number of cells of task and subgroup above which their joint likelihood takes too long."""
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset,
     *,

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.frequentist.answer import assemble
 from bayesgroups.frequentist.bounds.replicates import units_of
 from bayesgroups.frequentist.bounds.sets import DRAWS, Resample, confidence_sets
@@ -15,6 +16,7 @@ from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.disagreement_notions import DEFINITE, NOTIONS, Form
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset, *, seed: int = 0, form: Form = "sharp", resample: Resample = "all", draws: int = DRAWS
 ) -> xr.Dataset:

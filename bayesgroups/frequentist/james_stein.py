@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import bock, means
 from bayesgroups.frequentist.intervals.interval import Interval
@@ -25,6 +26,7 @@ from bayesgroups.report.levels import LEVELS
 Choice = Literal["morris", "robust", "fab", "bootstrap"]
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset, *, positive_part: bool = True, interval: Choice = "morris",
     centre: FloatArray | float | None = None, seed: int = 0,

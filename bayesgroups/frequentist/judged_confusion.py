@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.confusion import DRAWS, as_replicates, percentiles, ratio_of
 from bayesgroups.frequentist.intervals.interval import Interval, stack
@@ -21,6 +22,7 @@ from bayesgroups.tallies.post_stratified import needs_labels
 Choice = Literal["mover", "delta", "multinomial_bootstrap"]
 
 
+@checked_keywords
 def estimate(tally: xr.Dataset, *, interval: Choice = "mover", seed: int = 0) -> xr.Dataset:
     """Estimate every metric from all decisions and the labelled outcomes of each subgroup.
 

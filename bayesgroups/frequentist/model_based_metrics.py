@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import score_covariate_regression, score_regression
 from bayesgroups.frequentist.answer import assemble
@@ -37,6 +38,7 @@ _OF_POSITIVES = ("tpr", "fnr")
 _OF_NEGATIVES = ("fpr", "tnr")
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset,
     *,

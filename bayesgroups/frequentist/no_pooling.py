@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import anytime
 from bayesgroups.frequentist.answer import assemble, check_interval
@@ -27,6 +28,7 @@ ROWS: tuple[str, ...] = get_args(OfRows)
 CLUSTERS: tuple[str, ...] = get_args(OfClusters)
 
 
+@checked_keywords
 def estimate(tally: xr.Dataset, *, interval: Choice = "auto", fixed: anytime.Anytime = anytime.FIXED) -> xr.Dataset:
     """Estimate every metric in every subgroup from its own rows.
 

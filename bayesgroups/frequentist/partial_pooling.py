@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import fab, fay_herriot, moments, morris, robust
@@ -31,6 +32,7 @@ MIN_SUBGROUPS_FOR_PLUG_IN = 2
 """Subgroups below which there is no between-group variance to plug in."""
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset, *, interval: Choice = "morris", covariates: Sequence[str] = (), method: Method = "reml"
 ) -> xr.Dataset:

@@ -19,6 +19,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.features import feature_matrix
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile, stack, t_quantile
@@ -47,6 +48,7 @@ class _Answer:
     penalty_max: float = np.nan
 
 
+@checked_keywords
 def estimate(
     tally: xr.Dataset,
     *,

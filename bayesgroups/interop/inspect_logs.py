@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, MissingDependencyError, SchemaError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
+@checked_keywords
 def read_inspect(path: str | Path) -> pd.DataFrame:
     """Read an evaluation log of Inspect, without Inspect.
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, SchemaError, near_misses
 from bayesgroups.interop.inspect_logs import scalar
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"samples_(?P<task>.+?)(?:_\d{4}-\d{2}-\d{2}T[\d.:-]+)?$")
 
 
+@checked_keywords
 def read_lm_eval(path: str | Path, *, filter: str | None = None) -> pd.DataFrame:
     """Read the samples that lm-evaluation-harness writes with ``--log_samples``.
 

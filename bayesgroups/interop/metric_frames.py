@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.directions import LargerIsBetter
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, MissingDependencyError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.values import Using, approach_shown
@@ -32,6 +33,7 @@ OF_ALL_ROWS = ("sel", "acc")
 """Rates whose denominator is all rows."""
 
 
+@checked_keywords
 def tally_from_metric_frame(
     frame: Any,
     *,
@@ -113,6 +115,7 @@ def tally_from_metric_frame(
 
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
+@checked_keywords
 def metric_frame(report: xr.DataTree, *, using: Using = "auto") -> Any:
     """The estimates of a report as a MetricFrame, for whatever takes one.
 

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.interop.scikit_learn import attributes
@@ -21,6 +22,7 @@ MIN_ROWS_FOR_BOOTSTRAP = 5
 """Rows below which the bootstrap of a score says nothing; the subgroup then has no estimate."""
 
 
+@checked_keywords
 def tally_from_scorer(
     model: Any,
     X: Any,
@@ -125,5 +127,7 @@ def _score(scorer: Callable[[Any, Any, Any], float], model: Any, X: Any, y: Any,
     part = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
     try:
         return float(scorer(model, part, y[rows]))
+    except (AttributeError, TypeError) as problem:
+        raise InputError(f"the scorer cannot use model={type(model).__name__}: {problem}") from problem
     except ValueError:  # one class alone, or too few rows
         return float("nan")

@@ -51,6 +51,8 @@ def name_levels[Named: (xr.Dataset, xr.DataTree)](data: Named, names: Mapping[st
     >>> shown_labels(counts)
     {'1 | f': 'edu=1 | f', '2 | f': 'college | f'}
     """
+    if not isinstance(data, xr.Dataset | xr.DataTree):
+        raise InputError(f"data must be a tally or a report; got a value of type {type(data).__name__}")
     copy = data.copy()
     if isinstance(copy, xr.Dataset):
         return _named(copy, names)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import json
 import math
+import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.cli import BAD_INPUT, run
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError
 from bayesgroups.estimators import ESTIMATORS
+from tests.fuzz.calls import calls
 
 Case = Callable[[np.random.Generator, Path], None]
 METRICS = ["sel", "acc", "tpr", "fnr", "fpr", "tnr", "ppv", "npv", "fdr", "for", "f1", "auc", "mean", "correct", "prev"]
@@ -106,13 +112,22 @@ def frames(rng: np.random.Generator, folder: Path) -> None:
         rows.loc[place, column] = pick(rng, [None, math.nan, "zz", math.inf, -5])
     metric = pick(rng, METRICS[:10] + ["mean", "prev"])
     tally = bg.tally(as_other(rng, rows), [name, "h"], [metric], y_true="y", y_pred="p", loss="l")
-    expected = recount(rows, [name, "h"], metric)
-    # Means are exact to the digits of the largest loss of all rows, of which they are differences.
-    digits = 1e-14 * float(rows["l"].astype(float).abs().max()) if metric == "mean" else 0.0
+    check(tally, rows, [name, "h"], metric)
+
+
+def digits(rows: pd.DataFrame) -> float:
+    """Rounding of means, which are exact to the digits of the largest loss of all rows, of which they are differences."""
+    return 1e-14 * float(rows["l"].astype(float).abs().max())
+
+
+def check(tally: xr.Dataset, rows: pd.DataFrame, by: list[str], metric: str) -> None:
+    """Estimates and counts beside a recount of the rows."""
+    expected = recount(rows, by, metric)
+    close = digits(rows) if metric == "mean" else 0.0
     for i in range(tally.sizes["subgroup"]):
-        key = (str(tally[name].values[i]), str(tally["h"].values[i]))
+        key = tuple(str(tally[name].values[i]) for name in by)
         value, number = expected.get(key, (math.nan, 0))
-        if not np.allclose(tally["estimate"].values[0, i], value, rtol=1e-9, atol=digits, equal_nan=True):
+        if not np.allclose(tally["estimate"].values[0, i], value, rtol=1e-9, atol=close, equal_nan=True):
             raise WrongAnswerError(f"{metric} of {key}: {tally['estimate'].values[0, i]}, not {value}")
         if tally["count"].values[0, i] != number:
             raise WrongAnswerError(f"count of {key}: {tally['count'].values[0, i]}, not {number}")
@@ -144,36 +159,106 @@ def estimates(rng: np.random.Generator, folder: Path) -> None:
         raise WrongAnswerError(f"estimates {values} became {tally['estimate'].values[0]}")
 
 
+def bounded(rates: Mapping[str, float], answer: xr.Dataset, what: str) -> None:
+    """Rates of subgroups, and limits around them where there are some."""
+    for name in answer["subgroup"].values:
+        one = answer.sel(subgroup=name)
+        estimate, lower, upper = (one[part].values.ravel() for part in ("estimate", "lower", "upper"))
+        if not np.allclose(estimate, rates[str(name)], rtol=1e-12, equal_nan=True):
+            raise WrongAnswerError(f"{what}: the rate of {name} is {estimate}, not {rates[str(name)]}")
+        if (lower > estimate + 1e-12).any() or (upper < estimate - 1e-12).any():
+            raise WrongAnswerError(f"{what}: {estimate} of {name} is not within {lower} to {upper}")
+
+
 def settings(rng: np.random.Generator, folder: Path) -> None:
     estimator = pick(rng, ESTIMATORS)
     names = list(estimator().settings())
-    made = estimator(**{pick(rng, names): pick(rng, VALUES)}) if names else estimator()
-    if estimator.word in {"no_pooling", "complete_pooling", "james_stein"}:
-        bg.estimate(bg.tally_from_counts([1, 3, 9], [4, 9, 30], pd.DataFrame({"g": ["a", "b", "c"]})), made, seed=1)
+    changed: dict[str, Any] = {pick(rng, names): pick(rng, VALUES)} if names else {}
+    made = estimator(**changed)
+    if estimator.word not in {"no_pooling", "complete_pooling", "james_stein"}:
+        return
+    successes, trials = rng.integers(0, 9, 3), rng.integers(8, 40, 3)
+    tally = bg.tally_from_counts(successes, trials, pd.DataFrame({"g": ["a", "b", "c"]}))
+    answer = bg.estimate(tally, made, seed=1)["estimates"].to_dataset()
+    rates = {"no_pooling": successes / trials, "complete_pooling": np.full(3, successes.sum() / trials.sum())}
+    if estimator.word in rates:
+        given = dict(zip("abc", rates[estimator.word], strict=True))
+        bounded(given, answer.sel(approach="frequentist"), f"{estimator.__name__} {changed}")
+
+
+GOOD: Mapping[str, list[Any]] = {
+    "level": [0.5, 0.9, 0.999], "reference": ["overall", "rest", "best", "worst", "a | x"], "using": ["tally", "auto"],
+    "scale": ["difference", "ratio"], "margins": [True, False], "interval": ["auto", "wilson"], "weights": ["group", "rows"],
+    "measures": ["max_min_difference"], "correction": ["none"], "standards": [0.4], "alpha": [0.5],
+}  # fmt: skip
+"""Values that questions answer."""
 
 
 def questions(rng: np.random.Generator, folder: Path) -> None:
-    tally = bg.tally_from_counts(rng.integers(0, 9, 4), [9] * 4, pd.DataFrame({"g": list("aabb"), "h": list("xyxy")}))
-    ask, names = pick(
-        rng,
-        [
-            (bg.ranks, ["level", "using", "imputed", "seed", "all_ranks"]),
-            (bg.certify, ["level", "correction", "interval", "standards", "margins", "order"]),
-            (bg.contrasts, ["reference", "scale", "level", "within", "of"]),
-            (bg.disparity, ["measures", "level", "weights", "using", "alpha"]),
-            (bg.simultaneous_intervals, ["level", "interval", "margins"]),
-        ],
-    )
-    ask(tally, **{pick(rng, names): pick(rng, VALUES)})
+    successes, trials = rng.integers(0, 9, 4), rng.integers(8, 30, 4)
+    tally = bg.tally_from_counts(successes, trials, pd.DataFrame({"g": list("aabb"), "h": list("xyxy")}))
+    ask = pick(rng, [bg.ranks, bg.certify, bg.contrasts, bg.disparity, bg.simultaneous_intervals])
+    name = pick(rng, [each for each in inspect.signature(ask).parameters if each != "source"])
+    value = pick(rng, VALUES) if rng.random() < 0.5 else pick(rng, GOOD.get(name, VALUES))
+    answer = ask(tally, **{name: value})
+    cells = pd.DataFrame({"g": list("aabb"), "h": list("xyxy"), "k": successes, "n": trials})
+    sums = {"a | x": cells[:1], "a | y": cells[1:2], "b | x": cells[2:3], "b | y": cells[3:], "everyone": cells,
+            **{f"{level} | (all)": cells[cells["g"] == level] for level in "ab"},
+            **{f"(all) | {level}": cells[cells["h"] == level] for level in "xy"}}  # fmt: skip
+    rates = {group: float(part["k"].sum() / part["n"].sum()) for group, part in sums.items()}
+    single = [rates[group] for group in list(sums)[:4]]
+    if ask in (bg.certify, bg.simultaneous_intervals):
+        bounded(rates, answer, f"{ask.__name__} {name}={value!r}")
+    elif ask is bg.ranks:
+        assert_near(answer["estimate"].values, single, f"ranks {name}={value!r}")
+        order = np.sign(np.subtract.outer(single, single))  # smaller is better, if nobody says otherwise
+        ranks = np.sign(np.subtract.outer(*[answer["rank"].values[0]] * 2))
+        assert_near(ranks, -order if name == "larger_is_better" and value else order, f"ranks {name}={value!r}")
+    elif ask is bg.disparity and name != "corrected" and "max_min_difference" in answer["measure"].values:
+        spread = answer["value"].sel(measure="max_min_difference").values
+        assert_near(spread, np.ptp(single), f"disparity {name}={value!r}")
+    elif ask is bg.contrasts:
+        for each in answer["contrast"].values:
+            one = answer.sel(contrast=each)
+            pair = [str(one[side].values) for side in ("subgroup", "reference")]
+            if set(pair) <= set(rates):
+                left, right = (rates[side] for side in pair)
+                for scale, expected in (("difference", left - right), ("ratio", left / right if right else math.nan)):
+                    if scale in answer["scale"].values and math.isfinite(expected):
+                        assert_near(
+                            one["estimate"].sel(scale=scale).values, expected, f"{each} {scale} {name}={value!r}"
+                        )
+
+
+def assert_near(values: Any, expected: Any, what: str) -> None:
+    if not np.allclose(values, expected, rtol=1e-10, atol=1e-12):
+        raise WrongAnswerError(f"{what}: {values}, not {expected}")
+
+
+def arguments(rng: np.random.Generator, folder: Path) -> None:
+    """A public function that is called as it should be, but for one argument."""
+    ask, given = calls()[pick(rng, list(calls()))]
+    values = [*VALUES, rows_of(rng), bg.NoPooling(), xr.Dataset(), xr.DataTree(), *given.values()]
+    replaced = {pick(rng, list(inspect.signature(ask).parameters)): pick(rng, values)}
+    with contextlib.chdir(folder):
+        ask(**{**given, **replaced})
+
+
+@cache
+def saved_bytes() -> bytes:
+    """A saved tally."""
+    with tempfile.TemporaryDirectory() as folder:
+        tally = bg.tally_from_counts([1, 3], [4, 9], pd.DataFrame({"g": ["a", "b"]}))
+        return bg.save_tally(tally, Path(folder) / "t.nc").read_bytes()
 
 
 def netcdf(rng: np.random.Generator, folder: Path) -> None:
-    path = bg.save_tally(bg.tally_from_counts([1, 3], [4, 9], pd.DataFrame({"g": ["a", "b"]})), folder / "t.nc")
-    data = bytearray(path.read_bytes())
+    data = bytearray(saved_bytes())
     if rng.random() < 0.5:
         data[int(rng.integers(len(data) - 60))] ^= 1 << int(rng.integers(8))
     else:
         data = data[: int(rng.integers(len(data) - 1))]
+    path = folder / "t.nc"
     path.write_bytes(bytes(data))
     bg.open_tally(path)
     raise WrongAnswerError("a damaged file was read")
@@ -202,27 +287,43 @@ def toml(rng: np.random.Generator, folder: Path) -> None:
 
 
 def command_lines(rng: np.random.Generator, folder: Path) -> None:
-    tally = bg.tally_from_counts([1, 3], [4, 9], pd.DataFrame({"g": ["a", "b"]}))
-    path = str(bg.save_tally(tally, folder / "t.nc"))
-    words = [
-        "zz",
-        "-1",
-        "",
-        "nan",
-        "1e400",
-        path,
-        str(folder),
-        "=1",
-        "--level",
-        "--json",
-        "--output",
-        "--seed",
-        "é",
-    ]
+    if rng.random() < 0.25:
+        counted_by_command(rng, folder)
+        return
+    path = str(folder / "t.nc")
+    Path(path).write_bytes(saved_bytes())
+    words = ["zz", "-1", "", "nan", "1e400", path, str(folder), "=1", "--level", "--json", "--output", "--seed", "é"]
     line = [pick(rng, ["tally", "estimate", "ranks", "certify", "show", "export", "contrasts", "write-html", "zz"])]
-    code = run([*line, *([path] if rng.random() < 0.8 else []), *(pick(rng, words) for _ in range(rng.integers(4)))])
+    with contextlib.chdir(folder):
+        code = run(
+            [*line, *([path] if rng.random() < 0.8 else []), *(pick(rng, words) for _ in range(rng.integers(4)))]
+        )
     if code == BAD_INPUT:
         raise InputError("refused on the command line")
+
+
+def counted_by_command(rng: np.random.Generator, folder: Path) -> None:
+    """Rows of a CSV file that a command counts, and another gives limits for."""
+    rows = rows_of(rng).assign(y=lambda frame: frame["y"].astype(int))
+    rows["g"] = [f"_{level_text(level)}" for level in rows["g"]]  # texts that a CSV file gives back as texts
+    place, output, answer = (folder / name for name in ("rows.csv", "t.nc", "limits.json"))
+    rows.to_csv(place, index=False)
+    metric = pick(rng, [*METRICS[:10], "mean", "prev"])
+    columns = ["--y-true", "y", "--y-pred", "p", "--loss", "l"]
+    by = [word for name in ("g", "h") for word in ("--by", name)]
+    code = run(["tally", str(place), *by, "--metric", metric, *columns, "--output", str(output)])
+    if code == BAD_INPUT:
+        raise InputError("refused on the command line")
+    tally = bg.open_tally(output)
+    check(tally, rows, ["g", "h"], metric)
+    if run(["simultaneous-intervals", str(output), "--output", str(answer)]) != BAD_INPUT:
+        expected = recount(rows, ["g", "h"], metric)
+        for record in json.loads(answer.read_text())["tables"][-1]["records"]:
+            value = expected.get((record["g"], record["h"]), (math.nan, 0))[0]
+            if record["estimate"] is not None and not math.isclose(
+                record["estimate"], value, rel_tol=1e-9, abs_tol=digits(rows)
+            ):
+                raise WrongAnswerError(f"{metric} of {record} in the answer of a command, not {value}")
 
 
 def metrics(rng: np.random.Generator, folder: Path) -> None:
@@ -240,11 +341,13 @@ def names(rng: np.random.Generator, folder: Path) -> None:
     bg.save_tally(tally, folder / "t.nc")
     if not bg.open_tally(folder / "t.nc").identical(tally):
         raise WrongAnswerError(f"a tally by {name!r} is another one after saving")
+    if rng.random() < 0.75:
+        return
     path = folder / pick(rng, ["r.nc", "*.nc", "[a].nc", "é.nc", "-x.nc", "x" * 300, "a/b.nc", ""])
     bg.save_report(bg.estimate(tally, bg.NoPooling(), seed=1), path, include=[])
 
 
 CASES: Mapping[str, Case] = {
     case.__name__: case
-    for case in (frames, counts, estimates, settings, questions, netcdf, toml, command_lines, metrics, names)
+    for case in (frames, counts, estimates, settings, questions, netcdf, toml, command_lines, metrics, names, arguments)
 }

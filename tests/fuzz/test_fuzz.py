@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import inspect
+import math
+import operator
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +20,16 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import InputError
 from tests.fuzz import cases
+from tests.fuzz.calls import calls, report
 from tests.fuzz.cases import CASES, WrongAnswerError
 from tests.fuzz.outcomes import count, outcome
+from tests.public_surface import names
 
 COUNTS = bg.tally_from_counts([1, 3], [4, 9], pd.DataFrame({"g": ["a", "b"]}))
+UNCALLED = [
+    "datasets.binormal_metrics", "datasets.load_diabetes", "datasets.synthetic_metric", "metrics.class_of", "metrics.near_misses",
+]  # fmt: skip
+"""Public functions that no case calls: one fetches a file, two simulate, two are about words."""
 
 
 def test_no_case_is_a_fault() -> None:
@@ -104,3 +116,54 @@ def test_names_of_files_that_are_too_long(tmp_path: Path) -> None:
         bg.save_tally(COUNTS, tmp_path / ("x" * 300))
     with pytest.raises(InputError, match="cannot be read: File name too long"):
         bg.open_tally(tmp_path / ("x" * 300))
+
+
+def test_every_public_function_is_called() -> None:
+    """Those of the package, of its references, plots, metrics, neighbours and data sets; a model is built by its estimator."""
+    called = {function for function, _ in calls().values()}
+    missing = []
+    for name in names():
+        room, _, rest = name.partition(".")
+        value = operator.attrgetter(name)(bg) if room not in ("frequentist", "metrics", "models") else None
+        if room == "frequentist" and rest:
+            value = importlib.import_module(f"bayesgroups.{name.rpartition('.')[0]}").estimate
+        elif room == "metrics" and rest:
+            value = getattr(bg.metrics, rest)
+        if inspect.isfunction(value) and name != "metrics.checked_keywords" and value not in called:
+            missing.append(name)
+    assert missing == UNCALLED
+
+
+@pytest.mark.parametrize("name", list(calls()))
+def test_ordinary_calls_are_answered(name: str, tmp_path: Path) -> None:
+    function, given = calls()[name]
+    missing = re.search("open_|read_|run_analysis|from_metric_frame", name)
+    with contextlib.chdir(tmp_path):
+        if missing:
+            with pytest.raises(InputError, match="does not exist|must be a fairlearn MetricFrame"):
+                function(**given)
+        else:
+            function(**given)
+
+
+def test_axes_and_widths_that_cannot_be() -> None:
+    with pytest.raises(InputError, match=r"axes= must be axes of Matplotlib; got a value of type list"):
+        bg.plots.shrinkage(report(), axes=[1])
+    with pytest.raises(InputError, match=r"width= must be a finite number of inches above 0; got nan"):
+        bg.plots.forest(report(), width=math.nan)
+
+
+def test_names_of_what_is_no_tally() -> None:
+    with pytest.raises(InputError, match="data must be a tally or a report; got a value of type str"):
+        bg.name_levels("zz", {"g": {"a": "b"}})  # type: ignore[type-var]
+
+
+def test_models_that_a_scorer_cannot_use() -> None:
+    _, given = next(call for name, call in calls().items() if name.endswith("tally_from_scorer"))
+    with pytest.raises(InputError, match=r"the scorer cannot use model=str: "):
+        bg.interop.tally_from_scorer(**{**given, "model": "zz"})
+
+
+def test_annotations_for_type_checkers_alone_are_checked() -> None:
+    with pytest.raises(InputError, match=r"frontier\(\): methods= must be a mapping from a text to"):
+        bg.plots.frontier(object(), anchor=0.5)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import xarray as xr
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals import areas
+from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.tallies.auc import statistics
 from bayesgroups.tallies.auc_variances import (
     AucVariance,
@@ -73,6 +74,7 @@ def auc_intervals(
             f"interval='newcombe' has the variance of Hanley and McNeil at its limits, not {variance!r}; "
             "use variance='calibrated' or None, or interval='logit'"
         )
+    check_tally(tally)
     of_auc = tally["kind"].values == "auc"
     if not of_auc.any():
         raise InputError("the tally has no AUC; ask for one, as bg.tally(..., metrics=['auc'], y_score='score')")

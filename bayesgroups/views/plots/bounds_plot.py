@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.report.view import plain
 from bayesgroups.tallies.labels import shown_labels
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@checked_keywords
 def disagreement_bounds(found: xr.Dataset, *, size: style.Size = "page", axes: Axes | None = None) -> Axes:
     """Draw the bounds of a rate for every subgroup and label.
 

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.report.view import percent, plain
 from bayesgroups.views.plots import style
@@ -24,6 +25,7 @@ BAND_LEVEL = 0.95
 SIMULATIONS = 2000
 
 
+@checked_keywords
 def calibration_ranks(
     ranks: Mapping[str, ArrayLike], *, draws: int, size: style.Size = "page", axes: Axes | None = None, seed: int = 0
 ) -> Axes:
@@ -101,6 +103,7 @@ def calibration_ranks(
     return axes
 
 
+@checked_keywords
 def coverage(
     table: pd.DataFrame, *, by: Sequence[str] = ("interval",), size: style.Size = "page", axes: Axes | None = None
 ) -> Axes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.questions.certification import certify
 from bayesgroups.questions.certification.worst import of_draws, probability_all
@@ -23,6 +24,7 @@ POINTS = 401
 """So many standards make the curve."""
 
 
+@checked_keywords
 def certification(
     report: xr.DataTree,
     *,

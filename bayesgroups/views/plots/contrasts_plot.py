@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import number, percent, plain
 from bayesgroups.views.plots import style
@@ -22,6 +23,7 @@ APART = 0.17
 """Distance of the two approaches from the middle of a row."""
 
 
+@checked_keywords
 def contrasts(
     answer: xr.Dataset,
     *,

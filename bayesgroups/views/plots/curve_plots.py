@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import percent, plain
 from bayesgroups.tallies.labels import shown_labels
@@ -43,6 +44,7 @@ class _Mode:
     mean: FloatArray
 
 
+@checked_keywords
 def curves(
     found: xr.Dataset,
     *,

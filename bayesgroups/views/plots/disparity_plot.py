@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.disparities import named_measures
 from bayesgroups.questions.disparities.disparity import disparity
@@ -25,6 +26,7 @@ BINS = 60
 _SHORT = {"max_min_difference": "gap", "max_min_ratio": "largest over smallest value"}
 
 
+@checked_keywords
 def disparity_posterior(
     report: xr.DataTree,
     *,

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray, IndexArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import Order, Reading, Side, check_order, percent, plain, read, whole
 from bayesgroups.tallies.labels import shown_level
@@ -26,6 +27,7 @@ LABEL_INCHES, TITLE_INCHES = 0.078, 0.092
 _STYLES = {"bayesian": (BLUE, "o", -0.19), "frequentist": (VERMILION, "D", 0.19)}
 
 
+@checked_keywords
 def forest(
     report: xr.DataTree,
     *,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.questions.tradeoffs.areas import Within, auc_pfc
 from bayesgroups.questions.tradeoffs.curves import curve
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _LEVEL = 0.95
 
 
+@checked_keywords
 def frontier(
     methods: Mapping[str, pd.DataFrame | xr.Dataset],
     *,

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.values import Using, approach_shown
@@ -28,6 +29,7 @@ LEVELS = 40
 
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
+@checked_keywords
 def heat_map(
     report: xr.DataTree,
     rows: str,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.questions.values import Using
 from bayesgroups.report.view import plain
 from bayesgroups.views.plots import style
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@checked_keywords
 def maihda(
     answer: xr.Dataset,
     *,

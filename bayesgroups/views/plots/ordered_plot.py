@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.models.shared.ordered_levels import order_of
 from bayesgroups.questions.populations.poststratify import poststratify
@@ -45,6 +46,7 @@ def along_levels(report: xr.DataTree, attribute: str, metric: str, levels: Seque
     return chosen.assign_coords(subgroup=list(levels)).assign(seen=("subgroup", np.array(seen)))
 
 
+@checked_keywords
 def ordered_effect(
     report: xr.DataTree, attribute: str, *, metric: str | None = None, levels: Sequence[str] | None = None,
     level: float = 0.95, size: style.Size = "page", axes: Axes | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.schema import check
@@ -55,6 +56,7 @@ def shares_of(report: xr.DataTree, metric: str | None = None, target: str = "all
     return Shares(tuple(cells), shared[seen], people[seen])
 
 
+@checked_keywords
 def population(
     report: xr.DataTree, *, metric: str | None = None, target: str = "all", show: int = DRAWN, size: style.Size = "page",
     axes: Axes | None = None,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.view import number, plain
 from bayesgroups.views.plots import style
@@ -22,6 +23,7 @@ MAX_VALUES = 100_000
 """Values drawn, at most; of more an even selection."""
 
 
+@checked_keywords
 def prior_predictive(
     found: xr.Dataset,
     *,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.values import Using, approach_shown
@@ -24,6 +25,7 @@ NAMED = 4
 
 
 @renamed_keyword("approach", "using", bayesian="auto", frequentist="tally")
+@checked_keywords
 def shrinkage(
     report: xr.DataTree,
     *,

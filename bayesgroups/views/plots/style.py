@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -53,6 +54,8 @@ def look(size: Size) -> Look:
 
 def new_figure(width: float, height: float) -> Figure:
     """A figure, in inches, that pyplot does not know."""
+    if not 0 < width < math.inf:
+        raise InputError(f"width= must be a finite number of inches above 0; got {width}")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -66,6 +69,8 @@ def begin(axes: Axes | None, shape: Look, height: float) -> Axes:
     if axes is None:
         figure = new_figure(shape.width, height * shape.width * (1.3 if shape.width < 4 else 1.0))
         axes = figure.add_subplot()
+    if not hasattr(axes, "spines"):
+        raise InputError(f"axes= must be axes of Matplotlib; got a value of type {type(axes).__name__}")
     axes.spines[["right", "top"]].set_visible(False)
     axes.tick_params(labelsize=shape.small)
     axes.set_axisbelow(True)

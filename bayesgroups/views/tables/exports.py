@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.data.csv_files import write_csv
 from bayesgroups.data.files import write_atomically, write_text
+from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.outputs import check_ending
 from bayesgroups.errors import MissingDependencyError
 from bayesgroups.report.view import metrics_of, read
@@ -20,6 +21,7 @@ from bayesgroups.views.tables.report_documents import report_document
 ENDINGS = (".csv", ".parquet", ".json", ".html", ".tex")
 
 
+@checked_keywords
 def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95, escape_formulas: bool = False) -> Path:
     """Write the estimates of a report as a table, whole or not at all, in the form that the ending of the file says.
 
@@ -79,6 +81,7 @@ def export_report(report: xr.DataTree, path: str | Path, *, level: float = 0.95,
         ) from problem
 
 
+@checked_keywords
 def great_table(report: xr.DataTree, metric: str | None = None, *, level: float = 0.95) -> Any:
     """One metric of a report as a Great Table, both approaches side by side.
 
