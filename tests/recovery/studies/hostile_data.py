@@ -8,9 +8,9 @@ none, which answer on 40 of them. A table is then estimated again, with ten time
 with a fixed number of draws, ten times with other seeds; `PartialPooling` is held to two-dimensional quadrature as well. A
 distance is in Monte Carlo errors of both answers together, the largest over the mean of every subgroup and metric and the
 probabilities beyond its 95 % limits, some 200 numbers; a word whose distance is beyond 4 answers once more with another seed,
-since chance does that in one table of a hundred. Errors are those of effective numbers of draws, but for weighted draws and short chains,
-of whose tails they say too much: there errors are those of sums over batches that are nearly independent, the draws that come from
-one weighted point or are of one chain.
+since chance does that in one table of a hundred. Errors are those of effective numbers of draws, but for weighted draws and short
+chains, of whose tails they say too much: there errors are those of sums over batches that are nearly independent, the draws that
+come from one weighted point or are of one chain.
 """
 
 from __future__ import annotations
