@@ -22,7 +22,7 @@ ADDRESSES = r"\]\([^)]*\)|https?://\S+|doi:\S+|10\.\d{4,}/\S+"
 MATHEMATICS = r"`[^`\n]*`|\$\$.*?\$\$|\$[^$]*\$"
 PARTS = (
     r"\b(?:[Ss]ections?|[Tt]ables?|[Ff]igures?|[Ee]quations?|[Tt]heorem|[Aa]lgorithm|[Ll]emma|[Cc]orollary|pages?|"
-    r"Python|ArviZ|Bambi|version|arXiv) [0-9.]+(?:(?:,| and| to|,? ?-) [0-9.]+)*"
+    r"Python|ArviZ|Bambi|Aequitas|version|arXiv) [0-9.]+(?:(?:,| and| to|,? ?-) [0-9.]+)*"
 )
 YEARS = r"\b(?:19|20)\d\d\b"
 SKIPPED = re.compile("|".join((ADDRESSES, MATHEMATICS, PARTS, YEARS)), re.DOTALL)
