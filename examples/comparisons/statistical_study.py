@@ -39,9 +39,9 @@ from examples.records import as_csv, write
 
 PROGRAM = "python -m examples.comparisons.statistical_study"
 
-DRAWS = 5
+DRAWS = 10
 """Draws of every population; of one metric alone, which takes a second, four times as many."""
-DRAWS_WITHOUT_DIFFERENCES = 2
+DRAWS_WITHOUT_DIFFERENCES = 3
 SPEECH_TIMES = 4
 ESTIMATORS = ("standard", "js", "eb_ml", "no_pooling", "partial_pooling", "crossed_effects")
 REFERENCES = ("standard", "js", "eb_ml", "partial_pooling (frequentist)", "crossed_effects (frequentist)")
@@ -120,12 +120,12 @@ def _summary(title: str, part: Mapping[str, xr.Dataset]) -> list[Line]:
             pairs, scored = (
                 round(sum(float(cells[count].sum()) for cells in of_size)) for count in ("pairs", "covers")
             )
-            numbers = [
-                float(score.loc[name, f"{measure}_{size_class}{end}"])
+            numbers = {
+                f"{measure}{end}": float(score.loc[name, f"{measure}_{size_class}{end}"])
                 for measure in ("mae", "interval_score", "coverage")
                 for end in ("", "_se")
-            ]
-            made.append(Line(title, name, size_class, *numbers, pairs, scored))
+            }
+            made.append(Line(cells=title, estimator=name, size_class=size_class, **numbers, pairs=pairs, scored=scored))
     return made
 
 

@@ -5,8 +5,8 @@
 A table has 24 subgroups, whose means are crossed effects on the log scale and known: a loss of mean 1 times the subgroup's mean.
 Losses are log-normal; zero in seven rows of ten; repeated, up to thirty times their size, in one row of fifty; or word error rates
 of the speakers of Common Voice, which FOLDER holds, from raw texts and from normalised ones with repetitions. The control has
-normal losses whose spread differs between subgroups. In two more designs the speakers' own groups are the superpopulation, so that means
-and spreads differ as they do there. Rows are drawn independently, few or many; ratios are to the standard estimator.
+normal losses whose spread differs between subgroups. In two more designs the speakers' own groups are the superpopulation, so that
+means and spreads differ as they do there. Rows are drawn independently, few or many; ratios are to the standard estimator.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ WORDS: Mapping[str, Estimator] = {
 Table = tuple[xr.Dataset, FloatArray]
 """A tally of one mean, and the true means of its subgroups, NaN where there is none."""
 Draw = Callable[[np.random.Generator], Table]
+Law = Callable[[np.random.Generator, int], FloatArray]
+"""Losses of mean 1, so many."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def designs(speakers: Mapping[Texts, pd.DataFrame]) -> dict[str, Draw]:
     >>> list(designs({}))
     ['lognormal', 'zeros', 'repeats', 'normal']
     """
-    laws = {"lognormal": lognormal, "zeros": zeros, "repeats": repeats, "normal": normal}
+    laws: dict[str, Law] = {"lognormal": lognormal, "zeros": zeros, "repeats": repeats, "normal": normal}
     made: dict[str, Draw] = {name: partial(simulate, law) for name, law in laws.items()}
     for texts, people in speakers.items():
         rates = people["wer"].to_numpy(dtype=np.float64)
@@ -140,7 +142,7 @@ def _rows(rng: np.random.Generator, subgroups: int) -> IntArray:
     return np.maximum(np.round(rng.exponential(ROWS_MEAN, subgroups)), MIN_ROWS).astype(np.int64)
 
 
-def simulate(law: Callable[[np.random.Generator, int], FloatArray], rng: np.random.Generator) -> Table:
+def simulate(law: Law, rng: np.random.Generator) -> Table:
     """A table whose means are crossed effects on the log scale.
 
     Examples
@@ -163,18 +165,19 @@ def simulate(law: Callable[[np.random.Generator, int], FloatArray], rng: np.rand
 
 def _groups(people: pd.DataFrame, rng: np.random.Generator) -> Table:
     """A table of groups of speakers, each of them a superpopulation."""
-    groups = {
-        key: group["wer"].to_numpy(dtype=np.float64)
-        for key, group in people.groupby(["sex", "age"])
-        if len(group) >= MIN_SPEAKERS
+    keys = sorted(set(zip(people["sex"], people["age"], strict=True)))
+    everyone = {
+        (sex, age): people.loc[(people["sex"] == sex) & (people["age"] == age), "wer"].to_numpy(dtype=np.float64)
+        for sex, age in keys
     }
+    groups = {key: rates for key, rates in everyone.items() if len(rates) >= MIN_SPEAKERS}
     drawn = [
         pd.DataFrame({"sex": sex, "age": age, "loss": rng.choice(rates, n)})
         for n, ((sex, age), rates) in zip(_rows(rng, len(groups)), groups.items(), strict=True)
     ]
     tally = bg.tally(pd.concat(drawn, ignore_index=True), by=["sex", "age"], metrics=["mean"], loss="loss")
-    keys = zip(tally["sex"].values, tally["age"].values, strict=True)
-    return tally, np.array([groups[key].mean() if key in groups else np.nan for key in keys])
+    cells = zip(tally["sex"].values, tally["age"].values, strict=True)
+    return tally, np.array([groups[cell].mean() if cell in groups else np.nan for cell in cells])
 
 
 def study(
@@ -212,11 +215,14 @@ def study(
     for name, draw in designs(speakers).items():
         judge = partial(_judge, draw, sum(name.encode()), seed)
         judged = judgements(f"heavy tails, {name}", judge, replications, settings=settings, executor=executor)
-        lines += [
-            Line(name, word, approach, size_class, *_summary(judged[word, approach], judged[STANDARD], members), replications)
-            for word, approach in judged
-            for size_class, members in _size_classes(judged[STANDARD]).items()
-        ]  # fmt: skip
+        for (word, approach), each in judged.items():
+            for size_class, members in _size_classes(each).items():
+                numbers = _summary(each, judged[STANDARD], members)
+                lines.append(
+                    Line(
+                        design=name, word=word, approach=approach, size_class=size_class, **numbers, tables=replications
+                    )
+                )
     return lines
 
 
@@ -246,7 +252,7 @@ def _size_classes(judged: FloatArray) -> dict[str, BoolArray]:
     return {"all": np.ones_like(small), "small": small, "large": ~small}
 
 
-def _summary(judged: FloatArray, standard: FloatArray, members: BoolArray) -> tuple[float, ...]:
+def _summary(judged: FloatArray, standard: FloatArray, members: BoolArray) -> dict[str, float]:
     """Coverage with its error, share above, and the two ratios with theirs, of the members (table, subgroup)."""
 
     own, others = ((parts[..., :4] * members[..., None]).sum(axis=1) for parts in (judged, standard))
@@ -255,8 +261,11 @@ def _summary(judged: FloatArray, standard: FloatArray, members: BoolArray) -> tu
     def ratios(chosen: list[IntArray]) -> FloatArray:
         return np.asarray(own[chosen[0]].sum(axis=0) / others[chosen[0]].sum(axis=0))
 
-    value, error = (numbers.tolist() for numbers in jackknife(ratios, [len(judged)]))
-    return value[0], error[0], value[1], value[2], error[2], value[3], error[3]
+    values, errors = (numbers.tolist() for numbers in jackknife(ratios, [len(judged)]))
+    names = ("coverage", "above", "mae", "interval_score")
+    return dict(zip(names, values, strict=True)) | {
+        f"{name}_mc": error for name, error in zip(names, errors, strict=True) if name != "above"
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
