@@ -47,6 +47,7 @@ def test_settings_say_so_and_leaving_out_works(report: xr.DataTree) -> None:
     assert bg.loo(report)["elpd"].notnull().all()  # noqa: PD004 (xarray)
 
 
+@pytest.mark.slow
 def test_nuts_draws_from_the_same_posterior(losses: xr.Dataset, report: xr.DataTree) -> None:
     sampled = bg.estimate(losses, POOLED, seed=1, inference="nuts")
     exact, other = (each["posterior"].to_dataset()["mu"].values.reshape(-1, 6) for each in (report, sampled))

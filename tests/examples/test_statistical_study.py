@@ -64,6 +64,78 @@ def test_the_page_shows_the_record(record: list[Line]) -> None:
     assert blocks((PAGES / "statistical_study.md").read_text(encoding="utf-8")) == tables(record)
 
 
+def test_crossed_effects_have_the_least_error_of_those_that_see_one_metric(by_key: Numbers) -> None:
+    for size_class in ("all", "small", "large"):
+        own = by_key["all cells", CROSSED, size_class]
+        for name in (*REFERENCES, "no_pooling (bayesian)", "partial_pooling (bayesian)"):
+            other = by_key["all cells", name, size_class]
+            assert own.mae + 2 * own.mae_se < other.mae
+            assert own.interval_score < other.interval_score
+    assert by_key["all cells", CROSSED, "all"].mae < 0.56
+    assert by_key["all cells", CROSSED, "small"].mae < 0.49
+    assert by_key["all cells", CROSSED, "all"].interval_score < 0.67
+
+
+def test_the_joint_model_has_less_error_still(by_key: Numbers) -> None:
+    for size_class in ("all", "small", "large"):
+        joint, single = (by_key["confusion cells", name, size_class] for name in (CONFUSION, CROSSED))
+        assert joint.mae < 0.96 * single.mae
+        assert joint.interval_score < single.interval_score
+
+
+@pytest.mark.parametrize("name", [CROSSED, CONFUSION])
+def test_nothing_is_a_tenth_worse_than_the_best_reference(record: list[Line], name: str) -> None:
+    assert worst_against_references(record, name)[1] <= 1.1
+
+
+@pytest.mark.parametrize("name", [CROSSED, CONFUSION])
+def test_confusion_cells_are_covered_on_average(by_key: Numbers, name: str) -> None:
+    assert 0.94 <= by_key["confusion cells", name, "all"].coverage <= 0.97
+    assert by_key["confusion cells", name, "small"].coverage >= 0.93
+
+
+def test_cells_that_are_clearly_below_ninety_percent_are_those_of_rare_repetitions(record: list[Line]) -> None:
+    """By three standard errors; all others are within what a few dozen intervals say."""
+    for name in (CROSSED, CONFUSION):
+        clear = {line.cells for line in lowest(record, name) if line.coverage + 3 * line.coverage_se < LOWEST}
+        assert clear <= {"speech_normalised 0.032", "speech_normalised 0.1"}
+
+
+@pytest.mark.xfail(strict=True, reason="56 to 72 % of normalised speech, 87 to 90 % in three other cells")
+def test_no_cell_of_crossed_effects_is_below_ninety_percent(record: list[Line]) -> None:
+    assert lowest(record, CROSSED)[0].coverage >= LOWEST
+
+
+@pytest.mark.xfail(strict=True, reason="87.5 % in three cells: accuracy of the scored file, two of defendants")
+def test_no_cell_of_the_joint_model_is_below_ninety_percent(record: list[Line]) -> None:
+    assert lowest(record, CONFUSION)[0].coverage >= LOWEST
+
+
+@pytest.mark.xfail(strict=True, reason=".27 and .26 of the standard estimate's errors")
+@pytest.mark.parametrize(
+    ("cells", "name"), [("no differences", CROSSED), ("no differences, confusion cells", CONFUSION)]
+)
+def test_errors_are_small_where_nothing_differs(by_key: Numbers, cells: str, name: str) -> None:
+    assert by_key[cells, name, "all"].mae <= 0.12
+
+
+def test_no_differences_are_found_and_covered(by_key: Numbers) -> None:
+    for cells, name in (("no differences", CROSSED), ("no differences, confusion cells", CONFUSION)):
+        assert by_key[cells, name, "all"].mae < 0.3
+        assert by_key[cells, name, "all"].coverage >= 0.95
+
+
+@pytest.mark.xfail(strict=True, reason=".91 of the errors of crossed effects")
+def test_the_joint_model_has_errors_of_084_of_crossed_effects(by_key: Numbers) -> None:
+    joint, single = (by_key["confusion cells", name, "all"] for name in (CONFUSION, CROSSED))
+    assert joint.mae <= 0.84 * single.mae
+
+
+@pytest.mark.xfail(strict=True, reason="93.3 % with normalised speech, 95.7 % without speech")
+def test_all_cells_of_crossed_effects_are_covered_on_average(by_key: Numbers) -> None:
+    assert 0.94 <= by_key["all cells", CROSSED, "all"].coverage <= 0.97
+
+
 @pytest.mark.record
 def test_cells_of_speakers_are_made_again() -> None:
     """Two cells in all draws by the estimators that take milliseconds."""
@@ -101,8 +173,10 @@ def test_lines_of_a_small_study_and_their_tables() -> None:
     assert ratio == keys[cell, "js"].mae / min(keys[cell, name].mae for name in REFERENCES if (cell, name) in keys)
     shown = tables(made)
     assert list(shown) == [*SETS, "cells below 90 %"]
-    below = [line for line in made if line.cells in ("people fnr", "others fnr") and line.coverage < LOWEST]
-    assert all(f"| {line.estimator} | {line.cells} |" in shown["cells below 90 %"] for line in below)
+    assert shown["cells below 90 %"].count("| confusion (bayesian) |") == sum(
+        line.coverage < LOWEST for line in lowest(made, "confusion (bayesian)")
+    )
+    assert "| js |" not in shown["cells below 90 %"]
 
 
 def test_the_joint_model_answers_tables_of_confusion_cells() -> None:
