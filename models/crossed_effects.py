@@ -11,7 +11,7 @@ rates (binomial likelihood, logit scale)
 all other metrics (normal likelihood, own scale; centre and scale from ``scales``)
     a = overall ~ Normal(centre, scale),    mu = eta
     estimate[m, g] ~ Normal(mu[m, g], std_error[m, g]), standard errors known, those of
-    means with the shrunk row variances of ``variances``
+    means with the shrunk row variances of ``variances``, or with one pooled over subgroups
 
 standard deviations of the components, s being ``component_scales``
     half_t         component_sd[m, k] ~ HalfStudentT(3, s), the default
@@ -64,7 +64,7 @@ from .shared.ordered_levels import Ordered, ordered_blocks
 from .shared.scales import natural_scale
 from .shared.subsets import subsets
 from .shared.tasks import stack
-from .shared.variances import with_shrunk_variances
+from .shared.variances import RowVariances, with_shrunk_variances
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -86,6 +86,7 @@ def build(
     ordered: Ordered | None = None,
     cyclic: Sequence[str] = (),
     tasks: bool = False,
+    row_variances: RowVariances = "shrunk",
 ) -> pm.Model:
     """Build the model of all metrics of the tally; nothing is sampled here.
 
@@ -112,6 +113,8 @@ def build(
         Ordered attributes whose last level is beside the first.
     tasks : bool
         Whether the metrics are tasks that share hyper-parameters and effects.
+    row_variances : {"shrunk", "pooled"}
+        Of means: those of ``variances``, or one for all subgroups.
 
     Returns
     -------
@@ -141,7 +144,7 @@ def build(
         raise ValueError(f"prior must be one of {', '.join(get_args(Family))}; got {prior!r}")
     if own_effects not in get_args(OwnEffects):
         raise ValueError(f"own_effects must be one of {', '.join(get_args(OwnEffects))}; got {own_effects!r}")
-    source = with_shrunk_variances(stack(tally) if tasks else tally)
+    source = with_shrunk_variances(stack(tally) if tasks else tally, row_variances)
     components = subsets(source, order)
     if prior == "r2d2" and not (tau_scale is None or isinstance(tau_scale, int | float)):
         raise ValueError("prior='r2d2' has one scale, which its components share out; give tau_scale as one number")

@@ -45,8 +45,7 @@ class CrossedEffects(Estimator):
     ----------
     likelihood : {"auto", "binomial", "normal"}
         Of the Bayesian side. ``auto`` is binomial, with a predictor of logits, for every rate, and normal with known sampling
-        variances for means, F1, AUC and published estimates; those of means are shrunk row variances, see
-        `bayesgroups.models.shared.variances`.
+        variances for means, F1, AUC and published estimates; those of means follow ``row_variances``.
     order : int, optional
         Cross at most so many attributes, beside all of them together; by default every subset is a component.
     covariates : tuple of str
@@ -72,6 +71,9 @@ class CrossedEffects(Estimator):
     method : {"suremap", "marginal_likelihood"}
         Of the frequentist side: SureMap, tuned by an unbiased estimate of its risk, or empirical Bayes by maximum marginal
         likelihood on the same family.
+    row_variances : {"shrunk", "pooled"}
+        Of means, on the Bayesian side: each subgroup's own, drawn towards the others', see `bayesgroups.models.shared.variances`;
+        or one for all subgroups, which covers more where a few rows in a hundred are huge.
 
     Raises
     ------
@@ -111,6 +113,7 @@ class CrossedEffects(Estimator):
     cyclic: tuple[str, ...] = ()
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
+    row_variances: Literal["shrunk", "pooled"] = "shrunk"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau_scale", by_order("CrossedEffects", self.tau_scale))
@@ -184,6 +187,7 @@ class CrossedEffects(Estimator):
             ordered=self._orders,
             cyclic=self.cyclic,
             tasks=self.tasks,
+            row_variances=self.row_variances,
         )
 
     def describe_priors(self, tally: xr.Dataset) -> str:
@@ -213,14 +217,14 @@ class CrossedEffects(Estimator):
         )
 
     def observed_nodes(self, draws: xr.Dataset, tally: xr.Dataset) -> ObservedNodes:
-        """Binomial, or normal with shrunk row variances; tasks are the subgroups of one metric."""
+        """Binomial, or normal with the chosen row variances; tasks are the subgroups of one metric."""
         if correlates(self, tally):
             return no_nodes()
         from bayesgroups.inference.value_nodes import value_nodes
         from bayesgroups.models.shared.tasks import stack
         from bayesgroups.models.shared.variances import with_shrunk_variances
 
-        source = with_shrunk_variances(stack(tally) if self.tasks else tally)
+        source = with_shrunk_variances(stack(tally) if self.tasks else tally, self.row_variances)
         mu = draws["mu"].transpose("sample", "metric", "subgroup").values
         return value_nodes(mu.reshape(len(mu), -1), source, binomial=is_binomial(source, self.likelihood))
 
@@ -232,7 +236,7 @@ class CrossedEffects(Estimator):
         from bayesgroups.models.shared.tasks import stack
         from bayesgroups.models.shared.variances import with_shrunk_variances
 
-        source = with_shrunk_variances(stack(tally) if self.tasks else tally)
+        source = with_shrunk_variances(stack(tally) if self.tasks else tally, self.row_variances)
         return crossed_effects(
             draws,
             tally,
@@ -247,7 +251,7 @@ class CrossedEffects(Estimator):
         )
 
     def log_likelihood(self, draws: xr.Dataset, tally: xr.Dataset) -> NDArray[np.float64]:
-        """Binomial, or normal with shrunk row variances."""
+        """Binomial, or normal with the chosen row variances."""
         if correlates(self, tally):
             from bayesgroups.inference.correlated_errors import log_density
 
@@ -257,7 +261,8 @@ class CrossedEffects(Estimator):
 
         metric = tally.sel(metric=[draws["metric"].item()])
         binomial = is_binomial(metric, self.likelihood)
-        return value_likelihood(draws, metric if binomial else with_shrunk_variances(metric), binomial=binomial)
+        source = metric if binomial else with_shrunk_variances(metric, self.row_variances)
+        return value_likelihood(draws, source, binomial=binomial)
 
     def fit_checks(self, tally: xr.Dataset, draws: xr.Dataset) -> tuple[Check, ...]:
         """Conflict of the prior of the components' standard deviations with the data."""
@@ -294,4 +299,5 @@ class CrossedEffects(Estimator):
             tasks=self.tasks,
             ordered=self._orders,
             cyclic=self.cyclic,
+            row_variances=self.row_variances,
         )

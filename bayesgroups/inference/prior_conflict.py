@@ -28,7 +28,6 @@ from bayesgroups.models.shared.covariates import standardised
 from bayesgroups.models.shared.judged_rate import judged_rates, uses_judged_rate
 from bayesgroups.models.shared.scales import LARGEST_LOGIT_SCALE
 from bayesgroups.models.shared.subsets import subsets
-from bayesgroups.models.shared.variances import with_shrunk_variances
 from bayesgroups.report.diagnostics import Check, at_least
 from bayesgroups.report.draw_blocks import blocks
 
@@ -150,7 +149,7 @@ def crossed_conflict(
     if tasks:
         return ()
     components = subsets(tally, order)
-    scales, _ = scales_by_order(with_shrunk_variances(tally), np.array([binomial]), tau_scale, components.attributes)
+    scales, _ = scales_by_order(tally, np.array([binomial]), tau_scale, components.attributes)
     predictor = subgroup_draws(draws, tally, binomial=binomial)
     if covariates:
         x = np.asarray(standardised(tally, covariates).values)[np.isfinite(tally["estimate"].values[0])]

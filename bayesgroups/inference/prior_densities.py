@@ -30,7 +30,6 @@ from bayesgroups.models.shared.judged_rate import SLOPE_SD, uses_judged_rate
 from bayesgroups.models.shared.scales import JEFFREYS, LOGIT_OVERALL_SCALE, LOGIT_TAU_SCALE, WEAK, natural_scale
 from bayesgroups.models.shared.sparsity import global_scale
 from bayesgroups.models.shared.subsets import subsets
-from bayesgroups.models.shared.variances import with_shrunk_variances
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,8 @@ def component_density(
 
     Settings are those of `bayesgroups.models.crossed_effects.build`; of tasks the tally is the stacked one.
     """
-    source = with_shrunk_variances(tally)
-    natural = natural_scale(source).isel(metric=0)
-    every, main = scales_by_order(source, np.array([binomial]), tau_scale, subsets(source, order).attributes)
+    natural = natural_scale(tally).isel(metric=0)
+    every, main = scales_by_order(tally, np.array([binomial]), tau_scale, subsets(tally, order).attributes)
     scale = every[0, : draws.sizes["component"]]
     wide = OVERALL_LOGIT if binomial else float(natural["scale"])
     spread = np.asarray(draws["component_sd"].transpose("sample", "component").values, dtype=np.float64)

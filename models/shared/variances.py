@@ -17,11 +17,15 @@ of a sample variance grows with the kurtosis.
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+RowVariances = Literal["shrunk", "pooled"]
+"""Row variances of means: each subgroup's own drawn towards the others', or one for all."""
 
 KURTOSIS = 10.0
 """Excess kurtosis that losses are taken to have, between an exponential (6) and a log-normal: with 0 small samples are trusted
@@ -32,19 +36,26 @@ SMALLEST = 1e-12
 """Variances below this share of the pooled one are no estimates of anything."""
 
 
-def with_shrunk_variances(tally: xr.Dataset) -> xr.Dataset:
+def with_shrunk_variances(tally: xr.Dataset, row_variances: RowVariances = "shrunk") -> xr.Dataset:
     """Replace the sampling variances of means by those of shrunk row variances.
 
     Parameters
     ----------
     tally : xr.Dataset
         A tally; read are ``kind(metric)``, ``pooled_variance(metric)``, ``row_variance`` and ``count`` (metric, subgroup).
+    row_variances : {"shrunk", "pooled"}
+        ``pooled`` leaves the tally as it is, with one row variance for all subgroups.
 
     Returns
     -------
     xr.Dataset
         The same with another ``sampling_variance`` for metrics of kind ``mean`` with two subgroups or more whose row
         variance is known; as it is where subgroups share clusters, so that their errors have a covariance.
+
+    Raises
+    ------
+    ValueError
+        If the choice does not exist.
 
     Examples
     --------
@@ -56,8 +67,10 @@ def with_shrunk_variances(tally: xr.Dataset) -> xr.Dataset:
     >>> with_shrunk_variances(tally)["sampling_variance"].values.round(3).tolist()
     [[1.666, 0.011, 0.04]]
     """
+    if row_variances not in get_args(RowVariances):
+        raise ValueError(f"row_variances must be one of {', '.join(get_args(RowVariances))}; got {row_variances!r}")
     means = [position for position, kind in enumerate(tally["kind"].values) if str(kind) == "mean"]
-    if not means or "row_variance" not in tally or "sampling_covariance" in tally:
+    if row_variances == "pooled" or not means or "row_variance" not in tally or "sampling_covariance" in tally:
         return tally
     variance = np.asarray(tally["sampling_variance"].transpose("metric", "subgroup").values, dtype=np.float64).copy()
     for position in means:

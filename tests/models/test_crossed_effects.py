@@ -215,6 +215,21 @@ class TestVariances:
         found = with_shrunk_variances(tally.assign(row_variance=(("metric", "subgroup"), own)))
         assert (found["sampling_variance"] * found["count"]).values == pytest.approx(own, rel=1e-6)
 
+    def test_pooled_ones_are_those_of_the_tally(self) -> None:
+        tally = bg.tally(frame(), by=["race", "sex"], metrics=["mean"], loss="loss")
+        assert with_shrunk_variances(tally, "pooled") is tally
+        assert not with_shrunk_variances(tally)["sampling_variance"].equals(tally["sampling_variance"])
+        pooled = crossed_effects.build(tally, row_variances="pooled")
+        point = pooled.initial_point()
+        known = crossed_effects.build(tally.drop_vars("row_variance"))
+        densities = [model.compile_logp()(point) for model in (pooled, known, crossed_effects.build(tally))]
+        assert densities[0] == pytest.approx(densities[1], rel=1e-12)
+        assert densities[0] != pytest.approx(densities[2], rel=1e-6)
+
+    def test_a_choice_that_does_not_exist_is_refused(self, rates: xr.Dataset) -> None:
+        with pytest.raises(ValueError, match="row_variances must be one of shrunk, pooled; got 'own'"):
+            with_shrunk_variances(rates, "own")  # type: ignore[arg-type]
+
     def test_one_known_variance_is_left_alone(self, make_tally: Callable[..., xr.Dataset]) -> None:
         tally = make_tally([[5, 1, 0]], estimate=[[1.0, 2.0, np.nan]], kind=["mean"], upper=[np.inf])
         tally = tally.assign(row_variance=(("metric", "subgroup"), [[1.0, np.nan, np.nan]]))

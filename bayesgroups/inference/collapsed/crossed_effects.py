@@ -27,7 +27,7 @@ from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.models.shared.tasks import stack
-from bayesgroups.models.shared.variances import with_shrunk_variances
+from bayesgroups.models.shared.variances import RowVariances, with_shrunk_variances
 from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 OwnEffects = Literal["floored", "fixed", "learned"]
@@ -52,6 +52,7 @@ def sample(
     overall_logit_sd: float = OVERALL_LOGIT,
     ordered: Ordered | None = None,
     cyclic: Sequence[str] = (),
+    row_variances: RowVariances = "shrunk",
 ) -> Posterior:
     """Independent draws from the posterior of one metric, or of several that are tasks.
 
@@ -60,7 +61,7 @@ def sample(
     components, where they are known, in the place of their prior and of the known part of residual effects, ``overall_logit_sd``
     that of the prior of an overall logit. ValueError if the tally does not have what is asked for, or has not so many components.
     """
-    source = with_shrunk_variances(stack(tally) if tasks else tally)
+    source = with_shrunk_variances(stack(tally) if tasks else tally, row_variances)
     components = subsets(source, order)
     along = ordered_blocks(source, components, ordered or {}, cyclic)
     natural = natural_scale(source).isel(metric=0)
