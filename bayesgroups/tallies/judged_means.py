@@ -43,8 +43,9 @@ def regression_means(given: ScoreMoments) -> tuple[FloatArray, FloatArray]:
     Slope and residual variance are pooled over subgroups with fewer than `OWN_SLOPE` labels, for slopes tuned to few rows make
     variances too small. NaN without a label, and where no residual has a degree of freedom.
 
-    >>> y, F = np.array([0.0, 1.0, 1.0, 3.0]), np.array([0.0, 1.0, 2.0, 3.0])
-    >>> moments = of_scores(y, F, np.array([0.0, 1.0, 2.0, 3.0, 2.0, 4.0]))
+    Gold scores 0, 1, 1, 3 of rows with judge's scores 0, 1, 2, 3, and two rows more with judge's scores 2 and 4:
+
+    >>> moments = ScoreMoments(*np.array([[4], [1.25], [1.5], [4.75], [5.0], [4.5], [6], [2.0], [10.0]]))
     >>> [value.round(4).tolist() for value in regression_means(moments)]
     [[1.7], [0.3575]]
     """
