@@ -42,7 +42,7 @@ COLOURS = ("#595959", "#0072B2", "#D55E00")
 def speakers_of(clips: pd.DataFrame) -> pd.DataFrame:
     """The means of every speaker's clips, one row per speaker."""
     values = [name for name in clips.columns if name not in {"speaker", "sex", "age"}]
-    return clips.groupby(["speaker", "sex", "age"], as_index=False, sort=True)[values].mean()
+    return pd.DataFrame(clips.groupby(["speaker", "sex", "age"], as_index=False, sort=True)[values].mean())
 
 
 def regressions(clips: pd.DataFrame, by: Mapping[str, list[str]], metric: str, seed: int) -> xr.Dataset:
@@ -83,7 +83,7 @@ def regressions(clips: pd.DataFrame, by: Mapping[str, list[str]], metric: str, s
                     parts.append(answer.reset_coords(drop=True).expand_dims(where))
     merged = xr.merge(parts, join="outer", compat="no_conflicts", combine_attrs="drop")
     assert isinstance(merged, xr.Dataset)
-    return merged.sel(unit=list(UNITS), answer=list(ANSWERS.values()), subgroup=tally["subgroup"].values)
+    return merged.sel(unit=list(UNITS), answer=list(ANSWERS.values()), subgroup=parts[-1]["subgroup"].values)
 
 
 def pull_table(answers: xr.Dataset) -> str:
@@ -139,12 +139,12 @@ def test_table(tests: pd.DataFrame) -> str:
     """A Markdown table of the nested tests, one row per comparison."""
     units = list(dict.fromkeys(tests["unit"]))
     rows = []
-    for (ages, comparison), lines in tests.groupby(["ages", "comparison"], sort=False):
+    for _, lines in tests.groupby(["ages", "comparison"], sort=False):
         cells = [
             f"{line['f']:.2f}, ({line['df1']:.0f}, {line['df2']:.0f}), {_p(line['p'])}"
             for _, line in lines.set_index("unit").loc[units].iterrows()
         ]
-        rows.append([ages, comparison, *cells, _p(float(lines["on means"].iloc[0]))])
+        rows.append([*lines[["ages", "comparison"]].iloc[0], *cells, _p(float(lines["on means"].iloc[0]))])
     return table(["ages", "models", *(f"{unit}: F, df, p" for unit in units), "on subgroup means: p"], rows)
 
 

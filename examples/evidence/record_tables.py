@@ -44,7 +44,7 @@ SHRUNK = {
 def model_based() -> dict[str, str]:
     """Errors, coverage and widths of nine estimators by metric."""
     lines = pd.read_csv(RECORDS / "model_based_metrics.csv").set_index(["estimator", "subgroups", "metric"])
-    every, small = (lines.xs(name, level="subgroups") for name in ("all", "small"))
+    every, small = (pd.DataFrame(lines.xs(name, level="subgroups")) for name in ("all", "small"))
     pairs = every["pairs"] - small["pairs"]
     large = (every["coverage"] * every["pairs"] - small["coverage"] * small["pairs"]) / pairs
     tables = {
@@ -55,13 +55,13 @@ def model_based() -> dict[str, str]:
         "coverage of small subgroups": (small["coverage"], "{:.0%}"),
         "widths": (every["width"], "{:.3f}"),
     }
-    return {name: _by_metric(values, form) for name, (values, form) in tables.items()}
+    return {name: _by_metric(pd.Series(values), form) for name, (values, form) in tables.items()}
 
 
-def _by_metric(values: pd.Series[float], form: str) -> str:
+def _by_metric(values: pd.Series, form: str) -> str:
     rows = []
     for name, label in COMPETITORS.items():
-        row = values[name][METRICS]
+        row = values.loc[name].loc[METRICS]
         rows.append([label, *(form.format(value).replace("%", " %") for value in (*row, row.mean()))])
     return table(["estimator", *METRICS, "mean"], rows)
 

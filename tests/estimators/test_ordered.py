@@ -100,7 +100,7 @@ def test_without_a_share_the_order_says_nothing() -> None:
     for design, learned in zip(designs, ([*tau, 0.0], tau), strict=True):
         basis = design.spectrum.values(np.eye(10)).T
         covariances.append((basis * design.variance(np.array([learned]), 0)) @ basis.T)
-    np.testing.assert_allclose(*covariances, atol=1e-12)
+    np.testing.assert_allclose(covariances[0], covariances[1], atol=1e-12)
 
 
 @pytest.mark.parametrize("ordered", [{"sex": ["f", "m"]}, {}])

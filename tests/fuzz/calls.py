@@ -15,6 +15,7 @@ from sklearn.dummy import DummyClassifier
 import bayesgroups as bg
 from bayesgroups import datasets, interop, plots
 from bayesgroups.data import metrics
+from bayesgroups.data.directions import direction_of
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 BY = ["g", "h"]
@@ -106,7 +107,7 @@ def calls() -> Mapping[str, Call]:
     scores = xr.DataArray([[0.5, 0.6], [0.7, 0.8]], dims=("subgroup", "class"))
     confusion = xr.DataArray(np.full((2, 2, 2), 5), dims=("subgroup", "label", "predicted"))
     model = DummyClassifier().fit(frame[["x"]], frame["y"])
-    labels = {"y_true": "y", "y_score": "s", "draws": 100, "seed": 1}
+    labels: dict[str, Any] = {"y_true": "y", "y_score": "s", "draws": 100, "seed": 1}
     simulated = bg.Population(
         "rows",
         frame,
@@ -172,14 +173,14 @@ def calls() -> Mapping[str, Call]:
         plots.curves: {"found": bg.roc_curve(frame, BY, **labels)},
         plots.calibration_ranks: {"ranks": {"mu": range(99)}, "draws": 99},
         plots.population: {"report": bg.poststratify(one_metric(), population)},
-        plots.ordered_effect: {"report": bg.estimate(one_metric(), bg.CrossedEffects(ordered=["h"]), seed=1), "attribute": "h"},
+        plots.ordered_effect: {"report": bg.estimate(one_metric(), bg.CrossedEffects(ordered=("h",)), seed=1), "attribute": "h"},
         plots.prior_predictive: {"found": bg.prior_predictive(one_metric(), bg.PartialPooling(), seed=1, draws=20)},
         plots.coverage: {"table": pd.DataFrame({"interval": ["a", "b"], "level": 0.95, "coverage": [0.9, 1.0],
                                                "replications": [10, 10]})},
         plots.disagreement_bounds: {"found": bg.disagreement_bounds(disagreement(), "equal_opportunity")},
         datasets.draw_evaluation: {"frame": frame, "by": BY, "n": 30, "seed": 1},
         datasets.largest_remainder: {"sizes": [3, 4, 5], "n": 6}, datasets.demonstration: {"seed": 1},
-        metrics.direction_of: {"name": "tpr"}, metrics.net_benefit: {"threshold": 0.5},
+        direction_of: {"name": "tpr"}, metrics.net_benefit: {"threshold": 0.5},
         plots.systems: {"answer": bg.compare_systems(paired())}, plots.frontier: {"methods": {"u": points()}, "anchor": 0.5},
     }  # fmt: skip
     for ask in (bg.contrasts, bg.impact_ratios, bg.certify, bg.discoveries, bg.fairness_definitions, bg.ranks,

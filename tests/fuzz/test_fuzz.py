@@ -148,7 +148,7 @@ def test_ordinary_calls_are_answered(name: str, tmp_path: Path) -> None:
 
 def test_axes_and_widths_that_cannot_be() -> None:
     with pytest.raises(InputError, match=r"axes= must be axes of Matplotlib; got a value of type list"):
-        bg.plots.shrinkage(report(), axes=[1])
+        bg.plots.shrinkage(report(), axes=[1])  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"width= must be a finite number of inches above 0; got nan"):
         bg.plots.forest(report(), width=math.nan)
 

@@ -13,6 +13,7 @@ from bayesgroups.inference.collapsed.crossed import engine, sites, trajectories
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.crossed.spectral_target import Target
 from tests.inference.test_crossed_spectrum import ALIKE, ALONG, CASES, CELLS, GRID, NONE, THREE, X, prior_covariance
 
 MANY = np.stack([np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40), np.arange(160)])
@@ -161,7 +162,7 @@ def test_coordinates_of_chains_leave_draws_what_they_are() -> None:
     predictor, prior = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0), Prior("half_normal", (0.8,))
     right = engine.binomial_by_chains(predictor, k, n, prior, np.random.default_rng(1), draws=4000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trajectories.Target, "refitted", lambda self, points, turned: (self, points))
+        patch.setattr(Target, "refitted", lambda self, points, turned: (self, points))
         plain = engine.binomial_by_chains(predictor, k, n, prior, np.random.default_rng(2), draws=4000)
     assert right.mixing is not None
     assert plain.mixing is not None

@@ -11,10 +11,11 @@ import pytest
 
 import bayesgroups as bg
 from examples.pages import blocks, table
+from examples.published.data.common_voice import Texts
 from tests.public_data import public_data
 from tests.recovery.remade import assert_remade
 from tests.recovery.studies import heavy_tails
-from tests.recovery.studies.heavy_tails import Law, Texts
+from tests.recovery.studies.heavy_tails import Law
 from tests.studies.resumed import resumed
 
 RECORD = Path(__file__).parent / "records" / "heavy_tails.csv"

@@ -32,16 +32,17 @@ def rates_figure(counts: xr.DataArray) -> Figure:
         Confusion counts (epoch, subgroup, label, predicted).
     """
     figure, parts = panels(1, len(MODELS), (6.2, 5.6), shared=True)
+    meshes = []
     for axes, (name, epoch) in zip(parts, MODELS.items(), strict=True):
         rates = _rates(counts, epoch)
-        mesh = axes.pcolormesh(rates.values, cmap="cividis", vmin=0, vmax=1)
+        meshes.append(axes.pcolormesh(rates.values, cmap="cividis", vmin=0, vmax=1))
         nobody = np.argwhere(np.isnan(rates.values))
         axes.plot(nobody[:, 1] + 0.5, nobody[:, 0] + 0.5, "x", color="black", markersize=5, lw=0)
         axes.set_title(f"{name} (epoch {float(epoch):g})")
         axes.set_xticks(np.arange(4) + 0.5, [subgroup.replace(" | ", ",\n") for subgroup in rates["subgroup"].values])
         axes.set_yticks(np.arange(rates.sizes["label"]) + 0.5, _professions(rates))
     parts[0].invert_yaxis()
-    figure.colorbar(mesh, ax=parts, label="true positive rate", fraction=0.05)
+    figure.colorbar(meshes[-1], ax=parts, label="true positive rate", fraction=0.05)
     return figure
 
 
@@ -71,8 +72,8 @@ def confusion_figure(counts: xr.DataArray) -> Figure:
         axes.set_xticks(places, _professions(people), rotation=90)
         axes.set_yticks(places, _professions(people))
         axes.tick_params(labelsize=6)
-    parts[0].set_xlim(0, people.sizes["predicted"])
-    parts[0].set_ylim(people.sizes["label"], 0)
+    parts[0].set_xlim(0, of_model.sizes["predicted"])
+    parts[0].set_ylim(of_model.sizes["label"], 0)
     figure.supxlabel("predicted", fontsize=8)
     figure.supylabel("true", fontsize=8)
     return figure

@@ -106,7 +106,7 @@ def areas(by_method: Mapping[str, Candidates]) -> list[AreaLine]:
 
 def selections(by_method: Mapping[str, Candidates], plain: tuple[float, float]) -> list[SelectionLine]:
     """Select by every criterion, as published and on development data alone."""
-    printed = published_tables.printed_selections()["test_distance"]
+    printed = published_tables.printed_selections()["test_distance"].to_dict()
     lines = []
     for criterion in CRITERIA:
         for name, splits in by_method.items():

@@ -68,8 +68,8 @@ def selection_table(again: pd.DataFrame) -> str:
     """A Markdown table: performance and fairness with standard deviations over seeds, and distances, on both splits."""
     head = [f"{split}: {value}" for split in SPLITS for value in ("performance", "fairness", "distance")]
     rows = []
-    for (criterion, method), line in again.iterrows():
-        cells = [criterion, method]
+    for line in again.reset_index().to_dict("records"):
+        cells = [line["criterion"], line["method"]]
         for split in SPLITS:
             cells += [
                 f"{line[f'{split}_{goal}']:.2f} ± {line[f'{split}_{goal}_sd']:.2f}"

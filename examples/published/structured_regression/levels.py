@@ -142,7 +142,8 @@ def clinical_population(data: Path) -> ClinicalPopulation:
     base = populations(data)[0]
     admissions = score_held_back(load_diabetes(data / "diabetes"), TRAINING_SEED)
     settings = {name: getattr(base, name) for name in base.__dataclass_fields__}
-    return ClinicalPopulation(**settings | {"frame": admissions.assign(not_readmitted=1 - admissions["readmitted"])})
+    settings["frame"] = admissions.assign(not_readmitted=1 - admissions["readmitted"])
+    return ClinicalPopulation(**settings)
 
 
 def lines_of(answers: xr.Dataset) -> list[Line]:

@@ -44,7 +44,8 @@ def errors_table(record: pd.DataFrame, size: str, measure: str, unit: float, dig
 def coverage_table(record: pd.DataFrame) -> str:
     """A Markdown table: coverage at every level, all / small, and width relative to the standard, means over metrics."""
     levels = sorted(set(record["level"]))
-    means = record.groupby(["estimator", "subgroups", "level"], sort=False)[["coverage", "relative_width"]].mean()
+    by_level = record.groupby(["estimator", "subgroups", "level"], sort=False)
+    means = pd.DataFrame(by_level[["coverage", "relative_width"]].mean())
     rows = []
     for name in dict.fromkeys(record["estimator"]):
         cells = [
@@ -61,7 +62,7 @@ def narrowest(record: pd.DataFrame) -> str:
     """A sentence: the narrowest intervals of structured regression by metric and level, and their coverage."""
     parts = []
     for name in ("structured regression", "structured regression, clinical", "structured regression, residuals"):
-        lines = record[(record["estimator"] == name) & (record["subgroups"] == "all")]
+        lines = record.loc[(record["estimator"] == name) & (record["subgroups"] == "all")]
         least = lines.loc[lines["relative_width"].idxmin()]
         parts.append(
             f"{name}: {100 * (1 - least['relative_width']):.0f} % narrower ({least['metric']}, {100 * least['level']:.0f} %), "
@@ -103,10 +104,10 @@ def coverage_figure(record: pd.DataFrame, size: str) -> Figure:
     metrics = list(dict.fromkeys(record["metric"]))
     figure, parts = panels(2, 3, (9.0, 5.6), shared=True)
     for axes, metric in zip(parts, metrics, strict=True):
-        lines = record[(record["metric"] == metric) & (record["subgroups"] == size)]
+        lines = record.loc[(record["metric"] == metric) & (record["subgroups"] == size)]
         axes.axline((0.5, 0.5), slope=1.0, color="black", lw=0.8, ls=":")
         for colour, name in zip(COLOURS, dict.fromkeys(record["estimator"]), strict=True):
-            of_interval = lines[lines["estimator"] == name]
+            of_interval = lines.loc[lines["estimator"] == name]
             level, coverage, error = (of_interval[part].to_numpy() for part in ("level", "coverage", "coverage_se"))
             style = "--" if name.startswith("model-based") else "-"
             axes.errorbar(
@@ -127,7 +128,7 @@ def forest_figure(forest: pd.DataFrame) -> Figure:
     figure, parts = panels(1, len(FOREST), (10.0, 8.4))
     names = list(dict.fromkeys(forest["estimator"]))
     for axes, metric in zip(parts, FOREST, strict=True):
-        lines = forest[forest["metric"] == metric].sort_values("rows", kind="stable")
+        lines = forest.loc[forest["metric"] == metric].sort_values("rows", kind="stable")
         labels = list(dict.fromkeys(zip(lines["subgroup"], lines["rows"], strict=True)))
         places = np.arange(len(labels), dtype=np.float64)
         for i, (name, colour) in enumerate(zip(names, ("#595959", "#D55E00", "#0072B2"), strict=True)):
@@ -149,7 +150,7 @@ def penalty_figure(points: pd.DataFrame) -> Figure:
     """Figure 2: squared bias, variance and their sum of the selection rate along the penalty."""
     figure, parts = panels(1, 2, (7.0, 3.2), shared=True)
     for axes, size in zip(parts, ("small", "large"), strict=True):
-        lines = points[(points["metric"] == PENALTY) & (points["subgroups"] == size)].sort_values("fraction")
+        lines = points.loc[(points["metric"] == PENALTY) & (points["subgroups"] == size)].sort_values("fraction")
         for part, colour in (("squared_bias", "#0072B2"), ("variance", "#D55E00"), ("mse", "#000000")):
             axes.plot(
                 lines["fraction"], lines[part], color=colour, marker="o", markersize=3, label=part.replace("_", " ")

@@ -71,9 +71,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     eta = np.full(len(n), overall)
     for position, cell in enumerate(design):
         eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
-    # The known part of the residual effects is larger in some subgroups than in others, which weights allow; chains run along the
-    # directions of components where it is alike, as it is in every estimator.
-    known = (OWN_EFFECT * scale) ** 2 * (1 + (0 if chains else 1) / np.maximum(n, 1))
+    known = np.full(len(n), (OWN_EFFECT * scale) ** 2)
     eta += np.sqrt(known) * rng.standard_normal(len(n))
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
     prior = Prior("half_t", (scale,) * len(design))

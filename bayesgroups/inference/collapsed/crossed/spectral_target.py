@@ -167,8 +167,9 @@ class Target:
         for block, made in zip(design.blocks, point.effects, strict=True):
             strength = weight[block.part] @ block.root**2 + SMALLEST_PRECISION
             gain = made.variance * strength / (1 + made.variance * strength)
-            blocks.append((strength, made.values.mean(axis=0) / gain.mean(axis=0)))
-            effects.append(returned(made.variance, *blocks[-1], made.values))
+            about = made.values.mean(axis=0) / gain.mean(axis=0)
+            blocks.append((strength, about))
+            effects.append(returned(made.variance, strength, about, made.values))
         origin, root = self.origin, self.root
         if len(learned) > 1:
             origin, root = learned.mean(axis=0), _root(np.cov(learned.T).reshape(2 * learned.shape[1:]))

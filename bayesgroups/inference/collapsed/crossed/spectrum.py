@@ -98,7 +98,7 @@ def spectrum(cells: IntArray, kernels: Sequence[FloatArray]) -> tuple[Spectrum, 
     directions, number = int(np.prod(levels, dtype=np.float64)), cells.shape[1]
     if max(levels, default=MAX_LEVELS + 1) > MAX_LEVELS or directions > MAX_DIRECTIONS * number:
         return None
-    rows = np.ravel_multi_index(factors, levels)
+    rows = np.asarray(np.ravel_multi_index(factors, levels))
     if len(np.unique(rows)) < number:
         return None
     complete = directions == number
