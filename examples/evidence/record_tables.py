@@ -85,10 +85,10 @@ def james_stein() -> dict[str, str]:
 
 
 PAGES: dict[str, Callable[[], dict[str, str]]] = {
-    "examples/model_based_metrics.md": model_based,
-    "estimators/james_stein.md": james_stein,
+    "docs/examples/model_based_metrics.md": model_based,
+    "docs/estimators/james_stein.md": james_stein,
 }
-"""Function that makes the tables of each page, by the place of the page in the docs."""
+"""Function that makes the tables of each page, by the path of the page."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages")
     folder = parser.parse_args(arguments).docs
     for name, numbers in PAGES.items():
-        fill(folder / name, numbers())
+        fill(folder / name.removeprefix("docs/"), numbers())
 
 
 if __name__ == "__main__":

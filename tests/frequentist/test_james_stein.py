@@ -255,7 +255,7 @@ def test_around_the_shrunken_estimates_the_bootstrap_would_cover_too_seldom() ->
 
 
 def test_unknown_intervals_are_refused(five_and_none: xr.Dataset) -> None:
-    with pytest.raises(InputError, match=r"james_stein: interval='plug_in' does not exist"):
+    with pytest.raises(InputError, match=r"interval='plug_in' is not one of"):
         james_stein.estimate(five_and_none, interval="plug_in")  # type: ignore[arg-type]
 
 

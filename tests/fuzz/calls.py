@@ -85,6 +85,13 @@ def points() -> pd.DataFrame:
     return pd.DataFrame({"performance": [0.9, 0.8, 0.7], "fairness": [0.5, 0.6, 0.9], "method": list("uuv")})
 
 
+def drawn_points(seed: int) -> xr.Dataset:
+    draws = np.random.default_rng(seed).normal(0.7, 0.1, (2, 40, 3))
+    return xr.Dataset(
+        {name: (("draw", "candidate"), each) for name, each in zip(("performance", "fairness"), draws, strict=True)}
+    )
+
+
 ESTIMATES = {
     "complete_pooling": one_metric, "confusion": counts, "crossed_effects": one_metric, "disagreement": disagreement,
     "james_stein": one_metric, "judged_confusion": counts, "model_based_metrics": scored, "no_pooling": one_metric,
@@ -144,6 +151,7 @@ def calls() -> Mapping[str, Call]:
         bg.judge_corrected: {"tally": labelled_in_part()},
         bg.rows_to_label: {"source": labelled_in_part(), "number": 150}, bg.variance_attribution: {"report": crossed()},
         bg.goodness_of_fit: {"tally": one_metric(), "formulas": ["g", "g + h"]},
+        bg.goodness_of_fit_rows: {"frame": frame, "formulas": ["g", "g + h"], "value": "s", "cluster": "c"},
         bg.between_group_variance: {"tally": one_metric(), "draws": 50}, bg.maihda: {"source": one_metric()},
         bg.disparity: {"source": one_metric(), "draws": 50},
         bg.aggregate: {"scores": scores, "center": "mean"}, bg.auc_intervals: {"tally": scored()},
@@ -154,7 +162,7 @@ def calls() -> Mapping[str, Call]:
         bg.disagreement_bounds: {"tally": disagreement(),
             "notion": "equal_opportunity"},
         bg.auc_pfc: {"points": points(), "anchor": 0.5},
-        bg.compare_auc_pfc: {"methods": {"u": points(), "v": points()}, "anchor": 0.5},
+        bg.compare_auc_pfc: {"methods": {"u": drawn_points(1), "v": drawn_points(2)}, "anchor": 0.5},
         bg.distance_to_optimum: {"points": points()}, bg.pareto_frontier: {"points": points()},
         bg.select_model: {"points": points()},
         bg.prior_predictive: {"tally": one_metric(), "estimator": bg.PartialPooling(), "seed": 1, "draws": 20},
@@ -175,7 +183,7 @@ def calls() -> Mapping[str, Call]:
         plots.population: {"report": bg.poststratify(one_metric(), population)},
         plots.ordered_effect: {"report": bg.estimate(one_metric(), bg.CrossedEffects(ordered=("h",)), seed=1), "attribute": "h"},
         plots.prior_predictive: {"found": bg.prior_predictive(one_metric(), bg.PartialPooling(), seed=1, draws=20)},
-        plots.coverage: {"table": pd.DataFrame({"interval": ["a", "b"], "level": 0.95, "coverage": [0.9, 1.0],
+        plots.coverage: {"table": pd.DataFrame({"interval": ["a", "b"], "level": 0.95, "coverage": [0.9, 1.0], "mc_error": 0.1,
                                                "replications": [10, 10]})},
         plots.disagreement_bounds: {"found": bg.disagreement_bounds(disagreement(), "equal_opportunity")},
         datasets.draw_evaluation: {"frame": frame, "by": BY, "n": 30, "seed": 1},

@@ -34,8 +34,8 @@ def test_every_data_set_has_a_usable_answer(record: pd.DataFrame) -> None:
 
 
 def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
-    exact = record[record["inference"] == "collapsed"]
-    assert len(exact) >= 0.97 * len(record), "NUTS had to answer too often"
+    exact = record[record["inference"] != "nuts"]
+    assert len(exact) >= 0.98 * len(record), "NUTS had to answer too often"
     assert exact["k_hat"].max() <= K_HAT
     assert exact["ess"].min() >= IS_ESS
     # Where hardly any row is a success all values of rows agree, and their mean has no variance to learn from.
@@ -55,7 +55,7 @@ def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
 
 
 def test_a_line_can_be_made_again(record: pd.DataFrame) -> None:
-    position = 40
+    position = 36
     line = crossed_grid.of_one(crossed_grid.SEED, position)
     kept = record.iloc[position]
     assert line[:5] == kept[["shape", "rows", "overall", "spread", "likelihood"]].tolist()

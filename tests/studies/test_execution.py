@@ -272,10 +272,18 @@ ALONE = {
     "few_labels_adult", "goodness", "joint_page", "left_out",
     "maihda_coverage", "ordered_gain", "ordered_gain_confusion", "paired_direction",
     "meta_metrics_figures", "poststratification_calibration", "poststratification_coverage",
-    "meta_metrics_page", "model_selection", "page", "subsampling",
+    "levels_page", "meta_metrics_page", "model_selection", "page", "subsampling",
 }  # fmt: skip
 """Programs that compute in one go, or draw or write what a record says."""
-OWN_FOLDER = {"joint_study", "known_components", "model_based", "published_regression", "shared_study"}
+OWN_FOLDER = {
+    "joint_study",
+    "known_components",
+    "levels",
+    "model_based",
+    "published_regression",
+    "shared_study",
+    "statistical_study",
+}
 """Programs whose output is a folder that keeps answers."""
 
 

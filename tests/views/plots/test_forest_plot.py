@@ -119,7 +119,7 @@ def test_nothing_global_is_touched(report: xr.DataTree) -> None:
 
 
 def test_bad_requests_are_refused(report: xr.DataTree) -> None:
-    with pytest.raises(InputError, match="order 'n' is not one of 'tally', 'size', 'estimate'"):
+    with pytest.raises(InputError, match="order='n' is not one of 'tally', 'size', 'estimate'"):
         forest(report, order="n")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the report has no metric 'sell'"):
         forest(report, metric="sell")

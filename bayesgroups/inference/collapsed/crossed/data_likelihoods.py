@@ -60,5 +60,5 @@ class Estimates:
 
     def precision(self, eta: FloatArray) -> FloatArray:
         """See `Likelihood`."""
-        own = np.diagonal(self.inverse) if self.inverse.ndim == 2 else self.inverse
-        return np.broadcast_to(own, eta.shape)
+        diagonal = np.diagonal(self.inverse) if self.inverse.ndim == 2 else self.inverse
+        return np.broadcast_to(diagonal, eta.shape)

@@ -74,7 +74,7 @@ class StandardDeviations:
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
         prior, learned = self.prior, self.dimension
-        known = prior.scale[learned:] if prior.residual_sd is None else (*prior.scale[learned:-1], prior.residual_sd)
+        fixed = prior.scale[learned:] if prior.residual_sd is None else (*prior.scale[learned:-1], prior.residual_sd)
         scale = np.array(prior.scale[:learned])
         if prior.family == "r2d2":
             within = _total_and_splits(a, float(np.sqrt((scale**2).sum())))
@@ -82,9 +82,9 @@ class StandardDeviations:
             within = _sinh(a, scale)
         else:
             within = Scaled(scale * a, -0.5 * (a**2).sum(axis=1), lambda slope: scale * slope - a)
-        if not known:
+        if not fixed:
             return within
-        values = np.column_stack([within.values, np.tile(known, (len(a), 1))])
+        values = np.column_stack([within.values, np.tile(fixed, (len(a), 1))])
         return Scaled(values, within.log_density, lambda slope: within.pull(slope[:, :learned]))
 
 
@@ -177,8 +177,8 @@ def _sinh(a: FloatArray, scale: FloatArray | float) -> Scaled:
         sinh, cosh = np.sinh(a), np.cosh(a)
         inside = sinh**2 / DEGREES
         log_density = np.log(cosh) - (DEGREES + 1) / 2 * np.log1p(inside)
-        own = np.tanh(a) - (DEGREES + 1) / DEGREES * sinh * cosh / (1 + inside)
-    return Scaled(scale * sinh, log_density.sum(axis=1), lambda slope: scale * cosh * slope + own)
+        bend = np.tanh(a) - (DEGREES + 1) / DEGREES * sinh * cosh / (1 + inside)
+    return Scaled(scale * sinh, log_density.sum(axis=1), lambda slope: scale * cosh * slope + bend)
 
 
 def _total_and_splits(a: FloatArray, scale: float) -> Scaled:

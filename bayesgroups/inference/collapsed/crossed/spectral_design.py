@@ -20,8 +20,8 @@ from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, co
 from bayesgroups.inference.collapsed.crossed.spectrum import Spectrum, spectrum, unfactored
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 
-SMALLEST_VARIANCE = 1e-200
-"""Of a direction, where every component is nothing."""
+MIN_VARIANCE = 1e-200
+"""Smallest variance along a direction, where every component is nothing."""
 
 
 class Kernel(NamedTuple):
@@ -51,15 +51,15 @@ class Block(NamedTuple):
 class Design:
     """One predictor, or two of which the second follows the first.
 
-    ``kernels`` are those of the spectrum, alike for both parts; ``known`` (part, direction) are known variances, ``level`` is that
-    of an overall level along the first direction, 0 where levels are blocks. Learned values are standard deviations of the
-    components of each part, the coefficient by which the second follows, and shares of each part.
+    ``kernels`` are those of the spectrum, alike for both parts; ``residual`` (part, direction) are known variances of residual
+    effects, ``level`` is that of an overall level along the first direction, 0 where levels are blocks. Learned values are
+    standard deviations of the components of each part, the coefficient by which the second follows, and shares of each part.
     """
 
     coordinates: Joined
     spectrum: Spectrum
     kernels: tuple[Kernel, ...]
-    known: FloatArray
+    residual: FloatArray
     level: float
     blocks: tuple[Block, ...]
     components: int
@@ -68,7 +68,7 @@ class Design:
     @property
     def parts(self) -> int:
         """Number of predictors."""
-        return len(self.known)
+        return len(self.residual)
 
     def spreads(self, part: int) -> slice:
         """Where the standard deviations of a part are among the learned values."""
@@ -86,10 +86,10 @@ class Design:
 
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
-        spread, own = self._kernels(learned, part, self.kernels)
-        each = ((spread**2 * own) @ self.spectrum.power.T)[:, self.spectrum.kind]
-        each += self.known[part]
-        return np.maximum(each, SMALLEST_VARIANCE, out=each)
+        spread, portion = self._kernels(learned, part, self.kernels)
+        each = ((spread**2 * portion) @ self.spectrum.power.T)[:, self.spectrum.kind]
+        each += self.residual[part]
+        return np.maximum(each, MIN_VARIANCE, out=each)
 
     def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `variance`."""
@@ -125,17 +125,17 @@ class Design:
 
     def _followed(self, variances: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Variances of the first part along the directions that the second follows, those that it does not, and their sum."""
-        followed = np.maximum(variances[0] - self.known[0], 0.0)
-        rest = self.with_level(self.known[:1])
-        return followed, rest, np.maximum(followed + rest, SMALLEST_VARIANCE)
+        followed = np.maximum(variances[0] - self.residual[0], 0.0)
+        rest = self.with_level(self.residual[:1])
+        return followed, rest, np.maximum(followed + rest, MIN_VARIANCE)
 
     def block_variance(self, learned: FloatArray, block: Block) -> FloatArray:
         """Variances of the effects of a block, (draw, effect)."""
         if not isinstance(block.loading, Kernel):
             each = np.full(len(learned), block.loading**2)
         else:
-            spread, own = self._kernels(learned, block.part, (block.loading,))
-            each = np.maximum((spread**2 * own)[:, 0], SMALLEST_VARIANCE)
+            spread, portion = self._kernels(learned, block.part, (block.loading,))
+            each = np.maximum((spread**2 * portion)[:, 0], MIN_VARIANCE)
         return np.repeat(each[:, None], block.root.shape[1], axis=1)
 
     def block_slope(self, learned: FloatArray, block: Block, by_variance: FloatArray) -> FloatArray:
@@ -154,20 +154,20 @@ class Design:
 
     def _kernels(self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...]) -> tuple[FloatArray, FloatArray]:
         """Standard deviations of the components of kernels, and the parts of their variances that these have."""
-        own = np.ones((len(learned), len(kernels)))
+        portion = np.ones((len(learned), len(kernels)))
         for column, kernel in enumerate(kernels):
             share = self._positions(part, kernel)[1]
             if share is not None:
-                own[:, column] = learned[:, share] if kernel.follows else 1 - learned[:, share]
-        return learned[:, [self._positions(part, kernel)[0] for kernel in kernels]], own
+                portion[:, column] = learned[:, share] if kernel.follows else 1 - learned[:, share]
+        return learned[:, [self._positions(part, kernel)[0] for kernel in kernels]], portion
 
     def _kernels_slope(
         self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...], by_kernel: FloatArray
     ) -> FloatArray:
         """Derivatives by the learned values, from those by the variances of kernels, (draw, kernel)."""
         slope = np.zeros_like(learned)
-        spread, own = self._kernels(learned, part, kernels)
-        by_spread, by_own = 2 * spread * own * by_kernel, spread**2 * by_kernel
+        spread, portion = self._kernels(learned, part, kernels)
+        by_spread, by_own = 2 * spread * portion * by_kernel, spread**2 * by_kernel
         for column, kernel in enumerate(kernels):
             position, share = self._positions(part, kernel)
             slope[:, position] += by_spread[:, column]
@@ -179,21 +179,21 @@ class Design:
 def design_of(
     predictor: Predictor | FollowingPredictor,
     prior: Prior | FollowingPrior,
-    known: FloatArray,
+    residual: FloatArray,
     ordered: OrderedBlocks = NOTHING,
 ) -> Design:
     """Design of one predictor or two, with known variances of residual effects (row,), of the rows of both in turn."""
     parts, cells = 2 if isinstance(predictor, FollowingPredictor) else 1, predictor.cells
     components, subgroups = cells.shape
-    known = known.reshape(parts, subgroups)
+    residual = residual.reshape(parts, subgroups)
     with_share = {block.component: block.share for block in ordered.blocks}
     rest = [Kernel(component, with_share.get(component)) for component in range(components)]
     following = [(Kernel(block.component, block.share, follows=True), block.root) for block in ordered.blocks]
-    alike = bool((np.ptp(known, axis=1) == 0).all())
+    alike = bool((np.ptp(residual, axis=1) == 0).all())
     factored = spectrum(cells, [root for _, root in following]) if components and alike else None
     if factored is not None:
         basis, diagonal = factored
-        known = np.repeat(known[:, :1], basis.directions, axis=1)
+        residual = np.repeat(residual[:, :1], basis.directions, axis=1)
         inside = [kernel for (kernel, _), each in zip(following, diagonal, strict=True) if each]
         left = [pair for pair, each in zip(following, diagonal, strict=True) if not each]
         kernels, blocks = [*rest, *inside], []
@@ -210,7 +210,7 @@ def design_of(
         coordinates_of(prior, len(ordered.shares)),
         basis,
         tuple(kernels),
-        known,
+        residual,
         predictor.overall_scale**2 * basis.directions if factored is not None else 0.0,
         tuple(blocks),
         components,

@@ -21,8 +21,8 @@ from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design
 from bayesgroups.inference.collapsed.crossed.transport import Transported, pulled, returned, transported
 
-SMALLEST_PRECISION = 1e-8
-"""Of the data of a direction, where no subgroup has rows."""
+MIN_PRECISION = 1e-8
+"""Smallest precision of the data of a direction, where no subgroup has rows."""
 SHRINKAGE = 0.2
 """By which correlations of what is learned are made smaller, that are known from as many points as there are chains."""
 
@@ -68,7 +68,7 @@ class Target:
     def around(cls, design: Design, likelihood: Likelihood, eta: FloatArray) -> Target:
         """Target whose transport takes the data for what they say at predictors (part, subgroup)."""
         weight = likelihood.precision(eta[None])[0]
-        precision = np.stack([design.spectrum.squared(each) for each in weight]) + SMALLEST_PRECISION
+        precision = np.stack([design.spectrum.squared(each) for each in weight]) + MIN_PRECISION
         observation = design.spectrum.along(weight * eta) / precision
         learned = design.coordinates.dimension
         blocks = tuple((weight[block.part] @ block.root**2, np.zeros(block.root.shape[1])) for block in design.blocks)
@@ -87,8 +87,8 @@ class Target:
     def at(self, points: FloatArray) -> Point:
         """Everything at points (draw, coordinate)."""
         design = self.design
-        first, *others = np.split(points, np.cumsum(self._sizes())[:-1], axis=1)
-        xi = others[: design.parts]
+        first, *remaining = np.split(points, np.cumsum(self._sizes())[:-1], axis=1)
+        xi = remaining[: design.parts]
         if self.turns:
             xi = [each @ turn.T for each, turn in zip(xi, self.turns, strict=True)]
         scaled = design.coordinates.at(self.origin + first @ self.root.T)
@@ -104,7 +104,7 @@ class Target:
         eta = np.stack([design.spectrum.values(each) for each in along], axis=1)
         effects = [
             transported(design.block_variance(learned, block), *data, each)
-            for block, data, each in zip(design.blocks, self.data_of_blocks, others[design.parts :], strict=True)
+            for block, data, each in zip(design.blocks, self.data_of_blocks, remaining[design.parts :], strict=True)
         ]
         sums = [effect.values @ block.root.T for block, effect in zip(design.blocks, effects, strict=True)]
         for block, total in zip(design.blocks, sums, strict=True):
@@ -151,7 +151,7 @@ class Target:
         """
         design, point = self.design, self.at(points)
         weight = self.likelihood.precision(point.eta).mean(axis=0)
-        precision = np.stack([design.spectrum.squared(each) for each in weight]) + SMALLEST_PRECISION
+        precision = np.stack([design.spectrum.squared(each) for each in weight]) + MIN_PRECISION
         inherited = [np.zeros_like(point.along[0])]
         if design.parts > 1:  # what the second says of the first
             precision[0] += (point.slope**2 / (point.made[1].variance + 1 / precision[1])).mean(axis=0)
@@ -165,7 +165,7 @@ class Target:
         learned = np.where(design.coordinates.signed, np.abs(learned), learned)
         blocks, effects = [], []
         for block, made in zip(design.blocks, point.effects, strict=True):
-            strength = weight[block.part] @ block.root**2 + SMALLEST_PRECISION
+            strength = weight[block.part] @ block.root**2 + MIN_PRECISION
             gain = made.variance * strength / (1 + made.variance * strength)
             about = made.values.mean(axis=0) / gain.mean(axis=0)
             blocks.append((strength, about))
@@ -205,6 +205,4 @@ class Target:
 def _root(covariance: FloatArray) -> FloatArray:
     """Lower Cholesky factor of a covariance of few points, its correlations a little smaller."""
     spread = np.diag(np.diagonal(covariance))
-    return np.linalg.cholesky(
-        (1 - SHRINKAGE) * covariance + SHRINKAGE * spread + SMALLEST_PRECISION * np.eye(len(spread))
-    )
+    return np.linalg.cholesky((1 - SHRINKAGE) * covariance + SHRINKAGE * spread + MIN_PRECISION * np.eye(len(spread)))

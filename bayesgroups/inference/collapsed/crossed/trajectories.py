@@ -32,11 +32,11 @@ TARGET_ACCEPTANCE = 0.8
 MAX_TURNED, MAX_TURNED_AGAIN = 200, 600
 """Directions up to which their xi are turned, and the same where chains did not mix without."""
 GAIN = 1.0
-"""Of the logarithm of the step size by the mean acceptance, at first."""
+"""Change of the logarithm of the step size by that of the mean acceptance, at first."""
 START_SPREAD = 1.5
 """Standard deviations of the points where groups start, in those of the normal approximation at the mode."""
-LEAST_CURVATURE = 0.25
-"""Of what is learned, where the density at the mode is flatter than its prior."""
+MIN_CURVATURE = 0.25
+"""Smallest curvature of what is learned, where the density at the mode is flatter than its prior."""
 SMALLER = 0.7
 """Factor on the step size of chains that did not mix or diverged."""
 DIFFERENCE = 1e-4
@@ -149,7 +149,7 @@ def _mode(target: Target) -> tuple[Target, FloatArray]:
     step[:, :learned] = DIFFERENCE * np.eye(learned)
     curvature = -(target(point + step)[1] - target(point - step)[1])[:, :learned] / (2 * DIFFERENCE)
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
-    root = vectors / np.sqrt(np.maximum(values, LEAST_CURVATURE))
+    root = vectors / np.sqrt(np.maximum(values, MIN_CURVATURE))
     origin = target.origin + point[:learned]
     return replace(target, origin=origin, root=root), np.concatenate([np.zeros(learned), point[learned:]])
 
