@@ -44,9 +44,10 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 
 def test_fits_pass_the_gate() -> None:
-    """One fit in a hundred may be left to NUTS; with a thousand draws so many are. Chains take one in twelve tables of rates.
+    """Two fits in a hundred may be left to NUTS; with a thousand draws so many are. One table of rates in five has logits so skewed
+    that chains take it, whatever weights would say.
 
-    By chains alone one in fifteen is left, for a thousand draws of a chain are worth fewer than a thousand.
+    By chains alone one in twenty is left, for a thousand draws of chains are worth fewer than a thousand.
     """
     lines = lines_of(NAME, "fits")
     fits = [fit for fit in lines if not fit["likelihood"].endswith(CHAINS)]
@@ -55,7 +56,7 @@ def test_fits_pass_the_gate() -> None:
     assert sum(int(fit["passed"]) for fit in alone) >= 0.93 * len(alone)
     assert all(int(fit["chains"]) for fit in alone)
     failed = [fit for fit in fits if not int(fit["passed"])]
-    assert 0 < sum(int(fit["chains"]) for fit in fits) < 0.05 * len(fits)
+    assert 0 < sum(int(fit["chains"]) for fit in fits) < 0.15 * len(fits)
     assert all(fit["likelihood"] == "binomial" for fit in failed)
     several = [fit for fit in fits if int(fit["informative"]) > 1]
     assert len(several) >= 0.9 * len(fits)
