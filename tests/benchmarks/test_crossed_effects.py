@@ -100,6 +100,35 @@ def test_many_rates(table: Table) -> None:
     assert cpu >= CPU_FLOOR
 
 
+@pytest.mark.parametrize(("levels", "bar"), [((5, 4, 3), 0.3), ((5, 4, 3, 2), 1.0), ((10, 10, 5, 2), 3.0)])
+def test_rates_of_every_order(table: Table, levels: tuple[int, ...], bar: float) -> None:
+    """Seconds of processor of one metric, all components crossed; every fit passes its checks."""
+    from bayesgroups.inference.collapsed.crossed_effects import sample
+
+    rng = np.random.default_rng(1)
+    who = pd.DataFrame(itertools.product(*map(range, levels)), columns=list("abcd")[: len(levels)]).astype(str)
+    logit = np.full(len(who), -1.0)
+    for size in range(1, len(levels) + 1):
+        for chosen in itertools.combinations(who.columns, size):
+            cell = who.groupby(list(chosen)).ngroup().to_numpy()
+            logit += rng.normal(0, 0.3, cell.max() + 1)[cell]
+    n = rng.lognormal(np.log(30) - 0.5, 1, len(who)).astype(int)
+    counts = bg.tally_from_counts(rng.binomial(n, 1 / (1 + np.exp(-logit))), n, who)
+    sample(counts, seed=0)
+    seconds = []
+    for seed in range(1, REPETITIONS + 1):
+        start = time.process_time()
+        fit = sample(counts, seed=seed)
+        seconds.append(time.process_time() - start)
+        assert all(check.passed for check in fit.checks), fit.checks
+    effective = min(check.value for check in fit.checks if check.name.endswith("ESS"))
+    print(
+        f"\n{len(who)} rates, {2 ** len(levels) - 1} components: {effective:.0f} effective draws of the worst quantity"
+    )
+    what = f"{len(who)} rates, {2 ** len(levels) - 1} components, crossed effects: processor"
+    table.add(Row(what, "-", tuple(seconds), "s", bar, larger=False))
+
+
 @pytest.mark.parametrize(("name", "script"), [("4,000 draws", FIT), ("report of both approaches", REPORT)])
 def test_twenty_thousand_means(table: Table, name: str, script: str) -> None:
     """Each time in a process of its own; the first may wait for memory that the machine has yet to find."""
