@@ -227,7 +227,7 @@ def test_no_selection_means_the_mean(worked: Problem) -> None:
 
 def test_an_unknown_scale_is_refused(worked: Problem) -> None:
     wrong: Any = "unit"
-    with pytest.raises(InputError, match="scale='unit' is not one of"):
+    with pytest.raises(InputError, match="scale='unit' does not exist"):
         partial_ridge(*worked, np.zeros(8, dtype=bool), wrong)
 
 
@@ -287,7 +287,7 @@ def test_values_can_be_asked_for_elsewhere(worked: Problem) -> None:
 def test_bad_bootstraps_are_refused(worked: Problem) -> None:
     rng = np.random.default_rng(1)
     wrong: Any = "paired"
-    with pytest.raises(InputError, match="errors='paired' is not one of"):
+    with pytest.raises(InputError, match="errors='paired' does not exist"):
         rblpr.run(*worked, 1.0, rng, errors=wrong)
     with pytest.raises(InputError, match="replicates=1 must be 2 or more"):
         rblpr.run(*worked, 1.0, rng, replicates=1)
@@ -345,7 +345,7 @@ def test_bad_grids_and_rules_are_refused() -> None:
     wrong: Any = "best"
     with pytest.raises(InputError, match="a grid needs size 2 or more"):
         cross_validation.grid(1.0, size=1)
-    with pytest.raises(InputError, match="rule='best' is not one of"):
+    with pytest.raises(InputError, match="rule='best' does not exist"):
         cross_validation.choose(np.ones((2, 2)), wrong)
 
 
