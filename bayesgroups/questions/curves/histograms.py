@@ -81,7 +81,10 @@ def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArra
         if scores.score.min() >= 0 and scores.score.max() <= 1:
             return np.linspace(0.0, 1.0, STEPS)
         return ranked(scores.score, scores.positives + scores.negatives, STEPS)
-    chosen = np.unique(np.asarray(thresholds, dtype=np.float64)) + 0.0
+    try:
+        chosen = np.unique(np.asarray(thresholds, dtype=np.float64)) + 0.0
+    except (TypeError, ValueError):
+        chosen = np.empty(0)
     if len(chosen) == 0 or not np.isfinite(chosen).all():
         raise InputError("thresholds= must hold finite numbers, at least one, such as np.linspace(0, 1, 51)")
     return chosen

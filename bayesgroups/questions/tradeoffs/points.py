@@ -76,7 +76,10 @@ def mean_points(points: xr.Dataset) -> xr.Dataset:
 
 def pair(given: float | tuple[float, float], argument: str, *, fairness: float | None = None) -> tuple[float, float]:
     """Two finite numbers, or an InputError; one is a performance where the fairness goes without saying."""
-    values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    try:
+        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if fairness is not None and values.shape == (1,):
         values = np.array([values[0], fairness])
     if values.shape != (2,) or not np.isfinite(values).all():
