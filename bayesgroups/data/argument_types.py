@@ -41,6 +41,9 @@ def fits(value: object, annotation: Any) -> bool:
         return any(value == choice for choice in arguments) if isinstance(value, str | bool | int | None) else False
     if annotation is bool:
         return isinstance(value, bool) or type(value).__name__ == "bool" or (isinstance(value, int) and value in (0, 1))
+    if _is_array_like(annotation):
+        single = isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
+        return not single
     if annotation in (int, float):
         number = isinstance(value, Integral if annotation is int else Real) and not isinstance(value, bool)
         return number and not (isinstance(value, int) and abs(value) > sys.float_info.max)
@@ -81,6 +84,8 @@ def described(annotation: Any) -> str:
         return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
     if origin is Literal:
         return ", ".join(map(repr, arguments))
+    if _is_array_like(annotation):
+        return "an array"
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return f"a mapping from {described(arguments[0])} to {described(arguments[1])}"
     if origin is tuple and arguments and arguments[-1] is not Ellipsis:
@@ -121,6 +126,11 @@ def annotations_of(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> 
         with suppress(NameError, AttributeError, TypeError):
             types_of[name] = eval(text, dict(names)) if isinstance(text, str) else text
     return types_of
+
+
+def _is_array_like(annotation: Any) -> bool:
+    """True of NumPy's word for what an array can be made of, whichever kind of alias it is; NumPy is not imported for it."""
+    return annotation is not None and annotation is getattr(sys.modules.get("numpy.typing"), "ArrayLike", None)
 
 
 def _fits_tuple(value: object, parts: tuple[Any, ...]) -> bool:

@@ -90,6 +90,11 @@ MAX_SEED = 2**63 - 1
 """Largest seed that a saved report can hold."""
 
 
+MAX_DRAWS = 10_000_000
+"""Largest number of draws or replications that a function makes."""
+NUMBERS_OF_DRAWS = ("draws", "replicates", "replications")
+
+
 @dataclass(frozen=True)
 class Mismatch:
     """An argument that does not have the type of its annotation."""
@@ -123,12 +128,25 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
         if name == "seed" and annotation is int and not (fits(value, int) and 0 <= cast("int", value) <= MAX_SEED):
             most = " and below 2**63" if isinstance(value, int) and value > MAX_SEED else ""
             return Mismatch(f"seed must be a whole number, 0 or larger{most}; got {value!r}", closed=True)
+        if name in NUMBERS_OF_DRAWS and isinstance(value, int) and value > MAX_DRAWS:
+            return Mismatch(f"{name} must be a whole number of at most {MAX_DRAWS:,}; got {_short(value)}", closed=True)
+        if name == "tally" and not _is_tally(value):
+            return Mismatch("tally must come from bg.tally() or a related function; got a dataset without its mark", closed=False)
         if not fits(value, annotation):
             return Mismatch(
                 mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),
                 is_closed(annotation),
             )
     return None
+
+
+def _is_tally(value: object) -> bool:
+    """False of a dataset that does not say it is a tally."""
+    return "schema" in getattr(value, "attrs", {"schema"})
+
+
+def _short(value: int) -> str:
+    return f"{value:,}" if value < 10**15 else f"a number of {value.bit_length() * 3 // 10} digits or so"
 
 
 def _consult(wrong: Mismatch, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

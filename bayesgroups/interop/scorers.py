@@ -88,6 +88,10 @@ def tally_from_scorer(
     if replicates < 20:
         raise InputError(f"replicates must be 20 or more; got {replicates}")
     truth = np.asarray(y)
+    if truth.ndim != 1:
+        raise InputError(f"y must have one value per row; its shape is {truth.shape}")
+    if (size := _size(X)) != len(truth):
+        raise InputError(f"X must have one row per value of y, which has {len(truth)}; it has {size or 'none'}")
     frame = attributes(X, by, len(truth))
     name, scorer = _scorer(scoring)
     random = np.random.default_rng(seed)
@@ -121,6 +125,14 @@ def _scorer(scoring: str | Callable[[Any, Any, Any], float]) -> tuple[str, Calla
         raise InputError(f"scoring={scoring!r} does not exist; {near_misses(scoring, get_scorer_names())}")
     scorer: Callable[[Any, Any, Any], float] = get_scorer(scoring)
     return scoring, scorer
+
+
+def _size(X: Any) -> int:
+    """Rows of features; 0 of what has none."""
+    try:
+        return int(X.shape[0]) if hasattr(X, "shape") else len(X) * (not isinstance(X, str | bytes | Mapping))
+    except (TypeError, IndexError):
+        return 0
 
 
 def _score(scorer: Callable[[Any, Any, Any], float], model: Any, X: Any, y: Any, rows: Any) -> float:

@@ -196,7 +196,7 @@ def _direction(rate: str | None, given: bool | None, *, graded: bool) -> bool | 
 
 
 def _columns_of(systems: Mapping[str, str] | Sequence[str] | None) -> Mapping[str, str]:
-    if systems is None or isinstance(systems, str):
+    if not systems or isinstance(systems, str):
         raise InputError(
             "name the columns of the systems, as systems={'new': 'column', 'old': 'column'}, or system=, item=, correct="
         )

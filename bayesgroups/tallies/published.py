@@ -247,6 +247,8 @@ def _by_metric(values: ArrayLike | Mapping[str, ArrayLike], metric: str) -> Mapp
 
 def _column(values: ArrayLike, name: str, size: int) -> FloatArray:
     try:
+        if isinstance(values, list) and any(hasattr(value, "iloc") for value in values):
+            raise TypeError  # NumPy would take a series of one number for a number
         column = np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}= must hold numbers") from None

@@ -167,3 +167,31 @@ def test_models_that_a_scorer_cannot_use() -> None:
 def test_annotations_for_type_checkers_alone_are_checked() -> None:
     with pytest.raises(InputError, match=r"frontier\(\): methods= must be a mapping from a text to"):
         bg.plots.frontier(object(), anchor=0.5)  # type: ignore[arg-type]
+
+
+def call(name: str, **replaced: Any) -> Any:
+    """An ordinary call with other arguments."""
+    function, given = next(each for key, each in calls().items() if key.endswith(f".{name}"))
+    return function(**{**given, **replaced})
+
+
+@pytest.mark.parametrize(
+    ("name", "replaced", "message"),
+    [
+        ("roc_curve", {"fpr": b"x"}, r"roc_curve\(\): fpr= must be an array or None; got bytes"),
+        ("tally_from_estimator", {"cluster": 10**400}, r"cluster= must be an array or None; got 1000"),
+        ("tally_from_scorer", {"y": xr.Dataset()}, r"tally_from_scorer\(\): y= must be an array; got Dataset"),
+        ("tally_from_scorer", {"y": "zz"}, r"y must have one value per row; its shape is \(\)"),
+        ("tally_from_scorer", {"X": 1.5}, "X must have one row per value of y, which has 180; it has none"),
+        ("tally_from_scorer", {"X": pd.DataFrame({"x": [1]})}, "X must have one row per value of y, which has 180; it has 1"),
+        ("paired_tally", {"systems": []}, "name the columns of the systems"),
+        ("prior_predictive", {"draws": 10**400}, "draws must be a whole number of at most 10,000,000; got a number of 398 digits"),
+        ("disparity", {"draws": 10**9}, "draws must be a whole number of at most 10,000,000; got 1,000,000,000"),
+        ("complete_pooling.estimate", {"tally": xr.Dataset()}, r"tally must come from bg.tally\(\) or a related function"),
+        ("certify", {"level": 1e-320}, "level=1e-320 must lie strictly between 0 and 1"),
+        ("tally_from_counts", {"successes": [pd.Series([1])] * 6}, "successes= must hold numbers"),
+    ],
+)  # fmt: skip
+def test_arguments_that_no_function_can_use(name: str, replaced: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call(name, **replaced)

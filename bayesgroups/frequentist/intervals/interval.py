@@ -36,9 +36,10 @@ def around(centre: FloatArray, half_width: FloatArray) -> Interval:
 
 def tail(level: float) -> float:
     """Probability outside an interval of this level; InputError if the level is not strictly between 0 and 1."""
-    if not 0 < level < 1:
+    outside = 1 - level
+    if not 0 < level < 1 or outside == 1:  # as of 1e-320, which 1 does not feel
         raise InputError(f"level={level!r} must lie strictly between 0 and 1, such as 0.95")
-    return 1 - level
+    return outside
 
 
 def normal_quantile(level: float) -> float:
