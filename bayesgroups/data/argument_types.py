@@ -42,7 +42,9 @@ def fits(value: object, annotation: Any) -> bool:
     if annotation is bool:
         return isinstance(value, bool) or type(value).__name__ == "bool" or (isinstance(value, int) and value in (0, 1))
     if _is_array_like(annotation):
-        single = isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
+        single = (
+            isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
+        )
         return not single
     if annotation in (int, float):
         number = isinstance(value, Integral if annotation is int else Real) and not isinstance(value, bool)

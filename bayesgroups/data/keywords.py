@@ -131,7 +131,9 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
         if name in NUMBERS_OF_DRAWS and isinstance(value, int) and value > MAX_DRAWS:
             return Mismatch(f"{name} must be a whole number of at most {MAX_DRAWS:,}; got {_short(value)}", closed=True)
         if name == "tally" and not _is_tally(value):
-            return Mismatch("tally must come from bg.tally() or a related function; got a dataset without its mark", closed=False)
+            return Mismatch(
+                "tally must come from bg.tally() or a related function; got a dataset without its mark", closed=False
+            )
         if not fits(value, annotation):
             return Mismatch(
                 mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),

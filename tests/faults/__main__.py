@@ -21,9 +21,11 @@ import bayesgroups as bg
 from bayesgroups.data.csv_files import write_csv
 from bayesgroups.data.files import MAX_SECONDS_OF_A_WRITE
 from tests.faults import limits
-from tests.faults.actions import Deed, deeds, lost_pieces, make_older, of_tally, prepare
+from tests.faults.actions import Deed, deeds, long_commands, lost_pieces, make_older, of_tally, prepare
 from tests.faults.children import End, child
 
+MAX_SECONDS = 240.0
+"""Of one line; a command that takes long is stopped fewer times."""
 NO_ERROR = {0, 1, 2, 130, -signal.SIGKILL}
 """Exit codes of the project and of a process that was killed."""
 
@@ -83,7 +85,7 @@ def stopped(deed: Deed, cases: int, send: int, rng: np.random.Generator, folder:
     before = {name: read(older / name) for name, read in deed.files.items()}
     prepare(folder, older)
     whole = child(deed.act, folder).seconds
-    for _ in range(cases):
+    for _ in range(min(cases, max(1, int(MAX_SECONDS / whole)))):
         prepare(folder, older)
         look(line, deed, folder, before, child(deed.act, folder, after=rng.uniform(0, 1.05 * whole), send=send))
         if leftovers(folder):
@@ -148,7 +150,7 @@ def table(kills: int, seed: int) -> list[Line]:
         folder, older = Path(place) / "work", Path(place) / "older"
         make_older(older)
         lines = [stopped(deed, -(-kills // len(every)), signal.SIGKILL, rng, folder, older) for deed in every]
-        commands = [deed for deed in every if deed.long and deed.name != "write_html"]
+        commands = [*(deed for deed in every if deed.long and deed.name != "write_html"), *long_commands()]
         lines += [stopped(deed, max(kills // 10, 1), signal.SIGINT, rng, folder, older) for deed in commands]
         lines += [limited(deed, folder, older) for deed in every[:3]]
         return lines + other_faults(folder, older, every)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +37,9 @@ html = "pooled.html"
 json = "pooled.json"
 csv = "pooled.csv"
 """
+
+
+LOGS = Path(__file__).parents[1] / "golden" / "logs" / "inspect"
 
 
 @dataclass(frozen=True)
@@ -131,12 +134,41 @@ def make_older(folder: Path) -> None:
     report = bg.estimate(counts, bg.NoPooling(), seed=7)
     for name in ("saved.tally.nc", "rows.tally.nc"):
         bg.save_tally(counts, folder / name)
-    for name in ("saved.nc", "pooled.nc"):
+    for name in ("saved.nc", "pooled.nc", "report.nc"):
         bg.save_report(report, folder / name)
-    for name in ("saved.html", "pooled.html"):
+    for name in ("saved.html", "pooled.html", "report.html", "systems.html"):
         bg.write_html(report, folder / name)
-    for name in ("pooled.json", "pooled.csv"):
+    for name in ("pooled.json", "pooled.csv", "answer.json", "answer.csv"):
         (folder / name).write_text("old\n")
+
+
+def commanded(line: str, files: Mapping[str, Callable[[Path], object]]) -> Deed:
+    """A command that takes its time and writes files."""
+
+    def act(folder: Path) -> int:
+        return cli.run(line.split())
+
+    return Deed(" ".join(line.split()[:1]), act, files, long=True)
+
+
+def long_commands() -> list[Deed]:
+    """Commands that compute for seconds."""
+    answer = {"answer.json": of_table}
+    by = "--by race --by sex --metric fnr --y-true y"
+    return [
+        commanded("demo", {"report.nc": of_report, "report.html": of_page}),
+        replace(commanded("estimate rows.tally.nc --estimator structured_regression --output pooled.nc", {"pooled.nc": of_report}),
+                name="estimate by chains"),
+        replace(commanded("estimate rows.tally.nc --inference nuts --output pooled.nc", {"pooled.nc": of_report}),
+                name="estimate by NUTS"),
+        replace(commanded(f"study rows.csv {by} --y-score d --threshold 0.5 --rows 400 --draws 5 --output answer.csv",
+                          {"answer.csv": of_table}), name="study of estimators"),
+        commanded("prior-predictive rows.tally.nc --output answer.json", answer),
+        commanded("prior-sensitivity saved.nc --output answer.json", answer),
+        commanded("contrasts saved.nc --output answer.json", answer),
+        commanded(f"compare-logs {LOGS / 'new.eval'} {LOGS / 'old.eval'} --by metadata_language --score match --unscored wrong "
+                  "--html systems.html --output answer.json", {**answer, "systems.html": of_page}),
+    ]  # fmt: skip
 
 
 def deeds() -> list[Deed]:
