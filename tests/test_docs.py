@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import doctest
 import io
 import re
 import shlex
@@ -13,55 +12,23 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 import pytest
 
 import bayesgroups as bg
 from bayesgroups.estimators import ESTIMATORS
+from docs import output_tables
+from examples import page_blocks
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.parts))
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL)
-OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-
-mpl.use("Agg")
-
-
-class Block(NamedTuple):
-    """A fenced block: its language, its text and its first line in the page."""
-
-    language: str
-    code: str
-    line: int
-
-
-def _blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    return [
-        Block(found["language"], found["code"], text.count("\n", 0, found.start("code")))
-        for found in FENCE.finditer(text)
-    ]
 
 
 def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
-
-
-def _run(block: Block, namespace: dict[str, Any], page: str) -> None:
-    """Run one block; where it shows answers, they must be the ones that come."""
-    if ">>> " not in block.code:
-        exec(compile("\n" * block.line + block.code, page, "exec"), namespace)  # our own pages, nothing else
-        return
-    test = doctest.DocTestParser().get_doctest(block.code, namespace, page, page, block.line)
-    said = io.StringIO()
-    runner = doctest.DocTestRunner(optionflags=OPTIONS)
-    runner.run(test, out=said.write, clear_globs=False)
-    namespace.update(test.globs)
-    assert runner.failures == 0, said.getvalue()
 
 
 @pytest.fixture(autouse=True)
@@ -74,16 +41,26 @@ def _closed_figures() -> Iterator[None]:
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=_name)
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data frames are the tables that the built page shows, and saved pictures are those that stand beside it."""
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for block in _blocks(page):
-        if block.language == "python":
-            _run(block, namespace, _name(page))
-        elif block.language == "sh":
-            _run_commands(block)
+    with page_blocks.drawing():
+        for block in page_blocks.blocks(page):
+            if block.language == "python":
+                for text, frame in page_blocks.run(block, namespace, _name(page)):
+                    assert output_tables.cells(text) == page_blocks.rows(frame), text
+            elif block.language == "sh":
+                _run_commands(block)
+    pictures = page_blocks.saved(page, tmp_path)
+    assert set(pictures) == page_blocks.linked(page)
+    for path, drawn in pictures.items():
+        words, numbers = page_blocks.skeleton(drawn)
+        shown_words, shown_numbers = page_blocks.skeleton(path.read_text(encoding="utf-8"))
+        assert words == shown_words, path
+        assert numbers == pytest.approx(shown_numbers, rel=1e-3, abs=0.05), path
 
 
-def _run_commands(block: Block) -> None:
+def _run_commands(block: page_blocks.Block) -> None:
     """Run the lines that start with ``bayesgroups`` as the command line would, and those of ``python -c``."""
     from bayesgroups.cli import run
 
