@@ -71,9 +71,7 @@ def node(rows: list[list[str]]) -> nodes.table:
     group += [nodes.colspec(colwidth=1) for _ in rows[0]]
     for part, chosen in ((nodes.thead(), rows[:1]), (nodes.tbody(), rows[1:])):
         for cells_of_row in chosen:
-            row = nodes.row()
-            row += [nodes.entry("", nodes.paragraph(text=cell)) for cell in cells_of_row]
-            part += row
+            part += nodes.row("", *(nodes.entry("", nodes.paragraph(text=cell)) for cell in cells_of_row))
         group += part
     return table
 
@@ -90,7 +88,9 @@ class OutputTables(SphinxTransform):
                 continue
             pieces = parts(block.astext())
             if any(isinstance(piece, list) for piece in pieces):
-                block.replace_self([_literal(block, piece) if isinstance(piece, str) else node(piece) for piece in pieces])
+                block.replace_self(
+                    [_literal(block, piece) if isinstance(piece, str) else node(piece) for piece in pieces]
+                )
 
 
 def _literal(block: nodes.literal_block, code: str) -> nodes.literal_block:

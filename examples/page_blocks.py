@@ -53,7 +53,8 @@ def blocks(page: Path) -> list[Block]:
     """Fenced blocks of a page in their order."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(match["language"], match["code"], text.count("\n", 0, match.start("code"))) for match in FENCE.finditer(text)
+        Block(match["language"], match["code"], text.count("\n", 0, match.start("code")))
+        for match in FENCE.finditer(text)
     ]
 
 
