@@ -71,7 +71,7 @@ def node(rows: list[list[str]]) -> nodes.table:
     group += [nodes.colspec(colwidth=1) for _ in rows[0]]
     for part, chosen in ((nodes.thead(), rows[:1]), (nodes.tbody(), rows[1:])):
         for cells_of_row in chosen:
-            part += nodes.row("", *(nodes.entry("", nodes.paragraph(text=cell)) for cell in cells_of_row))
+            part.append(nodes.row("", *(nodes.entry("", nodes.paragraph(text=cell)) for cell in cells_of_row)))
         group += part
     return table
 
