@@ -49,7 +49,8 @@ def frame(example: doctest.Example) -> list[list[str]]:
 
 def parts(code: str) -> list[str | list[list[str]]]:
     """Code of a block in its order, as text up to a table, and the tables."""
-    lines, start, pieces = code.splitlines(), 0, []
+    lines, start = code.splitlines(), 0
+    pieces: list[str | list[list[str]]] = []
     for example in doctest.DocTestParser().get_examples(code):
         table = frame(example)
         if table:

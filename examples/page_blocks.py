@@ -66,7 +66,7 @@ class _Runner(doctest.DocTestRunner):
         self.shown: list[Shown] = []
 
     def report_start(self, out: Any, test: doctest.DocTest, example: doctest.Example) -> None:
-        vars(builtins)["_"] = None  # where Python keeps the value that it has shown
+        setattr(builtins, "_", None)  # noqa: B010 -- where Python keeps the value that it has shown
 
     def report_success(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
         value = vars(builtins)["_"]

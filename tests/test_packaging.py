@@ -81,7 +81,9 @@ def test_the_paper_has_what_its_journal_asks_for() -> None:
     fields = yaml.safe_load(head)
     assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} <= set(fields)
     places = {place["index"] for place in fields["affiliations"]}
-    assert all({"name", "affiliation"} <= set(author) and author["affiliation"] in places for author in fields["authors"])
+    assert all(
+        {"name", "affiliation"} <= set(author) and author["affiliation"] in places for author in fields["authors"]
+    )
     assert re.fullmatch(r"\d{1,2} [A-Z][a-z]+ \d{4}", str(fields["date"]))
     sections = re.findall(r"^## (.+)$", body, re.MULTILINE)
     asked = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]

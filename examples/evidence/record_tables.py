@@ -8,8 +8,9 @@ fills them in, in a second.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -129,13 +130,13 @@ def interaction_shares() -> dict[str, str]:
     ]
     rows = [
         [
-            f'`model="{line.model}"`',
-            f"{100 * line.coverage:.1f} ± {100 * line.mc_error:.1f}",
-            f"{line.width:.2f}",
-            f"{line.bias:.2f}",
-            f"{100 * line.boundary:.1f}",
+            f'`model="{line["model"]}"`',
+            f"{100 * line['coverage']:.1f} ± {100 * line['mc_error']:.1f}",
+            f"{line['width']:.2f}",
+            f"{line['bias']:.2f}",
+            f"{100 * line['boundary']:.1f}",
         ]
-        for line in lines.itertuples()
+        for line in lines.to_dict("records")
     ]
     return {"shares": table(head, rows)}
 
@@ -149,16 +150,12 @@ def few_labels() -> dict[str, str]:
         "PPI++": "PPI++, tuned, normal",
     }  # fmt: skip
     measures = ["coverage", "width", "error", "answered"]
-    means = lines.groupby("method")[measures].mean()
+    means = pd.DataFrame(lines.groupby("method")[measures].mean()).to_dict("index")
     simulated = [
-        [name, *_accuracy(means.loc[word]), f"{100 * means.loc[word, 'answered']:.0f}"] for word, name in names.items()
+        [name, *_accuracy(means[word]), f"{100 * means[word]['answered']:.0f}"] for word, name in names.items()
     ]
-    draws = (
-        pd.read_csv(RECORDS / "few_labels_adult.csv")
-        .query("answered > 0")
-        .groupby(["labels", "method"])[measures]
-        .mean()
-    )
+    census = pd.DataFrame(pd.read_csv(RECORDS / "few_labels_adult.csv").query("answered > 0"))
+    draws = pd.DataFrame(census.groupby(["labels", "method"])[measures].mean()).to_dict("index")
     alone = "labels alone, pooled"
     shown = [
         ("2 or more, not rare", ("joint", alone, "PPI++")),
@@ -170,8 +167,8 @@ def few_labels() -> dict[str, str]:
         [
             labels,
             word.replace("joint", "joint model"),
-            *_accuracy(draws.loc[(labels, word)]),
-            f"{draws.loc[(labels, word), 'answered']:.1f}",
+            *_accuracy(draws[labels, word]),
+            f"{draws[labels, word]['answered']:.1f}",
         ]
         for labels, words in shown
         for word in words
@@ -183,7 +180,7 @@ def few_labels() -> dict[str, str]:
     }
 
 
-def _accuracy(line: pd.Series) -> list[str]:
+def _accuracy(line: Mapping[Any, Any]) -> list[str]:
     return [f"{100 * line['coverage']:.1f}", f"{line['width']:.3f}", f"{line['error']:.3f}"]
 
 
