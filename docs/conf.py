@@ -12,7 +12,10 @@ project = "bayesgroups"
 author = "The bayesgroups developers"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
+sys.path.insert(0, str(Path(__file__).parent))
+extensions = [
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery", "output_tables",
+]  # fmt: skip
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # autosummary writes .rst
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["deflist", "dollarmath"]
@@ -25,7 +28,6 @@ numpydoc_class_members_toctree = False
 suppress_warnings: list[str] = []
 
 # The gallery runs the scripts of examples/gallery; a script that fails stops the build.
-sys.path.insert(0, str(Path(__file__).parent))
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
@@ -46,7 +48,22 @@ html_extra_path = ["llms.txt"]
 html_theme = "pydata_sphinx_theme"
 html_title = "bayesgroups"
 html_show_sourcelink = False
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_theme_options: dict[str, object] = {
+    "show_prev_next": False, "secondary_sidebar_items": ["page-toc"], "header_links_before_dropdown": 6,
+}  # fmt: skip
+# Pages without neighbours have no list of them.
+alone = ["architecture", "benchmarks", "errata", "glossary", "how-to-choose", "i_want_to", "index", "papers", "records"]
+html_sidebars: dict[str, list[str]] = {page: [] for page in [*alone, "paper/paper"]}
+
+# Built for several versions by .ci/docs_versions, the pages have a switch between them.
+if os.environ.get("BAYESGROUPS_DOCS_VERSION"):
+    html_theme_options |= {
+        "switcher": {"json_url": "../versions.json", "version_match": os.environ["BAYESGROUPS_DOCS_VERSION"]},
+        "check_switcher": False,
+        "navbar_end": ["version-switcher", "theme-switcher"],
+    }
 
 # Links into other projects need the network, so they are made only when asked for.
 if os.environ.get("BAYESGROUPS_DOCS_ONLINE"):

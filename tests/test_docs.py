@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import doctest
 import io
+import json
+import os
 import re
 import shlex
 import subprocess
@@ -13,55 +14,24 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 import pytest
+from docutils import nodes
 
 import bayesgroups as bg
 from bayesgroups.estimators import ESTIMATORS
+from docs import output_tables
+from examples import page_blocks
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.parts))
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL)
-OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-
-mpl.use("Agg")
-
-
-class Block(NamedTuple):
-    """A fenced block: its language, its text and its first line in the page."""
-
-    language: str
-    code: str
-    line: int
-
-
-def _blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    return [
-        Block(found["language"], found["code"], text.count("\n", 0, found.start("code")))
-        for found in FENCE.finditer(text)
-    ]
 
 
 def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
-
-
-def _run(block: Block, namespace: dict[str, Any], page: str) -> None:
-    """Run one block; where it shows answers, they must be the ones that come."""
-    if ">>> " not in block.code:
-        exec(compile("\n" * block.line + block.code, page, "exec"), namespace)  # our own pages, nothing else
-        return
-    test = doctest.DocTestParser().get_doctest(block.code, namespace, page, page, block.line)
-    said = io.StringIO()
-    runner = doctest.DocTestRunner(optionflags=OPTIONS)
-    runner.run(test, out=said.write, clear_globs=False)
-    namespace.update(test.globs)
-    assert runner.failures == 0, said.getvalue()
 
 
 @pytest.fixture(autouse=True)
@@ -74,16 +44,28 @@ def _closed_figures() -> Iterator[None]:
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=_name)
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data frames are the tables that the built page shows, and saved pictures are those that stand beside it."""
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for block in _blocks(page):
-        if block.language == "python":
-            _run(block, namespace, _name(page))
-        elif block.language == "sh":
-            _run_commands(block)
+    with page_blocks.drawing():
+        for block in page_blocks.blocks(page):
+            if block.language == "python":
+                shown = page_blocks.run(block, namespace, _name(page))
+                for text, frame in shown:
+                    assert output_tables.cells(text) == page_blocks.rows(frame), text
+                assert sum(isinstance(part, list) for part in output_tables.parts(block.code)) == len(shown)
+            elif block.language == "sh":
+                _run_commands(block)
+    pictures = page_blocks.saved(page, tmp_path)
+    assert set(pictures) == page_blocks.linked(page)
+    for path, drawn in pictures.items():
+        words, numbers = page_blocks.skeleton(drawn)
+        shown_words, shown_numbers = page_blocks.skeleton(path.read_text(encoding="utf-8"))
+        assert words == shown_words, path
+        assert numbers == pytest.approx(shown_numbers, rel=1e-3, abs=0.05), path
 
 
-def _run_commands(block: Block) -> None:
+def _run_commands(block: page_blocks.Block) -> None:
     """Run the lines that start with ``bayesgroups`` as the command line would, and those of ``python -c``."""
     from bayesgroups.cli import run
 
@@ -260,6 +242,68 @@ def test_links_of_built_pages_are_checked(tmp_path: Path) -> None:
         "b.html: no.png leads nowhere",
         "b.html: picture no.png has no text",
     ]
+
+
+def test_pictures_are_put_beside_their_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\n>>> from matplotlib.figure import Figure\n>>> Figure().savefig('empty.svg')\n```\n"
+        "![Nothing](pictures/page_empty.svg)\n",
+        encoding="utf-8",
+    )
+    page_blocks.main([str(page)])
+    (picture,) = page_blocks.linked(page)
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_a_block_with_another_answer_is_an_error() -> None:
+    with pytest.raises(AssertionError, match="Expected:"):
+        page_blocks.run(page_blocks.Block("python", ">>> 1 + 1\n3\n", 1), {}, "page.md")
+
+
+TABLE = ">>> a = 1\n>>> frame\n      x  y z\nname\none   1 -0.5\n>>> a\n1\n"
+
+
+def test_data_frames_become_tables_between_their_code() -> None:
+    cells = [["", "x", "y z"], ["name", "", ""], ["one", "1", "-0.5"]]
+    assert output_tables.cells("      x   yz\nname\none   1 -0.5\n") == [["", "x", "yz"], *cells[1:]]
+    code = TABLE.replace("x  y z", "x   yz")
+    assert output_tables.parts(code) == [">>> a = 1\n>>> frame", [["", "x", "yz"], *cells[1:]], ">>> a\n1"]
+    node = output_tables.node([["", "x", "yz"], *cells[1:]])
+    assert [entry.astext() for entry in node.findall(nodes.entry)] == ["name", "x", "yz", "one", "1", "-0.5"]
+
+
+@pytest.mark.parametrize(
+    "code", [">>> print(a)\n  b  c\n1 2  3\n", ">>> [1]\n[1]\n", ">>> a\nno\ncolumns\n", ">>> a = 1\n"]
+)
+def test_other_outputs_stay_text(code: str) -> None:
+    assert output_tables.parts(code) == [code.strip()]
+
+
+def test_versions_stand_side_by_side(tmp_path: Path) -> None:
+    """With a stand-in for Sphinx; the versions are commits of this repository."""
+    git = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    done = subprocess.run(git, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a clone")
+    stand_in = tmp_path / "bin" / "python"
+    stand_in.parent.mkdir()
+    stand_in.write_text(
+        '#!/bin/sh\nfor last; do :; done\nmkdir -p "$last"\n'
+        'test -f docs/conf.py && echo "$BAYESGROUPS_DOCS_VERSION" > "$last/index.html"\n',
+        encoding="utf-8",
+    )
+    stand_in.chmod(0o755)
+    site, commit = tmp_path / "site", done.stdout.strip()
+    command = [str(ROOT / ".ci" / "docs_versions"), str(site), "--root", "/docs/", "HEAD", commit]
+    environment = {**os.environ, "PATH": f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(command, check=True, env=environment)
+    assert json.loads((site / "versions.json").read_text(encoding="utf-8")) == [
+        {"version": "HEAD", "url": "/docs/HEAD/", "preferred": True},
+        {"version": commit, "url": f"/docs/{commit}/", "preferred": False},
+    ]
+    assert (site / commit / "index.html").read_text(encoding="utf-8") == f"{commit}\n"
+    assert "url=HEAD/index.html" in (site / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

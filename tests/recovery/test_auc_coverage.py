@@ -147,29 +147,6 @@ def test_a_study_goes_on_from_its_checkpoints(tmp_path: Path, monkeypatch: pytes
     assert keys == {key for key in record().index if key[0] == "alike"}
 
 
-@pytest.mark.parametrize(
-    ("shown", "interval"),
-    [
-        ("`wald`, DeLong", "wald_delong"),
-        ("`logit`, DeLong", "logit_delong"),
-        ("`newcombe`", "newcombe"),
-        ("`newcombe`, `calibrated`", "newcombe_calibrated"),
-        ("`NoPooling` of `auc_as_rate`", "no_pooling_rate_calibrated"),
-        ("empirical Bayes of `auc_as_rate`", "empirical_bayes_rate_calibrated"),
-        ("Bayesian, `auc_as_rate`", "bayesian_rate_calibrated"),
-        ("Bayesian, own scale", "bayesian_own_scale"),
-    ],
-)
-def test_the_page_shows_the_record(shown: str, interval: str) -> None:
-    """Coverage in percent, and in small subgroups."""
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "auc.md").read_text(encoding="utf-8")
-    row = next(line for line in page.splitlines() if line.startswith(f"| {shown} |"))
-    for design, cell in zip(DESIGNS, row.split("|")[2:-1], strict=True):
-        values = [float(part) for part in cell.replace("small", "").replace("(", "").replace(")", "").split()]
-        expected = [100 * line(design, interval, size_class)["coverage"] for size_class in ("all", "small")]
-        assert values == pytest.approx(expected, abs=0.5001), design
-
-
 def test_few_replications_have_no_error() -> None:
     with pytest.raises(InputError, match="replications=7 must be 8 or more, to have a Monte Carlo error"):
         study(7)

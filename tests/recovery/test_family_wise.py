@@ -103,14 +103,6 @@ def test_too_few_replications() -> None:
         study(replications=99)
 
 
-def test_the_page_shows_the_record() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "certify.md").read_text(encoding="utf-8")
-    for (statement, method, correction), (error, mc_error) in record().items():
-        said = " | ".join(word.replace("_", " ") for word in (statement, method, correction))
-        line = next(line for line in page.splitlines() if line.startswith(f"| {said} |"))
-        assert line.endswith(f"| {100 * error:.1f} ± {100 * mc_error:.1f} |")
-
-
 @pytest.mark.parametrize("kind", range(4))
 def test_lines_of_the_record_can_be_made_again(kind: int) -> None:
     """Of rates, means and margins, in all replications; ranks, reports and discoveries take longer."""

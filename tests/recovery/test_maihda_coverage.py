@@ -34,17 +34,6 @@ def test_main_effects_and_strata_cover() -> None:
     assert crossed.coverage + crossed.mc_error >= 0.93
 
 
-def test_the_page_shows_the_record() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "maihda.md").read_text(encoding="utf-8")
-    for line in read(RECORD):
-        row = next(row for row in page.splitlines() if row.startswith(f'| `model="{line.model}"`'))
-        cells = [cell.strip() for cell in row.strip("|").split("|")]
-        assert cells[1].startswith(f"{line.coverage:.1%}".replace("%", " %"))
-        assert f"{100 * line.mc_error:.1f}" in cells[1]
-        assert cells[2:] == [f"{line.width:.2f}", f"{line.bias:.2f}"]
-        assert f"{line.boundary:.1%}".replace("%", " %") in page
-
-
 def test_tables_are_sparse_and_their_share_is_a_share() -> None:
     tally, truth = table(SEED, 4)
     count = tally["count"].values[0]

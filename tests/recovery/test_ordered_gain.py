@@ -49,20 +49,6 @@ def test_intervals_cover_with_an_order_as_without(record: pd.DataFrame) -> None:
     assert abs(record["coverage"].mean() - record["coverage_without"].mean()) < 0.01
 
 
-def test_the_page_shows_the_record(record: pd.DataFrame) -> None:
-    page = PAGE.read_text(encoding="utf-8").splitlines()
-    for population, name in (("trend", "a straight trend"), ("walk", "a random walk"), ("bend", "the middle level differs"),
-                             ("none", "no order")):  # fmt: skip
-        row = next(line for line in page if line.startswith(f"| {name} |"))
-        cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
-        expected = [
-            f"{record.loc[(population, levels, order), 'error']:.2f}"
-            for order in study.ORDERS
-            for levels in study.LEVELS
-        ]
-        assert cells == expected
-
-
 @pytest.mark.record
 def test_a_line_is_made_again() -> None:
     made = study.lines("trend", 3)
