@@ -38,13 +38,13 @@ class Counts:
 
     def at(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Likelihood`."""
-        none = np.abs(eta)
-        np.negative(none, out=none)
-        np.exp(none, out=none)
-        np.log1p(none, out=none)
-        none += np.maximum(eta, 0.0)
-        none *= self.n
-        return (self.k * eta - none).sum(axis=(1, 2)), self.slope(eta)
+        loss = np.abs(eta)
+        np.negative(loss, out=loss)
+        np.exp(loss, out=loss)
+        np.log1p(loss, out=loss)
+        loss += np.maximum(eta, 0.0)
+        loss *= self.n
+        return (self.k * eta - loss).sum(axis=(1, 2)), self.slope(eta)
 
     def slope(self, eta: FloatArray) -> FloatArray:
         """See `Likelihood`."""

@@ -17,7 +17,7 @@ from bayesgroups.data.arrays import FloatArray, IntArray
 
 MAX_DENSE = 200
 """Directions up to which one product with the whole basis is as fast as one product per factor."""
-FEW_LEVELS = 16
+MERGED_LEVELS = 16
 """Levels up to which one product for two factors is faster than two."""
 MAX_LEVELS = 2000
 """Levels of a factor beyond which its basis takes too long."""
@@ -150,8 +150,8 @@ def _few(bases: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
     """The same basis as fewer factors, neighbours of few levels as one."""
     few: list[FloatArray] = []
     for basis in bases:
-        if few and len(few[-1]) * len(basis) <= FEW_LEVELS:
-            few[-1] = np.kron(few[-1], basis)
+        if few and len(few[-1]) * len(basis) <= MERGED_LEVELS:
+            few[-1] = np.asarray(np.kron(few[-1], basis), dtype=np.float64)
         else:
             few.append(basis)
     return tuple(few)
