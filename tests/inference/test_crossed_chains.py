@@ -48,9 +48,9 @@ def test_tails_of_counts_of_nothing_and_of_everything_are_quadrature() -> None:
     assert chains.mixing is not None
     assert all(check.passed for check in chains.checks("rate"))
     exact = binomial_pooling.sample(
-        k, n, np.random.default_rng(2), draws=20_000, overall_scale=4.0, tau_scale=0.7, family="half_t"
+        k, n, np.random.default_rng(2), draws=100_000, overall_scale=4.0, tau_scale=0.7, family="half_t"
     )
-    mu, error = 1 / (1 + np.exp(-chains.eta)), np.sqrt(0.025 * 0.975 * (1 / chains.mixing.tail + 1 / 20_000))
+    mu, error = 1 / (1 + np.exp(-chains.eta)), np.sqrt(0.025 * 0.975 * (1 / chains.mixing.tail + 1 / 100_000))
     for share in (0.025, 0.975):
         below = (exact.mu < np.quantile(mu, share, axis=0)).mean(axis=0)
         assert (np.abs(below - share) < 3.5 * error).all()

@@ -9,12 +9,19 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 
+MAX_LOGIT = 700.0
+"""Logit beyond which its exponential is too large for a number."""
+
 
 class Likelihood(Protocol):
     """Likelihood of the data of all parts."""
 
     def at(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log likelihoods (draw,) at predictors (draw, part, subgroup), up to a constant, and derivatives by them."""
+        ...
+
+    def slope(self, eta: FloatArray) -> FloatArray:
+        """The derivatives alone."""
         ...
 
     def precision(self, eta: FloatArray) -> FloatArray:
@@ -31,10 +38,22 @@ class Counts:
 
     def at(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Likelihood`."""
-        tail = np.exp(-np.abs(eta))
-        both = self.k * eta - self.n * (np.maximum(eta, 0.0) + np.log1p(tail))
-        rate = np.where(eta > 0, 1.0, tail) / (1 + tail)
-        return both.sum(axis=(1, 2)), self.k - self.n * rate
+        loss = np.abs(eta)
+        np.negative(loss, out=loss)
+        np.exp(loss, out=loss)
+        np.log1p(loss, out=loss)
+        loss += np.maximum(eta, 0.0)
+        loss *= self.n
+        return (self.k * eta - loss).sum(axis=(1, 2)), self.slope(eta)
+
+    def slope(self, eta: FloatArray) -> FloatArray:
+        """See `Likelihood`."""
+        odds = np.negative(eta)
+        np.minimum(odds, MAX_LOGIT, out=odds)
+        np.exp(odds, out=odds)
+        odds += 1
+        rate = np.divide(self.n, odds, out=odds)
+        return np.subtract(self.k, rate, out=rate)
 
     def precision(self, eta: FloatArray) -> FloatArray:
         """See `Likelihood`."""
@@ -55,8 +74,13 @@ class Estimates:
     def at(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Likelihood`."""
         gap = self.y - eta
-        pull = gap @ self.inverse if self.inverse.ndim == 2 else gap * self.inverse
+        pull = self.slope(eta)
         return -0.5 * (gap * pull).sum(axis=(1, 2)), pull
+
+    def slope(self, eta: FloatArray) -> FloatArray:
+        """See `Likelihood`."""
+        gap = self.y - eta
+        return gap @ self.inverse if self.inverse.ndim == 2 else gap * self.inverse
 
     def precision(self, eta: FloatArray) -> FloatArray:
         """See `Likelihood`."""

@@ -151,6 +151,8 @@ class Joined:
 
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
+        if len(self.parts) == 1:
+            return self.parts[0].at(a)
         ends = np.cumsum([part.dimension for part in self.parts])[:-1]
         each = [part.at(piece) for part, piece in zip(self.parts, np.split(a, ends, axis=1), strict=True)]
         widths = np.cumsum([scaled.values.shape[1] for scaled in each])[:-1]
@@ -168,7 +170,7 @@ def coordinates_of(prior: Prior | FollowingPrior, shares: int) -> Joined:
     if isinstance(prior, FollowingPrior):
         spreads = StandardDeviations(prior.first), StandardDeviations(prior.second)
         return Joined((*spreads, Slopes(prior.follow_mean, prior.follow_sd), Shares(2 * shares)))
-    return Joined((StandardDeviations(prior), Shares(shares)))
+    return Joined((StandardDeviations(prior), *((Shares(shares),) if shares else ())))
 
 
 def _sinh(a: FloatArray, scale: FloatArray | float) -> Scaled:

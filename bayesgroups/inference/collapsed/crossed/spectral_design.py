@@ -87,7 +87,7 @@ class Design:
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
         spread, portion = self._kernels(learned, part, self.kernels)
-        each = ((spread**2 * portion) @ self.spectrum.power.T)[:, self.spectrum.kind]
+        each = np.take((spread**2 * portion) @ self.spectrum.power.T, self.spectrum.kind, axis=1)
         each += self.residual[part]
         return np.maximum(each, MIN_VARIANCE, out=each)
 
@@ -148,18 +148,15 @@ class Design:
         """True if the second part follows the effects of a block."""
         return self.parts > 1 and block.part == 0 and isinstance(block.loading, Kernel)
 
-    def _positions(self, part: int, kernel: Kernel) -> tuple[int, int | None]:
-        share = None if kernel.share is None else self.shares_of(part).start + kernel.share
-        return self.spreads(part).start + kernel.component, share
-
     def _kernels(self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...]) -> tuple[FloatArray, FloatArray]:
         """Standard deviations of the components of kernels, and the parts of their variances that these have."""
+        start, shares = part * self.components, self.shares_of(part).start
         portion = np.ones((len(learned), len(kernels)))
-        for column, kernel in enumerate(kernels):
-            share = self._positions(part, kernel)[1]
-            if share is not None:
-                portion[:, column] = learned[:, share] if kernel.follows else 1 - learned[:, share]
-        return learned[:, [self._positions(part, kernel)[0] for kernel in kernels]], portion
+        for column, kernel in enumerate(kernels if self.shares else ()):
+            if kernel.share is not None:
+                share = learned[:, shares + kernel.share]
+                portion[:, column] = share if kernel.follows else 1 - share
+        return learned[:, [start + kernel.component for kernel in kernels]], portion
 
     def _kernels_slope(
         self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...], by_kernel: FloatArray
@@ -167,12 +164,16 @@ class Design:
         """Derivatives by the learned values, from those by the variances of kernels, (draw, kernel)."""
         slope = np.zeros_like(learned)
         spread, portion = self._kernels(learned, part, kernels)
-        by_spread, by_own = 2 * spread * portion * by_kernel, spread**2 * by_kernel
+        start, shares = part * self.components, self.shares_of(part).start
+        by_spread = 2 * spread * portion * by_kernel
+        if not self.shares:  # every component is one kernel
+            slope[:, [start + kernel.component for kernel in kernels]] = by_spread
+            return slope
+        by_own = spread**2 * by_kernel
         for column, kernel in enumerate(kernels):
-            position, share = self._positions(part, kernel)
-            slope[:, position] += by_spread[:, column]
-            if share is not None:
-                slope[:, share] += by_own[:, column] * (1 if kernel.follows else -1)
+            slope[:, start + kernel.component] += by_spread[:, column]
+            if kernel.share is not None:
+                slope[:, shares + kernel.share] += by_own[:, column] * (1 if kernel.follows else -1)
         return slope
 
 

@@ -11,6 +11,7 @@ its level nor its residual effects, so that slope and L_2 are what they are give
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -84,10 +85,15 @@ class Target:
         point = self.at(points)
         return point.log_density, point.gradient
 
-    def at(self, points: FloatArray) -> Point:
-        """Everything at points (draw, coordinate)."""
+    def slope(self, points: FloatArray) -> FloatArray:
+        """Gradients (draw, coordinate) alone."""
+        return self.at(points, dense=False).gradient
+
+    def at(self, points: FloatArray, *, dense: bool = True) -> Point:
+        """Everything at points (draw, coordinate); without densities, NaN, unless ``dense``."""
         design = self.design
-        first, *remaining = np.split(points, np.cumsum(self._sizes())[:-1], axis=1)
+        ends = np.cumsum([0, *self._sizes()])
+        first, *remaining = (points[:, start:end] for start, end in itertools.pairwise(ends))
         xi = remaining[: design.parts]
         if self.turns:
             xi = [each @ turn.T for each, turn in zip(xi, self.turns, strict=True)]
@@ -101,7 +107,8 @@ class Target:
             inherited = slope * along[0]
             made.append(transported(variance, self.precision[1], self.observation[1] - inherited, xi[1]))
             along.append(inherited + made[1].values)
-        eta = np.stack([design.spectrum.values(each) for each in along], axis=1)
+        predictors = [design.spectrum.values(each)[:, None] for each in along]
+        eta = predictors[0] if design.parts == 1 else np.concatenate(predictors, axis=1)
         effects = [
             transported(design.block_variance(learned, block), *data, each)
             for block, data, each in zip(design.blocks, self.data_of_blocks, remaining[design.parts :], strict=True)
@@ -111,8 +118,11 @@ class Target:
             eta[:, block.part] += total
             if design.handed_on(block):
                 eta[:, 1] += learned[:, design.coefficient, None] * total
-        log_likelihood, by_eta = self.likelihood.at(eta)
-        log_density = log_likelihood + scaled.log_density + sum(each.log_density for each in (*made, *effects))
+        if dense:
+            log_density, by_eta = self.likelihood.at(eta)
+            log_density += scaled.log_density + sum(each.log_density for each in (*made, *effects))
+        else:
+            log_density, by_eta = np.full(len(points), np.nan), self.likelihood.slope(eta)
         by_learned, by_effects = np.zeros_like(learned), []
         for block, effect, total in zip(design.blocks, effects, sums, strict=True):
             by_sum = by_eta[:, block.part]
@@ -126,12 +136,13 @@ class Target:
         by_xi, by_variance = [], []
         if design.parts > 1:
             second = pulled(made[1], pull[1])
-            passed = pull[1] - second.observation
+            by_observation = second.observation(made[1])
+            passed = pull[1] - by_observation
             by_learned += design.following_slope(learned, variances, along[0] * passed, second.variance)
             by_variance.append(second.variance)
             by_xi.append(second.xi)
             pull[0] = pull[0] + slope * pull[1]
-            leading = pulled(made[0], pull[0] - slope * second.observation)
+            leading = pulled(made[0], pull[0] - slope * by_observation)
         else:
             leading = pulled(made[0], pull[0])
         by_xi.insert(0, leading.xi)

@@ -17,6 +17,8 @@ from bayesgroups.data.arrays import FloatArray, IntArray
 
 MAX_DENSE = 200
 """Directions up to which one product with the whole basis is as fast as one product per factor."""
+MERGED_LEVELS = 16
+"""Levels up to which one product for two factors is faster than two."""
 MAX_LEVELS = 2000
 """Levels of a factor beyond which its basis takes too long."""
 MAX_DIRECTIONS = 8
@@ -41,12 +43,15 @@ class Spectrum:
     member: FloatArray = field(init=False)
     """1 where a direction is of a kind, (direction, kind)."""
     dense: FloatArray | None = field(init=False)
+    in_turn: bool = field(init=False)
+    """True if the subgroups are all combinations in turn."""
 
     def __post_init__(self) -> None:
         member = np.asarray(self.kind[:, None] == np.arange(len(self.power)), dtype=np.float64)
         object.__setattr__(self, "member", member)
         dense = _product(self.bases)[self.rows] if self.bases and self.directions <= MAX_DENSE else None
         object.__setattr__(self, "dense", dense)
+        object.__setattr__(self, "in_turn", np.array_equal(self.rows, np.arange(self.directions)))
 
     @property
     def directions(self) -> int:
@@ -57,7 +62,8 @@ class Spectrum:
         """Values of subgroups (draw, subgroup) from those along the directions (draw, direction)."""
         if self.dense is not None:
             return np.asarray(along @ self.dense.T)
-        return np.ascontiguousarray(self._turned(along, [basis.T for basis in self.bases])[:, self.rows])
+        turned = self._turned(along, [basis.T for basis in self.bases])
+        return turned if self.in_turn and self.bases else np.take(turned, self.rows, axis=1)
 
     def along(self, values: FloatArray) -> FloatArray:
         """The transpose of `values`: (draw, subgroup) to (draw, direction)."""
@@ -70,13 +76,15 @@ class Spectrum:
         return np.asarray(self._turned(self._placed(weight[None]), [basis**2 for basis in self.bases])[0])
 
     def _placed(self, values: FloatArray) -> FloatArray:
+        if self.in_turn:
+            return values
         placed = np.zeros((len(values), self.directions))
         placed[:, self.rows] = values
         return placed
 
     def _turned(self, values: FloatArray, bases: Sequence[FloatArray]) -> FloatArray:
         for basis in bases:
-            values = np.moveaxis((values.reshape(len(values), len(basis), -1)), 1, 2) @ basis
+            values = values.reshape(len(values), len(basis), -1).transpose(0, 2, 1) @ basis
         return values.reshape(len(values), -1)
 
 
@@ -123,7 +131,7 @@ def spectrum(cells: IntArray, kernels: Sequence[FloatArray]) -> tuple[Spectrum, 
     every = np.stack(eigenvalues, axis=1)
     _, first, kind = np.unique(every.round(9), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    return Spectrum(tuple(bases), rows, np.argsort(order)[kind.ravel()], every[first[order]]), diagonal
+    return Spectrum(_few(bases), rows, np.argsort(order)[kind.ravel()], every[first[order]]), diagonal
 
 
 def unfactored(number: int, components: int) -> Spectrum:
@@ -136,6 +144,17 @@ def _product(parts: Sequence[FloatArray]) -> FloatArray:
     for part in parts:
         whole = np.asarray(np.kron(whole, part), dtype=np.float64)
     return whole
+
+
+def _few(bases: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
+    """The same basis as fewer factors, neighbours of few levels as one."""
+    few: list[FloatArray] = []
+    for basis in bases:
+        if few and len(few[-1]) * len(basis) <= MERGED_LEVELS:
+            few[-1] = np.asarray(np.kron(few[-1], basis), dtype=np.float64)
+        else:
+            few.append(basis)
+    return tuple(few)
 
 
 def _refines(fine: IntArray, coarse: IntArray) -> bool:

@@ -21,17 +21,19 @@ from bayesgroups.report.posterior import CHAINS
 
 CHAINS_OF_A_GROUP = 16
 MODE_ITERATIONS = 40
-WARM_UP = (10, 15, 20)
+WARM_UP = (12, 15, 20)
 """Transitions after each of which the coordinates are fitted anew."""
-LAST_WARM_UP = 15
+LAST_WARM_UP = 20
 """Transitions after these, before the first draw."""
 LENGTHS = (0.96, 3.84)
 """Shortest and longest trajectory, in standard deviations."""
+FIRST_LENGTHS = (0.5, 1.5)
+"""The same as long as the coordinates are not yet fitted."""
 FIRST_STEP = 0.3
-TARGET_ACCEPTANCE = 0.8
+TARGET_ACCEPTANCE = 0.85
 MAX_TURNED, MAX_TURNED_AGAIN = 200, 600
 """Directions up to which their xi are turned, and the same where chains did not mix without."""
-GAIN = 1.0
+GAIN = 2.0
 """Change of the logarithm of the step size by that of the mean acceptance, at first."""
 START_SPREAD = 1.5
 """Standard deviations of the points where groups start, in those of the normal approximation at the mode."""
@@ -76,7 +78,9 @@ class Run:
         kept: list[tuple[FloatArray, ...]] = []
         for _ in range(-(-draws // (CHAINS * CHAINS_OF_A_GROUP))):
             for _ in range(thin):
-                state, acceptance = hamiltonian.step(self.target, state, self.tuning, self.rng, LENGTHS)
+                state, acceptance = hamiltonian.step(
+                    self.target, state, self.tuning, self.rng, LENGTHS, self.target.slope
+                )
                 divergences += int((acceptance == 0).sum())  # energies that differ by more than 700
             point = self.target.at(state.point)
             kept.append(
@@ -110,14 +114,19 @@ def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.
     start_step = FIRST_STEP
     turned = design.spectrum.directions <= MAX_TURNED
     for transitions in WARM_UP:
-        state, tuning = _warm(target, points, start_step, transitions, rng)
+        state, tuning = _warm(target, points, start_step, transitions, rng, FIRST_LENGTHS)
         target, points = target.refitted(state.point, turned=turned)
         start_step = float(tuning.step[0])
     return Run(target, *_warm(target, points, start_step, LAST_WARM_UP, rng), rng)
 
 
 def _warm(
-    target: Target, points: FloatArray, step: float, transitions: int, rng: np.random.Generator
+    target: Target,
+    points: FloatArray,
+    step: float,
+    transitions: int,
+    rng: np.random.Generator,
+    lengths: tuple[float, float] = LENGTHS,
 ) -> tuple[State, Tuning]:
     """Chains after some transitions, all with one step size, which follows their mean acceptance (Robbins and Monro 1951)."""
     spread, effects = np.ones(target.dimension), sum(block.root.shape[1] for block in target.design.blocks)
@@ -125,7 +134,7 @@ def _warm(
         spread[-effects:] = np.sqrt(0.9 * points[:, -effects:].var(axis=0) + 0.1)
     state, tuning = hamiltonian.start(target, points), Tuning(np.full(len(points), step), spread)
     for transition in range(transitions):
-        state, acceptance = hamiltonian.step(target, state, tuning, rng, LENGTHS)
+        state, acceptance = hamiltonian.step(target, state, tuning, rng, lengths, target.slope)
         change = GAIN / np.sqrt(1 + transition) * (acceptance.mean() - TARGET_ACCEPTANCE)
         tuning = Tuning(tuning.step * np.exp(change), tuning.spread)
     return state, tuning

@@ -22,6 +22,8 @@ class Transported(NamedTuple):
     values: FloatArray
     variance: FloatArray
     precision: FloatArray
+    root: FloatArray
+    """Standard deviation that an observation leaves."""
     kept: FloatArray
     """The share r of the variance that an observation leaves."""
     weighted: FloatArray
@@ -34,29 +36,42 @@ class Transported(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """Derivatives by xi, by the variance and by y, (draw, direction)."""
+    """Derivatives by xi and by the variance, (draw, direction)."""
 
     xi: FloatArray
     variance: FloatArray
-    observation: FloatArray
+
+    def observation(self, made: Transported) -> FloatArray:
+        """Derivatives by y."""
+        return self.xi * made.root * made.precision
 
 
 def transported(variance: FloatArray, precision: FloatArray, observation: FloatArray, xi: FloatArray) -> Transported:
     """Values of xi (draw, direction); ``precision`` is (direction,), the variance and y may differ between draws."""
-    kept, weighted = 1 / (1 + variance * precision), precision * observation
-    left = variance * kept
-    return Transported(left * weighted + np.sqrt(left) * xi, variance, precision, kept, weighted)
+    kept, weighted = variance * precision, precision * observation
+    kept += 1
+    np.reciprocal(kept, out=kept)
+    values = variance * kept
+    root = np.sqrt(values)
+    values *= weighted
+    values += root * xi
+    return Transported(values, variance, precision, root, kept, weighted)
 
 
 def pulled(made: Transported, by_values: FloatArray) -> Pulled:
     """Derivatives of a function of the values, of which those by the values are given, and of `Transported.log_density`."""
     ratio = made.values / made.variance
     total = by_values - ratio
-    left = made.variance * made.kept
-    by_variance = 0.5 * (
-        ratio**2 - made.precision * made.kept + total * made.kept * (ratio + made.weighted * made.kept)
-    )
-    return Pulled(total * np.sqrt(left), by_variance, total * left * made.precision)
+    xi = total * made.root
+    total *= made.kept
+    by_variance = made.weighted * made.kept
+    by_variance += ratio
+    by_variance *= total
+    ratio *= ratio
+    by_variance += ratio
+    by_variance -= made.precision * made.kept
+    by_variance *= 0.5
+    return Pulled(xi, by_variance)
 
 
 def returned(variance: FloatArray, precision: FloatArray, observation: FloatArray, values: FloatArray) -> FloatArray:
