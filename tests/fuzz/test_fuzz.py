@@ -20,16 +20,40 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import InputError
 from tests.fuzz import cases
+from tests.fuzz.__main__ import BLOCK
 from tests.fuzz.calls import calls, report
 from tests.fuzz.cases import CASES, WrongAnswerError
 from tests.fuzz.outcomes import count, outcome
 from tests.public_surface import names
 
 COUNTS = bg.tally_from_counts([1, 3], [4, 9], pd.DataFrame({"g": ["a", "b"]}))
+SEED = 20_261_124
+"""Of the record."""
 UNCALLED = [
     "datasets.binormal_metrics", "datasets.load_diabetes", "datasets.synthetic_metric", "metrics.class_of", "metrics.near_misses",
 ]  # fmt: skip
 """Public functions that no case calls: one fetches a file, two simulate, two are about words."""
+
+
+@pytest.fixture(scope="module")
+def record() -> pd.DataFrame:
+    return pd.read_csv(Path(__file__).with_name("fuzz.csv"))
+
+
+def test_the_record_has_twenty_thousand_cases_and_no_fault(record: pd.DataFrame) -> None:
+    assert record["cases"].sum() >= 20_000
+    assert set(record["category"]) == set(CASES)
+    assert (record["refused"] + record["answered"]).equals(record["cases"])
+    assert not record[["raw", "wrong", "hang", "warned"]].to_numpy().any()
+
+
+@pytest.mark.record
+def test_a_block_of_the_record_can_be_made_again(record: pd.DataFrame) -> None:
+    start = 7 * BLOCK
+    table, faults = count(BLOCK, SEED, start)
+    assert faults == []
+    kept = record[record["start"] == start].set_index("category")[["cases", "refused", "answered"]]
+    assert {name: [found[each] for each in kept.columns] for name, found in table.items()} == kept.T.to_dict("list")
 
 
 def test_no_case_is_a_fault() -> None:

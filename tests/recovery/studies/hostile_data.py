@@ -4,7 +4,7 @@
 
 Tables have eight subgroups of three attributes. Of every kind of data (`KINDS`) 25 tables are drawn, 200 in all, and every word
 answers on each by its own engine, as with ``inference="collapsed"``: the exact one, or the Markov chains of the words that have
-none, which answer on 40 of them. A table is then estimated again, with ten times as many draws and another seed, or, for words
+none; scores are modelled on 40 of them alone, since ten more answers take a minute. A table is then estimated again, with ten times as many draws and another seed, or, for words
 with a fixed number of draws, ten times with other seeds; `PartialPooling` is held to two-dimensional quadrature as well. A
 distance is in Monte Carlo errors of both answers together, the largest over the mean of every subgroup and metric and the
 probabilities beyond its 95 % limits, some 200 numbers; a word whose distance is beyond 4 answers once more with another seed,
@@ -59,7 +59,7 @@ KINDS: dict[Kind, str] = {
     "rare": "rates of 1 % and below",
 }
 PER_KIND, FEW = 25, 5
-"""Tables of every kind, and for words whose chains take long."""
+"""Tables of every kind, and for the word whose chains take longest."""
 TIMES, BEYOND = 10, 4.0
 GROUPS, CHAINS_OF_A_GROUP = 4, 16
 """Of an answer made by many chains, a group of them after another."""
@@ -102,7 +102,7 @@ WORDS = (
     Word(bg.JamesStein(), "mean", james_stein),
     Word(bg.PartialPooling(), "rate", partial_pooling), Word(bg.PartialPooling(), "mean", partial_pooling),
     Word(bg.CrossedEffects(), "rate", crossed_effects), Word(bg.CrossedEffects(), "mean", crossed_effects),
-    Word(bg.ConfusionModel(), "cells", confusion), Word(bg.StructuredRegression(), "rate", structured_regression, FEW),
+    Word(bg.ConfusionModel(), "cells", confusion), Word(bg.StructuredRegression(), "rate", structured_regression),
     Word(bg.ModelBasedMetrics(), "scores", None, FEW), Word(bg.DisagreementModel(), "critics", disagreement),
 )  # fmt: skip
 
