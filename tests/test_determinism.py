@@ -67,3 +67,15 @@ def test_sums_of_losses_agree_to_rounding(frame: pd.DataFrame) -> None:
     )
     for name in ("estimate", "sampling_variance"):
         np.testing.assert_allclose(one[name], other[name], rtol=1e-13)
+
+
+@pytest.mark.slow
+def test_one_to_four_processes_give_the_same_study(frame: pd.DataFrame) -> None:
+    """Of both sides of a hierarchical estimator, whose draws would tell another stream of chance."""
+    levels = {"place": tuple(sorted(frame["place"].unique())), "sex": ("f", "m")}
+    wrong = bg.Metric("wrong", value="d", kind="rate")
+    rows_of_all = bg.Population("all", frame, levels, (wrong,), rows=200, design="independent", fewest=1)
+    estimators = {"alone": bg.NoPooling(), "crossed": bg.CrossedEffects()}
+    studies = [bg.study(rows_of_all, estimators, draws=5, seed=3, workers=workers) for workers in (1, 2, 3, 4)]
+    assert len({digest_of(each) for each in studies}) == 1
+    assert np.isfinite(studies[0]["estimate"].sel(estimator="crossed")).all()
