@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from examples.evidence import study_tables
 from examples.evidence.calibrated_records import RECORDS
 from examples.pages import fill, table
 
@@ -87,6 +88,7 @@ def james_stein() -> dict[str, str]:
 PAGES: dict[str, Callable[[], dict[str, str]]] = {
     "docs/examples/model_based_metrics.md": model_based,
     "docs/estimators/james_stein.md": james_stein,
+    **study_tables.PAGES,
 }
 """Function that makes the tables of each page, by the path of the page."""
 
