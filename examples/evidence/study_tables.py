@@ -16,6 +16,7 @@ from examples.evidence.calibrated_records import RECORDS
 from examples.pages import blocks, table
 
 DOCS = Path(__file__).parents[2] / "docs"
+PUBLISHED = Path(__file__).parents[1] / "published"
 RULES = {
     "equal_tailed": "equal-tailed",
     "one_sided": "one-sided wherever no or every row is a success",
@@ -207,8 +208,65 @@ def imputed() -> dict[str, str]:
     return {"unseen": table(["Bayesian side", *(f"spread {spread:g}" for spread in spreads)], rows)}
 
 
+def score_calibration() -> dict[str, str]:
+    """Smallest p-values of the ranks of the score model, by law."""
+    lines = pd.read_csv(RECORDS / "sbc_model_based_metrics.csv")
+    names = {"normal": "normal", "skewed": "skewed", "row_covariates": "normal, two covariates of the rows"}
+    rows = []
+    for word, name in names.items():
+        law = lines[lines["likelihood"] == word]
+        values = law[["chi2_p", "ks_p"]].to_numpy()
+        rows.append([name, law["replications"].iloc[0], len(law), values.size, f"{values.min():.3f}"])
+    return {"calibration": table(["scores", "data sets", "quantities", "p-values", "smallest"], rows)}
+
+
+def errata() -> dict[str, str]:
+    """Values that the papers print, and ours, by erratum."""
+    printed = pd.read_csv(PUBLISHED / "printed_values.csv", dtype=str)
+    structured = pd.read_csv(RECORDS / "structured_coverage.csv", dtype={"penalty": str}).query(
+        "size_class == 'all' and level == 0.95 and truth == 'rough' and penalty == '0.01' and errors == 'residual'"
+    )
+    goodness = blocks((DOCS / "examples" / "goodness_of_fit.md").read_text(encoding="utf-8"))["table 2"]
+    f_test = next(line for line in goodness.splitlines() if line.startswith("| expl | expl+age+rc -> expl+age+rc+age.rc |"))
+    certified = pd.read_csv(DOCS / "examples" / "intersectionality.csv").query(
+        "left_out == 'all' and judged == 'in_sample' and interval == 'wald' and statistic == 'optimist' and fraction == 1"
+    )
+    certified = certified.drop_duplicates("table").set_index("table")["value"]
+    feedback = pd.read_csv(RECORDS / "disagreement.csv").set_index("notion")
+    deciles = pd.read_csv(DOCS / "examples" / "disagreement_labels.csv").query("labels == 10").set_index("notion")["width"]
+    moved = blocks((DOCS / "examples" / "model_selection.md").read_text(encoding="utf-8"))["ideal points"]
+    added = pd.Series([float(line.strip("| ").split(" | ")[-1]) for line in moved.splitlines()[2:]])
+    ours = [
+        ["SR-11", "coverage of 95 % intervals of resampled residuals", f"{100 * structured['coverage'].item():.1f} %", "`structured_coverage.csv`"],
+        ["SR-13", "range of the p-value over draws", f_test.split(" | ")[7], "[goodness of fit](examples/goodness_of_fit.md)"],
+        ["INT-12", "optimist's value with what was known", f"{certified['compas']:.3f}", "`intersectionality.csv`"],
+        ["INT-12", "with columns that were filled in afterwards", f"{certified['compas_afterwards']:.3f}", "`intersectionality.csv`"],
+        ["DIS-6", "width of sharp bounds of predictive equality, ten deciles", _range(deciles["predictive_equality"]), "`disagreement_labels.csv`"],
+        ["DIS-6", "of equal opportunity", _range(deciles["equal_opportunity"]), "`disagreement_labels.csv`"],
+        ["DIS-8", "published estimate", _range(feedback["published_estimate"]), "`disagreement.csv`"],
+        ["DIS-8", "truth", _range(feedback["truth"]), "`disagreement.csv`"],
+        ["DIS-13", "mean error, equal opportunity", _percents(feedback.loc["equal_opportunity", "published_error"]), "`disagreement.csv`"],
+        ["DIS-13", "mean error, overall misclassification", _percents(feedback.loc["overall_misclassification", "published_error"]), "`disagreement.csv`"],
+        ["FE-4", "points that moving the ideal point adds", f"{added.min():.1f} to {added.max():.1f}", "[model selection](examples/model_selection.md)"],
+    ]  # fmt: skip
+    return {
+        "printed": table(["Id", "Place", "What", "Printed"], printed.to_numpy().tolist()),
+        "ours": table(["Id", "What", "Here", "Record"], ours),
+    }
+
+
+def _range(values: pd.Series) -> str:
+    return f"{values.min():.2f} to {values.max():.2f}"
+
+
+def _percents(values: pd.Series) -> str:
+    return f"{100 * values.min():.1f} to {100 * values.max():.1f} %"
+
+
 PAGES: dict[str, Callable[[], dict[str, str]]] = {
+    "docs/errata.md": errata,
     "docs/estimators/appendix-crossed-effects.md": hostile_data,
+    "docs/estimators/appendix-model-based-metrics.md": score_calibration,
     "docs/explanation/small-subgroups.md": limits,
     "docs/explanation/statuses-and-undefined.md": imputed,
     "docs/how-to/clusters.md": clusters,
