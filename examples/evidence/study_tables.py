@@ -170,7 +170,12 @@ def contrasts() -> dict[str, str]:
     found = lines.groupby("method")
     mean, lowest, five = found["coverage"].agg(["min", "max"]), found["smallest"].min(), found["smallest_of_five"].min()
     rows = [
-        [name, f"{mean.loc[word, 'min']:.3f} to {mean.loc[word, 'max']:.3f}", f"{lowest[word]:.3f}", f"{five[word]:.3f}"]
+        [
+            name,
+            f"{mean.loc[word, 'min']:.3f} to {mean.loc[word, 'max']:.3f}",
+            f"{lowest[word]:.3f}",
+            f"{five[word]:.3f}",
+        ]
         for word, name in CONTRASTS.items()
     ]
     head = ["limits", "on average over the rates", "lowest", "lowest where five of each are expected"]
@@ -208,6 +213,18 @@ def imputed() -> dict[str, str]:
     return {"unseen": table(["Bayesian side", *(f"spread {spread:g}" for spread in spreads)], rows)}
 
 
+def looks() -> dict[str, str]:
+    """How often limits miss at any look, and at the last."""
+    lines = pd.read_csv(RECORDS / "anytime_coverage.csv")
+    names = {"anytime_beta": "`anytime`, rates", "anytime_beta_uniform": "the same, uniform prior", "wilson": "`wilson`",
+             "anytime_normal": "`anytime`, means", "t": "`t`"}  # fmt: skip
+    rows = [
+        [line["rows"], names[line["interval"]], f"{100 * line['ever_missed']:.1f}", f"{100 * line['missed_last']:.1f}"]
+        for line in lines.to_dict("records")
+    ]
+    return {"missed": f"{lines['looks'].max():,} looks:\n\n{table(['rows', 'limits', 'at any', 'at the last'], rows)}"}
+
+
 def score_calibration() -> dict[str, str]:
     """Smallest p-values of the ranks of the score model, by law."""
     lines = pd.read_csv(RECORDS / "sbc_model_based_metrics.csv")
@@ -227,13 +244,17 @@ def errata() -> dict[str, str]:
         "size_class == 'all' and level == 0.95 and truth == 'rough' and penalty == '0.01' and errors == 'residual'"
     )
     goodness = blocks((DOCS / "examples" / "goodness_of_fit.md").read_text(encoding="utf-8"))["table 2"]
-    f_test = next(line for line in goodness.splitlines() if line.startswith("| expl | expl+age+rc -> expl+age+rc+age.rc |"))
+    f_test = next(
+        line for line in goodness.splitlines() if line.startswith("| expl | expl+age+rc -> expl+age+rc+age.rc |")
+    )
     certified = pd.read_csv(DOCS / "examples" / "intersectionality.csv").query(
         "left_out == 'all' and judged == 'in_sample' and interval == 'wald' and statistic == 'optimist' and fraction == 1"
     )
     certified = certified.drop_duplicates("table").set_index("table")["value"]
     feedback = pd.read_csv(RECORDS / "disagreement.csv").set_index("notion")
-    deciles = pd.read_csv(DOCS / "examples" / "disagreement_labels.csv").query("labels == 10").set_index("notion")["width"]
+    deciles = (
+        pd.read_csv(DOCS / "examples" / "disagreement_labels.csv").query("labels == 10").set_index("notion")["width"]
+    )
     moved = blocks((DOCS / "examples" / "model_selection.md").read_text(encoding="utf-8"))["ideal points"]
     added = pd.Series([float(line.strip("| ").split(" | ")[-1]) for line in moved.splitlines()[2:]])
     ours = [
@@ -273,6 +294,7 @@ PAGES: dict[str, Callable[[], dict[str, str]]] = {
     "docs/how-to/compare_systems.md": directions,
     "docs/how-to/contrasts.md": contrasts,
     "docs/how-to/threshold_curves.md": curves,
+    "docs/how-to/watch_production.md": looks,
     "docs/how-to-choose.md": choice,
 }
 """Function that makes the tables of each page, by the path of the page."""
