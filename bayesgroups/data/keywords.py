@@ -130,15 +130,15 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
             return Mismatch(f"seed must be a whole number, 0 or larger{most}; got {value!r}", closed=True)
         if name in NUMBERS_OF_DRAWS and isinstance(value, int) and value > MAX_DRAWS:
             return Mismatch(f"{name} must be a whole number of at most {MAX_DRAWS:,}; got {_short(value)}", closed=True)
-        if name == "tally" and not _is_tally(value):
-            return Mismatch(
-                "tally must come from bg.tally() or a related function; got a dataset without its mark", closed=False
-            )
         if not fits(value, annotation):
             return Mismatch(
                 mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),
                 is_closed(annotation),
             )
+    if not _is_tally(given.get("tally")):
+        return Mismatch(
+            "tally must come from bg.tally() or a related function; got a dataset without its mark", closed=False
+        )
     return None
 
 

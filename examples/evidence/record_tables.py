@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from examples.evidence import study_tables
 from examples.evidence.calibrated_records import RECORDS
 from examples.pages import fill, table
 
@@ -43,7 +45,7 @@ SHRUNK = {
 
 
 def model_based() -> dict[str, str]:
-    """Errors, coverage and widths of nine estimators by metric."""
+    """Errors, coverage and widths of nine estimators by metric, and geometric means of their relative errors."""
     lines = pd.read_csv(RECORDS / "model_based_metrics.csv").set_index(["estimator", "subgroups", "metric"])
     every, small = (pd.DataFrame(lines.xs(name, level="subgroups")) for name in ("all", "small"))
     pairs = every["pairs"] - small["pairs"]
@@ -56,7 +58,13 @@ def model_based() -> dict[str, str]:
         "coverage of small subgroups": (small["coverage"], "{:.0%}"),
         "widths": (every["width"], "{:.3f}"),
     }
-    return {name: _by_metric(pd.Series(values), form) for name, (values, form) in tables.items()}
+    ratios = [
+        [label, *(f"{np.exp(np.log(part.loc[name, 'ratio']).mean()):.2f}" for part in (every, small))]
+        for name, label in COMPETITORS.items()
+    ]
+    relative = table(["estimator", "all subgroups", "small subgroups"], ratios)
+    shown = {name: _by_metric(pd.Series(values), form) for name, (values, form) in tables.items()}
+    return {"relative errors": relative} | shown
 
 
 def _by_metric(values: pd.Series, form: str) -> str:
@@ -235,6 +243,7 @@ PAGES: dict[str, Callable[[], dict[str, str]]] = {
     "docs/how-to/maihda.md": interaction_shares,
     "docs/how-to/ordered_levels.md": ordered_levels,
     "docs/how-to/target_populations.md": target_populations,
+    **study_tables.PAGES,
 }
 """Function that makes the tables of each page, by the path of the page."""
 

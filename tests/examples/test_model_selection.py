@@ -231,11 +231,3 @@ def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtur
     main(["--data", str(folder), "--draws", "2000", "--seed", "1", "--output", str(output)])
     assert_same_page(output.read_text(encoding="utf-8"), PAGE.read_text(encoding="utf-8"))
     assert capsys.readouterr().out
-
-
-def test_what_moving_the_ideal_point_adds() -> None:
-    """As the overview and the errata say."""
-    made = blocks(PAGE.read_text(encoding="utf-8"))["ideal points"].splitlines()[2:]
-    added = [float(line.strip("| ").split(" | ")[-1]) for line in made]
-    said = f"{min(added):.1f} to {max(added):.1f} points"
-    assert all(said in (PAGE.parents[1] / name).read_text(encoding="utf-8") for name in ("papers.md", "errata.md"))
