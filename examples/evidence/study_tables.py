@@ -17,6 +17,15 @@ from examples.pages import blocks, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 PUBLISHED = Path(__file__).parents[1] / "published"
+BENCHMARKS = Path(__file__).parents[2] / "tests" / "benchmarks" / "record.csv"
+AXES = {
+    "rows": "rows: tally of 4 metrics from Parquet, AUC included",
+    "subgroups": "subgroups: partial pooling of counts, 200 draws",
+    "attributes": "attributes of 3 levels: crossed effects of all orders, 4,000 draws",
+    "binary": "attributes of 2 levels: the same",
+    "levels": "levels: crossed effects of order 1, the other attribute has 4 levels",
+}
+"""Axes of the record of scaling by their name there."""
 RULES = {
     "equal_tailed": "equal-tailed",
     "one_sided": "one-sided wherever no or every row is a success",
@@ -68,31 +77,11 @@ def hostile_data() -> dict[str, str]:
     """Answers and distances from the same model with ten times the draws, by estimator."""
     record = pd.read_csv(RECORDS / "hostile_data.csv")
     rows = []
-    for word, lines in record.groupby("word"):
+    for word, lines in [*record.groupby("word"), ("all", record)]:
         usable = lines[lines["answer"] == "usable"]
         far = usable["distance"] > 4
-        rows.append(
-            [
-                f"`{word}`",
-                len(lines),
-                len(usable),
-                f"{usable['distance'].max():.1f}",
-                far.sum(),
-                (far & (usable["again"] > 4)).sum(),
-            ]
-        )
-    usable = record[record["answer"] == "usable"]
-    far = usable["distance"] > 4
-    rows.append(
-        [
-            "all",
-            len(record),
-            len(usable),
-            f"{usable['distance'].max():.1f}",
-            far.sum(),
-            (far & (usable["again"] > 4)).sum(),
-        ]
-    )
+        twice = (far & (usable["again"] > 4)).sum()
+        rows.append([word, len(lines), len(usable), f"{usable['distance'].max():.1f}", far.sum(), twice])
     exact = record["from_quadrature"].dropna()
     sentence = f"Quadrature answers {len(exact)} tables of `PartialPooling`; the largest distance from it is {exact.max():.1f}."
     head = ["estimator", "fits", "usable", "largest distance", "beyond 4", "with a second seed too"]
@@ -128,10 +117,10 @@ def choice() -> dict[str, str]:
     gains = [[rows, f"{line['min']:.2f} to {line['max']:.2f}"] for rows, line in best.iterrows()]
     sentence = (
         f"The overall rate is {percent(1 / (1 + np.exp(-OVERALL)))}. A cell has {crossed['pairs'].min()} to "
-        f"{crossed['pairs'].max()} intervals, and its error a standard error of {pooled['error_se'].median():.2f} in the middle. The error of "
-        f"`CrossedEffects` is at most {crossed['error'].max():.2f} times that of each subgroup's own rate, and its 95 % intervals "
-        f"cover {percent(crossed['coverage'].mean())} on average over the cells, {percent(crossed['coverage'].min())} to "
-        f"{percent(crossed['coverage'].max())} in single ones."
+        f"{crossed['pairs'].max()} intervals, and its error a standard error of {pooled['error_se'].median():.2f} in the middle. "
+        f"The error of `CrossedEffects` is at most {crossed['error'].max():.2f} times that of each subgroup's own rate, and its "
+        f"95 % intervals cover {percent(crossed['coverage'].mean())} on average over the cells, "
+        f"{percent(crossed['coverage'].min())} to {percent(crossed['coverage'].max())} in single ones."
     )
     study = blocks((DOCS / "examples" / "shared_study.md").read_text(encoding="utf-8"))["scores"]
     parts = {part.split("**\n")[0]: part.splitlines() for part in study.split("\n**")}
@@ -165,8 +154,10 @@ def clusters() -> dict[str, str]:
 def directions() -> dict[str, str]:
     """Coverage of the direction between two systems and errors, pooled and not, by spread and discordant items."""
     lines = pd.read_csv(RECORDS / "paired_direction.csv")
-    keys = ["spread", "discordant", "subgroups"]
-    coverage, error = (lines.pivot_table(name, keys, "prior", sort=False) for name in ("coverage", "error"))
+    coverage, error = (
+        lines.pivot_table(index=["spread", "discordant", "subgroups"], columns="prior", values=name)
+        for name in ("coverage", "error")
+    )
     ratio = (error["0.25"] / error["none"]).groupby(["spread", "discordant"]).agg(["min", "max"])
     lowest = coverage.groupby(["spread", "discordant"]).min()
     rows = [
@@ -187,8 +178,11 @@ def contrasts() -> dict[str, str]:
     """Coverage of 95 % limits of contrasts of two rates, by interval."""
     lines = pd.read_csv(RECORDS / "contrast_coverage.csv")
     by_method = lines.groupby("method")
-    mean = by_method["coverage"].agg(["min", "max"])
-    lowest, five = by_method["smallest"].min(), by_method["smallest_of_five"].min()
+    mean, lowest, five = (
+        by_method["coverage"].agg(["min", "max"]),
+        by_method["smallest"].min(),
+        by_method["smallest_of_five"].min(),
+    )
     rows = [
         [
             name,
@@ -220,15 +214,8 @@ def curves() -> dict[str, str]:
         bayesian, frequentist = (small.loc[(curve, side)] for side in ("bayesian", "frequentist"))
         ratios = [f"{bayesian[column] / frequentist[column]:.2f}" for column in ("width", "error")]
         rows.append([name, *cells, *ratios])
-    head = [
-        "curve",
-        "Bayesian, points",
-        "curves",
-        "frequentist, points",
-        "curves",
-        "small: width, Bayesian by frequentist",
-        "error",
-    ]
+    head = ["curve", "Bayesian, points", "curves", "frequentist, points", "curves"]
+    head += ["small: width, Bayesian by frequentist", "error"]
     return {"coverage": table(head, rows)}
 
 
@@ -288,53 +275,29 @@ def errata() -> dict[str, str]:
     )
     moved = blocks((DOCS / "examples" / "model_selection.md").read_text(encoding="utf-8"))["ideal points"]
     added = pd.Series([float(line.strip("| ").split(" | ")[-1]) for line in moved.splitlines()[2:]])
+    same, other = (
+        feedback.loc[notion, "published_error"] for notion in ("equal_opportunity", "overall_misclassification")
+    )
+    predictive, equal = deciles["predictive_equality"], deciles["equal_opportunity"]
+    before, after = (f"{certified[name]:.3f}" for name in ("compas", "compas_afterwards"))
+    labels, critics = "`disagreement_labels.csv`", "`disagreement.csv`"
+    goodness_page, selection_page = (
+        "[goodness of fit](examples/goodness_of_fit.md)",
+        "[model selection](examples/model_selection.md)",
+    )
+    covered = f"{100 * structured['coverage'].item():.1f} %"
     ours = [
-        [
-            "SR-11",
-            "coverage of 95 % intervals of resampled residuals",
-            f"{100 * structured['coverage'].item():.1f} %",
-            "`structured_coverage.csv`",
-        ],
-        [
-            "SR-13",
-            "range of the p-value over draws",
-            f_test.split(" | ")[7],
-            "[goodness of fit](examples/goodness_of_fit.md)",
-        ],
-        ["INT-12", "optimist's value with what was known", f"{certified['compas']:.3f}", "`intersectionality.csv`"],
-        [
-            "INT-12",
-            "with columns that were filled in afterwards",
-            f"{certified['compas_afterwards']:.3f}",
-            "`intersectionality.csv`",
-        ],
-        [
-            "DIS-6",
-            "width of sharp bounds of predictive equality, ten deciles",
-            _range(deciles["predictive_equality"]),
-            "`disagreement_labels.csv`",
-        ],
-        ["DIS-6", "of equal opportunity", _range(deciles["equal_opportunity"]), "`disagreement_labels.csv`"],
-        ["DIS-8", "published estimate", _range(feedback["published_estimate"]), "`disagreement.csv`"],
-        ["DIS-8", "truth", _range(feedback["truth"]), "`disagreement.csv`"],
-        [
-            "DIS-13",
-            "mean error, equal opportunity",
-            _percents(feedback.loc["equal_opportunity", "published_error"]),
-            "`disagreement.csv`",
-        ],
-        [
-            "DIS-13",
-            "mean error, overall misclassification",
-            _percents(feedback.loc["overall_misclassification", "published_error"]),
-            "`disagreement.csv`",
-        ],
-        [
-            "FE-4",
-            "points that moving the ideal point adds",
-            f"{added.min():.1f} to {added.max():.1f}",
-            "[model selection](examples/model_selection.md)",
-        ],
+        ["SR-11", "coverage of 95 % intervals of resampled residuals", covered, "`structured_coverage.csv`"],
+        ["SR-13", "range of the p-value over draws", f_test.split(" | ")[7], goodness_page],
+        ["INT-12", "optimist's value with what was known", before, "`intersectionality.csv`"],
+        ["INT-12", "with columns that were filled in afterwards", after, "`intersectionality.csv`"],
+        ["DIS-6", "width of sharp bounds of predictive equality, ten deciles", _range(predictive), labels],
+        ["DIS-6", "of equal opportunity", _range(equal), labels],
+        ["DIS-8", "published estimate", _range(feedback["published_estimate"]), critics],
+        ["DIS-8", "truth", _range(feedback["truth"]), critics],
+        ["DIS-13", "mean error, equal opportunity", _percents(same), critics],
+        ["DIS-13", "mean error, overall misclassification", _percents(other), critics],
+        ["FE-4", "points that moving the ideal point adds", f"{added.min():.1f} to {added.max():.1f}", selection_page],
     ]
     return {
         "printed": table(["Id", "Place", "What", "Printed"], printed.to_numpy().tolist()),
@@ -350,7 +313,34 @@ def _percents(values: pd.Series) -> str:
     return f"{100 * values.min():.1f} to {100 * values.max():.1f} %"
 
 
+def benchmarks() -> dict[str, str]:
+    """Measurements of the benchmarks, and of time and memory by size."""
+    record = pd.read_csv(BENCHMARKS, dtype=str, keep_default_na=False)
+    rows = []
+    for line in record.to_dict("records"):
+        spread = f" ({line['smallest']} to {line['largest']})" if line["smallest"] != "-" else ""
+        note = f"; {line['note']}" if line["note"] else ""
+        rows.append(
+            [line["what"], line["peer"], line["bar"], f"{line['median']}{spread}{note}", line["met"], line["measured"]]
+        )
+    machines = record[["measured", "machine"]].drop_duplicates().to_numpy().tolist()
+    sentence = "\n".join(f"- {day}: {machine}" for day, machine in machines)
+    scaling = []
+    for axis, lines in pd.read_csv(DOCS / "scaling.csv").groupby("axis", sort=False):
+        sizes, seconds = (
+            ", ".join(f"{size:,}" for size in lines["size"]),
+            ", ".join(f"{s:.2g}" for s in lines["seconds"]),
+        )
+        peak = f"{lines['megabytes'].min():.0f} to {lines['megabytes'].max():.0f}"
+        scaling.append([AXES[str(axis)], sizes, seconds, peak, f"{lines['exponent'].iloc[0]:.2g}"])
+    return {
+        "measured": f"{table(['What', 'Peer', 'Bar', 'Measured', 'Met', 'On'], rows)}\n\n{sentence}",
+        "scaling": table(["Axis", "Sizes", "Seconds", "Peak, MB", "Exponent"], scaling),
+    }
+
+
 PAGES: dict[str, Callable[[], dict[str, str]]] = {
+    "docs/benchmarks.md": benchmarks,
     "docs/errata.md": errata,
     "docs/estimators/appendix-crossed-effects.md": hostile_data,
     "docs/estimators/appendix-model-based-metrics.md": score_calibration,

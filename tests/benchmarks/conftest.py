@@ -1,11 +1,13 @@
 """The table that benchmarks add their rows to, printed at the end of the run.
 
-With ``BAYESGROUPS_BENCHMARK_TABLE=FILE`` it is written as CSV as well, with versions and machine.
+With ``BAYESGROUPS_BENCHMARK_TABLE=tests/benchmarks/record.csv`` its rows take the place of those of the record,
+with the day, versions and machine.
 """
 
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -31,4 +33,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.write_line(found.text())
     target = os.environ.get("BAYESGROUPS_BENCHMARK_TABLE")
     if target:
-        Path(target).write_text(found.as_csv(), encoding="utf-8")
+        path = Path(target)
+        known = path.read_text(encoding="utf-8") if path.is_file() else ""
+        path.write_text(found.as_csv(known, measured=datetime.now(tz=UTC).date().isoformat()), encoding="utf-8")

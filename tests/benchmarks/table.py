@@ -95,12 +95,21 @@ class Table:
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
         )
 
-    def as_csv(self) -> str:
-        """The table as a CSV file, with the versions and the machine as its first line."""
+    def as_csv(self, known: str = "", *, measured: str = "") -> str:
+        r"""The table as a CSV file with the day and the machine, in the place of the same rows of a known file.
+
+        Examples
+        --------
+        >>> table = Table()
+        >>> table.add(Row("import", "-", (0.25,), "s"))
+        >>> first = "what,peer\nimport,-\ntally,polars\n"
+        >>> [line.split(",")[:4] for line in table.as_csv(first, measured="2026-11-24").splitlines()[1:]]
+        [['import', '-', '-', '0.25 s'], ['tally', 'polars']]
+        """
+        lines = {tuple(line[:2]): line for line in [*csv.reader(io.StringIO(known))][1:]}
+        lines |= {row.cells()[:2]: [*row.cells(), measured, machine()] for row in self.rows}
         text = io.StringIO()
-        text.write(f"# {machine()}\n")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerows([HEADER, *(row.cells() for row in self.rows)])
+        csv.writer(text, lineterminator="\n").writerows([(*HEADER, "measured", "machine"), *lines.values()])
         return text.getvalue()
 
 
