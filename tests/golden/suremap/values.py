@@ -2,8 +2,8 @@
 
     python values.py CHECKOUT
 
-in this folder makes values.json; CHECKOUT is a folder with ``suremap.py`` and ``data.py`` of https://github.com/mkhodak/SureMap, commit
-0e74f86, and the environment has NumPy, SciPy and numba.
+in this folder makes values.json; CHECKOUT is a folder with ``suremap.py`` and ``data.py`` of
+https://github.com/mkhodak/SureMap, commit 0e74f86, and the environment has NumPy, SciPy and numba.
 """
 
 import csv
@@ -24,7 +24,9 @@ with open("cells.csv", newline="", encoding="utf-8") as file:
     cells = list(csv.DictReader(file))
 codes = {name: sorted({cell[name] for cell in cells}) for name in ("region", "income", "sex")}
 groups = [tuple(codes[name].index(cell[name]) + 1 for name in codes) for cell in cells]
-tasks = [[np.repeat([1.0, 0.0], [int(cell[k]), int(cell["n"]) - int(cell[k])]) for cell in cells] for k in ("old", "new")]
+tasks = [
+    [np.repeat([1.0, 0.0], [int(cell[k]), int(cell["n"]) - int(cell[k])]) for cell in cells] for k in ("old", "new")
+]
 minimise, minima = suremap.sp.optimize.minimize, []
 
 
@@ -62,5 +64,6 @@ joint = {
     for name, gamma in (("metamap", 2.0 * at), ("solve", None))
 }
 Path("values.json").write_text(
-    json.dumps({"fixed": FIXED, "tasks": answers, "scale": scale, "joint_risk": joint}, indent=1) + "\n", encoding="utf-8"
+    json.dumps({"fixed": FIXED, "tasks": answers, "scale": scale, "joint_risk": joint}, indent=1) + "\n",
+    encoding="utf-8",
 )
