@@ -1,4 +1,4 @@
-"""One common contrast across strata: the worked numbers, another package, and the same weights for draws."""
+"""One common contrast across strata: the worked numbers, metafor and statsmodels, and the same weights for draws."""
 
 from __future__ import annotations
 

@@ -1,0 +1,39 @@
+"""Pages on coming from another tool: their tables are the stored values of that tool and ours, and both agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from examples.evidence import against_samplers as samplers
+from examples.evidence.comparison import golden
+
+
+def test_draws_of_rstanarm_can_be_used() -> None:
+    stored = golden("multilevel/mrp.json")
+    assert stored["divergences"] == 0
+    assert stored["rhat"] < 1.01
+    assert stored["effective_share"] > 0.9
+
+
+def test_means_are_those_of_rstanarm_within_monte_carlo_error() -> None:
+    ours, theirs = samplers.same_priors(), samplers.rstanarm()
+    error = np.hypot(ours.error, theirs.error)
+    assert (abs(ours.value[:, 0] - theirs.value[:, 0]) < 4 * error).all()
+    assert error.max() < 0.003
+
+
+def test_means_are_those_of_bambi_within_monte_carlo_error() -> None:
+    stored, ours = golden("multilevel/bambi.json"), samplers.same_priors()
+    seen = np.flatnonzero(samplers.CELLS["n"] > 0)
+    error = np.hypot(ours.error[seen], stored["error"])
+    assert stored["divergences"] == 0
+    assert (abs(ours.value[seen, 0] - stored["mean"]) < 4 * error).all()
+
+
+@pytest.mark.parametrize("cell", range(9))
+def test_limits_are_those_of_rstanarm(cell: int) -> None:
+    """Limits of 4,000 draws are known to a tenth of the standard deviation, and the stored ones to their errors."""
+    ours, theirs = samplers.same_priors().value[cell], samplers.rstanarm().value[cell]
+    width = (theirs[2] - theirs[1]) / 4
+    assert (abs(ours[1:] - theirs[1:]) < 0.25 * width).all()
