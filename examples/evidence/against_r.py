@@ -247,7 +247,7 @@ def areas_of_groups() -> Pair:
     """AUCs, DeLong's standard errors and limits of four groups with tied scores."""
     rows = pd.read_csv(GOLDEN / "areas" / "rows.csv")
     answer = bg.auc_intervals(bg.tally(rows, by="group", metrics=["auc"], y_true="y", y_score="score"), interval="wald")
-    ours = [answer["estimate"], np.sqrt(answer["variance"]), answer["lower"], answer["upper"]]
+    ours = [answer["estimate"], answer["variance"] ** 0.5, answer["lower"], answer["upper"]]
     stored = golden("areas/areas.json")
     theirs = [[each["auc"], each["std_error"], *each["limits"]] for each in stored.values()]
     return np.column_stack([part.values[0] for part in ours]), np.array(theirs)
