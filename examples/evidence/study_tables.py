@@ -119,8 +119,8 @@ def choice() -> dict[str, str]:
         f"The overall rate is {percent(1 / (1 + np.exp(-OVERALL)))}. A cell has {crossed['pairs'].min()} to "
         f"{crossed['pairs'].max()} intervals, and its error a standard error of {pooled['error_se'].median():.2f} in the middle. "
         f"The error of `CrossedEffects` is at most {crossed['error'].max():.2f} times that of each subgroup's own rate, and its "
-        f"95 % intervals cover {percent(crossed['coverage'].mean())} on average over the cells, {percent(crossed['coverage'].min())} to "
-        f"{percent(crossed['coverage'].max())} in single ones."
+        f"95 % intervals cover {percent(crossed['coverage'].mean())} on average over the cells, "
+        f"{percent(crossed['coverage'].min())} to {percent(crossed['coverage'].max())} in single ones."
     )
     study = blocks((DOCS / "examples" / "shared_study.md").read_text(encoding="utf-8"))["scores"]
     parts = {part.split("**\n")[0]: part.splitlines() for part in study.split("\n**")}
