@@ -83,9 +83,9 @@ def hostile_data() -> dict[str, str]:
         twice = (far & (usable["again"] > 4)).sum()
         rows.append([word, len(lines), len(usable), f"{usable['distance'].max():.1f}", far.sum(), twice])
     exact = record["from_quadrature"].dropna()
-    summary = f"Quadrature answers {len(exact)} tables of `PartialPooling`; the largest distance from it is {exact.max():.1f}."
+    sentence = f"Quadrature answers {len(exact)} tables of `PartialPooling`; the largest distance from it is {exact.max():.1f}."
     head = ["estimator", "fits", "usable", "largest distance", "beyond 4", "with a second seed too"]
-    return {"distances": f"{table(head, rows)}\n\n{summary}"}
+    return {"distances": f"{table(head, rows)}\n\n{sentence}"}
 
 
 def limits() -> dict[str, str]:
@@ -109,13 +109,13 @@ def limits() -> dict[str, str]:
 
 
 def choice() -> dict[str, str]:
-    """Errors and coverage behind the map of estimators, and those of the shared study."""
+    """Gains that the map of estimators rests on, and errors and coverage in the shared study."""
     record = pd.read_csv(DOCS / "choice.csv")
     crossed = record[record["word"] == "crossed_effects"]
     pooled = record[record["word"].isin(["partial_pooling", "crossed_effects"])]
     best = pooled.groupby(["world", "subgroups", "rows"])["error"].min().groupby("rows").agg(["min", "max"])
     gains = [[rows, f"{line['min']:.2f} to {line['max']:.2f}"] for rows, line in best.iterrows()]
-    summary = (
+    sentence = (
         f"The overall rate is {percent(1 / (1 + np.exp(-OVERALL)))}. A cell has {crossed['pairs'].min()} to "
         f"{crossed['pairs'].max()} intervals, and its error a standard error of {pooled['error_se'].median():.2f} in the middle. "
         f"The error of `CrossedEffects` is at most {crossed['error'].max():.2f} times that of each subgroup's own rate, and its "
@@ -124,13 +124,13 @@ def choice() -> dict[str, str]:
     )
     study = blocks((DOCS / "examples" / "shared_study.md").read_text(encoding="utf-8"))["scores"]
     parts = {part.split("**\n")[0]: part.splitlines() for part in study.split("\n**")}
-    every, remaining = (_by_estimator(lines) for lines in (parts["**all cells"], parts["other cells"]))
+    every, elsewhere = (_by_estimator(lines) for lines in (parts["**all cells"], parts["other cells"]))
     rows = [
-        [label, *(every[name][column].split(" ")[0] for column in (1, 2)), remaining[name][5].split(" ")[0]]
+        [label, *(every[name][column].split(" ")[0] for column in (1, 2)), elsewhere[name][5].split(" ")[0]]
         for label, name in CHOICES.items()
     ]
     return {
-        "map": f"{summary}\n\n{table(['rows per subgroup', 'least error of pooling, relative to no pooling'], gains)}",
+        "map": f"{sentence}\n\n{table(['rows per subgroup', 'least error of pooling, relative to no pooling'], gains)}",
         "shared study": table(["", "error, all subgroups", "error, at most 25 rows", "coverage"], rows),
     }
 
@@ -162,11 +162,14 @@ def directions() -> dict[str, str]:
     lowest = coverage.groupby(["spread", "discordant"]).min()
     rows = [
         [
-            f"{spread:g}", discordant, percent(lowest.loc[(spread, discordant), "0.25"]),
-            percent(lowest.loc[(spread, discordant), "none"]), f"{line['min']:.2f} to {line['max']:.2f}",
+            f"{spread:g}",
+            discordant,
+            percent(lowest.loc[(spread, discordant), "0.25"]),
+            percent(lowest.loc[(spread, discordant), "none"]),
+            f"{line['min']:.2f} to {line['max']:.2f}",
         ]
         for (spread, discordant), line in ratio.iterrows()
-    ]  # fmt: skip
+    ]
     head = ["spread of the logits", "discordant items", "coverage, pooled", "not pooled", "error, pooled by not pooled"]
     return {"directions": table(head, rows)}
 
@@ -191,8 +194,8 @@ def contrasts() -> dict[str, str]:
     ]
     head = ["limits", "on average over the rates", "lowest", "lowest where five of each are expected"]
     sizes = lines["rows"]
-    summary = f"Samples of {sizes.min()} to {sizes.max()} rows, level .95:"
-    return {"coverage": f"{summary}\n\n{table(head, rows)}"}
+    sentence = f"Samples of {sizes.min()} to {sizes.max()} rows, level .95:"
+    return {"coverage": f"{sentence}\n\n{table(head, rows)}"}
 
 
 def curves() -> dict[str, str]:
@@ -203,8 +206,11 @@ def curves() -> dict[str, str]:
              "calibration": "calibration, logistic", "isotonic": "calibration, isotonic"}  # fmt: skip
     rows = []
     for curve, name in names.items():
-        cells = [f"{100 * every.loc[(curve, side), column]:.0f}" for side in ("bayesian", "frequentist")
-                 for column in ("pointwise", "simultaneous")]  # fmt: skip
+        cells = [
+            f"{100 * every.loc[(curve, side), column]:.0f}"
+            for side in ("bayesian", "frequentist")
+            for column in ("pointwise", "simultaneous")
+        ]
         bayesian, frequentist = (small.loc[(curve, side)] for side in ("bayesian", "frequentist"))
         ratios = [f"{bayesian[column] / frequentist[column]:.2f}" for column in ("width", "error")]
         rows.append([name, *cells, *ratios])
@@ -226,7 +232,7 @@ def imputed() -> dict[str, str]:
 
 
 def looks() -> dict[str, str]:
-    """Shares of sequences that limits miss at any look, and at the last."""
+    """Shares of studies whose limits miss at any look, and at the last."""
     lines = pd.read_csv(RECORDS / "anytime_coverage.csv")
     names = {"anytime_beta": "`anytime`, rates", "anytime_beta_uniform": "the same, uniform prior", "wilson": "`wilson`",
              "anytime_normal": "`anytime`, means", "t": "`t`"}  # fmt: skip
@@ -318,7 +324,7 @@ def benchmarks() -> dict[str, str]:
             [line["what"], line["peer"], line["bar"], f"{line['median']}{spread}{note}", line["met"], line["measured"]]
         )
     machines = record[["measured", "machine"]].drop_duplicates().to_numpy().tolist()
-    summary = "\n".join(f"- {day}: {machine}" for day, machine in machines)
+    sentence = "\n".join(f"- {day}: {machine}" for day, machine in machines)
     scaling = []
     for axis, lines in pd.read_csv(DOCS / "scaling.csv").groupby("axis", sort=False):
         sizes, seconds = (
@@ -328,7 +334,7 @@ def benchmarks() -> dict[str, str]:
         peak = f"{lines['megabytes'].min():.0f} to {lines['megabytes'].max():.0f}"
         scaling.append([AXES[str(axis)], sizes, seconds, peak, f"{lines['exponent'].iloc[0]:.2g}"])
     return {
-        "measured": f"{table(['What', 'Peer', 'Bar', 'Measured', 'Met', 'On'], rows)}\n\n{summary}",
+        "measured": f"{table(['What', 'Peer', 'Bar', 'Measured', 'Met', 'On'], rows)}\n\n{sentence}",
         "scaling": table(["Axis", "Sizes", "Seconds", "Peak, MB", "Exponent"], scaling),
     }
 
