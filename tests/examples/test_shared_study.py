@@ -146,37 +146,3 @@ def _rows(text: str) -> list[list[str]]:
 
 def _text(lines: list[list[str]]) -> str:
     return "\n".join(" | ".join(line) for line in lines)
-
-
-ROWS_OF_THE_CHOICE = {
-    "`NoPooling`": "standard",
-    "`JamesStein`, frequentist": "js",
-    "`PartialPooling`, Morris": "eb_morris",
-    "`PartialPooling`, Bayesian": "partial_pooling (bayesian)",
-    "`StructuredRegression`, frequentist": "sr",
-    "`CrossedEffects`, SureMap": "suremap",
-    "`CrossedEffects`, Bayesian": "crossed_effects (bayesian)",
-}
-"""Estimators of the table of how to choose, by their names in the study."""
-
-
-def _lines(text: str) -> dict[str, list[str]]:
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
-    return {row[0]: row[1:] for row in rows}
-
-
-def test_how_to_choose_has_the_numbers_of_the_page() -> None:
-    scores = blocks((PAGES / "shared_study.md").read_text("utf-8"))["scores"]
-    everything, others = _lines(scores.split("**heavy tails**")[0]), _lines(scores.split("**other cells**")[1])
-    choice = _lines((PAGES.parent / "how-to-choose.md").read_text("utf-8").split("## What the choice is worth")[1])
-    shown = {name: choice[name] for name in ROWS_OF_THE_CHOICE}
-    for name, (error, small, coverage) in shown.items():
-        study = ROWS_OF_THE_CHOICE[name]
-        assert float(error) == pytest.approx(float(everything[study][0].split()[0]), abs=0.0051), name
-        assert float(small) == pytest.approx(float(everything[study][1].split()[0]), abs=0.0051), name
-        assert coverage == others[study][4].split()[0], name
-    papers = (PAGES.parent / "papers.md").read_text("utf-8")
-    assert f"errors are {shown['`CrossedEffects`, SureMap'][0]} of the standard estimate's, " in papers.replace(
-        "\n", " "
-    )
-    assert f"{shown['`CrossedEffects`, Bayesian'][0]} with the full posterior" in papers.replace("\n", " ")

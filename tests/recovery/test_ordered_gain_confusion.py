@@ -15,7 +15,6 @@ from tests.recovery.studies import ordered_gain_confusion as study
 from tests.recovery.studies.ordered_gain import ORDERS, POPULATIONS, lines, read
 
 RECORD = Path(__file__).parent / "records" / "ordered_gain_confusion.csv"
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ordered_levels.md"
 KEYS = ("population", "levels", "order")
 
 
@@ -48,13 +47,6 @@ def test_intervals_cover_with_an_order_as_without(record: pd.DataFrame) -> None:
     assert (record["coverage"] >= 0.93).all()
     assert (record["coverage"] >= record["coverage_without"] - 0.015).all()
     assert abs(record["coverage"].mean() - record["coverage_without"].mean()) < 0.01
-
-
-def test_the_page_has_the_numbers_of_the_record(record: pd.DataFrame) -> None:
-    page = " ".join(PAGE.read_text(encoding="utf-8").split())
-    random = record.xs("random", level="order")["error"].mean()
-    trend = [f"{record.loc[('trend', levels, 'true'), 'error']:.2f}" for levels in study.LEVELS]
-    assert f"multiples are {trend[0]} (3 levels) and {trend[1]} (6) for a trend, and {random:.3f} on average" in page
 
 
 @pytest.mark.record
