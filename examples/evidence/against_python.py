@@ -145,7 +145,9 @@ def calibration() -> Pair:
     answer = bg.calibration_curve(rows, ["group"], y_true="y", y_score="score", bins=10, draws=100, seed=1)
     share = answer["estimate"].sel(approach="frequentist").transpose("subgroup", ...).values.reshape(4, -1)
     score = answer["mean_score"].transpose("subgroup", ...).values.reshape(4, -1)
-    theirs = [calibration_curve(own.y, own.score, n_bins=10) for _, own in rows.groupby("group")]
+    theirs = [
+        calibration_curve(rows_of_group.y, rows_of_group.score, n_bins=10) for _, rows_of_group in rows.groupby("group")
+    ]
     filled = np.isfinite(share)
     return np.array([share[filled], score[filled]]), np.concatenate([np.array(each) for each in theirs], axis=1)
 
@@ -185,8 +187,8 @@ def _by_system(tally: Any, attribute: str, name: str, file: str) -> Pair:
     """Rows and rates of a tally, and the stored ones of the same system and level."""
     stored, theirs = golden(file), []
     for system, level in zip(tally["system"].values, tally[attribute].values, strict=True):
-        found = next(each for key, each in stored.items() if name.format(key) == system)[level]
-        theirs.append([found["size"], found["mean"]])
+        line = next(each for key, each in stored.items() if name.format(key) == system)[level]
+        theirs.append([line["size"], line["mean"]])
     return np.column_stack([tally["rows"].values, tally["estimate"].values[0]]), np.array(theirs)
 
 

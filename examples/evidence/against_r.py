@@ -200,7 +200,8 @@ def null_variances_of_lme4() -> Pair:
     return np.array([[fit.between, fit.residual] for fit in fits]), np.array(stored)
 
 
-def _rates_of_strata() -> pd.DataFrame:
+def rates_of_strata() -> pd.DataFrame:
+    """Counts of the strata of ``efc``."""
     return pd.read_csv(GOLDEN / "targets" / "efc_binary_strata.csv", dtype=dict.fromkeys(ATTRIBUTES, str))
 
 
@@ -208,7 +209,7 @@ def strata_of_rates() -> Pair:
     """Variance of strata of the null model and of the adjusted one, and the coefficients of both."""
     from bayesgroups.questions.maihda import rate_models
 
-    strata, ours, theirs = _rates_of_strata(), [], []
+    strata, ours, theirs = rates_of_strata(), [], []
     dummies = pd.get_dummies(strata[ATTRIBUTES], drop_first=True, dtype=float).to_numpy(dtype=float)
     for name, columns in (("null", dummies[:, :0]), ("adjusted", dummies)):
         k, n = strata["k"].to_numpy(dtype=float), strata["n"].to_numpy(dtype=float)
@@ -221,7 +222,7 @@ def strata_of_rates() -> Pair:
 
 def areas_of_strata() -> Pair:
     """The AUC of fitted and of observed rates of strata, and DeLong's limits of the latter."""
-    strata = _rates_of_strata()
+    strata = rates_of_strata()
     tally = bg.tally_from_counts(strata["k"], strata["n"], strata[ATTRIBUTES], metric="negc7d")
     answer = bg.maihda(tally, seed=1).sel(metric="negc7d", approach="frequentist")
     rows = strata.loc[strata.index.repeat(strata["n"]), ["k", "n"]].reset_index(drop=True)
