@@ -101,7 +101,7 @@ def nested_regressions() -> Pair:
     who = pd.MultiIndex.from_product([list("abcd"), list("xyz"), list("fm")], names=["race", "age", "sex"]).to_frame(
         index=False
     )
-    n = random.integers(20, 200, len(who))
+    n: Any = random.integers(20, 200, len(who))
     tally = bg.tally_from_counts(random.binomial(n, 0.3), n, who)
     answer = bg.goodness_of_fit(tally, ["1", "race", "race + age"], weights="count").isel(metric=0)
     designs = [

@@ -13,7 +13,7 @@ import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
 from examples.evidence.comparison import GOLDEN, Pair, golden
 
-CELLS = pd.read_csv(GOLDEN / "multilevel" / "mrp.csv")
+CELLS: Any = pd.read_csv(GOLDEN / "multilevel" / "mrp.csv")
 LEVELS = (0.025, 0.975)
 
 
@@ -28,7 +28,7 @@ class Summary:
 @cache
 def summary(**settings: Any) -> Summary:
     """Ours, with the settings of `bayesgroups.CrossedEffects`."""
-    from arviz_stats import ess
+    from arviz_stats.base.array import array_stats
 
     tally = bg.tally_from_counts(CELLS["k"], CELLS["n"], CELLS[["race", "sex"]], metric="sel")
     report: Any = bg.estimate(tally, bg.CrossedEffects(**settings), seed=1)
@@ -36,7 +36,7 @@ def summary(**settings: Any) -> Summary:
     census = CELLS["count"].to_numpy(dtype=float)
     draws = np.concatenate([mu, (mu @ census / census.sum())[..., None]], axis=-1)
     flat = draws.reshape(-1, draws.shape[-1])
-    effective = np.array([float(ess(draws[..., i], method="mean")) for i in range(draws.shape[-1])])
+    effective = np.asarray(array_stats.ess(draws, 0, 1, method="mean"), dtype=np.float64)
     return Summary(
         np.column_stack([flat.mean(axis=0), np.quantile(flat, LEVELS, axis=0).T]), flat.std(axis=0) / effective**0.5
     )

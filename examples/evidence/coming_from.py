@@ -69,7 +69,7 @@ def mrp() -> list[list[str]]:
 
 def logs(folder: str, score: str, attribute: str, stored: str, **chosen: str) -> list[list[str]]:
     """Rows and accuracies by system and language, of the package's own table and of the tally of its logs, with limits."""
-    rows = read_logs(GOLDEN / "logs" / folder, score=score, unscored="drop", **chosen)  # type: ignore[arg-type]
+    rows = read_logs(GOLDEN / "logs" / folder, score=score, unscored="drop", **chosen)
     tally = bg.tally(rows, ["system", attribute], "correct", correct="score", cluster="item")
     report: Any = bg.estimate(tally, bg.PartialPooling(), seed=1)
     ours = report["estimates"].to_dataset().sel(approach="bayesian", level=0.95).isel(metric=0)
