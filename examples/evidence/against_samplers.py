@@ -30,13 +30,14 @@ def summary(**settings: Any) -> Summary:
     """Ours, with the settings of `bayesgroups.CrossedEffects`."""
     from arviz_stats.base.array import array_stats
 
+    statistics: Any = array_stats  # arviz-stats is typed in part
     tally = bg.tally_from_counts(CELLS["k"], CELLS["n"], CELLS[["race", "sex"]], metric="sel")
     report: Any = bg.estimate(tally, bg.CrossedEffects(**settings), seed=1)
     mu = report["posterior"].to_dataset()["mu"].isel(metric=0).values
     census = CELLS["count"].to_numpy(dtype=float)
     draws = np.concatenate([mu, (mu @ census / census.sum())[..., None]], axis=-1)
     flat = draws.reshape(-1, draws.shape[-1])
-    effective = np.asarray(array_stats.ess(draws, 0, 1, method="mean"), dtype=np.float64)
+    effective = statistics.ess(draws, 0, 1, method="mean")
     return Summary(
         np.column_stack([flat.mean(axis=0), np.quantile(flat, LEVELS, axis=0).T]), flat.std(axis=0) / effective**0.5
     )
