@@ -10,6 +10,7 @@ import pandas as pd
 
 import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.models.shared.ordered_levels import Ordered
 from examples.evidence.comparison import GOLDEN, Pair, golden
 
 
@@ -123,14 +124,14 @@ def _cells(name: str) -> Any:
     return cells.astype(dict.fromkeys(by, str)).assign(z=cells.k / cells.n, v=p * (1 - p) / cells.n)
 
 
-def _crossed(cells: Any, **settings: Any) -> Any:
+def _crossed(cells: Any, ordered: Ordered | None = None) -> Any:
     """Our crossed effects by restricted likelihood, as if the variances of the fit were known."""
     from bayesgroups.frequentist import crossed_effects
 
     by = [column for column in cells.columns if column not in ("k", "n", "z", "v")]
     tally = bg.tally_from_estimates(cells.z, cells.v, cells[by])
     return crossed_effects.estimate(
-        tally, method="marginal_likelihood", order=1, interval="plug_in", **settings
+        tally, method="marginal_likelihood", order=1, interval="plug_in", ordered=ordered
     ).isel(metric=0)  # fmt: skip
 
 

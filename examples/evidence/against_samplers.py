@@ -26,13 +26,13 @@ class Summary:
 
 
 @cache
-def summary(**settings: Any) -> Summary:
-    """Ours, with the settings of `bayesgroups.CrossedEffects`."""
+def same_priors() -> Summary:
+    """Ours with half-t priors of scale 1 for all three standard deviations, the scale of the stored values."""
     from arviz_stats.base.array import array_stats
 
     statistics: Any = array_stats  # arviz-stats is typed in part
     tally = bg.tally_from_counts(CELLS["k"], CELLS["n"], CELLS[["race", "sex"]], metric="sel")
-    report: Any = bg.estimate(tally, bg.CrossedEffects(**settings), seed=1)
+    report: Any = bg.estimate(tally, bg.CrossedEffects(tau_scale=1.0, own_effects="learned"), seed=1)
     mu = report["posterior"].to_dataset()["mu"].isel(metric=0).values
     census = CELLS["count"].to_numpy(dtype=float)
     draws = np.concatenate([mu, (mu @ census / census.sum())[..., None]], axis=-1)
@@ -41,11 +41,6 @@ def summary(**settings: Any) -> Summary:
     return Summary(
         np.column_stack([flat.mean(axis=0), np.quantile(flat, LEVELS, axis=0).T]), flat.std(axis=0) / effective**0.5
     )
-
-
-def same_priors() -> Summary:
-    """Ours with half-t priors of scale 1 for all three standard deviations, the scale of the stored values."""
-    return summary(tau_scale=1.0, own_effects="learned")
 
 
 def rstanarm() -> Summary:

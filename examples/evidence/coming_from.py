@@ -53,7 +53,8 @@ def maihda_of_means() -> list[Line]:
         f"{what}, {model}" for model in ("null", *r.ATTRIBUTES) for what in ("between strata", "residual", "VPC", "PCV")
     ]
     ours, theirs = r.strata_of_means("reml")
-    return [line for line in zip(names, theirs.tolist(), ours.tolist(), strict=False) if line[0] != "PCV, null"]
+    lines = zip(names, theirs.tolist(), ours.tolist(), strict=False)
+    return [line for line in lines if line[0] != "PCV, null" and not line[0].startswith("residual")]
 
 
 def mrp() -> list[list[str]]:
@@ -67,9 +68,9 @@ def mrp() -> list[list[str]]:
     ]
 
 
-def logs(folder: str, score: str, attribute: str, stored: str, **chosen: str) -> list[list[str]]:
+def logs(folder: str, score: str, attribute: str, stored: str, task: str | None = None) -> list[list[str]]:
     """Rows and accuracies by system and language, of the package's own table and of the tally of its logs, with limits."""
-    rows = read_logs(GOLDEN / "logs" / folder, score=score, unscored="drop", **chosen)
+    rows = read_logs(GOLDEN / "logs" / folder, score=score, unscored="drop", task=task)
     tally = bg.tally(rows, ["system", attribute], "correct", correct="score", cluster="item")
     report: Any = bg.estimate(tally, bg.PartialPooling(), seed=1)
     ours = report["estimates"].to_dataset().sel(approach="bayesian", level=0.95).isel(metric=0)
