@@ -101,7 +101,7 @@ def nested_regressions() -> Pair:
     who = pd.MultiIndex.from_product([list("abcd"), list("xyz"), list("fm")], names=["race", "age", "sex"]).to_frame(
         index=False
     )
-    n = random.integers(20, 200, len(who))
+    n: Any = random.integers(20, 200, len(who))
     tally = bg.tally_from_counts(random.binomial(n, 0.3), n, who)
     answer = bg.goodness_of_fit(tally, ["1", "race", "race + age"], weights="count").isel(metric=0)
     designs = [
@@ -145,7 +145,9 @@ def calibration() -> Pair:
     answer = bg.calibration_curve(rows, ["group"], y_true="y", y_score="score", bins=10, draws=100, seed=1)
     share = answer["estimate"].sel(approach="frequentist").transpose("subgroup", ...).values.reshape(4, -1)
     score = answer["mean_score"].transpose("subgroup", ...).values.reshape(4, -1)
-    theirs = [calibration_curve(part.y, part.score, n_bins=10) for _, part in rows.groupby("group")]
+    theirs = [
+        calibration_curve(rows_of_group.y, rows_of_group.score, n_bins=10) for _, rows_of_group in rows.groupby("group")
+    ]
     filled = np.isfinite(share)
     return np.array([share[filled], score[filled]]), np.concatenate([np.array(each) for each in theirs], axis=1)
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.models.shared.ordered_levels import Ordered
 from examples.evidence.comparison import GOLDEN, Pair, golden
 
 
@@ -115,22 +116,22 @@ def smoothed_weights() -> Pair:
     return np.array([answer.elpd, answer.pareto_k]), stored[["elpd_loo", "pareto_k"]].to_numpy().T
 
 
-def _cells(name: str) -> pd.DataFrame:
+def _cells(name: str) -> Any:
     """Stored counts of cells with their rates and sampling variances, as the script of R has them."""
-    cells = pd.read_csv(GOLDEN / "multilevel" / name)
+    cells: Any = pd.read_csv(GOLDEN / "multilevel" / name)
     by = [column for column in cells.columns if column not in ("k", "n")]
     p = (cells.k + 1) / (cells.n + 2)
     return cells.astype(dict.fromkeys(by, str)).assign(z=cells.k / cells.n, v=p * (1 - p) / cells.n)
 
 
-def _crossed(cells: pd.DataFrame, **settings: Any) -> Any:
+def _crossed(cells: Any, ordered: Ordered | None = None) -> Any:
     """Our crossed effects by restricted likelihood, as if the variances of the fit were known."""
     from bayesgroups.frequentist import crossed_effects
 
     by = [column for column in cells.columns if column not in ("k", "n", "z", "v")]
     tally = bg.tally_from_estimates(cells.z, cells.v, cells[by])
     return crossed_effects.estimate(
-        tally, method="marginal_likelihood", order=1, interval="plug_in", **settings
+        tally, method="marginal_likelihood", order=1, interval="plug_in", ordered=ordered
     ).isel(metric=0)  # fmt: skip
 
 
@@ -169,7 +170,7 @@ def _means_of_strata(adjust: list[str], restricted: bool) -> Any:
     """Our fit of the strata of ``efc`` from their sums; adjusted for attributes."""
     from bayesgroups.questions.maihda import mean_models
 
-    strata = pd.read_csv(GOLDEN / "targets" / "efc_strata.csv", dtype=dict.fromkeys(ATTRIBUTES, str))
+    strata: Any = pd.read_csv(GOLDEN / "targets" / "efc_strata.csv", dtype=dict.fromkeys(ATTRIBUTES, str))
     dummies = (
         pd.get_dummies(strata[adjust], drop_first=True, dtype=float) if adjust else pd.DataFrame(index=strata.index)
     )
@@ -200,7 +201,8 @@ def null_variances_of_lme4() -> Pair:
     return np.array([[fit.between, fit.residual] for fit in fits]), np.array(stored)
 
 
-def _rates_of_strata() -> pd.DataFrame:
+def rates_of_strata() -> Any:
+    """Counts of the strata of ``efc``."""
     return pd.read_csv(GOLDEN / "targets" / "efc_binary_strata.csv", dtype=dict.fromkeys(ATTRIBUTES, str))
 
 
@@ -208,7 +210,7 @@ def strata_of_rates() -> Pair:
     """Variance of strata of the null model and of the adjusted one, and the coefficients of both."""
     from bayesgroups.questions.maihda import rate_models
 
-    strata, ours, theirs = _rates_of_strata(), [], []
+    strata, ours, theirs = rates_of_strata(), [], []
     dummies = pd.get_dummies(strata[ATTRIBUTES], drop_first=True, dtype=float).to_numpy(dtype=float)
     for name, columns in (("null", dummies[:, :0]), ("adjusted", dummies)):
         k, n = strata["k"].to_numpy(dtype=float), strata["n"].to_numpy(dtype=float)
@@ -221,7 +223,7 @@ def strata_of_rates() -> Pair:
 
 def areas_of_strata() -> Pair:
     """The AUC of fitted and of observed rates of strata, and DeLong's limits of the latter."""
-    strata = _rates_of_strata()
+    strata = rates_of_strata()
     tally = bg.tally_from_counts(strata["k"], strata["n"], strata[ATTRIBUTES], metric="negc7d")
     answer = bg.maihda(tally, seed=1).sel(metric="negc7d", approach="frequentist")
     rows = strata.loc[strata.index.repeat(strata["n"]), ["k", "n"]].reset_index(drop=True)
@@ -247,7 +249,7 @@ def areas_of_groups() -> Pair:
     """AUCs, DeLong's standard errors and limits of four groups with tied scores."""
     rows = pd.read_csv(GOLDEN / "areas" / "rows.csv")
     answer = bg.auc_intervals(bg.tally(rows, by="group", metrics=["auc"], y_true="y", y_score="score"), interval="wald")
-    ours = [answer["estimate"], answer["variance"] ** 0.5, answer["lower"], answer["upper"]]
+    ours = [answer["estimate"].values, answer["variance"].values ** 0.5, answer["lower"].values, answer["upper"].values]
     stored = golden("areas/areas.json")
     theirs = [[each["auc"], each["std_error"], *each["limits"]] for each in stored.values()]
-    return np.column_stack([part.values[0] for part in ours]), np.array(theirs)
+    return np.column_stack([part[0] for part in ours]), np.array(theirs)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from examples.evidence import against_samplers as samplers
-from examples.evidence.comparison import golden
+from examples.evidence import coming_from
+from examples.evidence.comparison import ROOT, golden
+from examples.pages import blocks
 
 
 def test_draws_of_rstanarm_can_be_used() -> None:
@@ -33,7 +37,26 @@ def test_means_are_those_of_bambi_within_monte_carlo_error() -> None:
 
 @pytest.mark.parametrize("cell", range(9))
 def test_limits_are_those_of_rstanarm(cell: int) -> None:
-    """Limits of 4,000 draws are known to a tenth of the standard deviation, and the stored ones to their errors."""
+    """Ends of intervals, of 4,000 and of 12,000 draws, lie within a quarter of a standard deviation of each other."""
     ours, theirs = samplers.same_priors().value[cell], samplers.rstanarm().value[cell]
     width = (theirs[2] - theirs[1]) / 4
     assert (abs(ours[1:] - theirs[1:]) < 0.25 * width).all()
+
+
+@pytest.mark.parametrize("page", coming_from.numbers())
+def test_tables_of_the_pages(page: str) -> None:
+    text = (ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")
+    assert blocks(text) == coming_from.numbers()[page]
+    assert len(text.splitlines()) < 90
+
+
+@pytest.mark.parametrize("lines", [coming_from.maihda, coming_from.maihda_of_means])
+def test_maihda_is_that_of_r(lines: Callable[[], list[coming_from.Line]]) -> None:
+    for name, theirs, ours in lines():
+        assert abs(ours - theirs) <= 1e-5 * max(1, abs(theirs)), name
+
+
+@pytest.mark.parametrize("lines", [coming_from.inspect, coming_from.harness])
+def test_tables_of_logs_are_those_of_the_packages(lines: Callable[[], list[list[str]]]) -> None:
+    for _, _, rows, accuracy, our_rows, our_accuracy, _ in lines():
+        assert (rows, accuracy) == (our_rows, our_accuracy)

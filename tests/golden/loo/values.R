@@ -1,14 +1,14 @@
 # What loo makes of the log densities in log_density.csv, a line per draw and a column per subgroup:
 #
-#     Rscript tests/golden/loo/values.R tests/golden/loo/log_density.csv > tests/golden/loo/values.csv
+#     Rscript values.R
 #
-# needs Debian's r-cran-loo. Draws are independent: their relative efficiency is 1.
+# in this folder makes values.csv; needs Debian's r-cran-loo. Draws are independent: their relative efficiency is 1.
 
 suppressMessages(library(loo))
 
-given <- commandArgs(trailingOnly = TRUE)
-density <- as.matrix(read.csv(given[1], header = FALSE))
+density <- as.matrix(read.csv("log_density.csv", header = FALSE))
 answer <- suppressWarnings(loo(density, r_eff = rep(1, ncol(density)), cores = 1))
+sink("values.csv")
 cat("elpd_loo,p_loo,pareto_k\n")
 for (i in seq_len(ncol(density))) {
   point <- answer$pointwise[i, ]

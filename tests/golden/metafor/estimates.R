@@ -1,8 +1,8 @@
 # What metafor makes of the data in inputs.csv, as lines of numbers:
 #
-#     Rscript tests/golden/metafor/estimates.R < tests/golden/metafor/inputs.csv > tests/golden/metafor/estimates.csv
+#     Rscript estimates.R
 #
-# needs Debian's r-cran-metafor. Columns: data set, what, numbers. For an estimator tau^2 truncated at 0, its standard error,
+# in this folder makes estimates.csv; needs Debian's r-cran-metafor. Columns: data set, what, numbers. For an estimator tau^2 truncated at 0, its standard error,
 # the mean, its standard error, Cochran's Q; for the intervals at 95 % their limits.
 
 suppressMessages(library(metafor))
@@ -12,8 +12,9 @@ root <- list(tol = 1e-14, maxiter = 10000, tau2.max = 1000, vc.max = 1000)
 line <- function(...) cat(paste(c(...), collapse = ","), "\n", sep = "")
 digits <- function(x) sprintf("%.15g", x)
 
+sink("estimates.csv")
 line("data", "what", "numbers")
-for (text in readLines(file("stdin"))[-1]) {
+for (text in readLines("inputs.csv")[-1]) {
   fields <- strsplit(text, ",")[[1]]
   numbers <- as.numeric(fields[-(1:2)])
   if (fields[2] == "y") {
