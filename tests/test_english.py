@@ -19,6 +19,7 @@ TEXT_LEFT: tuple[str, ...] = ()
 PARAMETERS_KEPT = {
     ("bayesgroups/errors.py", "known"),
     ("bayesgroups/inference/collapsed/confusion.py", "known"),
+    ("bayesgroups/inference/collapsed/crossed/chains.py", "known"),
     ("bayesgroups/inference/collapsed/crossed/engine.py", "known"),
     ("bayesgroups/views/plots/bounds_plot.py", "found"),
     ("bayesgroups/views/plots/curve_plots.py", "found"),

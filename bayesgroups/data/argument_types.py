@@ -42,10 +42,8 @@ def fits(value: object, annotation: Any) -> bool:
     if annotation is bool:
         return isinstance(value, bool) or type(value).__name__ == "bool" or (isinstance(value, int) and value in (0, 1))
     if _is_array_like(annotation):
-        single = (
-            isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
-        )
-        return not single
+        several = hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0
+        return several and not isinstance(value, str | bytes | Mapping)
     if annotation in (int, float):
         number = isinstance(value, Integral if annotation is int else Real) and not isinstance(value, bool)
         return number and not (isinstance(value, int) and abs(value) > sys.float_info.max)
@@ -111,14 +109,23 @@ def mismatch(owner: str, name: str, annotation: Any, value: object) -> str:
         hint = near_misses(value, choices)
         close = f"; {hint}" if hint.startswith("did") else ""
         return f"{owner}: {name}={value!r} is not one of {described(annotation)}{close}"
-    text = (
-        " ".join(repr(value).split())
-        if isinstance(value, str | int | float | bool | tuple | list | dict | None)
-        else ""
-    )
-    cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    plain = isinstance(value, str | int | float | bool | tuple | list | dict | None)
+    cut = shown(value) if plain else ""
     kind = type(value).__name__
     return f"{owner}: {name}= must be {described(annotation)}; got {f'{cut} ({kind})' if cut else kind}"
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it, cut where it is long; Python refuses to write whole numbers of thousands of digits.
+
+    >>> shown(10**9), shown(10**5000)
+    ('1000000000', 'a number of more than 4300 digits')
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:
+        text = f"a number of more than {sys.get_int_max_str_digits()} digits"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 def annotations_of(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
 from inspect import Parameter, signature
+from numbers import Integral
 from types import FunctionType
 from typing import Any, cast
 
-from bayesgroups.data.argument_types import annotations_of, fits, is_closed, mismatch
+from bayesgroups.data.argument_types import annotations_of, fits, is_closed, mismatch, shown
 from bayesgroups.errors import BayesgroupsError, InputError, KeywordError, near_misses
 
 PRESENT_WORDS: dict[str, tuple[str, ...]] = {
@@ -88,11 +89,10 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 MAX_SEED = 2**63 - 1
 """Largest seed that a saved report can hold."""
-
-
 MAX_DRAWS = 10_000_000
 """Largest number of draws or replications that a function makes."""
 NUMBERS_OF_DRAWS = ("draws", "replicates", "replications")
+"""Arguments with that limit."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
         value = given[name]
         if name == "seed" and annotation is int and not (fits(value, int) and 0 <= cast("int", value) <= MAX_SEED):
             most = " and below 2**63" if isinstance(value, int) and value > MAX_SEED else ""
-            return Mismatch(f"seed must be a whole number, 0 or larger{most}; got {value!r}", closed=True)
-        if name in NUMBERS_OF_DRAWS and isinstance(value, int) and value > MAX_DRAWS:
-            return Mismatch(f"{name} must be a whole number of at most {MAX_DRAWS:,}; got {_short(value)}", closed=True)
+            return Mismatch(f"seed must be a whole number, 0 or larger{most}; got {shown(value)}", closed=True)
+        if name in NUMBERS_OF_DRAWS and isinstance(value, Integral) and int(value) > MAX_DRAWS:
+            return Mismatch(f"{name} must be a whole number of at most {MAX_DRAWS:,}; got {shown(value)}", closed=True)
         if not fits(value, annotation):
             return Mismatch(
                 mismatch(f"{cast('FunctionType', function).__name__}()", name, annotation, given[name]),
@@ -145,10 +145,6 @@ def _mismatch(function: Callable[..., Any], args: Sequence[object], kwargs: Mapp
 def _is_tally(value: object) -> bool:
     """False of a dataset that does not say it is a tally."""
     return "schema" in getattr(value, "attrs", {"schema"})
-
-
-def _short(value: int) -> str:
-    return f"{value:,}" if value < 10**15 else f"a number of {value.bit_length() * 3 // 10} digits or so"
 
 
 def _consult(wrong: Mismatch, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -52,7 +52,7 @@ def _mixing(draws: FloatArray, groups: int) -> tuple[float, float, float]:
 def _ranks(values: FloatArray) -> IntArray:
     """Ranks from 0 on along the last axis."""
     ranks = np.empty(values.shape, dtype=np.int64)
-    np.put_along_axis(ranks, np.argsort(values, axis=1), np.arange(values.shape[1])[None], axis=1)
+    np.put_along_axis(ranks, np.argsort(values, axis=1, kind="stable"), np.arange(values.shape[1])[None], axis=1)
     return ranks
 
 

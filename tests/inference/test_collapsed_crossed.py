@@ -12,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed import gaussian as gaussian_pooling
 from bayesgroups.inference.collapsed import logit_normal
-from bayesgroups.inference.collapsed.crossed import engine, sites, surrogate
+from bayesgroups.inference.collapsed.crossed import engine, sites, spaces, surrogate
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
@@ -231,7 +231,7 @@ def test_many_subgroups_are_partial_pooling_of_rates() -> None:
     k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(1 - 0.4 * rng.standard_normal(300)))).astype(np.float64)
     predictor = Predictor(np.arange(300)[None], np.empty((300, 0)), 1.5, 1.0)
     assert isinstance(
-        engine.space(predictor, k, np.where(n > 0, 1.0, np.inf), Prior("half_normal", (0.5,) * 1)), EffectSpace
+        spaces.space(predictor, k, np.where(n > 0, 1.0, np.inf), Prior("half_normal", (0.5,) * 1)), EffectSpace
     )
     found = engine.binomial(predictor, k, n, Prior("half_normal", (0.5,) * 1), rng, draws=4000)
     other = binomial_pooling.sample(k, n, rng, draws=4000, overall_scale=1.5, tau_scale=0.5)
@@ -270,7 +270,7 @@ def test_a_known_own_effect_is_the_same_in_both_spaces(monkeypatch: pytest.Monke
     k = rng.binomial(n.astype(np.int64), 0.3).astype(np.float64)
     predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3, residual_sd=0.3)
     one = engine.binomial(predictor, k, n, prior, rng, draws=8000)
-    monkeypatch.setattr(engine, "MIN_SUBGROUPS_FOR_EFFECTS", 5)
+    monkeypatch.setattr(spaces, "MIN_SUBGROUPS_FOR_EFFECTS", 5)
     monkeypatch.setattr(engine, "MAX_SUBGROUPS_WITH_WIDE_SITES", 5)
     two = engine.binomial(predictor, k, n, prior, rng, draws=8000)
     assert (two.tau[:, -1] == 0.3).all()

@@ -9,6 +9,7 @@ import pytest
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
+from bayesgroups.inference.collapsed.crossed import chains as by_chains
 from bayesgroups.inference.collapsed.crossed import engine, sites, trajectories
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
@@ -27,9 +28,7 @@ def errors(first: FloatArray, second: FloatArray, number: float) -> FloatArray:
 def test_one_attribute_of_rates_is_quadrature() -> None:
     k, n = np.array([0.0, 3, 9, 2, 30, 0, 5]), np.array([4.0, 30, 60, 3, 300, 0, 11])
     predictor = Predictor(np.arange(7)[None], np.empty((7, 0)), 1.5, 1.0)
-    chains = engine.binomial_by_chains(
-        predictor, k, n, Prior("half_normal", (0.8,)), np.random.default_rng(1), draws=8000
-    )
+    chains = by_chains.binomial(predictor, k, n, Prior("half_normal", (0.8,)), np.random.default_rng(1), draws=8000)
     exact = binomial_pooling.sample(k, n, np.random.default_rng(2), draws=8000, overall_scale=1.5, tau_scale=0.8)
     mu = 1 / (1 + np.exp(-chains.eta))
     assert chains.mixing is not None
@@ -44,7 +43,7 @@ def test_one_attribute_of_rates_is_quadrature() -> None:
 def test_tails_of_counts_of_nothing_and_of_everything_are_quadrature() -> None:
     k, n = np.array([0.0, 20, 0, 40, 3, 0]), np.array([30.0, 20, 50, 40, 9, 12])
     predictor = Predictor(np.arange(6)[None], np.empty((6, 0)), 4.0, 1.0)
-    chains = engine.binomial_by_chains(predictor, k, n, Prior("half_t", (0.7,)), np.random.default_rng(2), draws=4000)
+    chains = by_chains.binomial(predictor, k, n, Prior("half_t", (0.7,)), np.random.default_rng(2), draws=4000)
     assert chains.mixing is not None
     assert all(check.passed for check in chains.checks("rate"))
     exact = binomial_pooling.sample(
@@ -65,10 +64,10 @@ def test_draws_at_known_scales_are_the_dense_normal_posterior(name: str) -> None
     seen = np.isfinite(v)
     cross = np.diag(np.where(seen, v, np.nan))
     if name == "known":
-        drawn = engine.gaussian_by_chains(case.predictor, y, v, case.prior, rng, draws=20_000)  # type: ignore[arg-type]
+        drawn = by_chains.gaussian(case.predictor, y, v, case.prior, rng, draws=20_000)  # type: ignore[arg-type]
     else:
         cross[0, 1] = cross[1, 0] = 0.6 * np.sqrt(v[0] * v[1])
-        drawn = engine.gaussian_by_chains(case.predictor, y, v, case.prior, rng, draws=20_000, covariance=cross)  # type: ignore[arg-type]
+        drawn = by_chains.gaussian(case.predictor, y, v, case.prior, rng, draws=20_000, covariance=cross)  # type: ignore[arg-type]
     prior = prior_covariance(case, np.array([0.3, 0.2, 0.4]))
     noise = cross[np.ix_(seen, seen)]
     inverse = np.linalg.inv(prior[np.ix_(seen, seen)] + noise)
@@ -93,11 +92,11 @@ def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
     fits: tuple[Any, Any]
     if likelihood == "binomial":
         data = rng.binomial(n.astype(int), 1 / (1 + np.exp(-eta))).astype(np.float64), n
-        fits = engine.binomial, engine.binomial_by_chains
+        fits = engine.binomial, by_chains.binomial
     else:
         v = np.where(n > 0, 0.2 / np.maximum(n, 1), np.inf)
         data = eta + np.sqrt(0.2 / np.maximum(n, 1)) * rng.standard_normal(12), v
-        fits = engine.gaussian, engine.gaussian_by_chains
+        fits = engine.gaussian, by_chains.gaussian
     known: dict[str, Any] = {"known": np.full(12, 0.01)}
     if likelihood == "correlated":
         root = np.sqrt(np.where(np.isfinite(data[1]), data[1], np.nan))
@@ -124,7 +123,7 @@ def test_two_predictors_are_those_of_the_weighted_engine() -> None:
     predictor, prior = FollowingPredictor(GRID, X, 1.5, 0.4), FollowingPrior(*halves, 0.3, 0.3)
     weighed, chains = (
         fit(predictor, k, n, prior, np.random.default_rng(1), draws=8000, known=ALIKE)
-        for fit in (engine.binomial, engine.binomial_by_chains)
+        for fit in (engine.binomial, by_chains.binomial)
     )
     assert weighed.mixing is None
     assert chains.mixing is not None
@@ -146,7 +145,7 @@ def test_many_subgroups_are_those_of_few_effects_integrated_out() -> None:
     assert engine.weights_are_fast(predictor, int((n > 0).sum()))
     weighed, chains = (
         fit(predictor, k, n, prior, np.random.default_rng(2), draws=4000, known=known)
-        for fit in (engine.binomial, engine.binomial_by_chains)
+        for fit in (engine.binomial, by_chains.binomial)
     )
     assert chains.mixing is not None
     assert weighed.engine == "collapsed"
@@ -160,10 +159,10 @@ def test_coordinates_of_chains_leave_draws_what_they_are() -> None:
     """A transport that knows nothing costs time and nothing else."""
     k, n = np.array([3.0, 9, 2, 30, 5]), np.array([30.0, 60, 3, 300, 11])
     predictor, prior = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0), Prior("half_normal", (0.8,))
-    right = engine.binomial_by_chains(predictor, k, n, prior, np.random.default_rng(1), draws=4000)
+    right = by_chains.binomial(predictor, k, n, prior, np.random.default_rng(1), draws=4000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Target, "refitted", lambda self, points, turned: (self, points))
-        plain = engine.binomial_by_chains(predictor, k, n, prior, np.random.default_rng(2), draws=4000)
+        plain = by_chains.binomial(predictor, k, n, prior, np.random.default_rng(2), draws=4000)
     assert right.mixing is not None
     assert plain.mixing is not None
     assert np.abs(errors(right.eta, plain.eta, min(right.mixing.bulk, plain.mixing.bulk))).max() < 4
@@ -175,9 +174,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
     def draw(seed: int) -> FloatArray:
         predictor = Predictor(CELLS, NONE, 4.0, 1.0)
-        return engine.binomial_by_chains(
-            predictor, k, n, THREE, np.random.default_rng(seed), draws=400, ordered=ALONG
-        ).eta
+        return by_chains.binomial(predictor, k, n, THREE, np.random.default_rng(seed), draws=400, ordered=ALONG).eta
 
     assert draw(7).tobytes() == draw(7).tobytes() != draw(8).tobytes()
 
@@ -223,8 +220,8 @@ def test_chains_that_do_not_mix_go_on_and_then_fail(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(trajectories.Run, "sample", counted)
     monkeypatch.setattr("bayesgroups.inference.hamiltonian.choose", lambda _, proposed, state: state)
     predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)
-    stuck = engine.gaussian_by_chains(
+    stuck = by_chains.gaussian(
         predictor, np.arange(5.0), np.ones(5), Prior("half_t", (0.2,)), np.random.default_rng(1), draws=400
     )
-    assert tried == [1, 1, engine.LONG_THINNING]
+    assert tried == [1, 1, by_chains.LONG_THINNING]
     assert not all(check.passed for check in stuck.checks("rate"))

@@ -18,7 +18,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.crossed import sure
 from bayesgroups.frequentist.crossed.precision import weigh
-from bayesgroups.inference.collapsed.crossed import engine
+from bayesgroups.inference.collapsed.crossed import engine, spaces
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.correlated_errors import log_density
@@ -149,7 +149,7 @@ def test_the_worked_posterior_with_a_known_spread() -> None:
     worked = WORKED["gaussian_full_V"]
     V, z = np.array(worked["V"]), np.array(worked["z"]) - worked["overall_mean"]
     predictor = Predictor(np.arange(3)[None], np.empty((3, 0)), worked["overall_sd"], 1.0)
-    space = engine._correlated(predictor, z, np.diagonal(V).copy(), V)
+    space = spaces.correlated(predictor, z, np.diagonal(V).copy(), V)
     assert space.log_marginal(np.array([[worked["tau"]]]))[0] == pytest.approx(worked["log_marginal"], abs=1e-6)
     for prior, known in (
         (Prior("known", (worked["tau"],)), None),
@@ -183,7 +183,7 @@ def test_the_worked_closed_form_with_all_of_the_covariance_and_with_its_diagonal
     A = V @ weigh(u, L + between)
     assert ((z - mean) ** 2).sum() - 2 * np.trace(A @ V) + np.trace(V) == pytest.approx(worked["sure"], abs=1e-8)
     predictor = Predictor(np.arange(3)[None], np.empty((3, 0)), worked["overall_sd"], 1.0)
-    space = engine.space(predictor, z - centre, np.diagonal(V).copy(), Prior("known", (worked["tau"],)))
+    space = spaces.space(predictor, z - centre, np.diagonal(V).copy(), Prior("known", (worked["tau"],)))
     plain = space.log_marginal(np.array([[worked["tau"]]]))[0]
     assert plain == pytest.approx(worked["log_marginal_diagonal"], abs=1e-6)
 

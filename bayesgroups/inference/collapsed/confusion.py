@@ -11,7 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decision_shares
 from bayesgroups.inference.collapsed.crossed import engine
-from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
+from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws, divergence_check
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -165,7 +165,7 @@ def _checks(factors: list[CrossedDraws], metric: str) -> list[Check]:
         worst = Mixing(*(function(getattr(each, name) for each in chains) for name, function in WORST.items()))
         checks += [
             *worst.checks(metric),
-            engine.divergence_check(sum(factor.divergences for factor in factors), metric),
+            divergence_check(sum(factor.divergences for factor in factors), metric),
         ]
     return checks
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
-from bayesgroups.inference.collapsed.crossed.engine import CrossedDraws
+from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.models.shared.confusion_tree import Tree, factor_scales, own_spreads, shares, tree

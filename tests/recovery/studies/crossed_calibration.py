@@ -20,6 +20,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed import chains as by_chains
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -77,7 +78,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     prior = Prior("half_t", (scale,) * len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
-        posterior = (engine.binomial_by_chains if chains else engine.binomial)(
+        posterior = (by_chains.binomial if chains else engine.binomial)(
             predictor, k, n, prior, rng, draws=DRAWS, known=known
         )
         informative = int(((k > 0) & (k < n)).sum())
@@ -87,7 +88,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     else:
         v = np.where(n > 0, ROW_VARIANCE / np.maximum(n, 1), np.inf)
         z = eta + np.where(n > 0, np.sqrt(ROW_VARIANCE / np.maximum(n, 1)), 0.0) * rng.standard_normal(len(n))
-        sample = engine.gaussian_by_chains if chains else engine.gaussian
+        sample = by_chains.gaussian if chains else engine.gaussian
         posterior = sample(predictor, z, v, prior, rng, draws=DRAWS, known=known)
         informative = int((n > 0).sum())
 

@@ -1,0 +1,109 @@
+"""Posteriors of crossed effects by Hamiltonian Monte Carlo along the directions of the design, see `trajectories`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference import short_chains
+from bayesgroups.inference.collapsed.crossed import sites, spectral_design, trajectories
+from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts, Estimates, Likelihood
+from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor
+from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.crossed.spaces import Design, Spreads
+from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
+from bayesgroups.report.diagnostics import Mixing
+from bayesgroups.report.posterior import CHAINS
+
+LONG_THINNING = 8
+"""Transitions of a chain for every draw that is kept, where twice as many as at first do not mix."""
+
+
+def gaussian(
+    predictor: Predictor,
+    y: FloatArray,
+    v: FloatArray,
+    prior: Prior,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    known: FloatArray | None = None,
+    ordered: OrderedBlocks = NOTHING,
+    covariance: FloatArray | None = None,
+) -> CrossedDraws:
+    """Draws given estimates, see `gaussian` of the module `engine`."""
+    seen = np.isfinite(v)
+    y, extra = np.where(seen, y, 0.0), np.zeros(len(y)) if known is None else known
+    inverse = np.where(seen, 1 / np.where(seen, v, 1.0), 0.0)
+    if covariance is not None:
+        inverse = np.zeros((len(y), len(y)))
+        inverse[np.ix_(seen, seen)] = np.linalg.inv(covariance[np.ix_(seen, seen)])
+    design = spectral_design.design_of(predictor, prior, extra, ordered)
+    return _by_chains(design, Estimates(y, inverse), y[None], rng, draws)
+
+
+def binomial(
+    predictor: Design,
+    k: FloatArray,
+    n: FloatArray,
+    prior: Spreads,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    known: FloatArray | None = None,
+    ordered: OrderedBlocks = NOTHING,
+) -> CrossedDraws:
+    """Draws given counts, see `binomial` of the module `engine`."""
+    design = spectral_design.design_of(predictor, prior, np.zeros(len(k)) if known is None else known, ordered)
+    successes, trials, start = (values.reshape(design.parts, -1) for values in (k, n, sites.start(k, n)[0]))
+    return _by_chains(design, Counts(successes, trials), start, rng, draws)
+
+
+def _by_chains(
+    design: spectral_design.Design, likelihood: Likelihood, start: FloatArray, rng: np.random.Generator, draws: int
+) -> CrossedDraws:
+    """Draws of chains, which go on with more transitions for every draw that is kept until they mix."""
+    run = trajectories.run(design, likelihood, start, rng)
+    sampled, run = run.sample(draws, 1)
+    mixed = _mixing(sampled)
+    if not mixed.passed and sampled.divergences == 0:
+        more, run = run.sample(draws, 1)
+        sampled = sampled.followed_by(more)
+        mixed = _mixing(sampled)
+    if not mixed.passed or sampled.divergences:
+        run = run.again()
+        sampled, run = run.sample(draws, LONG_THINNING)
+        mixed = _mixing(sampled)
+    eta, learned, overall, beta = (
+        values.reshape(len(values) * values.shape[1], math.prod(values.shape[2:]))[:draws]
+        for values in (in_groups(part, draws) for part in (sampled.eta, sampled.learned, sampled.overall, sampled.beta))
+    )
+    spreads = np.abs(learned[:, : design.coefficient])
+    follow = [learned[:, design.coefficient], np.zeros(len(learned))] if design.parts > 1 else []
+    return CrossedDraws(
+        eta,
+        overall if design.parts > 1 else overall[:, 0],
+        beta,
+        np.column_stack([spreads, *follow]),
+        math.nan,
+        math.nan,
+        mixing=mixed,
+        divergences=sampled.divergences,
+        share=learned[:, design.shares_of(0).start :],
+    )
+
+
+def in_groups(values: FloatArray, draws: int) -> FloatArray:
+    """As many draws of each group of chains, so many in all at least, each group laid out as one chain."""
+    grouped = values.reshape(CHAINS, len(values) * values.shape[1] // CHAINS, *values.shape[2:])
+    return grouped[:, : -(-draws // CHAINS)]
+
+
+def _mixing(sampled: trajectories.Draws) -> Mixing:
+    """Mixing of all that is drawn."""
+    chains, number = sampled.eta.shape[:2]
+    every = [sampled.eta.reshape(chains, number, -1), np.abs(sampled.learned), sampled.overall, sampled.beta]
+    return short_chains.mixing(np.moveaxis(np.concatenate(every, axis=2), -1, 0), CHAINS)
