@@ -34,6 +34,16 @@ class EngineError(BayesgroupsError, RuntimeError):
     """A dataframe engine gave up (a full disk, a killed worker); nothing was tallied, and the message says what it reported."""
 
 
+def refused_by_system(problem: OSError | UnicodeEncodeError) -> InputError:
+    """Error of a file that the system does not take, as of a name that is too long, in its own words.
+
+    >>> refused_by_system(OSError(36, "File name too long", "xyz"))
+    InputError("'xyz': File name too long")
+    """
+    name, reason = getattr(problem, "filename", None), getattr(problem, "strerror", None)
+    return InputError(f"{name!r}: {reason}" if name and reason else str(problem))
+
+
 def near_misses(name: str, known: Iterable[str]) -> str:
     """Name the choices that come close to a name that is none of them.
 

@@ -26,7 +26,7 @@ from bayesgroups.cli.invocations import invocation
 from bayesgroups.cli.options import RowOptions
 from bayesgroups.cli.paths import check_paths
 from bayesgroups.cli.waiting import paused, sign_of_life
-from bayesgroups.errors import BayesgroupsError, NotUsableError
+from bayesgroups.errors import BayesgroupsError, NotUsableError, refused_by_system
 
 OBJECTS_PER_COLLECTION = 100_000
 """New objects between two looks for cycles in a process of the command line; modules that are loaded would cause hundreds."""
@@ -144,6 +144,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         silence_output()
         return UNREAD
+    except OSError as problem:  # such as a name that is too long
+        return _complain(str(refused_by_system(problem)), BAD_INPUT)
     return code if isinstance(code, int) else USABLE
 
 

@@ -154,7 +154,9 @@ def _fits_tuple(value: object, parts: tuple[Any, ...]) -> bool:
 def _fits_items(value: object, item: Any) -> bool:
     if isinstance(value, str | bytes):
         return isinstance(value, str) and fits(value, item)
-    if isinstance(value, list | tuple | set | frozenset):
+    if getattr(value, "ndim", 1) == 0:
+        return False
+    if isinstance(value, list | tuple | set | frozenset | range):
         return all(fits(each, item) for each in value)
     if hasattr(value, "to_numpy") or hasattr(value, "ravel"):
         import numpy as np  # the command line asks for types of options before anything heavy is imported

@@ -32,8 +32,8 @@ def write_atomically(path: str | Path, write: Callable[[Path], None]) -> Path:
         written = _write(target, write)
         _remove_abandoned(target)
         return written
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
+    except (OSError, UnicodeError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
         raise InputError(f"file {str(target)!r} cannot be written: {reason}") from problem
 
 

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any, cast
 
 from bayesgroups.data.argument_types import annotations_of, fits, is_closed, mismatch, shown
-from bayesgroups.errors import BayesgroupsError, InputError, KeywordError, near_misses
+from bayesgroups.errors import BayesgroupsError, InputError, KeywordError, near_misses, refused_by_system
 
 PRESENT_WORDS: dict[str, tuple[str, ...]] = {
     "by": (
@@ -56,7 +56,8 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
     A value outside of an annotation that has a finite number of them is refused before the function is called. Elsewhere an
     error of this package that the function itself raises comes first, for it knows more, and an argument that does not have its
-    annotated type and works nevertheless is taken.
+    annotated type and works nevertheless is taken. What the system refuses (an `OSError`,
+    or a text that no file can be named by) is an `InputError` as well.
 
     >>> @checked_keywords
     ... def intervals(level=0.95):
@@ -68,7 +69,7 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     bayesgroups.errors.KeywordError: intervals() got an unexpected keyword argument 'alpha'; it is level= here, which is 1 - alpha
     """
     keywords = tuple(signature(function).parameters)
-    refuse, compare, consult = _refuse, _mismatch, _consult  # no globals of the function
+    refuse, compare, consult, refused = _refuse, _mismatch, _consult, refused_by_system  # no globals of the function
 
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
@@ -78,7 +79,10 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         if wrong is not None:
             result: R = consult(wrong, function, args, kwargs)
             return result
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except (OSError, UnicodeEncodeError) as problem:
+            raise refused(problem) from problem
 
     # Globals are those of the function: doctest tells by them in which module it is.
     checker = FunctionType(
@@ -91,7 +95,7 @@ MAX_SEED = 2**63 - 1
 """Largest seed that a saved report can hold."""
 MAX_DRAWS = 10_000_000
 """Largest number of draws or replications that a function makes."""
-NUMBERS_OF_DRAWS = ("draws", "replicates", "replications")
+NUMBERS_OF_DRAWS = ("draws", "replicates", "replications", "repeats", "folds")
 """Arguments with that limit."""
 
 

@@ -15,8 +15,9 @@ from typing import Literal, get_args
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, numbers
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.intervals import bock, means
 from bayesgroups.frequentist.intervals.interval import Interval
@@ -62,7 +63,7 @@ def estimate(
     Raises
     ------
     InputError
-        If the interval does not exist.
+        If the interval does not exist, or the centre is not one number, or one per metric.
 
     Notes
     -----
@@ -96,6 +97,8 @@ def estimate(
     """
     check_interval("james_stein", interval, get_args(Choice))
     z, v = (tally[name].transpose("metric", "subgroup").values for name in ("estimate", "sampling_variance"))
+    if centre is not None and numbers(centre).shape not in ((), (1,), (len(z),)):
+        raise InputError(f"centre= must be one number, or one per metric ({len(z)}); got {type(centre).__name__}")
     fitted = bock.fit(z, v, positive_part=positive_part, centre=centre)
     # Neither shrunk nor guessed: too few subgroups to shrink, or an estimate known exactly.
     alone = ~fitted.imputed & (fitted.few[:, None] | ~(v > 0))

@@ -119,7 +119,11 @@ def _files(source: Logs | Sequence[Logs] | Mapping[str, Logs]) -> list[tuple[str
     if isinstance(source, Mapping):
         named: list[tuple[str | None, Path]] = [(str(name), Path(path)) for name, path in source.items()]
     else:
-        named = [(None, Path(path)) for path in ([source] if isinstance(source, str | Path) else source)]
+        paths = [source] if isinstance(source, str | Path) else list(source)
+        strange = next((path for path in paths if not isinstance(path, str | Path)), None)
+        if strange is not None:
+            raise InputError(f"source must be paths of logs or of folders; one is a {type(strange).__name__}")
+        named = [(None, Path(path)) for path in paths]
     if not named:
         raise InputError("source has no path; name a log, or a folder of logs")
     return [(name, file) for name, path in named for file in ([path] if not path.is_dir() else _of_folder(path))]

@@ -94,6 +94,7 @@ def tally_from_estimator(
     if truth.ndim != 1:
         raise InputError(f"y must have one value per row; its shape is {truth.shape}")
     frame = attributes(X, by, len(truth))
+    check_rows(X, len(truth))
     wanted = [metrics] if isinstance(metrics, str | Metric) else list(metrics or ())
     if metrics is None:
         wanted = ["acc"] if hasattr(model, "classes_") else ["mean"]
@@ -128,6 +129,16 @@ def tally_from_estimator(
         threshold=threshold, selection_rate=selection_rate, missing=missing,
         larger_is_better=larger_is_better, **roles,
     )  # fmt: skip
+
+
+def check_rows(X: Any, rows: int) -> None:
+    """Refusal, as an InputError, of features that do not have one row per value of y."""
+    try:
+        size = int(X.shape[0]) if hasattr(X, "shape") else len(X) * (not isinstance(X, str | bytes | Mapping))
+    except (TypeError, IndexError):
+        size = 0
+    if size != rows:
+        raise InputError(f"X must have one row per value of y, which has {rows}; it has {size or 'none'}")
 
 
 def attributes(X: Any, by: Sequence[str] | pd.DataFrame | Mapping[str, ArrayLike], rows: int) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.interop.scikit_learn import attributes
+from bayesgroups.interop.scikit_learn import attributes, check_rows
 from bayesgroups.tallies import tally_from_estimates
 
 if TYPE_CHECKING:
@@ -90,9 +90,8 @@ def tally_from_scorer(
     truth = np.asarray(y)
     if truth.ndim != 1:
         raise InputError(f"y must have one value per row; its shape is {truth.shape}")
-    if (size := _size(X)) != len(truth):
-        raise InputError(f"X must have one row per value of y, which has {len(truth)}; it has {size or 'none'}")
     frame = attributes(X, by, len(truth))
+    check_rows(X, len(truth))
     name, scorer = _scorer(scoring)
     random = np.random.default_rng(seed)
     texts = frame.map(level_text)
@@ -125,14 +124,6 @@ def _scorer(scoring: str | Callable[[Any, Any, Any], float]) -> tuple[str, Calla
         raise InputError(f"scoring={scoring!r} does not exist; {near_misses(scoring, get_scorer_names())}")
     scorer: Callable[[Any, Any, Any], float] = get_scorer(scoring)
     return scoring, scorer
-
-
-def _size(X: Any) -> int:
-    """Rows of features; 0 of what has none."""
-    try:
-        return int(X.shape[0]) if hasattr(X, "shape") else len(X) * (not isinstance(X, str | bytes | Mapping))
-    except (TypeError, IndexError):
-        return 0
 
 
 def _score(scorer: Callable[[Any, Any, Any], float], model: Any, X: Any, y: Any, rows: Any) -> float:

@@ -235,7 +235,8 @@ def _method_words(method: str) -> str:
 
 
 def metrics_of(report: xr.DataTree) -> list[str]:
-    """Names of the metrics of a report, in order."""
+    """Names of the metrics of a report, in order; a SchemaError if the tree is none."""
+    check(report)
     return [str(name) for name in report["estimates"].to_dataset()["metric"].values]
 
 

@@ -282,8 +282,7 @@ def errata() -> dict[str, str]:
     before, after = (f"{certified[name]:.3f}" for name in ("compas", "compas_afterwards"))
     labels, critics = "`disagreement_labels.csv`", "`disagreement.csv`"
     goodness_page, selection_page = (
-        "[goodness of fit](examples/goodness_of_fit.md)",
-        "[model selection](examples/model_selection.md)",
+        f"[{name.replace('_', ' ')}](examples/{name}.md)" for name in ("goodness_of_fit", "model_selection")
     )
     covered = f"{100 * structured['coverage'].item():.1f} %"
     ours = [

@@ -8,6 +8,7 @@ import signal
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -26,8 +27,13 @@ class _HangError(BaseException):
 
 
 def outcome(category: str, seed: int, number: int) -> tuple[str, str, bool]:
-    """One of `COLUMNS`, the message, and whether a warning of NumPy or pandas leaked; the same seed and number, the same case."""
+    """Outcome of a case, see `outcome_of`; the same seed and number, the same case."""
     rng = np.random.default_rng([seed, number, list(CASES).index(category)])
+    return outcome_of(lambda folder: CASES[category](rng, folder))
+
+
+def outcome_of(case: Callable[[Path], object]) -> tuple[str, str, bool]:
+    """One of `COLUMNS`, the message, and whether a warning of NumPy or pandas leaked, of a case in a folder of its own."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise _HangError
@@ -40,7 +46,7 @@ def outcome(category: str, seed: int, number: int) -> tuple[str, str, bool]:
         warnings.simplefilter("always")
         try:
             with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-                CASES[category](rng, Path(folder))
+                case(Path(folder))
             result, message = "answered", ""
         except BayesgroupsError as problem:
             result, message = "refused", str(problem)

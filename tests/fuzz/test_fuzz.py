@@ -18,8 +18,8 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.errors import InputError
-from tests.fuzz import cases
+from bayesgroups.errors import InputError, SchemaError
+from tests.fuzz import cases, every_argument
 from tests.fuzz.__main__ import BLOCK
 from tests.fuzz.calls import calls, report
 from tests.fuzz.cases import CASES, WrongAnswerError
@@ -54,6 +54,21 @@ def test_a_block_of_the_record_can_be_made_again(record: pd.DataFrame) -> None:
     assert faults == []
     kept = record[record["start"] == start].set_index("category")[["cases", "refused", "answered"]]
     assert {name: [found[each] for each in kept.columns] for name, found in table.items()} == kept.T.to_dict("list")
+
+
+def test_no_argument_of_any_function_is_a_fault() -> None:
+    found = pd.read_csv(Path(__file__).with_name("every_argument.csv")).set_index("function")
+    assert set(found.index) == set(calls())
+    assert not found[["raw", "wrong", "hang", "warned"]].to_numpy().any()
+    for name in (
+        "bayesgroups.tallies.published.tally_from_counts",
+        "bayesgroups.questions.tradeoffs.selection.select_model",
+    ):
+        again, faults = every_argument.count(name)
+        assert faults == []
+        assert [again[column] for column in ("cases", "refused", "answered")] == [
+            *found.loc[name, ["cases", "refused", "answered"]]
+        ]
 
 
 def test_no_case_is_a_fault() -> None:
@@ -173,7 +188,7 @@ def test_ordinary_calls_are_answered(name: str, tmp_path: Path) -> None:
 def test_axes_and_widths_that_cannot_be() -> None:
     with pytest.raises(InputError, match=r"axes= must be axes of Matplotlib; got a value of type list"):
         bg.plots.shrinkage(report(), axes=[1])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"width= must be a finite number of inches above 0; got nan"):
+    with pytest.raises(InputError, match="width= must be a number of inches from 1 to 100; got nan"):
         bg.plots.forest(report(), width=math.nan)
 
 
@@ -202,7 +217,7 @@ def call(name: str, **replaced: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "replaced", "message"),
     [
-        ("roc_curve", {"fpr": b"x"}, r"roc_curve\(\): fpr= must be an array or None; got bytes"),
+        ("roc_curve", {"fpr": b"x"}, "fpr= must hold numbers from 0 to 1"),
         ("tally_from_estimator", {"cluster": 10**400}, r"cluster= must be an array or None; got 1000"),
         ("tally_from_scorer", {"y": xr.Dataset()}, r"tally_from_scorer\(\): y= must be an array; got Dataset"),
         ("tally_from_scorer", {"y": "zz"}, r"y must have one value per row; its shape is \(\)"),
@@ -213,9 +228,33 @@ def call(name: str, **replaced: Any) -> Any:
         ("disparity", {"draws": 10**9}, "draws must be a whole number of at most 10,000,000; got 1000000000"),
         ("complete_pooling.estimate", {"tally": xr.Dataset()}, r"tally must come from bg.tally\(\) or a related function"),
         ("certify", {"level": 1e-320}, "level=1e-320 must lie strictly between 0 and 1"),
+        ("rows.tally", {"frame": "x" * 300}, "xxx': File name too long"),
+        ("rows.tally", {"by": range(3)}, "by= must be a sequence, each a text"),
+        ("tally_from_estimator", {"X": None}, "X must have one row per value of y, which has 180; it has none"),
+        ("disagreement_tally", {"labels": np.int64(3)}, "labels= must be a sequence"),
+        ("save_tally", {"path": "\ud800"}, "cannot be written: .*surrogates not allowed"),
+        ("contrast.contrasts", {"reference": -1}, "reference=-1 lies outside the range of metric 'tpr', 0 to 1"),
+        ("roc_curve", {"fpr": ["q"]}, "fpr= must hold numbers from 0 to 1"),
+        ("calibration_curve", {"bins": 2**63}, "bins must be a whole number, 1 or larger and at most 100,000"),
+        ("reporting_checklist", {"anchor": np.array(["a"])}, "anchor must be .performance, fairness., two finite numbers"),
+        ("maihda.maihda", {"source": xr.DataTree()}, "not a report of bayesgroups"),
+        ("rows_to_label", {"source": xr.DataTree()}, "not a report of bayesgroups"),
+        ("metric_frame", {"report": xr.DataTree()}, "not a report of bayesgroups"),
+        ("export_report", {"report": xr.DataTree()}, "not a report of bayesgroups"),
+        ("read_logs", {"source": range(3)}, "source must be paths of logs or of folders; one is a int"),
+        ("disparity_posterior", {"level": 2}, "level=2 must lie strictly between 0 and 1"),
+        ("calibration_plot.coverage", {"by": ()}, "by= names no column"),
+        ("discoveries", {"tolerance": 1e308}, "tolerance=1e\\+308 must be a finite number .* 1e\\+150 at most"),
+        ("discoveries", {"reference": 1e308}, "is not 'overall', 'rest' or a value of the metric"),
+        ("compare_auc_pfc", {"anchor": 1e308}, "anchor must be .performance, fairness., two finite numbers"),
+        ("james_stein.estimate", {"centre": "zz"}, "centre= must be one number, or one per metric .1.; got str"),
+        ("subsampling", {"repeats": 2**63}, "repeats must be a whole number of at most 10,000,000"),
+        ("calibrate", {"folder": "\ud800"}, "surrogates not allowed"),
+        ("run_analysis", {"path": "x" * 300}, "xxx': File name too long"),
+        ("prior_predictive", {"draws": 10**5000}, "got a number of more than 4300 digits"),
         ("tally_from_counts", {"successes": [pd.Series([1])] * 6}, "successes= must hold numbers"),
     ],
 )  # fmt: skip
 def test_arguments_that_no_function_can_use(name: str, replaced: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, SchemaError), match=message):
         call(name, **replaced)

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.columns import MAX_MAGNITUDE
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
@@ -153,14 +154,14 @@ def contrasts(weight: FloatArray, intersection: BoolArray, reference: Reference)
 
 
 def _check(tolerance: float, reference: object, error: float) -> None:
-    if not np.isfinite(tolerance):
-        raise InputError(f"tolerance={tolerance!r} must be a finite number in units of the metric")
+    if not abs(float(tolerance)) <= MAX_MAGNITUDE:
+        raise InputError(
+            f"tolerance={tolerance!r} must be a finite number in units of the metric, {MAX_MAGNITUDE:g} at most"
+        )
     if not 0 < error < 1:
         raise InputError(f"error={error!r} must lie strictly between 0 and 1, such as 0.05")
-    value = (
-        isinstance(reference, int | float | np.number) and not isinstance(reference, bool) and np.isfinite(reference)
-    )
-    if reference not in ("overall", "rest") and not value:
+    value = isinstance(reference, int | float | np.number) and not isinstance(reference, bool)
+    if reference not in ("overall", "rest") and not (value and abs(float(reference)) <= MAX_MAGNITUDE):  # type: ignore[arg-type]
         raise InputError(f"reference={reference!r} is not 'overall', 'rest' or a value of the metric")
 
 

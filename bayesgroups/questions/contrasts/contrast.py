@@ -119,7 +119,8 @@ def contrasts(
     InputError
         If a setting names what does not exist, the odds ratio of a metric that is no rate or the ratio of one whose range goes
         below 0 is asked for, coefficients do not sum to 0, people are given for a metric that not all rows count for, a common
-        effect is asked for without strata, of people or of a metric that is no rate, or nothing is left to compare.
+        effect is asked for without strata, of people or of a metric that is no rate, a reference lies outside the range of the
+        metric, or nothing is left to compare.
     SchemaError
         If ``source`` is neither a tally, margins nor a report.
 
@@ -188,6 +189,7 @@ def contrasts(
         approach = "bayesian" if each.using == "posterior" else "frequentist"
         for j, values in enumerate(each.metrics):
             _check_scales(values, scales)
+            _check_value(values, comparisons)
             weighted = _weighted(values, comparisons, people, across, weights.get(j))
             weights[j] = values, weighted
             every = _answers(each, values, j, weighted, [asked(name, values.sign) for name in scales], seed)
@@ -223,6 +225,15 @@ def _check_scales(values: Values, scales: Sequence[Scale]) -> None:
             raise InputError(
                 f"metric {values.metric!r} can be below 0 (its range starts at {values.range[0]:g}), so ratios have no meaning; "
                 "give scale='difference'"
+            )
+
+
+def _check_value(values: Values, comparisons: Sequence[Comparison]) -> None:
+    lowest, highest = values.range
+    for comparison in comparisons:
+        if comparison.value < lowest or comparison.value > highest:
+            raise InputError(
+                f"reference={comparison.value:g} lies outside the range of metric {values.metric!r}, {lowest:g} to {highest:g}"
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesgroups.data.argument_types import shown
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
@@ -24,6 +25,8 @@ from bayesgroups.report.posterior import generator
 Edges = Literal["uniform", "quantile"]
 Shape = Literal["free", "isotonic"]
 OfBins = Literal["wilson", "jeffreys"]
+MAX_BINS = 100_000
+"""Largest number of bins."""
 
 
 @checked_keywords
@@ -151,8 +154,8 @@ def _check_scores(scores: Scores) -> None:
 
 
 def _bounds(scores: Scores, bins: int, edges: Edges) -> FloatArray:
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
-        raise InputError(f"bins must be a whole number, 1 or larger; got {bins!r}")
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
+        raise InputError(f"bins must be a whole number, 1 or larger and at most {MAX_BINS:,}; got {shown(bins)}")
     if edges == "uniform":
         return np.linspace(0.0, 1.0, int(bins) + 1)
     inner = ranked(scores.score, scores.positives + scores.negatives, int(bins) + 1)[1:-1]

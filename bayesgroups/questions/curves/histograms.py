@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, numbers
 from bayesgroups.errors import InputError
 from bayesgroups.questions.curves.scores import Scores
 
@@ -81,10 +81,7 @@ def choose_thresholds(scores: Scores, thresholds: ArrayLike | None) -> FloatArra
         if scores.score.min() >= 0 and scores.score.max() <= 1:
             return np.linspace(0.0, 1.0, STEPS)
         return ranked(scores.score, scores.positives + scores.negatives, STEPS)
-    try:
-        chosen = np.unique(np.asarray(thresholds, dtype=np.float64)) + 0.0
-    except (TypeError, ValueError):
-        chosen = np.empty(0)
+    chosen = np.unique(numbers(thresholds)) + 0.0
     if len(chosen) == 0 or not np.isfinite(chosen).all():
         raise InputError("thresholds= must hold finite numbers, at least one, such as np.linspace(0, 1, 51)")
     return chosen

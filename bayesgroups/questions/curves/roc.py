@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, numbers
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
@@ -128,7 +128,7 @@ Side = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def _check_rates(fpr: ArrayLike | None) -> FloatArray:
-    grid = np.linspace(0.0, 1.0, GRID) if fpr is None else np.unique(np.asarray(fpr, dtype=np.float64)) + 0.0
+    grid = np.linspace(0.0, 1.0, GRID) if fpr is None else np.unique(numbers(fpr)) + 0.0
     if len(grid) == 0 or not ((grid >= 0) & (grid <= 1)).all():
         raise InputError("fpr= must hold numbers from 0 to 1, at least one, such as np.linspace(0, 1, 101)")
     return grid

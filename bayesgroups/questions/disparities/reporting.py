@@ -10,6 +10,7 @@ import xarray as xr
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.questions.disparities.class_scores import check_confusion
+from bayesgroups.questions.tradeoffs.points import pair
 
 NOT_STATED = "not stated"
 _UNITS = {"score": "score", "gap": "absolute gap to the reference value", "ratio": "ratio to the reference value"}
@@ -110,8 +111,8 @@ def reporting_checklist(
         "confusion matrices": f"{cells.sizes['subgroup']} of {cells.sizes['label']} x {cells.sizes['label']}: confusion",
         "selection criterion": criterion,
         "selection split": split,
-        "anchor": None if anchor is None else f"performance {anchor[0]:g}, fairness {anchor[1]:g}",
-        "utopia": None if utopia is None else f"performance {utopia[0]:g}, fairness {utopia[1]:g}",
+        "anchor": _point(anchor, "anchor"),
+        "utopia": _point(utopia, "utopia"),
         "settings tried": settings_tried and ", ".join(f"{name} {number}" for name, number in settings_tried.items()),
         "seeds": None if seeds is None else f"{seeds} runs per setting",
         "uncertainty": uncertainty or (f"{draws} draws" if draws > 1 else None),
@@ -128,6 +129,13 @@ def reporting_checklist(
         },
         {"item": np.array(list(answers), dtype=str)},
     )
+
+
+def _point(given: tuple[float, float] | None, argument: str) -> str | None:
+    if given is None:
+        return None
+    performance, fairness = pair(given, argument)
+    return f"performance {performance:g}, fairness {fairness:g}"
 
 
 def _step(power: object) -> str:

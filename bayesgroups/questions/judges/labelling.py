@@ -14,6 +14,7 @@ from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import normal_quantile
 from bayesgroups.questions.judges.allocation import allocate
+from bayesgroups.report.schema import check
 from bayesgroups.tallies.partial_labels import read_partial
 from bayesgroups.tallies.post_stratified import smoothed
 
@@ -145,6 +146,8 @@ def rows_to_label(
 
 
 def _start(source: xr.Dataset | xr.DataTree) -> tuple[xr.Dataset, _Plan]:
+    if isinstance(source, xr.DataTree):
+        check(source)
     tally = source["constant_data"].to_dataset() if isinstance(source, xr.DataTree) else source
     if "cell_count" not in tally.data_vars:
         raise InputError(

@@ -16,7 +16,7 @@ from bayesgroups.questions.maihda import bootstrap, likelihood, posterior
 from bayesgroups.questions.maihda.sources import Draws, Model, check_report, fitted, reported
 from bayesgroups.questions.maihda.strata import Method, Strata, Weights, people_of, strata_of
 from bayesgroups.report.posterior import generator
-from bayesgroups.report.schema import APPROACHES
+from bayesgroups.report.schema import APPROACHES, check
 from bayesgroups.tallies.assembly import SCHEMA
 
 ESTIMAND = "variance of the superpopulation values between strata, and what main effects explain of it"
@@ -242,6 +242,8 @@ def _check(source: object, replicates: object, level: float) -> None:
         isinstance(source, xr.Dataset) and source.attrs.get("schema") == SCHEMA
     ):
         raise SchemaError(f"maihda takes a tally or a report; got {type(source).__name__}")
+    if isinstance(source, xr.DataTree):
+        check(source)
     if not 0 < level < 1:
         raise InputError(f"maihda: level={level!r} must lie strictly between 0 and 1, such as 0.95")
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 0:

@@ -97,7 +97,10 @@ def prior_sensitivity(
         if name not in names:
             raise InputError(f"the report has no subgroup {name!r}; {near_misses(name, names)}")
     places = [names.index(name) for name in chosen]
-    tables = [_metric(report, str(name), list(powers), places, imputed) for name in table["metric"].values]
+    tables = [
+        _metric(report, str(name), [float(power) for power in powers], places, imputed)
+        for name in table["metric"].values
+    ]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", combine_attrs="drop")
     attributes = {name: ("subgroup", table[name].values[places], table[name].attrs) for name in attributes_of(table)}
     return with_attributes(joined, {"metric": table["metric"].values, "subgroup": chosen, **attributes})

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, numbers
+from bayesgroups.data.columns import MAX_MAGNITUDE
 from bayesgroups.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,13 +77,10 @@ def mean_points(points: xr.Dataset) -> xr.Dataset:
 
 def pair(given: float | tuple[float, float], argument: str, *, fairness: float | None = None) -> tuple[float, float]:
     """Two finite numbers, or an InputError; one is a performance where the fairness goes without saying."""
-    try:
-        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        values = np.empty(0)
+    values = np.atleast_1d(numbers(given))
     if fairness is not None and values.shape == (1,):
         values = np.array([values[0], fairness])
-    if values.shape != (2,) or not np.isfinite(values).all():
+    if values.shape != (2,) or not (np.abs(values) <= MAX_MAGNITUDE).all():
         raise InputError(f"{argument} must be (performance, fairness), two finite numbers; got {given!r}")
     return float(values[0]), float(values[1])
 

@@ -139,6 +139,8 @@ def coverage(
     >>> coverage(table).get_xlabel()
     'stated level'
     """
+    if not by:
+        raise InputError("by= names no column; name one that tells the lines apart, as by=('interval',)")
     for column in ("level", "coverage", "mc_error", *by):
         if column not in table.columns:
             raise InputError(f"the table has no column {column!r}; it has {', '.join(map(str, table.columns))}")

@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
+from bayesgroups.frequentist.intervals.interval import tail
 from bayesgroups.questions.disparities import named_measures
 from bayesgroups.questions.disparities.disparity import disparity
 from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings
@@ -105,8 +106,8 @@ def disparity_posterior(
     heights, edges = np.histogram(drawn, bins=BINS, range=(low, high if high > low else low + 1e-9))
     top = float(heights.max())
     steps = axes.stairs(heights / top, edges, fill=True, color=style.BLUE, alpha=0.35, label="posterior")
-    tail = (1 - level) / 2
-    lower, middle, upper = (float(v) for v in np.quantile(drawn, [tail, 0.5, 1 - tail]))
+    side = tail(level) / 2
+    lower, middle, upper = (float(v) for v in np.quantile(drawn, [side, 0.5, 1 - side]))
     axes.hlines(-0.07, lower, upper, color=style.BLUE, lw=2 * shape.line)
     caption = f"median {number(middle, reading.decimals())}, {percent(level)} credible"
     (dot,) = axes.plot(

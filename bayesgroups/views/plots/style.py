@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -52,10 +51,14 @@ def look(size: Size) -> Look:
     return _LOOKS[size]
 
 
+MAX_WIDTH = 100
+"""Widest figure, in inches."""
+
+
 def new_figure(width: float, height: float) -> Figure:
     """A figure, in inches, that pyplot does not know."""
-    if not 0 < width < math.inf:
-        raise InputError(f"width= must be a finite number of inches above 0; got {width}")
+    if not 1 <= width <= MAX_WIDTH:
+        raise InputError(f"width= must be a number of inches from 1 to {MAX_WIDTH}; got {width}")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

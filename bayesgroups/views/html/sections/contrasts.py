@@ -125,11 +125,12 @@ def _row(context: Context, sides: list[xr.Dataset], i: int, scale: Scale, *, bes
         values = {str(name): side[name].values[i] for name in side.data_vars if side[name].dims == ("contrast",)}
         ends = [_text(context, float(values[name]), scale) for name in ("lower", "upper")]
         together = [_text(context, float(values[f"{name}_simultaneous"]), scale) for name in ("lower", "upper")]
+        width = float(values["upper"]) - float(values["lower"]) if np.isfinite(float(values["upper"])) else np.inf
         cells.append(
             {
                 "estimate": _text(context, float(values["estimate"]), scale) or "–",
                 "interval": " to ".join(ends) if all(ends) else "–",
-                "width": f"{values['upper'] - values['lower']:.6g}" if all(ends) else "",
+                "width": f"{width:.6g}" if all(ends) else "",
                 "together": " to ".join(together) if all(together) else "",
                 "evidence": _evidence(values, bayesian=str(side["approach"].values) == "bayesian", best=best),
             }
