@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from examples.comparisons.choice import OVERALL
 from examples.evidence.calibrated_records import RECORDS
 from examples.pages import blocks, table
 
+read_csv: Any = pd.read_csv
+"""Typed as anything: the stubs of pandas do not know what a column of a record holds."""
 DOCS = Path(__file__).parents[2] / "docs"
 PUBLISHED = Path(__file__).parents[1] / "published"
 BENCHMARKS = Path(__file__).parents[2] / "tests" / "benchmarks" / "record.csv"
@@ -75,7 +78,7 @@ def percent(share: float) -> str:
 
 def hostile_data() -> dict[str, str]:
     """Answers and distances from the same model with ten times the draws, by estimator."""
-    record = pd.read_csv(RECORDS / "hostile_data.csv")
+    record = read_csv(RECORDS / "hostile_data.csv")
     rows = []
     for word, lines in [*record.groupby("word"), ("all", record)]:
         usable = lines[lines["answer"] == "usable"]
@@ -90,7 +93,7 @@ def hostile_data() -> dict[str, str]:
 
 def limits() -> dict[str, str]:
     """Scores and coverage of three forms of credible limits of crossed effects, over six superpopulations."""
-    lines = pd.read_csv(RECORDS / "boundary_coverage.csv").query("word == 'crossed_effects'")
+    lines = read_csv(RECORDS / "boundary_coverage.csv").query("word == 'crossed_effects'")
     scores = lines.pivot_table(index=["rate", "spread", "level"], columns="rule", values="score")
     ratios = scores.div(scores["equal_tailed"], axis=0).groupby("level").mean()
     coverage = lines.groupby(["rule", "level"])["coverage"].agg(["mean", "min"])
@@ -110,7 +113,7 @@ def limits() -> dict[str, str]:
 
 def choice() -> dict[str, str]:
     """Gains that the map of estimators rests on, and errors and coverage in the shared study."""
-    record = pd.read_csv(DOCS / "choice.csv")
+    record = read_csv(DOCS / "choice.csv")
     crossed = record[record["word"] == "crossed_effects"]
     pooled = record[record["word"].isin(["partial_pooling", "crossed_effects"])]
     best = pooled.groupby(["world", "subgroups", "rows"])["error"].min().groupby("rows").agg(["min", "max"])
@@ -142,7 +145,7 @@ def _by_estimator(lines: list[str]) -> dict[str, list[str]]:
 
 def clusters() -> dict[str, str]:
     """Coverage of 95 % intervals of rows in clusters, by analysis and interval."""
-    lines = pd.read_csv(RECORDS / "cluster_coverage.csv").query("clusters == 'all' and level == 0.95")
+    lines = read_csv(RECORDS / "cluster_coverage.csv").query("clusters == 'all' and level == 0.95")
     coverage = lines.set_index(["law", "analysis", "interval"])["coverage"]
     rows = [
         [*names, percent(coverage["mean", analysis, means]), percent(coverage["rate", analysis, rates])]
@@ -153,7 +156,7 @@ def clusters() -> dict[str, str]:
 
 def directions() -> dict[str, str]:
     """Coverage of the direction between two systems and errors, pooled and not, by spread and discordant items."""
-    lines = pd.read_csv(RECORDS / "paired_direction.csv")
+    lines = read_csv(RECORDS / "paired_direction.csv")
     coverage, error = (
         lines.pivot_table(index=["spread", "discordant", "subgroups"], columns="prior", values=name)
         for name in ("coverage", "error")
@@ -176,7 +179,7 @@ def directions() -> dict[str, str]:
 
 def contrasts() -> dict[str, str]:
     """Coverage of 95 % limits of contrasts of two rates, by interval."""
-    lines = pd.read_csv(RECORDS / "contrast_coverage.csv")
+    lines = read_csv(RECORDS / "contrast_coverage.csv")
     by_method = lines.groupby("method")
     mean, lowest, five = (
         by_method["coverage"].agg(["min", "max"]),
@@ -200,7 +203,7 @@ def contrasts() -> dict[str, str]:
 
 def curves() -> dict[str, str]:
     """Coverage of curves and bands at the level .90, and widths and errors of small subgroups, by approach."""
-    lines = pd.read_csv(RECORDS / "curve_coverage.csv").set_index(["curve", "size_class", "approach"])
+    lines = read_csv(RECORDS / "curve_coverage.csv").set_index(["curve", "size_class", "approach"])
     every, small = (pd.DataFrame(lines.xs(size, level="size_class")) for size in ("all", "small"))
     names = {"tpr": "true positive rate", "fpr": "false positive rate", "ppv": "precision", "roc": "ROC curve",
              "calibration": "calibration, logistic", "isotonic": "calibration, isotonic"}  # fmt: skip
@@ -221,7 +224,7 @@ def curves() -> dict[str, str]:
 
 def imputed() -> dict[str, str]:
     """Coverage of 95 % intervals of subgroups without rows where subgroups differ more than priors expect."""
-    lines = pd.read_csv(RECORDS / "imputed_coverage.csv").query("level == 0.95 and side == 'bayesian'")
+    lines = read_csv(RECORDS / "imputed_coverage.csv").query("level == 0.95 and side == 'bayesian'")
     names = {"partial_pooling": "`PartialPooling`", "crossed_effects": "`CrossedEffects`", "confusion": "`ConfusionModel`",
              "structured_regression": "`StructuredRegression`", "model_based_metrics": "`ModelBasedMetrics`",
              "disagreement": "`DisagreementModel`"}  # fmt: skip
@@ -233,7 +236,7 @@ def imputed() -> dict[str, str]:
 
 def looks() -> dict[str, str]:
     """Shares of studies whose limits miss at any look, and at the last."""
-    lines = pd.read_csv(RECORDS / "anytime_coverage.csv")
+    lines = read_csv(RECORDS / "anytime_coverage.csv")
     names = {"anytime_beta": "`anytime`, rates", "anytime_beta_uniform": "the same, uniform prior", "wilson": "`wilson`",
              "anytime_normal": "`anytime`, means", "t": "`t`"}  # fmt: skip
     rows = [
@@ -245,7 +248,7 @@ def looks() -> dict[str, str]:
 
 def score_calibration() -> dict[str, str]:
     """Smallest p-values of the ranks of the score model, by law."""
-    lines = pd.read_csv(RECORDS / "sbc_model_based_metrics.csv")
+    lines = read_csv(RECORDS / "sbc_model_based_metrics.csv")
     names = {"normal": "normal", "skewed": "skewed", "row_covariates": "normal, two covariates of the rows"}
     rows = []
     for word, name in names.items():
@@ -257,22 +260,20 @@ def score_calibration() -> dict[str, str]:
 
 def errata() -> dict[str, str]:
     """Values that the papers print, and ours, by erratum."""
-    printed = pd.read_csv(PUBLISHED / "printed_values.csv", dtype=str)
-    structured = pd.read_csv(RECORDS / "structured_coverage.csv", dtype={"penalty": str}).query(
+    printed = read_csv(PUBLISHED / "printed_values.csv", dtype=str)
+    structured = read_csv(RECORDS / "structured_coverage.csv", dtype={"penalty": str}).query(
         "size_class == 'all' and level == 0.95 and truth == 'rough' and penalty == '0.01' and errors == 'residual'"
     )
     goodness = blocks((DOCS / "examples" / "goodness_of_fit.md").read_text(encoding="utf-8"))["table 2"]
     f_test = next(
         line for line in goodness.splitlines() if line.startswith("| expl | expl+age+rc -> expl+age+rc+age.rc |")
     )
-    certified = pd.read_csv(DOCS / "examples" / "intersectionality.csv").query(
+    certified = read_csv(DOCS / "examples" / "intersectionality.csv").query(
         "left_out == 'all' and judged == 'in_sample' and interval == 'wald' and statistic == 'optimist' and fraction == 1"
     )
     certified = certified.drop_duplicates("table").set_index("table")["value"]
-    feedback = pd.read_csv(RECORDS / "disagreement.csv").set_index("notion")
-    deciles = (
-        pd.read_csv(DOCS / "examples" / "disagreement_labels.csv").query("labels == 10").set_index("notion")["width"]
-    )
+    feedback = read_csv(RECORDS / "disagreement.csv").set_index("notion")
+    deciles = read_csv(DOCS / "examples" / "disagreement_labels.csv").query("labels == 10").set_index("notion")["width"]
     moved = blocks((DOCS / "examples" / "model_selection.md").read_text(encoding="utf-8"))["ideal points"]
     added = pd.Series([float(line.strip("| ").split(" | ")[-1]) for line in moved.splitlines()[2:]])
     same, other = (
@@ -314,7 +315,7 @@ def _percents(values: pd.Series) -> str:
 
 def benchmarks() -> dict[str, str]:
     """Measurements of the benchmarks, and of time and memory by size."""
-    record = pd.read_csv(BENCHMARKS, dtype=str, keep_default_na=False)
+    record = read_csv(BENCHMARKS, dtype=str, keep_default_na=False)
     rows = []
     for line in record.to_dict("records"):
         spread = f" ({line['smallest']} to {line['largest']})" if line["smallest"] != "-" else ""
@@ -325,7 +326,7 @@ def benchmarks() -> dict[str, str]:
     machines = record[["measured", "machine"]].drop_duplicates().to_numpy().tolist()
     sentence = "\n".join(f"- {day}: {machine}" for day, machine in machines)
     scaling = []
-    for axis, lines in pd.read_csv(DOCS / "scaling.csv").groupby("axis", sort=False):
+    for axis, lines in read_csv(DOCS / "scaling.csv").groupby("axis", sort=False):
         sizes, seconds = (
             ", ".join(f"{size:,}" for size in lines["size"]),
             ", ".join(f"{s:.2g}" for s in lines["seconds"]),

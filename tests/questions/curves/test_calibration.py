@@ -118,8 +118,8 @@ def test_degenerate_scores() -> None:
 def test_refused() -> None:
     frame = rows(7, 40)
     for changed, message in (
-        ({"bins": 0}, "bins must be a whole number, 1 or larger; got 0"),
-        ({"bins": 2.5}, "bins must be a whole number, 1 or larger; got 2.5"),
+        ({"bins": 0}, "bins must be a whole number, 1 or larger and at most 100,000; got 0"),
+        ({"bins": 2.5}, "bins must be a whole number, 1 or larger and at most 100,000; got 2.5"),
         ({"edges": "uniforn"}, "edges='uniforn' is not one of .*; did you mean 'uniform'"),
         ({"shape": "smooth"}, "shape='smooth' is not one of"),
         ({"interval": "wald"}, "interval='wald' is not one of"),
