@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.data.arrays import FloatArray, IndexArray, IntArray
 from bayesgroups.report.diagnostics import TAIL, Mixing
 
 QUANTITIES_AT_ONCE = 200
@@ -40,19 +40,26 @@ def _mixing(draws: FloatArray, groups: int) -> tuple[float, float, float]:
     quantities, chains, each = draws.shape
     number = chains * each
     flat = draws.reshape(quantities, -1)
-    rank = _ranks(flat)
-    r_hat = max(
-        _split_r_hat(ranks, groups) for ranks in (rank, _ranks(np.abs(flat - np.median(flat, axis=1, keepdims=True))))
-    )
-    tails = [(rank < share * number).astype(np.float64) for share in TAIL]
-    bulk, *ends = (float(_by_means(part.reshape(draws.shape)).min()) for part in (rank.astype(np.float64), *tails))
+    order = np.argsort(flat, axis=1, kind="stable")
+    ordered = np.take_along_axis(flat, order, axis=1)
+    middle = ordered[:, [(number - 1) // 2, number // 2]].mean(axis=1, keepdims=True)
+    # Distances from the middle fall and rise along the order, which a stable sort merges.
+    from_middle = np.argsort(np.abs(ordered - middle), axis=1, kind="stable")
+    rank = _ranks(order)
+    r_hat = max(_split_r_hat(ranks, groups) for ranks in (rank, _ranks(np.take_along_axis(order, from_middle, axis=1))))
+    of_chains = rank.reshape(draws.shape)
+    bulk = _effective(of_chains.mean(axis=2), (number**2 - 1) / 12, number)
+    ends = []
+    for share in TAIL:
+        below = np.ceil(share * number) / number
+        ends.append(_effective((of_chains < share * number).mean(axis=2), below * (1 - below), number))
     return r_hat, bulk, min(ends)
 
 
-def _ranks(values: FloatArray) -> IntArray:
-    """Ranks from 0 on along the last axis."""
-    ranks = np.empty(values.shape, dtype=np.int64)
-    np.put_along_axis(ranks, np.argsort(values, axis=1, kind="stable"), np.arange(values.shape[1])[None], axis=1)
+def _ranks(order: IndexArray) -> IntArray:
+    """Ranks from 0 on along the last axis, of values in an order."""
+    ranks = np.empty(order.shape, dtype=np.int64)
+    np.put_along_axis(ranks, order, np.arange(order.shape[1])[None], axis=1)
     return ranks
 
 
@@ -70,9 +77,8 @@ def _split_r_hat(ranks: IntArray, groups: int) -> float:
         return float(np.sqrt(between / within + (half - 1) / half).max())
 
 
-def _by_means(values: FloatArray) -> FloatArray:
-    """Effective number of draws of every quantity, (quantity, chain, draw) to (quantity,)."""
-    chains, each = values.shape[1:]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        number = chains * values.var(axis=(1, 2)) / values.mean(axis=2).var(axis=1, ddof=1)
-    return np.asarray(np.minimum(np.where(np.isnan(number), chains * each, number), float(chains * each)))
+def _effective(means: FloatArray, variance: float, number: int) -> float:
+    """Smallest effective number of draws, from means (quantity, chain) of values with this variance, so many in all."""
+    with np.errstate(divide="ignore"):
+        effective = means.shape[1] * variance / means.var(axis=1, ddof=1)
+    return float(np.minimum(effective, number).min())
