@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.threads import one_thread_of_linear_algebra
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import describe
@@ -107,7 +108,7 @@ def estimate(
     large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     notes: list[str] = covariance_notes(tally, estimator)
-    with _errors_of_models():
+    with _errors_of_models(), one_thread_of_linear_algebra():
         reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from bayesgroups.data.threads import side_by_side
 from bayesgroups.estimators.base import Estimator
 
 if TYPE_CHECKING:
@@ -27,17 +28,7 @@ def exact_fits(tallies: Sequence[xr.Dataset], estimator: Estimator, seed: int) -
     lock for most of the time of an engine that declares ``in_threads``; the others, and metrics with more than
     `MAX_SUBGROUPS_IN_THREADS`, are fitted one by one, when they are asked for. An error is raised where the fit is asked for.
     """
-    threads = min(len(tallies), os.cpu_count() or 1)
     small = all(tally.sizes["subgroup"] <= MAX_SUBGROUPS_IN_THREADS for tally in tallies)
-    if threads < 2 or not small or not estimator.in_threads:
-        yield (estimator.collapsed(tally, seed=seed) for tally in tallies)
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(threads)
-    try:
-        # NumPy keeps how it treats floating-point errors in the context, which a thread does not inherit.
-        fits = [pool.submit(copy_context().run, estimator.collapsed, tally, seed=seed) for tally in tallies]
-        yield (fit.result() for fit in fits)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    threads = min(len(tallies), os.cpu_count() or 1) if small and estimator.in_threads else 1
+    with side_by_side([partial(estimator.collapsed, tally, seed=seed) for tally in tallies], threads) as fits:
+        yield fits

@@ -27,7 +27,9 @@ Intervals, for either method, are normal around the estimate.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -35,6 +37,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.threads import side_by_side
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.crossed.families import family_of
@@ -144,12 +147,16 @@ def estimate(
     shrunk = np.zeros(metrics, dtype=bool)
     specific, shared = np.full((2, metrics, len(components)), np.nan)
     risk, effective = np.full((2, metrics), np.nan)
-    for rows in blocks:
-        perfect = float(centre[rows[0]])
-        answer = fit(
-            z[rows], v[rows], components, centre=perfect, method=method, tasks=tasks, interval=interval, seed=seed,
-            errors=_errors(errors, int(rows[0])),
-        )  # fmt: skip
+    calls = [
+        partial(
+            fit, z[rows], v[rows], components, centre=float(centre[rows[0]]), method=method, tasks=tasks, interval=interval,
+            seed=seed, errors=_errors(errors, int(rows[0])),
+        )
+        for rows in blocks
+    ]  # fmt: skip
+    with side_by_side(calls, min(len(calls), os.cpu_count() or 1)) as fits:
+        answers = list(fits)
+    for rows, answer in zip(blocks, answers, strict=True):
         if answer is None:
             continue
         shrunk[rows] = True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import xarray as xr
 
+from bayesgroups.data.threads import one_thread_of_linear_algebra
 from bayesgroups.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -72,13 +73,11 @@ def sample(
     _check(backend, thin)
     import pymc as pm
     from pytensor.configdefaults import config
-    from threadpoolctl import threadpool_limits
 
     kept = [variable.name for variable in model.unobserved_RVs] if keep_latent else parameters_of(model)
     observed = log_likelihood and bool(model.observed_RVs)
     # With fast maths the first run and a run from the compiler's cache round differently, and draw differently.
-    # Matrices are small and chains run side by side: threads of the linear algebra would only wait for one another.
-    with model, config.change_flags(numba__fastmath=False), threadpool_limits(1, user_api="blas"):
+    with model, config.change_flags(numba__fastmath=False), one_thread_of_linear_algebra():
         raw: xr.DataTree = pm.sample(
             draws=draws * thin,
             tune=tune,

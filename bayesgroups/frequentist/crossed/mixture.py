@@ -17,13 +17,12 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
-from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, at_weights, deviance, information
-from bayesgroups.frequentist.crossed.precision import weigh
+from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, deviance, information, restricted
 
 REFERENCE = 4.0
 """Median of a lone component's variance, in sampling variances of a typical cell: a spread of two standard errors."""
 DRAWS = 512
-CHUNK = 4_000_000
+CHUNK = 250_000
 """Points, and the numbers that the matrices of a chunk of them may hold."""
 FREEDOM = 5
 """Degrees of freedom of the law that points are drawn from: its tails must reach further than those of what is summed."""
@@ -134,18 +133,11 @@ def _posteriors(
         rows = [agreement.posterior(z, u, each) for each in variances]
         by_row, centres, spreads = (np.array(part) for part in zip(*rows, strict=True))
         return by_row, Posterior(centres, spreads)
-    flat, groups, root = agreement.reshape(len(agreement), -1), len(u), np.sqrt(u)
+    flat, groups = agreement.reshape(len(agreement), -1), len(u)
     likelihood, means, within = [], [], []
     for some in np.array_split(variances, max(1, len(variances) * groups**2 // CHUNK)):
-        covariance = (some @ flat).reshape(-1, groups, groups)
-        errors = covariance + between
-        weights = weigh(u, errors)
-        row = weights.sum(axis=-1)
-        total = row.sum(axis=-1)
-        _, log_determinant = np.linalg.slogdet(np.eye(groups) + root[:, None] * errors * root)
-        distance = ((weights @ z) * z).sum(axis=-1) - (row @ z) ** 2 / total
-        likelihood.append(-(log_determinant + np.log(total) + distance) / 2)
-        each = at_weights(z, covariance, weights)
+        value, each = restricted(z, u, (some @ flat).reshape(-1, groups, groups), between)
+        likelihood.append(value)
         means.append(each.estimate)
         within.append(each.variance)
     return np.concatenate(likelihood), Posterior(np.concatenate(means), np.concatenate(within))

@@ -14,6 +14,9 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 
+ROWS_AT_ONCE = 16
+"""Rows of a triangular matrix up to which it is inverted at once."""
+
 
 def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
     """Inverse of K + diag(1/u) where u (..., group) is positive, 0 elsewhere: symmetric, (..., group, group).
@@ -26,6 +29,40 @@ def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
     inverse = scale * np.linalg.inv(np.eye(u.shape[-1]) + scale * covariance)
     precision: FloatArray = (inverse + np.swapaxes(inverse, -1, -2)) / 2
     return precision
+
+
+def whiten(u: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Inverse G (..., group, group) of the lower Cholesky factor of I + R K R, with R = diag(root of u), and the log determinant.
+
+    The weights of `weigh` are R G' G R, at a fraction of their cost where only some sums of them are asked for.
+
+    >>> u, covariance = np.array([1.0, 0.5, 0.0]), np.ones((3, 3))
+    >>> inverse, log_determinant = whiten(u, covariance)
+    >>> half = inverse * np.sqrt(u)
+    >>> bool(np.allclose(half.T @ half, weigh(u, covariance))), float(log_determinant.round(6))
+    (True, 0.916291)
+    """
+    root = np.sqrt(u)
+    scaled = covariance * np.outer(root, root)
+    np.einsum("...ii->...i", scaled)[...] += 1
+    factor = np.linalg.cholesky(scaled)
+    log_determinant: FloatArray = 2 * np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
+    inverse = np.zeros_like(factor)
+    _invert_lower(factor, inverse)
+    return inverse, log_determinant
+
+
+def _invert_lower(factor: FloatArray, inverse: FloatArray) -> None:
+    """Inverses of lower triangular matrices, by halves, into an array of zeros."""
+    size = factor.shape[-1]
+    if size <= ROWS_AT_ONCE:
+        inverse[...] = np.linalg.inv(factor)
+        return
+    half = size // 2
+    _invert_lower(factor[..., :half, :half], inverse[..., :half, :half])
+    _invert_lower(factor[..., half:, half:], inverse[..., half:, half:])
+    corner = factor[..., half:, :half] @ inverse[..., :half, :half]
+    inverse[..., half:, :half] = -inverse[..., half:, half:] @ corner
 
 
 def noise(u: FloatArray) -> FloatArray:

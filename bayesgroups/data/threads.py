@@ -1,0 +1,54 @@
+"""Threads of computations: metrics side by side, and each of them on one thread of the linear algebra.
+
+Matrices here are small and many. Threads within a product of two of them wait for one another more than they compute, by a
+factor of ten and more where the processors have other work, and their number would change the last digits of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+
+
+@contextmanager
+def one_thread_of_linear_algebra() -> Iterator[None]:
+    """Stretch of a program in which linear algebra runs on the thread that calls it.
+
+    OpenBLAS hears of it from the main thread of the process alone; a caller in another one keeps the number that it has.
+
+    >>> with one_thread_of_linear_algebra():
+    ...     from threadpoolctl import threadpool_info
+    ...     {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    {1}
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+@contextmanager
+def side_by_side[T](calls: Sequence[Callable[[], T]], threads: int) -> Iterator[Iterator[T]]:
+    """Results of calls that share nothing, in their order, computed on so many threads; below two, when they are asked for.
+
+    An error is raised where its result is asked for, and calls that have not begun are then given up.
+
+    >>> from functools import partial
+    >>> with side_by_side([partial(pow, 2, 3), partial(pow, 3, 2)], threads=2) as results:
+    ...     list(results)
+    [8, 9]
+    """
+    with one_thread_of_linear_algebra():
+        if threads < 2:
+            yield (call() for call in calls)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        pool = ThreadPoolExecutor(threads)
+        try:
+            # NumPy keeps how it treats floating-point errors in the context, which a thread does not inherit.
+            results = [pool.submit(copy_context().run, call) for call in calls]
+            yield (result.result() for result in results)
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -1,0 +1,75 @@
+"""Threads of the linear algebra: one while anything is computed, and as many as before afterwards."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import bayesgroups as bg
+from bayesgroups.data.threads import one_thread_of_linear_algebra, side_by_side
+from bayesgroups.frequentist import crossed_effects
+from bayesgroups.report.posterior import Posterior
+
+
+def now() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def _three_threads() -> Iterator[None]:
+    with threadpool_limits(3, user_api="blas"):
+        yield
+
+
+def test_one_thread_within_and_as_many_as_before_afterwards() -> None:
+    with one_thread_of_linear_algebra():
+        with one_thread_of_linear_algebra():
+            assert now() == {1}
+        assert now() == {1}
+    assert now() == {3}
+
+
+def test_an_error_puts_them_back() -> None:
+    with pytest.raises(ZeroDivisionError), side_by_side([partial(divmod, 1, 0)], threads=1) as results:
+        list(results)
+    assert now() == {3}
+
+
+def test_a_report_is_computed_on_one_thread_of_the_linear_algebra() -> None:
+    seen: list[set[int]] = []
+
+    class Noted(bg.NoPooling):
+        def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+            seen.append(now())
+            return super().reference(tally, seed=seed)
+
+        def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
+            seen.append(now())
+            return super().collapsed(tally, seed=seed)
+
+    counts = bg.tally_from_counts([1, 30, 9], [2, 100, 60], pd.DataFrame({"site": ["a", "b", "c"]}))
+    bg.estimate(counts, Noted(), seed=1)
+    assert seen == [{1}, {1}]
+    assert now() == {3}
+
+
+def test_frequentist_fits_of_metrics_do_not_depend_on_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    who = pd.DataFrame(itertools.product("abc", "xyz"), columns=["race", "age"])
+    counts = [
+        bg.tally_from_counts(rng.binomial(30, 0.4, 9), np.full(9, 30), who, metric=name) for name in ("fnr", "fpr")
+    ]
+    both = xr.concat(counts, dim="metric", join="exact", data_vars="all")
+    answers = []
+    for processors in (1, 2):
+        monkeypatch.setattr(os, "cpu_count", lambda processors=processors: processors)
+        answers.append(crossed_effects.estimate(both))
+    xr.testing.assert_identical(*answers)
