@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.recovery.remade import assert_remade
-from tests.recovery.studies.hostile_data import BEYOND, KINDS, WORDS, Word, line, rows_of, tally_of
+from tests.recovery.studies.hostile_data import BEYOND, KINDS, PER_KIND, WORDS, Word, line, rows_of, tally_of
 
 RECORD = Path(__file__).parent / "records" / "hostile_data.csv"
 KEYS = ("word", "data", "kind", "table")
@@ -23,7 +23,7 @@ def record() -> pd.DataFrame:
 
 def test_the_record_has_every_word_on_every_kind_of_data(record: pd.DataFrame) -> None:
     sizes = record.groupby(["word", "data"]).size()
-    wanted = {(type(word.estimator).__name__, word.data): len(KINDS) * word.tables for word in WORDS}
+    wanted = {(type(word.estimator).__name__, word.data): len(KINDS) * PER_KIND for word in WORDS}
     assert sizes.to_dict() == wanted
     assert set(record["kind"]) == set(KINDS)
 
@@ -59,6 +59,8 @@ def test_lines_can_be_made_again(word: Word) -> None:
 def test_data_are_what_their_kind_says() -> None:
     rows = {kind: rows_of(kind, 0) for kind in KINDS}
     assert (rows["collinear"]["second"] == rows["collinear"]["third"]).all()
+    many = {kind: rows_of(kind, 0, many=True).groupby(["first", "second", "third"]).ngroups for kind in KINDS}
+    assert many == dict.fromkeys(KINDS, 48)
     assert rows["unequal"].groupby(["first", "second", "third"]).size().max() == 20_000
     assert rows["rare"]["d"].mean() < 0.05
     counts = tally_of(WORDS[0], rows_of("wide", 4), "wide")["estimate"].values

@@ -2,16 +2,16 @@
 
     python -m tests.recovery.studies.hostile_data --output tests/recovery/records/hostile_data.csv
 
-Tables have eight subgroups of three attributes. Of every kind of data (`KINDS`) 25 tables are drawn, 200 in all, and every
-word answers on each by its own engine, as with ``inference="collapsed"``: the exact one, or the Markov chains of the words
-that have none; scores are modelled on 40 of them alone, since ten more answers take a minute. A table is then estimated
-again, with ten times as many draws and another seed, or, for words with a fixed number of draws, ten times with other seeds
-whose answers are usable; `PartialPooling` is held to two-dimensional quadrature as well. A distance is in Monte Carlo
-errors of both answers together, the largest over the mean of every subgroup and metric and the probabilities beyond its 95
-% limits, some 200 numbers; a word whose distance is beyond 4 answers once more with another seed, since chance does that in
-one table of a hundred. Errors are those of effective numbers of draws, but for weighted draws and short chains, of whose
-tails they say too much: there errors are those of sums over batches that are nearly independent, the draws that come from
-one weighted point or are of one chain.
+Tables have eight subgroups of three attributes, and 48 for the Markov chains of crossed effects, which small tables do not need.
+Of every kind of data (`KINDS`) 25 tables are drawn, 200 in all, and every word answers on each by its own engine, as with
+``inference="collapsed"``: the exact one, or the Markov chains of the words that have none. A table is then estimated again,
+with ten times as many draws and another seed, or, for words with a fixed number of draws, ten times with other seeds whose
+answers are usable; `PartialPooling` is held to two-dimensional quadrature as well. A distance is in Monte Carlo errors of both
+answers together, the largest over the mean of every subgroup and metric and the probabilities beyond its 95 % limits, some 200
+numbers; a word whose distance is beyond 4 answers once more with another seed, since chance does that in one table of a
+hundred. Errors are those of effective numbers of draws, but for weighted draws and short chains, of whose tails they say too
+much: there errors are those of sums over batches that are nearly independent, the draws that come from one weighted point or
+are of one chain.
 """
 
 from __future__ import annotations
@@ -59,13 +59,14 @@ KINDS: dict[Kind, str] = {
     "weighted": "weights of rows that differ by a factor of 20",
     "rare": "rates of 1 % and below",
 }
-PER_KIND, FEW = 25, 5
-"""Tables of every kind, and for the word whose chains take longest."""
+PER_KIND = 25
+"""Tables of every kind."""
 TIMES, BEYOND = 10, 4.0
 GROUPS, CHAINS_OF_A_GROUP = 4, 16
 """Of an answer made by many chains, a group of them after another."""
 SEED = 20_261_123
-LEVELS = list(itertools.product(*[range(2)] * 3))
+SMALL, LARGE, LARGE_COLLINEAR = (2, 2, 2), (3, 4, 4), (12, 4, 4)
+"""Levels of the attributes; the last two are the same attribute where data are collinear."""
 ATTRIBUTES = ["first", "second", "third"]
 
 
@@ -89,12 +90,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Word:
-    """An estimator, its data, the module whose engine takes a number of draws, none for a fixed number, and tables of a kind."""
+    """An estimator, its data, and the module whose engine takes a number of draws, none for a fixed number."""
 
     estimator: Estimator
-    data: Literal["rate", "mean", "cells", "scores", "critics"]
+    data: Literal["rate", "many rates", "mean", "cells", "scores", "critics"]
     engine: ModuleType | None = None
-    tables: int = PER_KIND
 
 
 WORDS = (
@@ -102,22 +102,30 @@ WORDS = (
     Word(bg.CompletePooling(), "rate", complete_pooling), Word(bg.CompletePooling(), "mean", complete_pooling),
     Word(bg.JamesStein(), "mean", james_stein),
     Word(bg.PartialPooling(), "rate", partial_pooling), Word(bg.PartialPooling(), "mean", partial_pooling),
-    Word(bg.CrossedEffects(), "rate", crossed_effects), Word(bg.CrossedEffects(), "mean", crossed_effects),
-    Word(bg.ConfusionModel(), "cells", confusion), Word(bg.StructuredRegression(), "rate", structured_regression),
-    Word(bg.ModelBasedMetrics(), "scores", None, FEW), Word(bg.DisagreementModel(), "critics", disagreement),
+    Word(bg.CrossedEffects(), "rate", crossed_effects), Word(bg.CrossedEffects(), "many rates", crossed_effects),
+    Word(bg.CrossedEffects(), "mean", crossed_effects), Word(bg.ConfusionModel(), "cells", confusion),
+    Word(bg.StructuredRegression(), "rate", structured_regression), Word(bg.ModelBasedMetrics(), "scores"),
+    Word(bg.DisagreementModel(), "critics", disagreement),
 )  # fmt: skip
 
 
-def rows_of(kind: Kind, table: int, seed: int = SEED) -> pd.DataFrame:
-    """Rows of one table: attributes, outcome ``y``, score ``p``, decision ``d``, ``loss``, ``weight`` and ``critic``."""
+def rows_of(kind: Kind, table: int, seed: int = SEED, *, many: bool = False) -> pd.DataFrame:
+    """Rows of one table, ``many`` for 48 subgroups.
+
+    Columns are the attributes, outcome ``y``, score ``p``, decision ``d``, ``loss``, ``weight`` and what a critic ``disagrees``
+    with.
+    """
     rng = np.random.default_rng([seed, list(KINDS).index(kind), table])
-    levels = np.array([each for each in LEVELS if kind != "collinear" or each[1] == each[2]])
+    numbers = (LARGE_COLLINEAR if kind == "collinear" else LARGE) if many else SMALL
+    every = itertools.product(*map(range, numbers))
+    levels = np.array([each for each in every if kind != "collinear" or each[1] == each[2]])
+    most = max(numbers)
     scale = {"wide": 5.0, "narrow": 0.05}.get(kind, 0.5)
 
     def effects() -> FloatArray:
-        size = 6 + len(levels)
+        size = 3 * most + len(levels)
         drawn = rng.standard_t(1.5, size) if kind == "heavy" else rng.normal(size=size)
-        total = drawn[:6].reshape(3, 2)[np.arange(3), levels].sum(axis=1) + drawn[6:]
+        total = drawn[: 3 * most].reshape(3, most)[np.arange(3), levels].sum(axis=1) + drawn[3 * most :]
         if kind == "outlier":
             total[0] += 6 / (0.5 * scale)
         return np.asarray(0.5 * scale * total)
@@ -143,8 +151,8 @@ def rows_of(kind: Kind, table: int, seed: int = SEED) -> pd.DataFrame:
 
 def tally_of(word: Word, rows: pd.DataFrame, kind: Kind) -> xr.Dataset:
     """The tally that a word takes."""
-    weight = "weight" if kind == "weighted" and word.data in ("rate", "mean", "cells") else None
-    if word.data == "rate":
+    weight = "weight" if kind == "weighted" and word.data in ("rate", "many rates", "mean", "cells") else None
+    if word.data in ("rate", "many rates"):
         return bg.tally(rows, ATTRIBUTES, ["sel"], y_pred="d", weights=weight)
     if word.data == "mean":
         return bg.tally(rows, ATTRIBUTES, ["mean"], loss="loss", weights=weight)
@@ -262,7 +270,7 @@ def line(word: Word, kind: Kind, table: int, seed: int = SEED) -> Line:
     """One line of the record."""
     name, first_seed = type(word.estimator).__name__, 1000 * (1 + list(KINDS).index(kind)) + table
     try:
-        tally = tally_of(word, rows_of(kind, table, seed), kind)
+        tally = tally_of(word, rows_of(kind, table, seed, many=word.data == "many rates"), kind)
         ours = bg.estimate(tally, word.estimator, seed=first_seed, inference="collapsed")
     except bg.InputError:
         return Line(name, word.data, kind, table, "refused")
@@ -289,7 +297,7 @@ def line(word: Word, kind: Kind, table: int, seed: int = SEED) -> Line:
 def of_table(seed: int, position: int) -> list[list[Any]]:
     """Fields of the lines of all words on one table, tables of every kind taken in turn."""
     table, kind = divmod(position, len(KINDS))
-    return [list(astuple(line(word, list(KINDS)[kind], table, seed))) for word in WORDS if table < word.tables]
+    return [list(astuple(line(word, list(KINDS)[kind], table, seed))) for word in WORDS]
 
 
 def study(replications: int = PER_KIND, seed: int = SEED, *, executor: Executor = HERE) -> list[Line]:
