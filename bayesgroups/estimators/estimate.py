@@ -23,7 +23,7 @@ from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.estimators.named import class_to_write
 from bayesgroups.estimators.shared_clusters import covariance_notes
-from bayesgroups.inference.degenerate import variance_check, without_limits
+from bayesgroups.inference.degenerate import imputed_without_limits, variance_check, without_limits
 from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
@@ -139,7 +139,8 @@ def estimate(
             made.append(likelihood_groups(fit, part, estimator, wanted, seed=seed))
             # Only the groups were made from them.
             fits.append(replace(fit, latent=None, observed={}))
-    notes += without_limits(tally, reference, without_variance(tally))
+    constant = without_variance(tally)
+    notes += [*without_limits(tally, reference, constant), *imputed_without_limits(tally, reference, constant)]
     notes += [*_ignored_clusters(tally), *binary_notes(tally)]
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,

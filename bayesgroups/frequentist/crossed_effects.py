@@ -35,13 +35,13 @@ from typing import get_args
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.threads import side_by_side
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.answer import assemble, check_interval
 from bayesgroups.frequentist.crossed.families import family_of
-from bayesgroups.frequentist.crossed.joint_fit import MIN_ESTIMATES_FOR_SHRINKAGE, Choice, Method, Tasks, fit
+from bayesgroups.frequentist.crossed.joint_fit import Choice, Method, Tasks, fit
 from bayesgroups.frequentist.crossed.ordered_components import with_orders
 from bayesgroups.frequentist.intervals import morris
 from bayesgroups.frequentist.intervals.interval import Interval, around, normal_quantile
@@ -109,7 +109,7 @@ def estimate(
     Estimates are clipped to the range of the metric, as those of SureMap are; intervals go around them as they were. Tasks keep
     their own pooled variances, where the original gives them a common one. A subgroup without an estimate is ``imputed`` from
     those that it shares attributes with. With three estimates or fewer nothing is shrunk and the method reads ``unshrunk``. An
-    estimate whose sampling variance is 0 is left alone.
+    estimate whose sampling variance is 0, or negligible beside the largest, is left alone.
 
     References
     ----------
@@ -143,8 +143,6 @@ def estimate(
         _check_tasks(tally, tasks, method)
         blocks = [np.arange(metrics)]
     centre = _perfect(tally)
-    raw, variance, overall, intervals = _unshrunk(z, v)
-    shrunk = np.zeros(metrics, dtype=bool)
     specific, shared = np.full((2, metrics, len(components)), np.nan)
     risk, effective = np.full((2, metrics), np.nan)
     calls = [
@@ -156,10 +154,13 @@ def estimate(
     ]  # fmt: skip
     with side_by_side(calls, min(len(calls), os.cpu_count() or 1)) as fits:
         answers = list(fits)
+    shrunk = np.zeros(metrics, dtype=bool)
+    for rows, answer in zip(blocks, answers, strict=True):
+        shrunk[rows] = answer is not None
+    raw, variance, overall, intervals = _unshrunk(z, v, shrunk)
     for rows, answer in zip(blocks, answers, strict=True):
         if answer is None:
             continue
-        shrunk[rows] = True
         raw[rows], variance[rows] = answer.estimate, answer.variance
         specific[rows], shared[rows], risk[rows] = answer.specific, answer.centre, answer.risk
         overall[rows], effective[rows] = answer.overall, answer.effective
@@ -189,10 +190,11 @@ def estimate(
     return dataset.assign_coords(component=list(names))
 
 
-def _unshrunk(z: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, list[Interval]]:
-    """Estimates, variances, means and intervals of metrics with too few estimates to shrink any."""
-    few = (np.isfinite(z) & (v > 0)).sum(axis=-1, keepdims=True) < MIN_ESTIMATES_FOR_SHRINKAGE
-    plain = morris.fit(np.where(few, z, np.nan), np.where(few, v, np.nan))
+def _unshrunk(
+    z: FloatArray, v: FloatArray, shrunk: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray, list[Interval]]:
+    """Estimates, variances, means and intervals of metrics with too few estimates to shrink any; NaN for the others."""
+    plain = morris.fit(*(np.where(shrunk[:, None], np.nan, values) for values in (z, v)))
     intervals = [morris.interval(plain, level) for level in LEVELS]
     return plain.estimate.copy(), plain.variance.copy(), plain.overall.copy(), intervals
 

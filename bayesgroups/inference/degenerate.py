@@ -54,3 +54,18 @@ def without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[n
             f"({reference['interval_method'].values[i]}) has no interval"
         )
     return notes
+
+
+def imputed_without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[np.bool_]) -> list[str]:
+    """Notes on metrics whose subgroups without data have a frequentist estimate and no interval; of metrics with variance."""
+    notes = []
+    unlimited = ~np.isfinite(reference["lower"]).any("level")
+    open_ended = ((reference["status"] == "imputed") & np.isfinite(reference["estimate"]) & unlimited).any("subgroup")
+    for i in np.flatnonzero(~constant & open_ended.values):
+        number = int((tally["sampling_variance"].isel(metric=i) > 0).sum())
+        estimates = "one estimate with a sampling variance does" if number == 1 else f"{number} estimates do"
+        notes.append(
+            f"{tally['metric'].values[i]}: {estimates} not tell how much subgroups differ, so the frequentist side "
+            f"({reference['interval_method'].values[i]}) has no interval where there are no data"
+        )
+    return notes

@@ -22,6 +22,8 @@ COUNTED = [leaf for leaf in ESTIMATORS if leaf.word not in ("confusion", "model_
 KNOWN_VARIANCES = ("james_stein", "structured_regression")
 """Estimators whose Bayesian side takes sampling variances for known, also those of rates."""
 
+NO_INTERVAL = "has no interval where there are no data"
+
 COUNTS = {
     "two rows, both successes": ([1, 1], [1, 1]),
     "all rows successes": ([5, 3, 8, 2, 9, 4], [5, 3, 8, 2, 9, 4]),
@@ -53,7 +55,7 @@ def losses(sizes: list[int], value: Callable[[int], float]) -> xr.Dataset:
 
 
 def check_answers(report: xr.DataTree) -> None:
-    """No interval without width; limits are missing together; what has none says so, or has no other subgroup to learn from."""
+    """No interval without width; limits are missing together; what has none says so, or a note says what it cannot learn."""
     table, tally = report["estimates"].to_dataset(), report["constant_data"].to_dataset()
     lower, upper = table["lower"].values, table["upper"].values
     assert not (lower == upper).any()
@@ -61,8 +63,10 @@ def check_answers(report: xr.DataTree) -> None:
     assert not (lower > upper).any()
     answered, status = np.isfinite(table["estimate"].values), table["status"].values
     bare = answered & np.isnan(lower).any(axis=-1)
-    alone = int(np.isfinite(tally["estimate"].values).sum()) == 1
+    alone = int((tally["sampling_variance"].values > 0).sum()) <= 1
     assert set(status[bare].tolist()) <= ({"degenerate", "imputed"} if alone else {"degenerate"})
+    if "imputed" in status[bare]:
+        assert NO_INTERVAL in report.attrs["notes"]
     assert np.isnan(lower[status == "degenerate"]).all()
     assert (np.isnan(table["std_error"].values) | ~(status == "degenerate")).all()
     assert (status[~answered & np.isnan(tally["estimate"].values)] == "undefined").all()
@@ -118,6 +122,25 @@ def test_subgroups_that_do_not_differ(leaf: type[Estimator], case: str) -> None:
         for side in range(2):
             if known[side, empty].all():
                 assert width[side, empty].min() > 0.8 * width[side, ~empty].min()
+
+
+@pytest.mark.parametrize("leaf", COUNTED, ids=[leaf.word for leaf in COUNTED])
+@pytest.mark.parametrize("variances", [[0.0, 1.0], [0.0, 1.0, 2.0, 1e-300], [1e-300, 1e-200, 1e-13, 1.0, 2.0]], ids=len)
+def test_estimates_that_are_known_beside_others(leaf: type[Estimator], variances: list[float]) -> None:
+    """A variance of 0, or negligible beside the largest: the estimate stands, and no matrix is singular."""
+    missing = [np.nan] * (len(SIX) - len(variances))
+    given = [-1.0, 0.2, 0.7, 0.1, 0.4][: len(variances)]
+    tally = bg.tally_from_estimates([*given, *missing], [*variances, *missing], SIX)
+    report = bg.estimate(tally, leaf(), seed=1)
+    table = report["estimates"].to_dataset().isel(metric=0).sel(approach="frequentist")
+    answered = np.isfinite(table["estimate"].values)
+    bare = answered & np.isnan(table["lower"].values).any(axis=-1)
+    assert answered[: len(given)].all()
+    assert (table["lower"] <= table["upper"]).values[answered & ~bare].all()
+    assert not bare.any() or (set(table["status"].values[bare]) == {"imputed"} and NO_INTERVAL in report.attrs["notes"])
+    if leaf.word == "crossed_effects":
+        known = np.array(variances) < 1e-12
+        np.testing.assert_allclose(table["estimate"].values[: len(given)][known], np.array(given)[known], rtol=1e-12)
 
 
 @pytest.mark.parametrize("leaf", COUNTED, ids=[leaf.word for leaf in COUNTED])

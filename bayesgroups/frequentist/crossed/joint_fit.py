@@ -24,7 +24,9 @@ MIN_ESTIMATES_FOR_SHRINKAGE = 4
 TOGETHER = 300
 """Cells of task and group whose likelihood is looked at together, where it only serves the intervals."""
 KNOWN = 1e-6
-"""Stands in for a sampling variance of 0, as a share of the smallest positive one."""
+"""Stands in for a sampling variance of 0, as a share of the smallest one that is not negligible."""
+NEGLIGIBLE = 1e-12
+"""Share of the largest sampling variance below which an estimate is taken as known beside the others."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def fit(
     its diagonal, where they are correlated. The rest is as in `bayesgroups.frequentist.crossed_effects.estimate`.
     """
     used = np.isfinite(z) & np.isfinite(v)
-    positive = used & (v > 0)
+    positive = used & (v > NEGLIGIBLE * np.max(v, where=used, initial=0.0))
     if positive.sum() < MIN_ESTIMATES_FOR_SHRINKAGE:
         return None
     unit = float(np.sqrt(np.median(v[positive])))
@@ -95,7 +97,7 @@ def fit(
     levels = [_overall(*each, agreement, np.nan_to_num(specific), between) for each in zip(y, u, strict=True)]
     return JointFit(
         np.where(exact, z, estimate * unit),
-        np.where(exact, 0.0, variance * unit**2),
+        np.where(exact, v, variance * unit**2),
         specific * unit**2,
         shared * unit**2,
         np.array(levels) * unit,
