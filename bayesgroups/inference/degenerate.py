@@ -59,8 +59,8 @@ def without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[n
 def imputed_without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[np.bool_]) -> list[str]:
     """Notes on metrics whose subgroups without data have a frequentist estimate and no interval; of metrics with variance."""
     notes = []
-    unlimited = ~np.isfinite(reference["lower"]).any("level")
-    open_ended = ((reference["status"] == "imputed") & np.isfinite(reference["estimate"]) & unlimited).any("subgroup")
+    bare = reference["estimate"].notnull() & reference["lower"].isnull().all("level")
+    open_ended = (bare & (reference["status"] == "imputed")).any("subgroup")
     for i in np.flatnonzero(~constant & open_ended.values):
         number = int((tally["sampling_variance"].isel(metric=i) > 0).sum())
         estimates = "one estimate with a sampling variance does" if number == 1 else f"{number} estimates do"
