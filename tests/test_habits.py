@@ -15,6 +15,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.errors import KeywordError
+from bayesgroups.estimators import ESTIMATORS, Estimator
 
 RANDOM = np.random.default_rng(5)
 ROWS = pd.DataFrame(
@@ -199,6 +200,19 @@ def test_every_public_function_knows_its_keywords(name: str) -> None:
         function(no_such_keyword=1)
     assert function.__doc__
     assert "no_such_keyword" not in inspect.signature(function).parameters
+
+
+@pytest.mark.parametrize("leaf", ESTIMATORS, ids=lambda leaf: leaf.word)
+def test_every_estimator_knows_its_settings(leaf: type[Estimator]) -> None:
+    with pytest.raises(
+        KeywordError, match=rf"^{leaf.__name__}\(\) got an unexpected keyword argument 'no_such_setting'; "
+    ):
+        leaf(no_such_setting=1)
+
+
+def test_a_misspelled_setting_is_told_the_right_one() -> None:
+    with pytest.raises(KeywordError, match="did you mean 'tau_scale'"):
+        bg.PartialPooling(tau_scal=1.0)  # type: ignore[call-arg]
 
 
 def test_a_list_of_reports_is_compared(counts: xr.Dataset, report: xr.DataTree) -> None:

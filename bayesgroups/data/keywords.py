@@ -69,12 +69,12 @@ def checked_keywords[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     bayesgroups.errors.KeywordError: intervals() got an unexpected keyword argument 'alpha'; it is level= here, which is 1 - alpha
     """
     keywords = tuple(signature(function).parameters)
-    refuse, compare, consult, refused = _refuse, _mismatch, _consult, refused_by_system  # no globals of the function
+    refuses, compare, consult, refused = refuse, _mismatch, _consult, refused_by_system  # no globals of the function
 
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in keywords:
-                refuse(function, name, keywords)
+                refuses(function, name, keywords)
         wrong = compare(function, args, kwargs)
         if wrong is not None:
             result: R = consult(wrong, function, args, kwargs)
@@ -172,7 +172,8 @@ def present_word(name: str, keywords: Iterable[str]) -> str:
     return next((word for word in keywords if name.lower() in PRESENT_WORDS.get(word, ())), "")
 
 
-def _refuse(function: object, name: str, keywords: tuple[str, ...]) -> None:
+def refuse(function: object, name: str, keywords: tuple[str, ...]) -> None:
+    """`KeywordError` for a keyword that a function or class lacks, with the one to give."""
     word = present_word(name, keywords)
     fix = f"it is {word}= here{REMARKS.get(name, '')}" if word else near_misses(name, keywords)
     called = getattr(function, "__name__", "")

@@ -8,10 +8,12 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from bayesgroups.data.argument_types import annotations_of, fits, mismatch
+from bayesgroups.data.keywords import refuse
 from bayesgroups.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,6 +46,14 @@ class Estimator(ABC):
     """The papers behind it: authors (year), title, doi."""
     in_threads: ClassVar[bool] = False
     """True if exact fits may run beside one another: no state is shared, and filters of warnings, which are, stay as they are."""
+
+    def __new__(cls, *_: Any, **settings: Any) -> Self:
+        """Refuse settings that the estimator lacks, with the one to give."""
+        known = signature(cls.__init__).parameters
+        for name in settings:
+            if name not in known and not any(each.kind is each.VAR_KEYWORD for each in known.values()):
+                refuse(cls, name, tuple(known)[1:])
+        return super().__new__(cls)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Hold settings against their annotations, after the class itself has looked at them."""
