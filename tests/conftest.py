@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Sequence
 
@@ -86,11 +85,6 @@ def make_report(tally: xr.Dataset | None = None, *, usable: bool = True, notes: 
         given, posterior, reference, estimator=estimator.word, settings=estimator.settings(), seed=1, notes=notes,
         description=describe(estimator, given),
     )  # fmt: skip
-
-
-def pytest_collection_finish() -> None:
-    """Modules and collected tests live to the end: the collector of garbage need not look at them again."""
-    gc.freeze()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
