@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,14 +25,22 @@ Captured = pytest.CaptureFixture[str]
 SEX = pd.DataFrame({"sex": ["f", "m"]})
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tally and its report."""
+    place = tmp_path_factory.mktemp("paths")
+    tally = bg.tally_from_counts([3, 4], [10, 20], SEX, metric="fnr")
+    save_tally(tally, place / "t.nc")
+    bg.save_report(bg.estimate(tally, bg.NoPooling(), seed=1), place / "r.nc")
+    return place
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with a tally, a report, rows and a table of models."""
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(tmp_path)
-    tally = bg.tally_from_counts([3, 4], [10, 20], SEX, metric="fnr")
-    save_tally(tally, "t.nc")
-    bg.save_report(bg.estimate(tally, bg.NoPooling(), seed=1), "r.nc")
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     Path("rows.csv").write_text("sex,hired\n" + "f,1\nf,0\nm,1\nm,0\n" * 5)
     Path("models.csv").write_text("candidate,performance,fairness\na,0.5,0.6\nb,0.6,0.5\n")
     return tmp_path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -18,14 +19,22 @@ Captured = pytest.CaptureFixture[str]
 LABELS = ["A", "B", "C", "D"]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tally and a report of four subgroups, smaller is better; C is the worst, D has no rows."""
+    place = tmp_path_factory.mktemp("sorting")
+    tally = bg.tally_from_counts([12, 20, 90, 0], [100, 100, 150, 0], pd.DataFrame({"site": LABELS}), metric="fnr")
+    save_tally(tally, place / "t.nc")
+    bg.save_report(bg.estimate(tally, bg.PartialPooling(), seed=1), place / "r.nc")
+    return place
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with both."""
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.chdir(tmp_path)
-    tally = bg.tally_from_counts([12, 20, 90, 0], [100, 100, 150, 0], pd.DataFrame({"site": LABELS}), metric="fnr")
-    save_tally(tally, "t.nc")
-    bg.save_report(bg.estimate(tally, bg.PartialPooling(), seed=1), "r.nc")
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

@@ -35,10 +35,17 @@ def made_up(speakers: int = 300) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("inside", [".", "asr_commonvoice"])
-def test_from_the_file_to_the_page(inside: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / inside).mkdir(exist_ok=True)
+def test_the_file_is_found(inside: str, tmp_path: Path) -> None:
+    path = tmp_path / inside / "clips.csv.gz"
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert speech.find_data(tmp_path).samefile(path)
+    assert speech.find_data(path) == path
+
+
+def test_from_the_file_to_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     clips = made_up()
-    clips.to_csv(tmp_path / inside / "clips.csv.gz", index=False)
+    clips.to_csv(tmp_path / "clips.csv.gz", index=False)
     page = tmp_path / "speech.md"
     speech.main(["--data", str(tmp_path), "--output", str(page)])
     text = page.read_text(encoding="utf-8")

@@ -88,6 +88,7 @@ def test_partial_pooling_gives_the_grid_answer() -> None:
     np.testing.assert_allclose(log_likelihood[..., 0], first, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_empty_subgroups_are_drawn_from_the_population() -> None:
     tally = _tally("rate", [12.5, 7.25, 0.0], [0.2, 0.9, np.nan], [2.5, 6.5, 0.0])
     tree = nuts.sample(partial_pooling.build(tally), seed=2, target_accept=0.95, keep_latent=True)

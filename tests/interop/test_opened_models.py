@@ -95,6 +95,6 @@ def test_parameters_of_crossed_effects_come_along() -> None:
 
 
 def test_settings_beside_an_estimator_are_refused() -> None:
-    draws = sampled()
+    draws = bg.estimate(small_tally(), bg.PartialPooling(), seed=1)["posterior"].to_dataset()
     with pytest.raises(InputError, match="beside the estimator PartialPooling: its settings are its own"):
         bg.report_from_draws(small_tally(), draws, estimator=bg.PartialPooling(), settings={"tau_scale": 2.0})

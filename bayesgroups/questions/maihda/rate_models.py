@@ -6,6 +6,7 @@ k_g ~ Binomial(n_g, expit(x_g . b + sd z_g)),   z_g ~ Normal(0, 1)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -110,6 +111,14 @@ def _maximum(data: Counts, sd: float) -> tuple[FloatArray, float]:
     return np.asarray(best.x, dtype=np.float64), float(-best.fun)
 
 
+@cache
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    """Gauss-Hermite nodes and weights, which every step of the search asks for."""
+    points, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    points.flags.writeable = weights.flags.writeable = False
+    return points, weights
+
+
 def _marginal(b: FloatArray, sd: float, data: Counts) -> _Marginal:
     """The likelihood with effects integrated out; its gradient by Fisher's identity."""
     k, n, location = data.successes[:, None], data.count[:, None], (data.columns @ b)[:, None]
@@ -123,7 +132,7 @@ def _marginal(b: FloatArray, sd: float, data: Counts) -> _Marginal:
             break
     rate = expit(location + sd * mode)
     width = 1 / np.sqrt(1 + sd * sd * n * rate * (1 - rate))
-    points, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    points, weights = _quadrature()
     z = mode + width * points
     eta = location + sd * z
     log_weight = np.log(weights) + 0.5 * points**2 + np.log(width) - 0.5 * np.log(2 * np.pi)

@@ -36,6 +36,8 @@ SIZES = (
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 EXPECTED = 5
 """Successes and failures that a side expects where methods for large samples are commonly used."""
+TIE = 1e-9
+"""Coverages that differ by less are equal: processors round them differently."""
 NEGLIGIBLE = 1e-12
 Limits = Callable[[FloatArray, FloatArray, FloatArray, FloatArray, float], Interval]
 
@@ -75,6 +77,7 @@ METHODS: dict[str, tuple[str, Limits]] = {
 class Line:
     """Coverage of a method with these sizes, over pairs of rates: mean, smallest (and where), and smallest of equal rates.
 
+    ``smallest_at`` is the first of the pairs where it is smallest; pairs turned round cover alike where sizes are equal.
     ``smallest_of_five`` is the smallest where both sides expect five successes and five failures; NaN where no pair does.
     ``below_93`` is the share of pairs of rates with a coverage below .93; ``undefined`` the largest probability of an outcome
     that has no limits.
@@ -114,7 +117,8 @@ def coverages(method: str, n1: int, n2: int) -> tuple[FloatArray, FloatArray]:
 def line(method: str, n1: int, n2: int) -> Line:
     """Line of the record."""
     covered, undefined = coverages(method, n1, n2)
-    at = np.unravel_index(int(covered.argmin()), covered.shape)
+    tied = covered <= covered.min() + TIE
+    at = np.unravel_index(int(tied.argmax()), covered.shape)
     rates = f"{RATES[int(at[0])]:g} {RATES[int(at[1])]:g}"
     return Line(
         method, n1, n2, float(covered.mean()), float(covered.min()), rates, float(np.diag(covered).min()),
