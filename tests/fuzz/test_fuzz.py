@@ -29,6 +29,9 @@ from tests.public_surface import names
 COUNTS = bg.tally_from_counts([1, 3], [4, 9], pd.DataFrame({"g": ["a", "b"]}))
 SEED = 20_261_124
 """Of the record."""
+EVERY_ARGUMENT = Path(__file__).with_name("every_argument.csv")
+CALLED = pd.read_csv(EVERY_ARGUMENT)["function"].tolist()
+"""Functions that are called, as the record has them: a test holds it to be all."""
 UNCALLED = [
     "datasets.binormal_metrics", "datasets.load_diabetes", "datasets.synthetic_metric", "metrics.class_of", "metrics.near_misses",
 ]  # fmt: skip
@@ -57,7 +60,7 @@ def test_a_block_of_the_record_can_be_made_again(record: pd.DataFrame) -> None:
 
 
 def test_no_argument_of_any_function_is_a_fault() -> None:
-    found = pd.read_csv(Path(__file__).with_name("every_argument.csv")).set_index("function")
+    found = pd.read_csv(EVERY_ARGUMENT).set_index("function")
     assert set(found.index) == set(calls())
     assert not found[["raw", "wrong", "hang", "warned"]].to_numpy().any()
     for name in (
@@ -173,7 +176,7 @@ def test_every_public_function_is_called() -> None:
     assert missing == UNCALLED
 
 
-@pytest.mark.parametrize("name", list(calls()))
+@pytest.mark.parametrize("name", CALLED)
 def test_ordinary_calls_are_answered(name: str, tmp_path: Path) -> None:
     function, given = calls()[name]
     missing = re.search("open_|read_|run_analysis|from_metric_frame", name)
