@@ -49,10 +49,10 @@ class Estimator(ABC):
 
     def __new__(cls, *_: Any, **settings: Any) -> Self:
         """Refuse settings that the estimator lacks, with the one to give."""
-        known = signature(cls.__init__).parameters
+        parameters = signature(cls.__init__).parameters
         for name in settings:
-            if name not in known and not any(each.kind is each.VAR_KEYWORD for each in known.values()):
-                refuse(cls, name, tuple(known)[1:])
+            if name not in parameters and not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+                refuse(cls, name, tuple(parameters)[1:])
         return super().__new__(cls)
 
     def __init_subclass__(cls, **keywords: Any) -> None:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.faults import limits
 from tests.faults.actions import Deed, deeds, long_commands, lost_pieces, make_older, of_tally, prepare
 from tests.faults.children import End, child
 
+PARTS = ("kills", "interrupts", "limits")
 MAX_SECONDS = 240.0
 """Of one line; a command that takes long is stopped fewer times."""
 NO_ERROR = {0, 1, 2, 130, -signal.SIGKILL}
@@ -143,17 +145,21 @@ def other_faults(folder: Path, older: Path, every: list[Deed]) -> list[Line]:
     return lines
 
 
-def table(kills: int, seed: int) -> list[Line]:
-    """All lines; an interrupt for every second kill, of long commands."""
+def table(kills: int, seed: int, parts: Sequence[str] = PARTS) -> list[Line]:
+    """Lines of some parts; an interrupt for every tenth kill, of long commands."""
     rng, every = np.random.default_rng(seed), deeds()
+    lines: list[Line] = []
     with tempfile.TemporaryDirectory() as place:
         folder, older = Path(place) / "work", Path(place) / "older"
         make_older(older)
-        lines = [stopped(deed, -(-kills // len(every)), signal.SIGKILL, rng, folder, older) for deed in every]
-        commands = [*(deed for deed in every if deed.long and deed.name != "write_html"), *long_commands()]
-        lines += [stopped(deed, max(kills // 10, 1), signal.SIGINT, rng, folder, older) for deed in commands]
-        lines += [limited(deed, folder, older) for deed in every[:3]]
-        return lines + other_faults(folder, older, every)
+        if "kills" in parts:
+            lines += [stopped(deed, -(-kills // len(every)), signal.SIGKILL, rng, folder, older) for deed in every]
+        if "interrupts" in parts:
+            commands = [*(deed for deed in every if deed.long and deed.name != "write_html"), *long_commands()]
+            lines += [stopped(deed, max(kills // 10, 1), signal.SIGINT, rng, folder, older) for deed in commands]
+        if "limits" in parts:
+            lines += [limited(deed, folder, older) for deed in every[:3]] + other_faults(folder, older, every)
+    return lines
 
 
 def main() -> int:
@@ -161,10 +167,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what is done")
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
     warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
-    lines = table(asked.kills, asked.seed)
+    lines = table(asked.kills, asked.seed, asked.parts)
     frame = pd.DataFrame([asdict(line) for line in lines])
     print(frame.to_string(index=False))
     if asked.output is not None:
