@@ -39,7 +39,7 @@ ESTIMATORS: dict[str, Estimator] = {
     each.word: each
     for each in (bg.CrossedEffects(), bg.ConfusionModel(), bg.StructuredRegression(), bg.ModelBasedMetrics())
 }
-REPETITIONS, LONG = 2, 5.0
+REPETITIONS, LONG = 2, 2.0
 """Fits of a cell, and seconds of one that is not repeated."""
 Answer = Literal["usable", "flagged", "none"]
 
