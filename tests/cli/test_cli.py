@@ -211,6 +211,8 @@ def test_the_demonstration(tmp_path: Path, capsys: Captured) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.nc"]
     report = bg.open_report(tmp_path / "report.nc")
     assert report["estimates"].sizes["subgroup"] == 32
+    assert run(["demo", "--output-dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == text
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def check_answers(report: xr.DataTree) -> None:
     assert not (lower > upper).any()
     answered, status = np.isfinite(table["estimate"].values), table["status"].values
     bare = answered & np.isnan(lower).any(axis=-1)
-    alone = int((tally["sampling_variance"].values > 0).sum()) <= 1
+    alone = int((tally["sampling_variance"].values > 0).sum()) == 1
     assert set(status[bare].tolist()) <= ({"degenerate", "imputed"} if alone else {"degenerate"})
     if "imputed" in status[bare]:
         assert NO_INTERVAL in report.attrs["notes"]
