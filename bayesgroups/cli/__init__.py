@@ -119,8 +119,28 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     protect_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
+    with delivered_interrupts() as interrupts:
+        try:
+            return _answered(words)
+        except KeyboardInterrupt as stop:
+            return _stopped(stop)
+        except Exception as problem:
+            if not interrupts.sent:
+                raise
+            return _stopped(problem)
+
+
+def main() -> None:
+    """Run the command of this process and leave with its exit code."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
+    hide_dask()
+    sys.exit(run())
+
+
+def _answered(words: list[str]) -> int:
+    """The exit code of a command, its errors said."""
     try:
-        with delivered_interrupts(), warnings.catch_warnings(), invocation(words):
+        with warnings.catch_warnings(), invocation(words):
             warnings.showwarning = _note
             with sign_of_life(" ".join(["bayesgroups", *words[:1]]), errors()):
                 code = _call(words)
@@ -138,9 +158,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if "failed to map segment" not in str(problem):  # a library that finds no room
             raise
         return _complain("not enough memory to load a library; leave the process more", BAD_INPUT)
-    except KeyboardInterrupt:
-        with without_interrupts():
-            return _complain("interrupted; files are as they were or whole", INTERRUPTED)
     except BrokenPipeError:
         silence_output()
         return UNREAD
@@ -149,11 +166,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else USABLE
 
 
-def main() -> None:
-    """Run the command of this process and leave with its exit code."""
-    gc.set_threshold(OBJECTS_PER_COLLECTION)
-    hide_dask()
-    sys.exit(run())
+def _stopped(stop: BaseException) -> int:
+    """The exit code of a command that was interrupted; what it held is let go while nobody is told of half made objects."""
+    with without_interrupts():
+        chain: BaseException | None = stop
+        while chain is not None:
+            chain.__traceback__ = None
+            chain = chain.__context__
+        gc.collect()
+        return _complain("interrupted; files are as they were or whole", INTERRUPTED)
 
 
 def _call(words: list[str]) -> object:

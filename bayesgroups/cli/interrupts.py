@@ -8,34 +8,52 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 MOMENT = 0.02
 """Seconds after which an interrupt is raised again."""
 
 
+class Interrupts:
+    """Whether one was sent to this process."""
+
+    sent = False
+
+
 @contextmanager
-def delivered_interrupts() -> Iterator[None]:
+def delivered_interrupts() -> Iterator[Interrupts]:
     """Interrupts raised again a moment later where the interpreter cannot raise them, as in a callback of the garbage collector.
 
     Python prints such an exception as ignored and goes on. What else is ignored after an interrupt is not printed: objects that are
-    half made say nothing that a user could act on.
+    half made say nothing that a user could act on. Compiled libraries may swallow an interrupt and raise an error of their own
+    instead; ``sent`` tells such errors apart.
     """
-    before, interrupted = sys.unraisablehook, False
+    interrupts, before = Interrupts(), sys.unraisablehook
 
     def hook(ignored: sys.UnraisableHookArgs, /) -> None:
-        nonlocal interrupted
         if isinstance(ignored.exc_value, KeyboardInterrupt):
-            interrupted = True
+            interrupts.sent = True
             # From a thread: raised in this function it would be ignored as well.
             threading.Timer(MOMENT, _thread.interrupt_main).start()
-        elif not interrupted:
+        elif not interrupts.sent:
             before(ignored)
 
+    def hear(number: int, frame: FrameType | None) -> None:
+        interrupts.sent = True
+        signal.default_int_handler(number, frame)
+
+    heard = threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if heard:
+        signal.signal(signal.SIGINT, hear)
     sys.unraisablehook = hook
     try:
-        yield
+        yield interrupts
     finally:
         sys.unraisablehook = before
+        if heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

@@ -110,11 +110,13 @@ def _is_label(value: object) -> bool:
     return True
 
 
-def check_common(y_true: str, true: set[Any], y_pred: str, pred: set[Any]) -> None:
-    """Refuse outcomes and decisions (columns and their labels) that have no label in common."""
-    if not true & pred:
+def check_common(roles: Roles, true: set[Any], pred: set[Any]) -> None:
+    """Refuse labels of outcomes and decisions that have none in common, but for two classes of which all decisions are wrong."""
+    labels = true | pred
+    two_classes = labels <= {0, 1} or (len(labels) == 2 and roles.positive in labels)
+    if not true & pred and not two_classes:
         raise InputError(
-            f"columns {y_true!r} (y_true=) and {y_pred!r} (y_pred=) have no label in common: "
+            f"columns {roles.y_true!r} (y_true=) and {roles.y_pred!r} (y_pred=) have no label in common: "
             f"{sorted(map(str, true))[:3]} and {sorted(map(str, pred))[:3]}; give both the same labels"
         )
 

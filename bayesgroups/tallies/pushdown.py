@@ -218,7 +218,7 @@ def _finish(parts: Sequence[Reduced], request: Request, declared: Declared, note
     values = distinct(labels, request)
     positive = positive_label(values, roles) if request.decides and values else None
     if positive is None and roles.y_true is not None and roles.y_pred is not None:
-        check_common(roles.y_true, set(labels["__truth__"]) - {None}, roles.y_pred, set(labels["__decision__"]))
+        check_common(roles, set(labels["__truth__"]) - {None}, set(labels["__decision__"]))
     if positive is not None:
         notes["positive"] = level_text(positive)
     check_levels(_levels_observed(parts, roles.by), declared, int(rows.sum()))

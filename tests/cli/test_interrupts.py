@@ -82,6 +82,55 @@ def test_a_second_interrupt_is_not_heard_while_the_first_is_answered(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("interrupts_are_heard")
+def test_an_error_that_an_interrupt_became_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def call(words: list[str]) -> object:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        except KeyboardInterrupt:  # as compiled code does that asks for an array and gets none
+            raise TypeError("incompatible arguments") from None
+        return 0
+
+    monkeypatch.setattr(cli, "_call", call)
+    assert cli.run(["demo"]) == cli.INTERRUPTED
+    assert "interrupted; files are as they were or whole" in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_without_an_interrupt_is_raised_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(words: list[str]) -> object:
+        raise TypeError("incompatible arguments")
+
+    monkeypatch.setattr(cli, "_call", call)
+    with pytest.raises(TypeError, match="incompatible arguments"):
+        cli.run(["demo"])
+
+
+class HalfMade:
+    """An object that an interrupt left without what it closes."""
+
+    def __del__(self) -> None:
+        raise AttributeError("half made")
+
+
+@pytest.mark.usefixtures("interrupts_are_heard")
+def test_what_an_interrupt_left_half_made_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def call(words: list[str]) -> object:
+        held = HalfMade()
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+        return held
+
+    monkeypatch.setattr(cli, "_call", call)
+    assert cli.run(["demo"]) == cli.INTERRUPTED
+    assert "half made" not in capfd.readouterr().err
+
+
 def test_other_threads_have_no_interrupts_to_silence() -> None:
     import threading
 

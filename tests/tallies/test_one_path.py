@@ -66,6 +66,8 @@ KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 LABELS: list[list[Any]] = [[0, 1], [False, True], ["no", "yes"], [1.0, 0.0]]
+POSITIVE = {"1", "True", "yes"}
+"""The positive class as cells name it: their own labels stay where no metric decides between two classes."""
 DECISIONS: list[dict[str, Any]] = [{"y_pred": "p"}, {"threshold": 0.25}, {"selection_rate": 0.4}]
 
 
@@ -243,7 +245,7 @@ def check(tally: xr.Dataset, frame: pd.DataFrame, asked: Mapping[str, Any]) -> N
             cells = tally["cell_count"].isel(subgroup=g)
             scale = weight.sum() / (weight**2).sum() if len(rows) else 0.0
             for label, decision in itertools.product(cells["outcome"].values, cells["decision"].values):
-                at_cell = (plain.y[rows] == float(label)) & (plain.d[rows] == float(decision))
+                at_cell = (plain.y[rows] == (label in POSITIVE)) & (plain.d[rows] == (decision in POSITIVE))
                 found = float(cells.sel(outcome=label, decision=decision))
                 np.testing.assert_allclose(found, scale * weight[at_cell].sum(), **close)
                 score = tally["cell_score"].isel(subgroup=g).sel(outcome=label, decision=decision)
@@ -388,3 +390,11 @@ def test_labels_may_be_categories_of_numbers_or_objects() -> None:
     classes = frame.assign(a=frame["word"].fillna("?"), b=frame["word"].fillna("b"))
     apart = classes.assign(a=pd.Categorical(classes["a"]), b=pd.Categorical(classes["b"]))  # of other categories each
     assert_same(tallied(apart, named), tallied(classes, named))
+
+
+@pytest.mark.parametrize(("labels", "positive"), [([0, 1], None), ([False, True], None), (["no", "yes"], "yes")])
+def test_decisions_of_two_classes_may_all_be_wrong(labels: list[Any], positive: str | None) -> None:
+    frame = pd.DataFrame({"g": ["a", "b"], "y": labels[:1] * 2, "p": labels[1:] * 2, "loss": [2.0, 0.5]})
+    asked: dict[str, Any] = {"by": ["g"], "metrics": [RARE], "y_true": "y", "y_pred": "p", "loss": "loss", "positive": positive}
+    assert tallied(frame, asked)["estimate"].values.ravel().tolist() == [1.0, 0.0]
+    assert tallied(frame, asked | {"metrics": ["acc"]})["estimate"].values.ravel().tolist() == [0.0, 0.0]
