@@ -333,7 +333,16 @@ def benchmarks() -> dict[str, str]:
         )
         peak = f"{lines['megabytes'].min():.0f} to {lines['megabytes'].max():.0f}"
         scaling.append([AXES[str(axis)], sizes, seconds, peak, f"{lines['exponent'].iloc[0]:.2g}"])
+    cells = read_csv(DOCS / "seconds.csv")
+    shapes = cells[["subgroups", "components"]].drop_duplicates().to_numpy().tolist()
+    every = []
+    for word, lines in cells.groupby("word", sort=False):
+        of_shapes = [lines.loc[lines["subgroups"] == subgroups, "seconds"] for subgroups, _ in shapes]
+        spans = [f"{seconds.min():.2g} to {seconds.max():.2g}" for seconds in of_shapes]
+        every.append([f"`{word}`", *spans, f"{(lines['answer'] != 'usable').sum()} of {len(lines)}"])
+    heads = [f"{subgroups} x {components}" for subgroups, components in shapes]
     return {
+        "seconds": table(["Estimator", *heads, "Not usable"], every),
         "measured": f"{table(['What', 'Peer', 'Bar', 'Measured', 'Met', 'On'], rows)}\n\n{sentence}",
         "scaling": table(["Axis", "Sizes", "Seconds", "Peak, MB", "Exponent"], scaling),
     }

@@ -17,7 +17,7 @@ from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.spectral_target import Target
 from tests.inference.test_crossed_spectrum import ALIKE, ALONG, CASES, CELLS, GRID, NONE, THREE, X, prior_covariance
 
-MANY = np.stack([np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40), np.arange(160)])
+MANY = np.stack([np.repeat(np.arange(40), 6), np.tile(np.arange(6), 40), np.arange(240)])
 
 
 def errors(first: FloatArray, second: FloatArray, number: float) -> FloatArray:
@@ -136,12 +136,12 @@ def test_two_predictors_are_those_of_the_weighted_engine() -> None:
 
 
 def test_many_subgroups_are_those_of_few_effects_integrated_out() -> None:
-    """160 subgroups and 44 effects, which weights are fast for."""
+    """240 subgroups and 46 effects, which weights are fast for."""
     rng = np.random.default_rng(7)
-    n = rng.integers(0, 60, 160).astype(np.float64)
+    n = rng.integers(0, 60, 240).astype(np.float64)
     k = rng.binomial(n.astype(int), 1 / (1 + np.exp(1 - 0.5 * rng.standard_normal(40)[MANY[0]]))).astype(np.float64)
-    predictor, prior = Predictor(MANY, np.empty((160, 0)), 4.0, 1.0), THREE
-    known = np.full(160, 0.125**2)
+    predictor, prior = Predictor(MANY, np.empty((240, 0)), 4.0, 1.0), THREE
+    known = np.full(240, 0.125**2)
     assert engine.weights_are_fast(predictor, int((n > 0).sum()))
     weighed, chains = (
         fit(predictor, k, n, prior, np.random.default_rng(2), draws=4000, known=known)

@@ -15,7 +15,7 @@ from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
 Design = Predictor | FollowingPredictor
 Spreads = Prior | FollowingPrior
 
-MIN_SUBGROUPS_FOR_EFFECTS, MAX_EFFECTS = 100, 100
+MIN_SUBGROUPS_FOR_EFFECTS, MAX_EFFECTS = 200, 60
 """Subgroups from which, and effects up to which, weights in the space of the effects are faster than chains."""
 
 

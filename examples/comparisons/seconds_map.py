@@ -1,0 +1,185 @@
+"""Map of the seconds that exact engines take: subgroups and components, rows of a subgroup, and how much subgroups differ.
+
+    python -m examples.comparisons.seconds_map --output docs/seconds.csv
+
+takes about ten minutes on one processor. Every cell is one metric of a made-up table (three of the joint models, whose engines take
+them together), by the default settings of an estimator and by its own engine (``inference="collapsed"``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+import bayesgroups as bg
+from bayesgroups.data.threads import one_thread_of_linear_algebra
+from bayesgroups.errors import InputError
+from bayesgroups.estimators import Estimator
+from bayesgroups.studies.execution import HERE, Executor
+from examples.commands import add_options, executor
+from examples.records import as_csv, write
+
+SHAPES = ((4, 3), (5, 4, 3), (5, 4, 3, 2), (8, 6, 4, 2), (10, 9, 5, 2))
+"""Levels of the attributes; all subsets of these are components."""
+ROWS = (5, 100, 1000)
+"""Rows of a subgroup on average; a tenth of the subgroups have less than a third of them."""
+SPREADS = (0.01, 0.3, 3.0)
+"""Standard deviations of the logits of subgroups, all components together."""
+ESTIMATORS: dict[str, Estimator] = {
+    each.word: each
+    for each in (bg.CrossedEffects(), bg.ConfusionModel(), bg.StructuredRegression(), bg.ModelBasedMetrics())
+}
+REPETITIONS, LONG = 2, 2.0
+"""Fits of a cell, and seconds of one that is not repeated."""
+Answer = Literal["usable", "flagged", "none"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line of the record.
+
+    Attributes
+    ----------
+    word : str
+    subgroups, components : int
+        Components are the subsets of the attributes that subgroups can share, the overall level not counted.
+    rows : int
+        Of a subgroup, on average.
+    spread : float
+    seconds : float
+        Of the processor, the fewest of `REPETITIONS` fits.
+    answer : {"usable", "flagged", "none"}
+        Whether the engine passed its checks; where it did not, or where there is none, ``bg.estimate`` goes on with NUTS.
+    """
+
+    word: str
+    subgroups: int
+    components: int
+    rows: int
+    spread: float
+    seconds: float
+    answer: Answer
+
+
+def table(shape: Sequence[int], rows: int, spread: float, seed: int = 1) -> pd.DataFrame:
+    """Rows of a made-up table: attributes, outcome ``y``, score ``p`` and decision ``d``.
+
+    Examples
+    --------
+    >>> frame = table((2, 2), rows=50, spread=0.3)
+    >>> frame.columns.tolist(), frame.groupby(["a0", "a1"]).ngroups
+    (["a0", "a1", "y", "p", "d"], 4)
+    """
+    rng = np.random.default_rng(seed)
+    names = [f"a{number}" for number in range(len(shape))]
+    levels = np.array(list(itertools.product(*map(range, shape))))
+    subsets = [each for size in range(1, len(shape) + 1) for each in itertools.combinations(range(len(shape)), size)]
+    shift = np.zeros((2, len(levels)))
+    for subset in subsets:
+        cell = np.unique(levels[:, subset], axis=0, return_inverse=True)[1].ravel()
+        shift += rng.normal(0, spread / np.sqrt(len(subsets)), (2, int(cell.max()) + 1))[:, cell]
+    count = np.maximum(rng.lognormal(np.log(rows) - 0.5, 1, len(levels)).astype(int), 1)
+    at = np.repeat(np.arange(len(levels)), count)
+    y = (rng.random(len(at)) < 1 / (1 + np.exp(-shift[0, at]))).astype(int)
+    latent = -0.5 + shift[1, at] + 1.5 * (y - 0.5) + rng.logistic(size=len(at))
+    frame = pd.DataFrame(levels[at].astype(str), columns=names)
+    return frame.assign(y=y, p=1 / (1 + np.exp(-latent)), d=(latent > 0).astype(int))
+
+
+def tally_of(word: str, frame: pd.DataFrame) -> xr.Dataset:
+    """The tally that an estimator takes.
+
+    Examples
+    --------
+    >>> tally_of("crossed_effects", table((2, 2), rows=50, spread=0.3))["metric"].values.tolist()
+    ['sel']
+    """
+    by = [name for name in frame if name not in ("y", "p", "d")]
+    if word == "model_based_metrics":
+        return bg.tally(frame, by, ["tpr", "fpr", "auc"], y_true="y", y_score="p", threshold=0.5)
+    if word == "confusion":
+        return bg.tally(frame, by, ["tpr", "fpr", "acc"], y_true="y", y_pred="d", confusion=True)
+    return bg.tally(frame, by, ["sel"], y_pred="d")
+
+
+def measured(word: str, shape: Sequence[int], rows: int, spread: float) -> Cell:
+    """One cell of the map.
+
+    Examples
+    --------
+    >>> cell = measured("crossed_effects", (2, 2), 50, 0.3)
+    >>> cell.subgroups, cell.components, cell.answer
+    (4, 3, 'usable')
+    """
+    tally, estimator = tally_of(word, table(shape, rows, spread)), ESTIMATORS[word]
+    times: list[float] = []
+    answer: Answer = "none"
+    while not times or (len(times) < REPETITIONS and times[-1] < LONG):
+        start = time.process_time()
+        try:
+            with one_thread_of_linear_algebra():
+                posterior = estimator.collapsed(tally, seed=1)
+        except InputError:
+            posterior = None
+        times.append(time.process_time() - start)
+        if posterior is not None:
+            answer = "usable" if all(check.passed for check in posterior.checks) else "flagged"
+    return Cell(word, int(np.prod(shape)), 2 ** len(shape) - 1, rows, spread, min(times), answer)
+
+
+def _of_piece(cells: Sequence[tuple[str, tuple[int, ...], int, float]], piece: int) -> tuple[float, Answer]:
+    cell = measured(*cells[piece])
+    return cell.seconds, cell.answer
+
+
+def study(*, executor: Executor = HERE, words: Sequence[str] = tuple(ESTIMATORS)) -> list[Cell]:
+    """Measure every cell of some estimators.
+
+    Parameters
+    ----------
+    executor : Executor
+        Where measurements are kept; times mean something with one worker only.
+    words : sequence of str
+        Words of the estimators.
+
+    Returns
+    -------
+    list of Cell
+    """
+    measured("crossed_effects", (2, 2), 50, 0.3)  # imports
+    cells = list(itertools.product(words, SHAPES, ROWS, SPREADS))
+    answers = executor.run("seconds", partial(_of_piece, cells), len(cells), settings={"cells": cells})
+    return [
+        Cell(word, int(np.prod(shape)), 2 ** len(shape) - 1, rows, spread, *answer)
+        for (word, shape, rows, spread), answer in zip(cells, answers, strict=True)
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study and write its record."""
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.comparisons.seconds_map", description="Seconds over tables."
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
+    parser.add_argument(
+        "--words", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS), help="estimators to measure"
+    )
+    add_options(parser)
+    given = parser.parse_args(arguments)
+    with executor(given) as run:
+        lines = study(executor=run, words=given.words)
+    write(given.output, as_csv(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The map of seconds: every cell is there, and what the page says of them holds."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from examples.comparisons import seconds_map
+from examples.comparisons.seconds_map import ESTIMATORS, ROWS, SHAPES, SPREADS, Cell, main, measured, table
+
+RECORD = Path(__file__).parents[2] / "docs" / "seconds.csv"
+BAR = 5.0
+
+
+@pytest.fixture(scope="module")
+def record() -> pd.DataFrame:
+    return pd.read_csv(RECORD)
+
+
+def test_the_map_is_complete(record: pd.DataFrame) -> None:
+    cells = [
+        (word, int(np.prod(shape)), rows, spread)
+        for word, shape, rows, spread in itertools.product(ESTIMATORS, SHAPES, ROWS, SPREADS)
+    ]
+    assert list(record[["word", "subgroups", "rows", "spread"]].itertuples(index=False, name=None)) == cells
+
+
+def test_subgroups_differ_as_asked() -> None:
+    """Among many rows the logits of shares have the standard deviation that was asked for, within what 120 draws tell."""
+    frame = table((5, 4, 3, 2), rows=1000, spread=1.0)
+    share = frame.groupby(list("abcd"))["y"].mean().clip(0.01, 0.99)
+    assert np.log(share / (1 - share)).std() == pytest.approx(1.0, rel=0.4)
+
+
+@pytest.mark.parametrize("word", ["crossed_effects", "confusion"])
+def test_one_cell(word: str) -> None:
+    cell = measured(word, (2, 3), 20, 0.3)
+    assert (cell.word, cell.subgroups, cell.components, cell.answer) == (word, 6, 3, "usable")
+    assert 0 < cell.seconds < 60
+
+
+def test_the_command_writes_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        seconds_map, "measured", lambda word, shape, rows, spread: Cell(word, 0, 0, rows, spread, 0.5, "usable")
+    )
+    main(["--output", str(tmp_path / "seconds.csv"), "--words", "crossed_effects"])
+    lines = (tmp_path / "seconds.csv").read_text().splitlines()
+    assert len(lines) == 1 + len(SHAPES) * len(ROWS) * len(SPREADS)
+    assert lines[1] == "crossed_effects,12,3,5,0.01,0.5,usable"
