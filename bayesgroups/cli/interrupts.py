@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
 
 MOMENT = 0.02
 """Seconds after which an interrupt is raised again."""
@@ -24,11 +24,11 @@ class Interrupts:
 def delivered_interrupts() -> Iterator[Interrupts]:
     """Interrupts raised again a moment later where the interpreter cannot raise them, as in a callback of the garbage collector.
 
-    Python prints such an exception as ignored and goes on. What else is ignored after an interrupt is not printed: objects that are
-    half made say nothing that a user could act on. Compiled libraries may swallow an interrupt and raise an error of their own
+    Python prints such an exception as ignored and goes on. What else is ignored after an interrupt is not printed, neither by the
+    interpreter nor by compiled libraries: objects that are half made say nothing that a user could act on. Compiled libraries may swallow an interrupt and raise an error of their own
     instead; ``sent`` tells such errors apart.
     """
-    interrupts, before = Interrupts(), sys.unraisablehook
+    interrupts, before, print_before = Interrupts(), sys.unraisablehook, sys.excepthook
 
     def hook(ignored: sys.UnraisableHookArgs, /) -> None:
         if isinstance(ignored.exc_value, KeyboardInterrupt):
@@ -37,6 +37,10 @@ def delivered_interrupts() -> Iterator[Interrupts]:
             threading.Timer(MOMENT, _thread.interrupt_main).start()
         elif not interrupts.sent:
             before(ignored)
+
+    def printed(kind: type[BaseException], value: BaseException, trace: TracebackType | None, /) -> None:
+        if not interrupts.sent:
+            print_before(kind, value, trace)
 
     def hear(number: int, frame: FrameType | None) -> None:
         interrupts.sent = True
@@ -47,11 +51,11 @@ def delivered_interrupts() -> Iterator[Interrupts]:
     )
     if heard:
         signal.signal(signal.SIGINT, hear)
-    sys.unraisablehook = hook
+    sys.unraisablehook, sys.excepthook = hook, printed
     try:
         yield interrupts
     finally:
-        sys.unraisablehook = before
+        sys.unraisablehook, sys.excepthook = before, print_before
         if heard:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 

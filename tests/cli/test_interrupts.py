@@ -109,6 +109,28 @@ def test_an_error_without_an_interrupt_is_raised_as_it_is(monkeypatch: pytest.Mo
         cli.run(["demo"])
 
 
+@pytest.mark.usefixtures("interrupts_are_heard")
+def test_what_a_library_prints_after_an_interrupt_is_not_printed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hook = sys.excepthook
+
+    def call(words: list[str]) -> object:
+        problem = ValueError("closed file")
+        sys.excepthook(ValueError, problem, None)  # as compiled code prints what it cannot raise
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        finally:
+            sys.excepthook(ValueError, problem, None)
+        return 0
+
+    monkeypatch.setattr(cli, "_call", call)
+    assert cli.run(["demo"]) == cli.INTERRUPTED
+    assert capfd.readouterr().err.count("closed file") == 1
+    assert sys.excepthook is hook
+
+
 class HalfMade:
     """An object that an interrupt left without what it closes."""
 
