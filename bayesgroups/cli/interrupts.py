@@ -24,9 +24,9 @@ class Interrupts:
 def delivered_interrupts() -> Iterator[Interrupts]:
     """Interrupts raised again a moment later where the interpreter cannot raise them, as in a callback of the garbage collector.
 
-    Python prints such an exception as ignored and goes on. What else is ignored after an interrupt is not printed, neither by the
-    interpreter nor by compiled libraries: objects that are half made say nothing that a user could act on. Compiled libraries may swallow an interrupt and raise an error of their own
-    instead; ``sent`` tells such errors apart.
+    Python prints such an exception as ignored and goes on. What else is ignored after an interrupt is not printed, neither by
+    the interpreter nor by compiled libraries: objects that are half made say nothing that a user could act on. Compiled
+    libraries may swallow an interrupt and raise an error of their own instead; ``sent`` tells such errors apart.
     """
     interrupts, before, print_before = Interrupts(), sys.unraisablehook, sys.excepthook
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesgroups.data.files import write_atomically
+from bayesgroups.data.interrupts import held_interrupts
 from bayesgroups.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def write_netcdf[Values: (xr.Dataset, xr.DataTree)](path: str | Path, values: Va
     def write(place: Path) -> None:
         with PatientFile(place) as file:
             try:
-                written.to_netcdf(file, engine="h5netcdf")
+                with held_interrupts():
+                    written.to_netcdf(file, engine="h5netcdf")
             finally:
                 if file.refusal is not None:
                     raise file.refusal

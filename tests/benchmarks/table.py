@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from typing import Literal
 
-Unit = Literal["x", "s", "GB"]
+Unit = Literal["x", "s", "GB", ""]
 HEADER = ("what", "peer", "bar", "median", "smallest", "largest", "runs", "met", "note")
 PACKAGES = ("numpy", "pandas", "polars", "duckdb", "xarray", "pymc", "nutpie", "arviz", "fairlearn")
 
@@ -127,4 +127,4 @@ def machine() -> str:
 def _text(value: float, unit: Unit) -> str:
     if unit == "x":
         return f"{value:,.0f}x" if value >= 100 else f"{value:.2f}x"
-    return f"{value:.3g} {unit}"
+    return f"{value:,.0f}" if not unit else f"{value:.3g} {unit}"
