@@ -15,6 +15,7 @@ from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError
 from bayesgroups.tallies.analyses import ClusterAnalysis
 from bayesgroups.tallies.cluster_covariance import (
+    correlation_between,
     pooled_covariance,
     residual_table,
     robust_covariance,
@@ -24,7 +25,7 @@ from bayesgroups.tallies.clusters import Cells
 
 SharedClusters = Literal["ignore", "covariance"]
 MIN_CLUSTERS = 20
-"""Clusters of a subgroup below which residuals are too few for a covariance of their own, and one correlation is taken."""
+"""Clusters of a subgroup below which residuals are too few for a covariance of their own, and correlations are pooled."""
 SETTING = "shared_clusters"
 
 
@@ -44,7 +45,8 @@ def with_covariance(tally: xr.Dataset) -> xr.Dataset:
     """The tally with ``sampling_covariance(metric, subgroup, subgroup_other)`` and its diagonal as ``sampling_variance``.
 
     By the clusters themselves where every subgroup has 20 and there are more of them than subgroups, else by one correlation
-    for all. NaN for an AUC or F1, whose errors are no sums of clusters. Without a cluster of two subgroups nothing is added.
+    of the rows of a cluster within subgroups and one between them. NaN for an AUC or F1, whose errors are no sums of
+    clusters. Without a cluster of two subgroups nothing is added.
     """
     marked = marked_as(tally, "covariance")
     subgroup, cluster = places_of(tally)
@@ -94,12 +96,15 @@ def _of_metric(metric: xr.Dataset, subgroup: NDArray[np.intp], cluster: NDArray[
     number = (weights > 0).sum(axis=0)
     some = number > 0
     enough = number[some].min(initial=MIN_CLUSTERS) >= MIN_CLUSTERS and (weights > 0).any(axis=1).sum() > some.sum()
-    if enough and bool((metric["row_scatter"].values[some] > 0).all()):
-        return robust_covariance(residual_table(cells, cluster, metric["row_mean"].values), weights)
-    rho = float(metric["icc"])
-    return pooled_covariance(
-        weights, cells.add_up(cells.squares), float(metric["pooled_variance"]), 1.0 if np.isnan(rho) else rho
+    residuals, row_variance = (
+        residual_table(cells, cluster, metric["row_mean"].values),
+        float(metric["pooled_variance"]),
     )
+    if enough and bool((metric["row_scatter"].values[some] > 0).all()):
+        return robust_covariance(residuals, weights)
+    rho = float(metric["icc"])
+    between = correlation_between(residuals, weights, row_variance)
+    return pooled_covariance(weights, cells.add_up(cells.squares), row_variance, 1.0 if np.isnan(rho) else rho, between)
 
 
 def carry_covariance(parts: Sequence[xr.Dataset], whole: xr.Dataset) -> xr.Dataset:

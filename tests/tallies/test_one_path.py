@@ -395,6 +395,13 @@ def test_labels_may_be_categories_of_numbers_or_objects() -> None:
 @pytest.mark.parametrize(("labels", "positive"), [([0, 1], None), ([False, True], None), (["no", "yes"], "yes")])
 def test_decisions_of_two_classes_may_all_be_wrong(labels: list[Any], positive: str | None) -> None:
     frame = pd.DataFrame({"g": ["a", "b"], "y": labels[:1] * 2, "p": labels[1:] * 2, "loss": [2.0, 0.5]})
-    asked: dict[str, Any] = {"by": ["g"], "metrics": [RARE], "y_true": "y", "y_pred": "p", "loss": "loss", "positive": positive}
+    asked: dict[str, Any] = {
+        "by": ["g"],
+        "metrics": [RARE],
+        "y_true": "y",
+        "y_pred": "p",
+        "loss": "loss",
+        "positive": positive,
+    }
     assert tallied(frame, asked)["estimate"].values.ravel().tolist() == [1.0, 0.0]
     assert tallied(frame, asked | {"metrics": ["acc"]})["estimate"].values.ravel().tolist() == [0.0, 0.0]

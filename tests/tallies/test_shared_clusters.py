@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,8 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.correlated_errors import log_density
 from bayesgroups.tallies.cluster_covariance import (
+    correlation_between,
+    pooled_covariance,
     residual_table,
     robust_covariance,
     two_way_covariance,
@@ -86,13 +89,74 @@ def test_a_sum_with_negative_variances_is_mended() -> None:
     np.testing.assert_allclose(values, [0.0, 1.5], atol=1e-12)
 
 
-def test_few_clusters_have_one_correlation_and_the_variances_of_today() -> None:
+def test_few_clusters_have_pooled_correlations_and_the_variances_of_today() -> None:
     plain, shared = tallied(MATCHED, shared_clusters="ignore"), tallied(MATCHED)
     np.testing.assert_allclose(shared["sampling_variance"], plain["sampling_variance"], rtol=1e-12)
     V = shared["sampling_covariance"].values[0]
-    assert (V > 0).all()
     assert np.linalg.eigvalsh(V)[0] > 0
-    assert V[0, 1] == pytest.approx(plain["pooled_variance"].item() * plain["icc"].item() * 10 * 4 / 20**2)
+    sums, weights = (
+        MATCHED.pivot_table(index="template", columns="group", values="score", aggfunc=how, fill_value=0).to_numpy(
+            dtype=float
+        )
+        for how in ("sum", "size")
+    )
+    residuals = sums - weights * (sums.sum(axis=0) / weights.sum(axis=0))
+    crossed = bound = 0.0
+    for a, b in itertools.combinations(range(3), 2):
+        n = weights[:, [a, b]].sum(axis=0)
+        product = weights[:, a] * weights[:, b]
+        crossed += residuals[:, a] @ residuals[:, b]
+        bound += (product * (1 - weights[:, a] / n[0] - weights[:, b] / n[1])).sum() + product.sum() ** 2 / n.prod()
+    covariance = min(crossed / bound, plain["pooled_variance"].item() * plain["icc"].item())
+    assert V[0, 1] == pytest.approx(
+        covariance * (weights[:, 0] * weights[:, 1]).sum() / weights[:, :2].sum(axis=0).prod()
+    )
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 19])
+def test_few_matched_clusters_have_the_standard_error_of_the_paired_t_test(clusters: int) -> None:
+    rows = matched(clusters, groups="ab")
+    answer = bg.contrasts(tallied(rows), "a", scale="difference").isel(metric=0, contrast=0)
+    wide = rows.pivot_table(index="template", columns="group", values="score")
+    paired = float((wide["b"] - wide["a"]).std(ddof=1) / np.sqrt(clusters))
+    assert float(answer["std_error"].sel(approach="frequentist").squeeze()) == pytest.approx(paired, rel=1e-9)
+
+
+def test_rows_that_are_alike_within_subgroups_alone_have_differences_as_uncertain_as_they_are() -> None:
+    """Effects of template and group together, none of templates: a correlation within subgroups says nothing of that between."""
+    rng = np.random.default_rng(3)
+    variances, estimates = [], []
+    for _ in range(60):
+        effects = rng.normal(size=(3, 10))
+        rows = pd.DataFrame(
+            [(group, template, effects[group, template] + 0.3 * rng.normal())
+             for group, template, _ in itertools.product(range(3), range(10), range(5))],
+            columns=["group", "template", "score"],
+        )  # fmt: skip
+        tally = tallied(rows)
+        V = tally.get("sampling_covariance", xr.DataArray([np.diag(tally["sampling_variance"].values[0])])).values[0]
+        variances.append(V[0, 0] + V[1, 1] - 2 * V[0, 1])
+        estimates.append(float(tally["estimate"].values[0] @ [1, -1, 0]))
+    assert np.mean(variances) == pytest.approx(0.2 + 0.3**2 * 2 / 50, rel=0.1)
+    assert np.std(estimates) == pytest.approx(np.sqrt(np.mean(variances)), rel=0.3)
+
+
+def test_clusters_that_tell_nothing_of_a_correlation_have_none() -> None:
+    """No two subgroups share two clusters, or nothing varies."""
+    one = np.array([[2.0, 3.0]])
+    assert correlation_between(np.array([[0.4, -0.4]]), one, 1.0) == 0
+    assert correlation_between(np.zeros((3, 2)), np.ones((3, 2)), 0.0) == 0
+
+
+@pytest.mark.parametrize("between", [-1.0, -0.2, 0.3, 2.0])
+def test_no_contrast_has_a_negative_variance(between: float) -> None:
+    weights = np.array([[1.0, 2, 3], [4, 0, 1], [1, 1, 0]])
+    V = pooled_covariance(weights, weights.sum(axis=0), 1.0, 0.4, between)
+    values = np.linalg.eigvalsh(V)
+    assert values[0] > -1e-12
+    np.testing.assert_allclose(
+        np.diagonal(V), np.diagonal(pooled_covariance(weights, weights.sum(axis=0), 1.0, 0.4, 0.0))
+    )
 
 
 def test_many_clusters_speak_for_themselves() -> None:
