@@ -11,6 +11,7 @@ from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import SchemaError
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.participation import participants
 
 
@@ -18,17 +19,18 @@ from bayesgroups.tallies.participation import participants
 class Estimates:
     """Estimates of one metric with their sampling variances; arrays (subgroup,) of the subgroups that are used.
 
-    ``count`` are effective denominators, infinite for published estimates; ``v`` is the unbiased estimate of the sampling
-    variance from the subgroup's own rows, ``pooled`` that from the pooled row variance, which stands for ``v`` too where a
-    second row is lacking (``rests_on_pooling``). ``resampled`` is the variance that resampling the rows adds, denominators
-    kept. ``used`` is over all subgroups of the tally, ``left_out`` the labels of the others with reasons, ``binomial``
-    tells of a rate of independent rows.
+    ``count`` are effective denominators, infinite for published estimates, and ``denominators`` the rows or weights
+    themselves; ``v`` is the unbiased estimate of the sampling variance from the subgroup's own rows, ``pooled`` that from
+    the pooled row variance, which stands for ``v`` too where a second row is lacking (``rests_on_pooling``). ``resampled``
+    is the variance that resampling the rows adds, denominators kept. ``used`` is over all subgroups of the tally,
+    ``left_out`` the labels of the others with reasons, ``binomial`` tells of a rate of independent rows.
     """
 
     metric: str
     kind: str
     y: FloatArray
     count: FloatArray
+    denominators: FloatArray
     v: FloatArray
     pooled: FloatArray
     resampled: FloatArray
@@ -74,6 +76,7 @@ def read_estimates(tally: xr.Dataset, position: int) -> Estimates:
         kind=kind,
         y=y[used],
         count=count[used],
+        denominators=denominators(metric)[used],
         v=v[used],
         pooled=pooled[used],
         resampled=resampled[used],

@@ -12,6 +12,7 @@ import xarray as xr
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.report.draw_blocks import blocks
+from bayesgroups.tallies.denominators import denominators
 
 Origin = Literal["tally", "posterior", "bootstrap"]
 """Where values come from."""
@@ -87,6 +88,11 @@ class Values:
         return np.isin(self.labels, self.table["cell"].values if "cell" in self.table.dims else self.labels)
 
     @cached_property
+    def denominators(self) -> FloatArray:
+        """Rows behind the estimates (subgroup,), or their weights; NaN for published estimates."""
+        return denominators(self.table)
+
+    @cached_property
     def complete(self) -> BoolArray:
         """Draws (draw,) with a value in every subgroup that takes part; of a tally the estimates are the one draw."""
         y, used = self._drawn, self.included
@@ -109,7 +115,7 @@ class Values:
 
         0 for imputed subgroups; NaN for all where every one of them is imputed, so that nothing is known of their shares.
         """
-        count = self.sample.count[self.included]
+        count = self.denominators[self.included]
         observed = self.status[self.included] != "imputed"
         if not observed.any():
             return np.full(count.shape, np.nan)

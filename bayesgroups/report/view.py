@@ -21,6 +21,7 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.overlap import overlaps
 from bayesgroups.report.schema import check
+from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.labels import shown_labels, shown_left_out
 
 Order = Literal["tally", "size", "estimate"]
@@ -343,7 +344,7 @@ def _overall(report: xr.DataTree, metric: str, facts: xr.Dataset) -> tuple[float
             return centre, "the target population" if overlaps(report) else "overall (posterior mean)"
     if overlaps(report):
         return float(facts["estimate"].values[0]), "the target population"
-    weight, estimate = _floats(facts["count"]), _floats(facts["estimate"])
+    weight, estimate = denominators(report["constant_data"].to_dataset().sel(metric=metric)), _floats(facts["estimate"])
     if not np.isfinite(weight).any():
         weight = np.ones_like(estimate)
     used = np.isfinite(estimate) & (weight > 0)

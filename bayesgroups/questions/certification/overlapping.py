@@ -18,6 +18,7 @@ from bayesgroups.questions.subgroup_values import Values
 from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.tallies import add_tallies
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.participation import Imputed
 from bayesgroups.tallies.subgroups import attributes_of, label
 
@@ -170,7 +171,7 @@ def open_table(
             raise InputError(
                 f"metric {str(name)!r}: that of a margin is no mean of its intersections, so draws do not add up"
             )
-        weights, drawn = cells["count"].values[i], opened.draws.isel(metric=i).values
+        weights, drawn = denominators(cells.isel(metric=i)), opened.draws.isel(metric=i).values
         draws.append(weighted_means(drawn.reshape(-1, drawn.shape[-1]), weights, members))
         estimates.append(weighted_means(opened.estimates[i], weights, members))
     mu = xr.DataArray(np.stack(draws), dims=("metric", "draw", "subgroup"))

@@ -241,7 +241,7 @@ def _weighted(
     values: Values, comparisons: Sequence[Comparison], people: FloatArray | None, across: Across,
     before: tuple[Values, Weighted] | None,
 ) -> Weighted:  # fmt: skip
-    """Weights of the comparisons of one metric, by the rows that count or by people; those ``before`` where cells are the same."""
+    """Weights of the comparisons of one metric, by their denominators or by people; those ``before`` where cells are the same."""
     if before is not None and _same_cells(before[0], values):
         return before[1]
     if across == "mantel_haenszel" and values.kind != "rate":
@@ -261,7 +261,7 @@ def _weighted(
             f"{rows.sum():g} rows); give the number of those people, with a metric of all rows, or leave population= out"
         )
     published = values.kind == "estimate"
-    weights = count if people is None else people
+    weights = np.nan_to_num(values.denominators) if people is None else people
     return weigh(
         comparisons, weights, np.where(np.isfinite(values.table["estimate"].values), np.inf, 0.0) if published else count,
         values.included, additive=additive or (published and people is not None),
@@ -276,6 +276,7 @@ def _same_cells(first: Values, second: Values) -> bool:
         for before, now in (
             (first.included, second.included),
             (first.sample.count, second.sample.count),
+            (first.denominators, second.denominators),
             (first.table["rows"].values, second.table["rows"].values),
             (first.table["estimate"].values, second.table["estimate"].values),
         )

@@ -150,7 +150,7 @@ def _metric(
     }
     method, kind = "", ""
     for places in tables.values():
-        count = np.nan_to_num(values.sample.count[places])
+        count = np.nan_to_num(values.denominators[places])
         share = count / max(count.sum(), 1.0)
         kept = values.included[places] & (share >= smallest_share)
         weighted = _against_best(len(values.included), places, kept)

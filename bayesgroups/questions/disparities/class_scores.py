@@ -11,6 +11,7 @@ import xarray as xr
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.values import Using, open_source
+from bayesgroups.tallies.denominators import denominators
 
 ClassMetric = Literal["tpr", "fnr", "tnr", "fpr", "ppv", "fdr", "npv", "for", "f1", "sel", "acc"]
 _CELLS = ("subgroup", "label", "predicted")
@@ -130,6 +131,7 @@ def class_scores(
         raise InputError(
             f"no metric {metric}[...] of a class; there are {sorted(names)}; tally metrics=['{metric}[label]']"
         )
-    chosen = values.sel(metric=list(labels)).assign_coords(count=tally["count"].sel(metric=list(labels)))
+    behind = np.stack([denominators(tally.sel(metric=name)) for name in labels])
+    chosen = values.sel(metric=list(labels)).assign_coords(count=(("metric", "subgroup"), behind))
     named = chosen.assign_coords(metric=list(labels.values())).rename(metric="label")
     return named.transpose(..., "label", "subgroup").rename(metric)

@@ -173,7 +173,7 @@ def disparity(
         if not used[-1] or not values.complete.any():
             notes[:, j] = "no subgroup has an estimate" if not used[-1] else "no draw has a value in all subgroups"
             continue
-        weight = _weight(values.sample.count[values.included], weights)
+        weight = _weight(values.denominators[values.included], weights)
         settings = Settings(weight, values.sign > 0, alpha, smoothing)
         incomplete = int((~values.complete).sum())
         for i, name in enumerate(chosen):
@@ -284,7 +284,7 @@ def _compare(
     estimates = read_estimates(opened.tally, position)
     if not len(estimates.y):
         return
-    settings = replace(settings, weights=_weight(estimates.count, weights))
+    settings = replace(settings, weights=_weight(estimates.denominators, weights))
     for i, name in enumerate(chosen):
         if is_field_measure(name):
             continue

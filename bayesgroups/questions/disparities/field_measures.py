@@ -121,7 +121,7 @@ def field_under_equality(
         estimates = read_estimates(tally, position)
         if not len(estimates.y):
             return Equality(float("nan"), float("nan"))
-        shares = estimates.count / estimates.count.sum()
+        shares = estimates.denominators / estimates.denominators.sum()
         for y, parts in ((estimates.y, seen), (if_equal(estimates, rng, draws), drawn)):
             parts.append(rate_disparity(y, shares, ratio=is_ratio(name), method=method))
     value = float(combine(seen, ratio=is_ratio(name), agg=agg))

@@ -15,6 +15,7 @@ from bayesgroups.errors import InputError, near_misses
 from bayesgroups.models.shared.area_design import area_design, check_rank
 from bayesgroups.questions.contrasts.cells import cells_of, population_of
 from bayesgroups.questions.maihda import mean_models, rate_models
+from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.subgroups import attributes_of
 
 Method = Literal["reml", "ml"]
@@ -115,7 +116,8 @@ def strata_of(
         check_rank(area_design(tally, named), used, metric)
     except ValueError as problem:  # what models share knows nothing of the errors of the package
         raise InputError(f"maihda: {problem}") from problem
-    weight = (np.ones(len(count)) if weights == "strata" else count) if people is None else people
+    rows = np.nan_to_num(denominators(tally.isel(metric=0)))
+    weight = (np.ones(len(count)) if weights == "strata" else rows) if people is None else people
     columns = area_design(tally, named).with_intercept
     if people is not None and np.linalg.matrix_rank(columns[(people > 0) & used]) < columns.shape[1]:
         raise InputError(

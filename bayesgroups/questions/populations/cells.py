@@ -12,6 +12,7 @@ from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
 from bayesgroups.frequentist.intervals.proportions import wilson
 from bayesgroups.questions.sampling_variances import covariance_of
+from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.subgroups import attributes_of
 
 
@@ -96,20 +97,19 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
     covariance = covariance_of(table, np.isfinite(estimate))
     if covariance is not None:
         variance, freedom = np.diagonal(covariance), table["cluster_count"].values - 1.0
-    weighted = "weight" in table.data_vars
     return Cells(
         metric=str(table["metric"].values),
         kind=kind,
         labels=np.asarray(table["subgroup"].values).astype(str),
         columns={name: np.asarray(tally[name].values).astype(str) for name in attributes_of(tally)},
         rows=np.asarray(table["rows"].values, dtype=np.float64),
-        weight=np.asarray(table["weight"].values if weighted else count, dtype=np.float64),
+        weight=denominators(table),
         count=np.where(np.isfinite(count), count, 0.0),
         estimate=estimate,
         variance=variance,
         freedom=freedom,
         range=(float(table["range_lower"]), float(table["range_upper"])),
-        weighted=weighted,
+        weighted="weight" in table.data_vars,
         clustered=clustered,
         covariance=covariance,
     )

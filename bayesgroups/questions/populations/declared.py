@@ -15,6 +15,7 @@ from bayesgroups.data.frames import open_rows
 from bayesgroups.data.texts import level_text
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.tallies.assembly import SCHEMA
+from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.subgroups import attributes_of
 
 COUNT, WEIGHT = "count", "weight"
@@ -134,7 +135,7 @@ def read_tally(population: xr.Dataset, columns: Mapping[str, TextArray], by: Seq
                 f"({near_misses(metric, map(str, population['metric'].values))}); tally it there too"
             )
         table = population.sel(metric=metric)
-        size, count = table["weight" if weighted else "count"].values, table["count"].values
+        size, count = denominators(table), table["count"].values
     elif weighted:
         table = population.isel(metric=int(np.argmax(population["weight"].sum("subgroup").values)))
         size, count = table["weight"].values, table["count"].values

@@ -11,6 +11,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.forwarding import renamed_keyword
 from bayesgroups.questions.values import Source, Using, check_using, open_source
 from bayesgroups.report.schema import check
+from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.participation import Imputed, check_imputed, participants
 
 
@@ -119,7 +120,8 @@ def _values(opened: Source) -> tuple[xr.DataArray, str]:
     """Draws of the metrics, NaN where a subgroup takes no part, and who does not."""
     tally, mu = opened.tally, opened.draws
     assert mu is not None, "a tally was refused"
-    mu = mu.assign_coords(count=tally["count"].variable, rows=tally["rows"].variable)
+    behind = np.stack([denominators(tally.isel(metric=i)) for i in range(tally.sizes["metric"])])
+    mu = mu.assign_coords(count=(("metric", "subgroup"), behind), rows=tally["rows"].variable)
     answered = np.isfinite(mu.values).any(axis=(0, 1))
     sides = [participants(tally.isel(metric=i), answered[i], opened.imputed) for i in range(tally.sizes["metric"])]
     included = xr.DataArray(np.stack([side.included for side in sides]), dims=("metric", "subgroup"))

@@ -22,7 +22,7 @@ def population(context: Context) -> dict[str, Any]:
     """Picture and table of the targets of a metric of a poststratified report."""
     table = context.report["estimates"].to_dataset().sel(metric=context.name)
     facts = context.tally.sel(metric=context.name)
-    everybody, rows = float(table["population"].values[0]), float(facts["count"].values[0])
+    everybody, rows = float(table["population"].values[0]), float(facts["rows"].values[0])
     lines = []
     for i, label in enumerate(context.reading.subgroups):
         share = float(table["imputed_share"].values[i])
@@ -30,7 +30,7 @@ def population(context: Context) -> dict[str, Any]:
             {
                 "label": label,
                 "people": _share(float(table["population"].values[i]), everybody),
-                "rows": _share(float(facts["count"].values[i]), rows),
+                "rows": _share(float(facts["rows"].values[i]), rows),
                 "empty": f"{100 * share:.1f}%" if np.isfinite(share) else "–",
                 "sample": context.text(float(table["sample_estimate"].values[i])),
                 "weighted": context.text(float(context.reading.bayesian.estimate[i])),
