@@ -25,7 +25,7 @@ from bayesgroups.tallies.clusters import Cells
 
 SharedClusters = Literal["ignore", "covariance"]
 MIN_CLUSTERS = 20
-"""Clusters of a subgroup below which residuals are too few for a covariance of their own, and correlations are pooled."""
+"""Clusters of a subgroup below which their residuals are too few for a variance of their own, and what is pooled is taken."""
 SETTING = "shared_clusters"
 
 

@@ -13,6 +13,7 @@ from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
 from bayesgroups.frequentist.intervals.proportions import wilson
 from bayesgroups.questions.sampling_variances import covariance_of
 from bayesgroups.tallies.denominators import denominators
+from bayesgroups.tallies.shared_clusters import MIN_CLUSTERS
 from bayesgroups.tallies.subgroups import attributes_of
 
 
@@ -20,9 +21,10 @@ from bayesgroups.tallies.subgroups import attributes_of
 class Cells:
     """One metric in the cells (cell,) of a tally; NaN where there are no rows.
 
-    ``weight`` are sums of the weights of rows (their number without weights) and ``count`` effective rows. ``variance`` is the
-    unbiased variance of ``estimate`` from the cell's own rows, or clusters, and from the pooled row variance where a second row
-    is lacking; ``freedom`` are its degrees of freedom, infinite where it is known. ``columns`` are levels of attributes.
+    ``weight`` are sums of the weights of rows (their number without weights) and ``count`` effective rows. ``variance`` is
+    the unbiased variance of ``estimate`` from the cell's own rows, or its own clusters where they are 20, and from the
+    pooled row variance where a second row is lacking or clusters are fewer; ``freedom`` are its degrees of freedom,
+    infinite where it is known. ``columns`` are levels of attributes.
     """
 
     metric: str
@@ -92,8 +94,8 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
         freedom = np.where(alone, freedom_pooled if freedom_pooled > 0 else np.inf, count - 1)
         if clustered:
             robust, clusters = table["cluster_robust_variance"].values, table["cluster_count"].values
-            variance = np.where(np.isfinite(robust), robust, pooled)
-            freedom = np.where(np.isfinite(robust), clusters - 1, freedom)
+            many = np.isfinite(robust) & (clusters >= MIN_CLUSTERS)
+            variance, freedom = np.where(many, robust, pooled), np.where(many, clusters - 1, freedom_pooled)
     covariance = covariance_of(table, np.isfinite(estimate))
     if covariance is not None:
         variance, freedom = np.diagonal(covariance), table["cluster_count"].values - 1.0

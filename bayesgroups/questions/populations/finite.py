@@ -37,6 +37,15 @@ def check_exact(cells: Cells) -> None:
         )
 
 
+def check_survey(cells: Cells) -> None:
+    """Refusal of the factor of simple random samples where rows have weights or come in clusters."""
+    if cells.weighted or cells.clustered:
+        raise InputError(
+            f"variance='survey': metric {cells.metric!r} has weighted or clustered rows, and the factor is that of a simple random "
+            "sample; leave variance out"
+        )
+
+
 def check_finite(cells: Cells, size: FloatArray, whole: bool, split: BoolArray) -> None:
     """Refusal of a finite population without sizes in people, smaller than its sample, or of rows that are no people."""
     if not whole:

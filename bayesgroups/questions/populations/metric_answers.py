@@ -13,7 +13,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.questions.populations.cells import Cells, read_cells
 from bayesgroups.questions.populations.conditional import Confusion, check_counted, counted_by, read_confusion
 from bayesgroups.questions.populations.draws import benchmarked_draws, everybody_values, ratio_draws, weighted_draws
-from bayesgroups.questions.populations.finite import check_exact, check_finite
+from bayesgroups.questions.populations.finite import check_exact, check_finite, check_survey
 from bayesgroups.questions.populations.frequentist_side import Side
 from bayesgroups.questions.populations.plan import Plan, totals_of
 from bayesgroups.questions.populations.prevalence import turned
@@ -47,6 +47,8 @@ def _prepared(
     people = people and not by_prevalence
     if plan.interval == "exact":
         check_exact(cells)
+    if plan.variance == "survey":
+        check_survey(cells)
     drawn = report is None or "posterior" not in report.children or "cell_share" in report["posterior"].data_vars
     exact = people and confusion is not None and drawn
     if (not rows or cells.kind in ("f1", "auc")) and not by_prevalence:

@@ -66,7 +66,8 @@ def poststratify(
     benchmark_scale : {"logit", "ratio", "difference", "variance"}
         Direction in which they are moved: alike in log odds (rates), in proportion, alike, or the imprecise most.
     variance : {"cells", "survey"}
-        Frequentist variance: unbiased given the rows of each cell, or with one factor n / (n - 1) as survey packages have it.
+        Frequentist variance: unbiased given the rows of each cell, or with one factor n / (n - 1) as survey packages have it,
+        of rows that have neither weights nor clusters.
     interval : {"wilson", "mid_p", "score", "exact"}
         Frequentist limits of rates. Wilson's limits of the cells put together, for rows enough; ``mid_p``, mid-p limits of the
         cells put together, which hold with few rows and at rare rates too; ``score``, of a test of the weighted sum itself; or

@@ -137,6 +137,8 @@ class Target:
             lower = estimate - np.sqrt(ratio * (estimate - low) ** 2 + more)
             upper = estimate + np.sqrt(ratio * (high - estimate) ** 2 + more)
             limits = Interval(lower, upper)
+            if error == 0 and not self.side.plan.finite:  # rows that agree in every cell are no certainty
+                error = float(np.sqrt(self._sum_variance(cells.spread)))
             saturated = bool(np.isin(cells.values[used], (0.0, 1.0)).all()) and len(np.unique(cells.values[used])) == 1
             census = self.side.plan.finite and bool(lower[-1] == upper[-1])
             flag = ("saturated", "all rows agree") if saturated and not census else ("ok", "")

@@ -164,8 +164,27 @@ def test_clusters_in_several_cells_are_noted() -> None:
     target = bg.poststratify(tally, POPULATION)
     assert "clusters are in several cells" in target.attrs["notes"]
     weights = np.array([4421, 755, 1018]) / 6194
-    expected = np.sqrt((weights**2 * tally["cluster_robust_variance"].values[0]).sum())
+    expected = np.sqrt((weights**2 * tally["sampling_variance"].values[0]).sum())
     np.testing.assert_allclose(float(frequentist(target)["std_error"]), expected, rtol=1e-12)
+
+
+def test_cells_of_many_clusters_have_their_own_variance_and_others_the_pooled_one() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"type": np.repeat(list("EHM"), [100, 100, 30]), "c": np.repeat(np.arange(46), 5)})
+    frame["y"] = (rng.random(230) < np.repeat(rng.random(46), 5)).astype(int)
+    tally = bg.tally(frame, ["type"], ["correct"], correct="y", cluster="c")
+    robust, pooled = tally["cluster_robust_variance"].values[0], tally["sampling_variance"].values[0]
+    wanted = np.sqrt(np.array([4421, 755, 1018]) ** 2 @ np.where([True, True, False], robust, pooled)) / 6194
+    found = frequentist(bg.poststratify(tally, POPULATION))["std_error"]
+    np.testing.assert_allclose(float(found), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("cluster", [None, "c"])
+def test_rows_that_agree_in_every_cell_have_an_error(cluster: str | None) -> None:
+    frame = pd.DataFrame({"type": list("EEHHM"), "y": [1, 1, 0, 0, 1], "c": [1, 1, 2, 2, 3]})
+    tally = bg.tally(frame, ["type"], ["correct"], correct="y", cluster=cluster)
+    table = frequentist(bg.poststratify(tally, POPULATION))
+    assert float(table["std_error"]) > 0.05
 
 
 def test_ratios_have_bounds_where_cells_have_no_rows() -> None:

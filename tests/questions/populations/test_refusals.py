@@ -154,6 +154,10 @@ def test_finite_populations_need_plain_rows_and_undivided_cells() -> None:
     weighted = bg.tally(frame, ["type"], ["correct"], correct="right", weights="w")
     with pytest.raises(bg.InputError, match="metric 'correct' has weighted or clustered rows"):
         bg.poststratify(weighted, POPULATION, finite=True)
+    with pytest.raises(
+        bg.InputError, match="variance='survey': metric 'correct' has weighted or clustered rows, and the factor"
+    ):
+        bg.poststratify(weighted, POPULATION, variance="survey")
     estimates = bg.tally_from_estimates([0.1, 0.2, 0.3], [0.1] * 3, SCHOOLS)
     with pytest.raises(bg.InputError, match="is of kind 'estimate'; expected a rate or a mean"):
         bg.poststratify(estimates, POPULATION, finite=True)
