@@ -14,7 +14,7 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 import bayesgroups as bg
-from bayesgroups.estimators import ESTIMATORS, estimate, likelihood_groups
+from bayesgroups.estimators import ESTIMATORS, likelihood_groups, sampled_fits
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.groups import Group
 from bayesgroups.inference import nuts
@@ -389,4 +389,4 @@ def test_nuts_and_the_exact_engine_have_the_same_log_likelihood(word: str) -> No
 
 
 def test_the_engine_is_asked_for_no_more_than_a_report_can_hold() -> None:
-    assert estimate._numbers(bg.PartialPooling().model(COUNTS)) == 4000 * 8
+    assert sampled_fits._numbers(bg.PartialPooling().model(COUNTS)) == 4000 * 8

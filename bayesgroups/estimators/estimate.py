@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from traceback import walk_tb
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -21,10 +18,12 @@ from bayesgroups.estimators.descriptions import describe
 from bayesgroups.estimators.exact_fits import exact_fits
 from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_groups
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
+from bayesgroups.estimators.model_errors import errors_of_models
 from bayesgroups.estimators.named import class_to_write
+from bayesgroups.estimators.sampled_fits import DRAWS, sampled_fit
 from bayesgroups.estimators.shared_clusters import covariance_notes
 from bayesgroups.inference.degenerate import imputed_without_limits, variance_check, without_limits
-from bayesgroups.report.diagnostics import Check, nuts_checks, only_too_few_draws, usable
+from bayesgroups.report.diagnostics import Check, usable
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.report.schema import assemble, check_names
@@ -32,16 +31,8 @@ from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.notes import binary_notes
 
-if TYPE_CHECKING:
-    import pymc as pm
-
-    from bayesgroups.inference.nuts import Backend
-
 Inference = Literal["auto", "collapsed", "nuts", "nuts_jax"]
 Progress = Callable[[str, int, int], None]
-
-DRAWS = 1000
-"""Draws per chain."""
 
 
 @checked_keywords
@@ -108,7 +99,7 @@ def estimate(
     large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     notes: list[str] = covariance_notes(tally, estimator)
-    with _errors_of_models(), one_thread_of_linear_algebra():
+    with errors_of_models(), one_thread_of_linear_algebra():
         reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
@@ -210,7 +201,7 @@ def _fit(
     """Fit one metric, falling back where asked and needed; the next of the exact posteriors is its own."""
     name = ", ".join(str(metric) for metric in tally["metric"].values)
     if inference in ("auto", "collapsed"):
-        with _errors_of_models():
+        with errors_of_models():
             exact = next(exact_posteriors)
         if exact is not None and (usable(exact.checks) or inference == "collapsed"):
             return exact
@@ -219,83 +210,16 @@ def _fit(
             raise InputError(
                 f"{estimator.word} has no exact engine for metric {name!r}{why}; use inference='auto' or 'nuts'"
             )
-        why = (
-            "there is no exact engine for these settings"
-            if exact is None
-            else "the exact engine did not pass its checks"
+        missing = "there is no exact engine for these settings"
+        return sampled_fit(
+            tally,
+            estimator,
+            seed,
+            "default",
+            missing if exact is None else "the exact engine did not pass its checks",
+            notes,
         )
-        notes.append(f"{name}: {why}, so NUTS was run")
-    backend: Backend = "jax" if inference == "nuts_jax" else "default"
-    run = partial(_nuts, tally, estimator, seed, backend)
-    fit, remark = _extended(partial(run, target_accept=0.9))
-    if not usable(fit.checks) and not only_too_few_draws(fit.checks):
-        notes.append(f"{name}: NUTS was repeated with smaller steps")
-        fit, remark = _extended(partial(run, target_accept=0.99, tune=2000))
-    if remark:
-        notes.append(f"{name}: {remark}")
-    return fit
-
-
-def _extended(run: Callable[..., Posterior]) -> tuple[Posterior, str]:
-    """Sample, and where only effective sample sizes fall short sample longer; the fit, and what was done."""
-    from bayesgroups.inference.nuts import EXTENSIONS
-
-    fit, remark = run(), ""
-    for times in EXTENSIONS:
-        if not only_too_few_draws(fit.checks):
-            break
-        fit = run(thin=times)
-        remark = (
-            f"too few draws were effective, so NUTS drew {times * DRAWS} per chain, of which one in {times} was kept"
-        )
-    return fit, remark
-
-
-@contextmanager
-def _errors_of_models() -> Iterator[None]:
-    """Errors of `bayesgroups.models`, which knows nothing of this package, as an `InputError`."""
-    try:
-        yield
-    except ValueError as problem:
-        modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(problem.__traceback__)]
-        if isinstance(problem, InputError) or not any(name.startswith("bayesgroups.models.") for name in modules):
-            raise
-        raise InputError(str(problem)) from problem
-
-
-def _nuts(
-    tally: xr.Dataset, estimator: Estimator, seed: int, backend: Backend, *, target_accept: float, tune: int = 1000,
-    thin: int = 1,
-) -> Posterior:  # fmt: skip
-    from bayesgroups.inference import nuts
-
-    with _errors_of_models():
-        model = estimator.model(tally)
-    tree = nuts.sample(
-        model, seed=seed, draws=DRAWS, tune=tune, chains=CHAINS, target_accept=target_accept,
-        backend=backend, thin=thin, log_likelihood=estimator.hides_parameters and not too_large(_numbers(model)),
-    )  # fmt: skip
-    draws = tree["posterior"].to_dataset().drop_vars("alpha", errors="ignore")
-    stats = tree["sample_stats"].to_dataset()
-    shared = [variable for variable in ("diverging", "energy", "step_size", "n_steps") if variable in stats]
-    stats = _of_kept_draws(stats[shared], thin).expand_dims(metric=tally["metric"].values, axis=-1)
-    observed = {name: tree[name].to_dataset() for name in ("observed_data", "log_likelihood") if name in tree.children}
-    names = [str(metric) for metric in tally["metric"].values]
-    checks = tuple(check for name in names for check in nuts_checks(tree, name))
-    return Posterior(draws, checks, "nuts_jax" if backend == "jax" else "nuts", stats, observed=observed)
-
-
-def _numbers(model: pm.Model) -> int:
-    """Size of the log likelihood of all draws."""
-    return CHAINS * DRAWS * sum(int(np.prod(model.rvs_to_values[node].shape.eval())) for node in model.observed_RVs)
-
-
-def _of_kept_draws(stats: xr.Dataset, thin: int) -> xr.Dataset:
-    """Statistics of the draws that are kept; a divergence before one of them counts as its own. ``thinning``: one in so many."""
-    kept = stats.isel(draw=slice(thin - 1, None, thin))
-    if "diverging" in stats and thin > 1:
-        kept["diverging"] = stats["diverging"].coarsen(draw=thin).max().astype(bool).assign_coords(kept.coords)
-    return kept.assign_coords(draw=np.arange(kept.sizes["draw"])).assign(thinning=np.int64(thin))
+    return sampled_fit(tally, estimator, seed, "jax" if inference == "nuts_jax" else "default", "", notes)
 
 
 def _nothing(tally: xr.Dataset) -> Posterior:

@@ -12,8 +12,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.estimators import PartialPooling
-from bayesgroups.estimators import estimate as estimation
+from bayesgroups.estimators import PartialPooling, sampled_fits
 from bayesgroups.report.diagnostics import at_least, at_most
 from bayesgroups.report.posterior import Posterior
 
@@ -130,11 +129,11 @@ def test_a_failed_check_makes_a_report_unusable_and_strict_raises() -> None:
         bg.estimate(counts(), Broken(), seed=1, inference="collapsed", strict=True)
 
 
-def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     asked: list[float] = []
 
     def nuts(
-        tally: xr.Dataset, estimator: Any, seed: int, _: str, *, target_accept: float, tune: int = 1000
+        _: Any, tally: xr.Dataset, estimator: Any, seed: int, backend: str, *, target_accept: float, tune: int = 1000
     ) -> Posterior:
         asked.append(target_accept)
         value = 1.5 if target_accept < 0.95 else 1.0
@@ -142,8 +141,15 @@ def test_auto_falls_back_to_nuts_and_says_so(monkeypatch: pytest.MonkeyPatch) ->
         assert exact is not None
         return Posterior(exact.draws, (at_most("R-hat", "fnr", value, 1.01, "the largest R-hat"),), "nuts")
 
-    monkeypatch.setattr(estimation, "_nuts", nuts)
-    report = bg.estimate(counts(), Broken(), seed=1)
+    monkeypatch.setattr(sampled_fits, "_nuts", nuts)
+    with caplog.at_level("INFO", logger="bayesgroups"):
+        report = bg.estimate(counts(), Broken(), seed=1)
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        (
+            "WARNING",
+            "fnr: the exact engine did not pass its checks, so it is sampled by NUTS, which takes about half a minute",
+        )
+    ]
     assert asked == [0.9, 0.99]
     assert (report.attrs["inference"], report.attrs["usable"]) == ("nuts", 1)
     assert "the exact engine did not pass its checks, so NUTS was run" in report.attrs["notes"]
@@ -184,6 +190,7 @@ def test_nuts_samples_longer_where_only_effective_draws_are_missing(
     said: list[str],
     usable: int,
     monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     calls: list[tuple[float, int]] = []
 
@@ -191,8 +198,12 @@ def test_nuts_samples_longer_where_only_effective_draws_are_missing(
         calls.append((target_accept, thin))
         return sampled(**fits[len(calls) - 1])
 
-    monkeypatch.setattr(estimation, "_nuts", nuts)
-    report = bg.estimate(counts(), PartialPooling(), seed=1, inference="nuts")
+    monkeypatch.setattr(sampled_fits, "_nuts", nuts)
+    with caplog.at_level("INFO", logger="bayesgroups"):
+        report = bg.estimate(counts(), PartialPooling(), seed=1, inference="nuts")
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("INFO", "fnr: it is sampled by NUTS, which takes about half a minute")
+    ]
     assert calls == asked
     assert report.attrs["usable"] == usable
     notes = json.loads(report.attrs["notes"])
@@ -218,10 +229,12 @@ def test_a_longer_run_keeps_the_size_of_the_report_and_its_divergences(monkeypat
         )
 
     monkeypatch.setattr("bayesgroups.inference.nuts.sample", sample)
-    fit = estimation._nuts(counts(), PartialPooling(), 1, "default", target_accept=0.9, thin=3)
+    fit = sampled_fits._nuts(
+        PartialPooling().model(counts()), counts(), PartialPooling(), 1, "default", target_accept=0.9, thin=3
+    )
     stats = fit.sample_stats
     assert stats is not None
-    assert stats.sizes["draw"] == fit.draws.sizes["draw"] == estimation.DRAWS
+    assert stats.sizes["draw"] == fit.draws.sizes["draw"] == sampled_fits.DRAWS
     assert stats["thinning"].values.tolist() == [3]
     assert np.argwhere(stats["diverging"].values[:, :, 0]).tolist() == [[0, 1]]
     assert next(check for check in fit.checks if check.name == "divergences").value == 1
