@@ -122,7 +122,7 @@ def from_tally(weighted: Weighted, cells: CellEstimates, asked: Asked, rng: np.r
             error = np.sqrt((parts**2).sum(axis=1))
         answer["std_error"] = np.where(weighted.estimable & np.isfinite(error), error, np.nan)
         if asked.together:
-            together = simultaneous_critical_value(weighted, parts, asked.level, rng)
+            together = simultaneous_critical_value(weighted, parts, single.interval, asked.level, rng)
             band = of_tally.limits(weighted, cells, asked.scale, together, asked.choice, parts).interval
             answer |= {"lower_simultaneous": band.lower, "upper_simultaneous": band.upper}
             answer["p_value_adjusted"] = adjust(answer["p_value"], "holm")
