@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,6 +26,7 @@ NUMBERS = (
     "probability_best", "p_value", "p_value_adjusted", "may_be_best", "overlap_share", "imputed_share",
 )  # fmt: skip
 """Variables along the contrasts."""
+LIMITS = ("lower", "upper", "lower_simultaneous", "upper_simultaneous")
 OF_THRESHOLDS = ("probability_beyond", "p_value_threshold")
 """Variables along the contrasts and the thresholds."""
 NO_VALUE = "the contrast has no value: both sides are 0, or a side is at an end of the range"
@@ -36,7 +37,8 @@ NO_DRAWS = "no draw has a value"
 class Asked:
     """Settings of a question that every answer needs; ``best`` is true where the best subgroup is the reference.
 
-    ``thresholds`` (threshold,) are those of the scale, NaN where one belongs to another scale.
+    ``thresholds`` (threshold,) are those of the scale, NaN where one belongs to another scale; ``ends`` are the smallest and the
+    largest value that the metric can have.
     """
 
     scale: Scale
@@ -46,6 +48,7 @@ class Asked:
     together: bool
     best: bool
     choice: str = "auto"
+    ends: tuple[float, float] = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,7 @@ def from_draws(draws: FloatArray, weighted: Weighted, asked: Asked) -> Answer:
         clip = np.minimum if asked.sign > 0 else np.maximum
         answer[side] = clip(answer[side], equality(asked.scale))
     answer["probability_best" if asked.best else "probability_worse"] = summary.equal if asked.best else summary.worse
+    answer |= in_range(answer, weighted, asked)
     reason = np.where(weighted.estimable & np.isnan(summary.median), NO_DRAWS, weighted.reason)
     status = np.where(reason != "", "not estimable", np.where(weighted.imputed_share > 0, "imputed", "ok"))
     return Answer(answer, status, reason, np.full(status.shape, "equal_tailed"), summary.critical_value, "credible")
@@ -127,10 +131,27 @@ def from_tally(weighted: Weighted, cells: CellEstimates, asked: Asked, rng: np.r
             answer |= {"lower_simultaneous": band.lower, "upper_simultaneous": band.upper}
             answer["p_value_adjusted"] = adjust(answer["p_value"], "holm")
     answer |= {"estimate": single.estimate, "lower": single.interval.lower, "upper": single.interval.upper}
+    answer |= in_range(answer, weighted, asked)
     reason = np.where(weighted.estimable & np.isnan(single.estimate), NO_VALUE, weighted.reason)
     status = np.where(reason != "", "not estimable", "ok")
     kind = "simultaneous" if asked.best else "confidence"
     return Answer(answer, status, reason, single.method, together, kind)
+
+
+def in_range(numbers: Mapping[str, FloatArray], weighted: Weighted, asked: Asked) -> dict[str, FloatArray]:
+    """Limits of differences, none beyond what values of the metric allow: rates differ by 1 at most."""
+    if asked.scale != "difference":
+        return {}
+    weights = np.where(weighted.vector[:, None], weighted.coefficients, weighted.over - weighted.under)
+    up, down = (np.maximum(side, 0.0).sum(axis=1) for side in (weights, -weights))
+    if asked.best:  # of the others, one that has the weight of no cell here
+        up, down = np.ones_like(up), np.ones_like(down)
+    low, high = asked.ends
+    shift = np.where(weighted.number, weighted.value, 0.0)
+    with np.errstate(invalid="ignore"):  # no weight times no end
+        lowest = np.where(up > 0, up * low, 0.0) - np.where(down > 0, down * high, 0.0) - shift
+        highest = np.where(up > 0, up * high, 0.0) - np.where(down > 0, down * low, 0.0) - shift
+    return {name: np.clip(numbers[name], lowest, highest) for name in LIMITS}
 
 
 def blank_numbers(weighted: Weighted, asked: Asked) -> dict[str, FloatArray]:

@@ -45,7 +45,8 @@ class CommonEffect:
     def factor(self, cells: CellEstimates, scale: Scale) -> FloatArray:
         """Factor (cell,) of errors (of logs but for differences), as long as the standard error of counts.
 
-        Rates of weighted or clustered rows, whose tables are no counts, have that of their own variances.
+        Rates of weighted or clustered rows have tables of effective counts; those that share clusters the error by their
+        covariance.
         """
         a, b = weighted_sum(self.first, cells.value), weighted_sum(self.second, cells.value)
         w = self.weights / self.weights.sum()

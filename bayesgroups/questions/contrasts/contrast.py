@@ -85,7 +85,8 @@ def contrasts(
         Limits of a tally. ``auto`` and ``score``, of two rates: Newcombe or Miettinen-Nurminen (difference), Koopman
         (ratio), score (odds ratio); of weighted sums of rates MOVER. ``mid_p``: MOVER from mid-p limits of the cells, which
         hold with few rows and rare rates too; tests are those of ``auto``. ``delta``: normal with gradients, Katz, Woolf.
-        Means have Welch's.
+        Rates of weighted or clustered rows have the same from effective counts. Means, and rates of subgroups that share
+        clusters, have Welch's.
     simultaneous : bool
         Add limits that hold for all contrasts of a metric and scale together, and adjusted p-values.
     level : float
@@ -166,9 +167,9 @@ def contrasts(
         "across": across,
     }
 
-    def asked(name: Scale, sign: int) -> Asked:
+    def asked(name: Scale, sign: int, ends: tuple[float, float]) -> Asked:
         wanted = np.where(np.isin(along, limits.get(name, ())), along, np.nan)
-        return Asked(name, level, sign, wanted, simultaneous, best, interval)
+        return Asked(name, level, sign, wanted, simultaneous, best, interval, ends)
 
     if is_overlapping(source):
         parts = target_answers(
@@ -192,7 +193,9 @@ def contrasts(
             _check_value(values, comparisons)
             weighted = _weighted(values, comparisons, people, across, weights.get(j))
             weights[j] = values, weighted
-            every = _answers(each, values, j, weighted, [asked(name, values.sign) for name in scales], seed)
+            every = _answers(
+                each, values, j, weighted, [asked(name, values.sign, values.range) for name in scales], seed
+            )
             answers.setdefault(approach, {}).update({(i, j): answer for i, answer in enumerate(every)})
     first = opened.metrics
     about: dict[str, list[object]] = {

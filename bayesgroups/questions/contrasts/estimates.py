@@ -17,8 +17,9 @@ from bayesgroups.questions.sampling_variances import covariance_of, read_estimat
 class CellEstimates:
     """Estimates of one metric (cell,), NaN in cells that take no part.
 
-    ``rate`` tells of a rate of independent rows, with ``successes`` of ``count``; ``variance`` is unbiased from the rows of the
-    cell, and from the pooled row variance where those are one or all alike, which is no evidence of certainty.
+    ``rate`` tells of a rate whose cells are independent, with ``successes`` of ``count``, both effective ones where rows have
+    weights or come in clusters; ``variance`` is unbiased from the rows of the cell, and from the pooled row variance where those
+    are one or all alike, which is no evidence of certainty.
     ``freedom_count`` are the rows behind a variance, infinite where it is known.
     """
 
@@ -63,7 +64,7 @@ def read_cells(table: xr.Dataset, position: int) -> CellEstimates:
     )
     rows_known = estimates.kind in ("rate", "mean")
     return CellEstimates(
-        estimates.binomial and covariance is None, spread(estimates.y), spread(estimates.count),
+        estimates.kind == "rate" and covariance is None, spread(estimates.y), spread(estimates.count),
         np.where(estimates.used, metric["successes"].values, np.nan),
         spread(variance) if covariance is None else np.diagonal(covariance),
         np.where(estimates.used, metric["cluster_count"].values, np.nan) if covariance is not None

@@ -43,8 +43,9 @@ def is_overlapping(source: object) -> TypeGuard[xr.DataTree]:
 
 def target_answers(
     report: xr.DataTree, reference: Reference, of: Sequence[str] | str | None, within: Sequence[str] | str | None,
-    vectors: Mapping[str, Mapping[str, float]] | None, scales: Sequence[Scale], asked: Callable[[Scale, int], Asked], *,
-    using: Using, larger_is_better: bool | None, refused: Mapping[str, bool],
+    vectors: Mapping[str, Mapping[str, float]] | None, scales: Sequence[Scale],
+    asked: Callable[[Scale, int, tuple[float, float]], Asked], *, using: Using, larger_is_better: bool | None,
+    refused: Mapping[str, bool],
 ) -> tuple[list[Comparison], object, dict[str, dict[tuple[int, int], Answer]], dict[str, list[object]]]:  # fmt: skip
     """Comparisons, metrics, answers by approach, and what is said of every metric."""
     check(report)
@@ -60,7 +61,10 @@ def target_answers(
     about: dict[str, list[object]] = {"estimand": [], "left_out": [], "usable": [], "sign": []}
     for j, metric in enumerate(estimates["metric"].values):
         sides = estimates.sel(metric=metric)
-        low = float(constant["range_lower"].sel(metric=metric)) if "range_lower" in constant else 0.0
+        low, high = (
+            float(constant[name].sel(metric=metric)) if name in constant else end
+            for name, end in (("range_lower", 0.0), ("range_upper", np.inf))
+        )
         larger = bool(constant["larger_is_better"].sel(metric=metric)) if larger_is_better is None else larger_is_better
         about["sign"].append(1 if larger else -1)
         about["usable"].append(int(report.attrs["usable"]))
@@ -71,7 +75,7 @@ def target_answers(
                 f"metric {str(metric)!r} can be below 0, so ratios have no meaning; give scale='difference'"
             )
         for i, scale in enumerate(scales):
-            settings = asked(scale, 1 if larger else -1)
+            settings = asked(scale, 1 if larger else -1, (low, high))
             if "posterior" in report.children:
                 mu = report["posterior"].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup")
                 draws = mu.sel(metric=metric).values.reshape(-1, len(labels))

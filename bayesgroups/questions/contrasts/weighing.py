@@ -64,9 +64,10 @@ class Weighted:
 
     @cached_property
     def single(self) -> BoolArray:
-        """True where two single cells are compared (contrast,)."""
+        """True where two single cells are compared, and not one with itself (contrast,)."""
         sides = [(side != 0).sum(axis=1) == 1 for side in (self.over, self.under)]
-        return np.asarray(sides[0] & sides[1] & ~self.vector & ~self.pooled)
+        apart = (self.over != self.under).any(axis=1)
+        return np.asarray(sides[0] & sides[1] & apart & ~self.vector & ~self.pooled)
 
     @cached_property
     def pooled(self) -> BoolArray:

@@ -66,6 +66,9 @@ def both_answers(
         "bayesian": of_draws(draws[:, first] - draws[:, second], systems.sign, level, families),
         "frequentist": of_tally(pairs, values, first, second, level, interval, correction, families, rng),
     }
+    value = tally.sel(metric=systems.names[0])
+    largest = float(value["range_upper"] - value["range_lower"])
+    answers = {name: answer.within(largest) for name, answer in answers.items()}
     return answers, Basis(draws, pairs, values, drawn.method, failures)
 
 

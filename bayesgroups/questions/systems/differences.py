@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from bayesgroups.frequentist.paired_systems import Differences, PairedInterval, 
 from bayesgroups.questions.certification.multiplicity import adjust, correlated_critical_value, critical_value, max_t
 
 SystemCorrection = Literal["holm", "holm_all", "none"]
+LIMITS = ("lower", "upper", "band_lower", "band_upper")
 SIMULATED_NUMBERS = 200_000
 """Numbers of a factor (pair, source) up to which a critical value is simulated; beyond, Sidak's is taken."""
 
@@ -35,6 +36,11 @@ class Answer:
     def shown(self) -> FloatArray:
         """1 where the band shows the first system to have the larger value, -1 the smaller one, 0 elsewhere."""
         return np.where(self.band_lower > 0, 1.0, np.where(self.band_upper < 0, -1.0, 0.0))
+
+    def within(self, largest: float) -> Answer:
+        """Answer whose limits are no further from 0 than two values can be apart; t and normal limits of few items would be."""
+        limits = {name: np.clip(getattr(self, name), -largest, largest) for name in LIMITS}
+        return replace(self, **limits)
 
 
 def of_draws(draws: FloatArray, sign: int, level: float, families: list[IndexArray]) -> Answer:

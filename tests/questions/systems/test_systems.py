@@ -316,3 +316,17 @@ def test_bad_sources(three: xr.Dataset) -> None:
         for ask in (bg.compare_systems, bg.leaderboard):
             with pytest.raises(bg.SchemaError, match=rf"source must be a tally of systems .*bg\.paired_tally.*{got}"):
                 ask(source)
+
+
+def test_limits_stay_where_two_rates_can_differ() -> None:
+    """Three documents have t limits of two degrees of freedom, which are far apart; two rates differ by 1 at most."""
+    rows = pd.DataFrame(
+        {"site": ["a"] * 6 + ["b"] * 8, "doc": np.r_[[0, 0, 1, 1, 2, 2], 3 + np.arange(8) // 2]}
+        | {"A": [1, 1, 1, 1, 0, 0] + [1, 0] * 4, "B": [0, 0, 0, 0, 1, 1] + [1, 1, 0, 0] * 2}
+    )
+    answer = bg.compare_systems(paired(rows, cluster="doc"), seed=1)
+    few = answer.sel(approach="frequentist", subgroup="a").squeeze()
+    assert float(few["difference"]) == pytest.approx(1 / 3)
+    assert [float(few[name]) for name in ("lower", "upper", "band_lower", "band_upper")] == [-1, 1, -1, 1]
+    for name in ("lower", "upper", "band_lower", "band_upper"):
+        assert (np.abs(np.nan_to_num(answer[name].values)) <= 1).all()
