@@ -92,3 +92,15 @@ def covariance_of(metric: xr.Dataset, used: BoolArray) -> FloatArray | None:
     if "sampling_covariance" not in metric or not np.isfinite(metric["sampling_covariance"].values).any():
         return None
     return np.where(used[:, None] & used, metric["sampling_covariance"].values, np.nan)
+
+
+def clusters_in_common(metric: xr.Dataset) -> FloatArray:
+    """Number of clusters (cell, cell) with a row that counts for a metric in both cells."""
+    from scipy.sparse import coo_array
+
+    labels = np.unique(metric["cluster_label"].values, return_inverse=True)[1]
+    cells = metric["cluster_subgroup"].values
+    counts = (np.nan_to_num(metric["cluster_weight"].values) > 0).astype(np.float64)
+    shape = metric.sizes["subgroup"], int(labels.max(initial=-1)) + 1
+    table = coo_array((counts, (cells, labels)), shape=shape).tocsr()
+    return np.asarray((table @ table.T).todense(), dtype=np.float64)

@@ -134,3 +134,27 @@ def freedom(factor: FloatArray, counts: FloatArray) -> FloatArray:
     total = squares.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(total**2 / (squares**2 / np.maximum(counts - 1, 1.0)).sum(axis=1), dtype=np.float64)
+
+
+def clustered_freedom(gradient: FloatArray, covariance: FloatArray, shared: FloatArray) -> FloatArray:
+    """Degrees of freedom (contrast,) of variances of sums over clusters that cells share, by Satterthwaite.
+
+    With h = g * (V g) the parts of the cells in the variance g'Vg, K their numbers of clusters and S (cell, cell) the numbers
+    of ``shared`` ones, (sum h)^2 / sum h h' S / sqrt(K K' (K - 1) (K' - 1)): every cluster adds the parts of its cells in
+    proportion. Cells without a cluster in common have the degrees of `freedom`; cells with the same ones the clusters less one
+    that the paired t test has. A cell of one cluster is counted as there.
+
+    >>> covariance = np.array([[4.0, 2.0, 0.0, 0.0], [2.0, 4.0, 0.0, 0.0], [0.0, 0.0, 9.0, 5.0], [0.0, 0.0, 5.0, 9.0]])
+    >>> shared = np.array([[30, 30, 0, 0], [30, 30, 0, 0], [0, 0, 5, 5], [0, 0, 5, 5]])
+    >>> pairs = np.array([[1.0, -1, 0, 0], [0, 0, 1, -1], [0.97, -0.97, 0.03, -0.03]])
+    >>> clustered_freedom(pairs, covariance, shared).round(3).tolist()
+    [29.0, 4.0, 29.11]
+    """
+    own = np.diagonal(shared)
+    spread = np.sqrt(np.maximum(own, 1.0) * np.maximum(own - 1, 1.0))
+    used = np.isfinite(np.diagonal(covariance))
+    along = np.where(used, gradient, np.where(gradient != 0, np.nan, 0.0))
+    parts = along * (along @ np.where(used[:, None] & used, covariance, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unlike = np.einsum("ci,ij,cj->c", parts, shared / (spread[:, None] * spread), parts, optimize=True)
+        return np.asarray(parts.sum(axis=1) ** 2 / unlike, dtype=np.float64)

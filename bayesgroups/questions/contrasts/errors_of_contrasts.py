@@ -29,15 +29,13 @@ def factor(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArray
 
 def _factor(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArray:
     """Factor (contrast, cell) of contrasts of weighted sums."""
+    if cells.covariance is not None:
+        return cells.correlated_factor(gradient_of(weighted, cells, scale))
     over, under, vector = weighted.over, weighted.under, weighted.vector[:, None]
     if scale == "difference":
         over = np.where(vector, np.maximum(weighted.coefficients, 0.0), over)
         under = np.where(vector, np.maximum(-weighted.coefficients, 0.0), under)
-        if cells.covariance is not None:
-            return cells.correlated_factor(over - under)
         return difference_factor(over, under, cells.variance)
-    if cells.covariance is not None:
-        return cells.correlated_factor(_log_gradient(weighted, cells, scale))
     plain = vector[:, 0] | weighted.single
     with np.errstate(divide="ignore", invalid="ignore"):
         biased = cells.value * (1 - cells.value) / cells.count if cells.rate else cells.variance
@@ -56,8 +54,10 @@ def _factor(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArra
     return np.where(plain[:, None], direct, gradient)
 
 
-def _log_gradient(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArray:
-    """Gradient (contrast, cell) of log ratios or log odds ratios of weighted sums, or of sums of logs by coefficients."""
+def gradient_of(weighted: Weighted, cells: CellEstimates, scale: Scale) -> FloatArray:
+    """Gradient (contrast, cell) of differences, of log ratios or log odds ratios of weighted sums, or of sums by coefficients."""
+    if scale == "difference":
+        return np.where(weighted.vector[:, None], weighted.coefficients, weighted.over - weighted.under)
     over, under, vector = weighted.over, weighted.under, weighted.vector[:, None]
     ends = [weighted_sum(side, cells.value)[:, None] for side in (over, under)]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,7 +10,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.intervals.proportions import mid_p_limits, wilson_limits
-from bayesgroups.questions.sampling_variances import covariance_of, read_estimates
+from bayesgroups.questions.sampling_variances import clusters_in_common, covariance_of, read_estimates
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,8 @@ class CellEstimates:
     freedom_count: FloatArray
     covariance: FloatArray | None = None
     """Covariance (cell, cell) of errors that are correlated, because subgroups share clusters; NaN in cells that take no part."""
+    shared_clusters: FloatArray | None = None
+    """Number of clusters (cell, cell) that two cells have in common, with a covariance; a cell's own on the diagonal."""
 
     def correlated_factor(self, gradient: FloatArray) -> FloatArray:
         """Factor (contrast, source) of contrasts with a gradient (contrast, cell), by the covariance of the cells."""
@@ -69,5 +71,5 @@ def read_cells(table: xr.Dataset, position: int) -> CellEstimates:
         spread(variance) if covariance is None else np.diagonal(covariance),
         np.where(estimates.used, metric["cluster_count"].values, np.nan) if covariance is not None
         else spread(estimates.count if rows_known else np.full(estimates.y.shape, np.inf)),
-        covariance,
+        covariance, None if covariance is None else clusters_in_common(metric),
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.frequentist.intervals.interval import Interval, t_quantile
-from bayesgroups.frequentist.intervals.linear_contrasts import freedom, weighted_sum
+from bayesgroups.frequentist.intervals.linear_contrasts import clustered_freedom, freedom, weighted_sum
 from bayesgroups.frequentist.intervals.odds_ratios import (
     mover_odds_ratio,
     odds_ratio_statistic,
@@ -21,7 +21,7 @@ from bayesgroups.frequentist.intervals.rate_differences import score_difference
 from bayesgroups.frequentist.intervals.rate_ratios import katz, mover_ratio, ratio_statistic, score_ratio
 from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
 from bayesgroups.questions.contrasts.draws import contrast_draws
-from bayesgroups.questions.contrasts.errors_of_contrasts import nested
+from bayesgroups.questions.contrasts.errors_of_contrasts import gradient_of, nested
 from bayesgroups.questions.contrasts.estimates import CellEstimates
 from bayesgroups.questions.contrasts.scales import Scale, is_log
 from bayesgroups.questions.contrasts.weighing import Weighted
@@ -74,8 +74,8 @@ def statistics(
         ends = (answer.estimate, answer.interval.lower, answer.interval.upper, np.asarray(at))
         estimate, lower, upper, null = (np.log(end) if is_log(scale) else end for end in ends)
         error = np.where(estimate > null, estimate - lower, upper - estimate) / z
-        if not (cells.rate or is_log(scale)):
-            degrees = _degrees(weighted, cells, parts)
+        if not cells.rate:
+            degrees = _degrees(weighted, cells, scale, parts)
             error = np.sqrt((parts**2).sum(axis=1))
         distance = np.where(estimate == null, 0.0, (estimate - null) / error)
     if cells.rate and choice != "delta" and is_log(scale) and weighted.single.any():
@@ -150,18 +150,20 @@ def _of_rates(
 def _delta(
     weighted: Weighted, cells: CellEstimates, scale: Scale, z: float, estimate: FloatArray, parts: FloatArray
 ) -> tuple[Interval, TextArray]:
-    """Normal limits (Student's for differences of means) from variances and gradients; Katz's and Woolf's of two rates."""
-    error = np.sqrt((parts**2).sum(axis=1))
+    """Normal limits (Student's of means) from variances and gradients; Katz's and Woolf's of two rates."""
+    with np.errstate(invalid="ignore"):
+        error = np.sqrt((parts**2).sum(axis=1))
+        half = z * error
     method = np.full(error.shape, "delta", dtype="<U18")
+    if not cells.rate:
+        degrees = _degrees(weighted, cells, scale, parts)
+        few = np.isfinite(degrees)
+        half = np.where(few, t_quantile(_level(z), degrees) * error, half)
+        method = np.where(few, "delta_t", "delta") if is_log(scale) else np.where(few, "welch", "normal")
+    if scale == "difference":
+        return Interval(estimate - half, estimate + half), method
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if scale == "difference":
-            half = z * error
-            if not cells.rate:
-                degrees = _degrees(weighted, cells, parts)
-                half = np.where(np.isfinite(degrees), t_quantile(_level(z), degrees) * error, half)
-                method = np.where(np.isfinite(degrees), "welch", "normal")
-            return Interval(estimate - half, estimate + half), method
-        spread = np.exp(z * error)
+        spread = np.exp(half)
         interval = Interval(estimate / spread, estimate * spread)
     # A common ratio of 0 or infinity has no standard error, and so is not bounded.
     endless = weighted.pooled & ~np.isfinite(error) & ~np.isnan(estimate)
@@ -182,13 +184,13 @@ def _table(weighted: Weighted, cells: CellEstimates) -> tuple[FloatArray, FloatA
     return columns[0], columns[1], columns[2], columns[3]
 
 
-def _degrees(weighted: Weighted, cells: CellEstimates, parts: FloatArray) -> FloatArray:
-    """Degrees of freedom (contrast,): Welch's, or of the fewest clusters where cells share them, as the paired t test has."""
-    counts = np.where(np.isnan(cells.freedom_count), np.inf, cells.freedom_count)
-    if cells.covariance is None:
-        return freedom(parts, counts)
-    involved = (weighted.over != 0) | (weighted.under != 0) | (weighted.coefficients != 0)
-    return np.where(involved, np.maximum(counts - 1, 1.0), np.inf).min(axis=1)
+def _degrees(weighted: Weighted, cells: CellEstimates, scale: Scale, parts: FloatArray) -> FloatArray:
+    """Degrees of freedom (contrast,) by Satterthwaite: over the cells, or over the clusters where cells share them."""
+    if cells.covariance is None or cells.shared_clusters is None:
+        return freedom(parts, np.where(np.isnan(cells.freedom_count), np.inf, cells.freedom_count))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gradient = gradient_of(weighted, cells, scale)
+    return clustered_freedom(gradient, cells.covariance, cells.shared_clusters)
 
 
 def _level(z: float) -> float:

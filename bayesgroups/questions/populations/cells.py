@@ -11,7 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile
 from bayesgroups.frequentist.intervals.proportions import wilson
-from bayesgroups.questions.sampling_variances import covariance_of
+from bayesgroups.questions.sampling_variances import clusters_in_common, covariance_of
 from bayesgroups.tallies.denominators import denominators
 from bayesgroups.tallies.shared_clusters import MIN_CLUSTERS
 from bayesgroups.tallies.subgroups import attributes_of
@@ -42,6 +42,8 @@ class Cells:
     clustered: bool
     covariance: FloatArray | None = None
     """Covariance (cell, cell) of errors that are correlated, because cells share clusters; NaN in cells without rows."""
+    shared_clusters: FloatArray | None = None
+    """Number of clusters (cell, cell) that two cells have in common, with a covariance; a cell's own on the diagonal."""
 
     @property
     def with_rows(self) -> BoolArray:
@@ -114,6 +116,7 @@ def read_cells(tally: xr.Dataset, position: int) -> Cells:
         weighted="weight" in table.data_vars,
         clustered=clustered,
         covariance=covariance,
+        shared_clusters=None if covariance is None else clusters_in_common(table),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.intervals.finite_rates import hypergeometric_limits
 from bayesgroups.frequentist.intervals.interval import Interval, normal_quantile, t_quantile
+from bayesgroups.frequentist.intervals.linear_contrasts import clustered_freedom
 from bayesgroups.frequentist.intervals.proportions import clopper_pearson, mid_p_limits
 from bayesgroups.frequentist.intervals.weighted_rates import mover_sum
 from bayesgroups.frequentist.intervals.weighted_score import score_sum
@@ -118,10 +119,10 @@ class Target:
         return float(np.where(together != 0, together * cells.covariance, 0.0).sum())
 
     def _freedom(self) -> float:
-        """Degrees of freedom: Satterthwaite's, or of the fewest clusters where cells share them, as the paired t test has."""
-        cells, used = self.side.cells, self.weights > 0
-        if cells.covariance is not None:
-            return float(cells.freedom[used].min())
+        """Degrees of freedom by Satterthwaite: over the cells, or over the clusters where cells share them."""
+        cells = self.side.cells
+        if cells.covariance is not None and cells.shared_clusters is not None:
+            return float(clustered_freedom(self.weights[None], cells.covariance, cells.shared_clusters)[0])
         return float(satterthwaite(self.weights, self.variance, cells.freedom))
 
     def _mean(self) -> Answer:
