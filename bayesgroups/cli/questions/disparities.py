@@ -58,7 +58,9 @@ def _shares(answer: xr.Dataset) -> list[str]:
             here = answer.sel(approach=approach, metric=metric)
             share, low, high = (float(here[f"interaction_share{end}"]) for end in ("", "_lower", "_upper"))
             limits = f" ({low:.3f} to {high:.3f})" if low == low else ""  # noqa: PLR0124, NaN: no limits
-            lines.append(f"{approach}, {metric}: interaction share {share:.3f}{limits}")
+            reason = str(here["share_reason"].values)
+            told = f"no interaction share: {reason}" if reason else f"interaction share {share:.3f}{limits}"
+            lines.append(f"{approach}, {metric}: {told}")
     return lines
 
 

@@ -26,7 +26,7 @@ def limits(
     for _ in range(replicates):
         null, full = _refitted(strata, adjusted, method, rng)
         fixed = project(columns @ full.coefficients, np.ones((len(columns), 1)), strata.weight).interaction
-        total = float(fixed) + full.between
+        total = float(fixed) + full.between if null.between > 0 else 0.0
         drawn["pcv"].append(1 - full.between / null.between if null.between > 0 else np.nan)
         drawn["interaction_share"].append(full.between / total if total > 0 else np.nan)
         drawn["additive_share"].append(float(fixed) / total if total > 0 else np.nan)

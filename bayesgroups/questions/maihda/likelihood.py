@@ -17,6 +17,11 @@ from bayesgroups.questions.maihda.variance_scales import integrated, latent, lin
 
 Scalars = dict[str, float]
 """Values by the names of variables; limits end in ``_lower`` and ``_upper``."""
+CONSTANT_SCORE = (
+    "the variance between strata is estimated as 0, so that all of them have the same predicted rate: an area of such a score has "
+    "no limits"
+)
+NO_VARIANCE = "the null model finds no variance between strata of which main effects could explain a part"
 
 
 def fits(strata: Strata, method: Method) -> dict[str, StratumFit]:
@@ -53,12 +58,15 @@ def of_models(strata: Strata, fitted: Mapping[str, StratumFit], method: Method, 
 
 
 def of_metric(strata: Strata, fitted: Mapping[str, StratumFit], method: Method) -> Scalars:
-    """Variables of the whole metric: shares, the gain of the area, and the p-value of strata that are all the same."""
+    """Variables of the whole metric: shares, and the p-value of strata that are all the same.
+
+    Without a variance of the null model there is nothing to share out: the spread of the main effects is noise then.
+    """
     null, full = fitted["null"], fitted["adjusted"]
     columns = strata.columns(strata.adjust)
     fixed = project(columns @ full.coefficients, np.ones((len(columns), 1)), strata.weight).interaction
     total = float(fixed) + full.between
-    share = full.between / total if total > 0 else np.nan
+    share = full.between / total if total > 0 and not null.boundary else np.nan
     made = {"interaction_share": share, "additive_share": 1 - share}
     if not null.reason:
         at_zero = rate_models.profile(0.0, strata.counts(())) if strata.rate else mean_models.ratio_profile(
@@ -66,6 +74,15 @@ def of_metric(strata: Strata, fitted: Mapping[str, StratumFit], method: Method) 
         )  # fmt: skip
         made["p_value_zero"] = p_value_zero(null.log_likelihood, at_zero)
     return made
+
+
+def reasons(strata: Strata, fitted: Mapping[str, StratumFit]) -> dict[str, str]:
+    """Reason by model for what has no value: the fit, the limits of an area, or a change of a variance of 0."""
+    told = {name: fit.reason for name, fit in fitted.items()}
+    if fitted["null"].boundary:
+        told = {name: reason or NO_VARIANCE for name, reason in told.items()}
+        told["null"] = CONSTANT_SCORE if strata.rate else ""
+    return told
 
 
 def of_strata(strata: Strata, fitted: Mapping[str, StratumFit], level: float) -> dict[str, FloatArray]:
@@ -113,10 +130,11 @@ def _of_rates(strata: Strata, name: str, fit: StratumFit, level: float) -> Scala
     made = {"mor": float(median_odds_ratio(np.array(fit.between)))}
     successes, count = strata.successes[strata.used], strata.count[strata.used]
     names = strata.models[name]
-    score = fit.value if name == "null" else strata.columns(names)[strata.used] @ fit.coefficients
+    # At the bound of the null model rates are the same but for rounding, which must not order strata.
+    score = fit.value if name == "null" and not fit.boundary else strata.columns(names)[strata.used] @ fit.coefficients
     if np.isfinite(score).all():
         area, error = float(auc(score, successes, count)), delong(score, successes, count)
-        half = float(ndtri((1 + level) / 2)) * error
+        half = float(ndtri((1 + level) / 2)) * error if np.ptp(score) > 0 else np.nan
         made |= {"auc": area, "auc_lower": area - half, "auc_upper": area + half}
     if name == "null":
         between, centre = np.array(fit.between), fit.coefficients[0]

@@ -97,10 +97,11 @@ def maihda(
         - ``auc`` of the strata's rates for single rows, or of the main effects' in the models with these; frequentist on the rows
           the scores were made from, Bayesian for rows from the same strata,
         - ``loglik`` (without the binomial constant), ``boundary`` (1 where ``between`` is estimated as 0), ``reason`` (why there
-          is no fit).
+          is no fit, no ``pcv`` or no limit of an area).
 
         Along ``approach`` and ``metric``: ``additive_share`` and ``interaction_share``, ``auc_gain`` of strata over main effects,
-        and ``p_value_zero``, of the hypothesis that all strata are the same.
+        and ``p_value_zero``, of the hypothesis that all strata are the same; ``share_reason``, why there are no shares: where the
+        null model finds no variance between strata there is nothing to share out.
 
         Along ``approach``, ``metric`` and ``subgroup``: ``value``, ``additive`` (what main effects predict), ``interaction``
         (the rest, on the scale of the predictor), ``interaction_response`` (on the scale of the metric),
@@ -178,6 +179,8 @@ def maihda(
     along |= {name: (("approach", "metric", "subgroup"), stacked("strata", name, strata)) for name in ALONG_SUBGROUP}
     reasons = [[[side["reasons"].get(label, "") for label in labels] for side in pair] for pair in sides]
     along["reason"] = (("approach", "metric", "model"), np.array(reasons, dtype=str).swapaxes(0, 1))
+    told = [[str(side["shares"]["reason"]) for side in pair] for pair in sides]
+    along["share_reason"] = (("approach", "metric"), np.array(told, dtype=str).T)
     coordinates = {str(name): x.variable for name, x in tally.coords.items() if x.dims == ("subgroup",)}
     return xr.Dataset(
         {**along, "usable": np.int8(min(draws.usable for draws in drawn)), "count": tally["count"]},
@@ -192,7 +195,7 @@ def maihda(
 
 
 def _bayesian(strata: Strata, draws: Draws, level: float, seed: int) -> dict[str, Mapping[str, Any]]:
-    """Variables by where they go: a model by its name, ``metric``, ``strata`` and ``reasons``."""
+    """Variables by where they go: a model by its name, ``metric``, ``strata``, ``reasons`` and ``shares``."""
     shares, areas = posterior.of_shares(strata, draws.mu, level)
     made: dict[str, Mapping[str, Any]] = {"metric": shares, "strata": posterior.of_strata(strata, draws.mu, level)}
     models = {
@@ -205,7 +208,7 @@ def _bayesian(strata: Strata, draws: Draws, level: float, seed: int) -> dict[str
             scalars["pcv"] = 1 - models[name]["between"] / models["null"]["between"]
         made[name] = scalars
     absent = dict.fromkeys(set(strata.models) - set(models), "the report has no draws of this model")
-    return {**made, "reasons": absent}
+    return {**made, "reasons": absent, "shares": {"reason": ""}}
 
 
 def _frequentist(
@@ -215,15 +218,17 @@ def _frequentist(
     models = likelihood.fits(strata, method)
     made: dict[str, Mapping[str, Any]] = dict(likelihood.of_models(strata, models, method, level))
     of_metric = likelihood.of_metric(strata, models, method)
-    if strata.rate:
+    if strata.rate and not models["null"].boundary:
         of_metric["auc_gain"] = made["null"].get("auc", np.nan) - made["adjusted"].get("auc", np.nan)
-    if replicates and not models["adjusted"].reason:
+    reason = models["adjusted"].reason or (likelihood.NO_VARIANCE if models["null"].boundary else "")
+    if replicates and not reason:
         rng = generator(seed, strata.metric, "maihda bootstrap")
         limits = bootstrap.limits(strata, models["adjusted"], method, replicates, level, rng)
         made["adjusted"] = {**made["adjusted"], **{name: end for name, end in limits.items() if name.startswith("pcv")}}
         of_metric |= {name: end for name, end in limits.items() if not name.startswith("pcv")}
-    reasons = {name: fit.reason for name, fit in models.items()}
-    return {**made, "metric": of_metric, "strata": likelihood.of_strata(strata, models, level), "reasons": reasons}
+    told = likelihood.reasons(strata, models)
+    of_strata = likelihood.of_strata(strata, models, level)
+    return {**made, "metric": of_metric, "strata": of_strata, "reasons": told, "shares": {"reason": reason}}
 
 
 def _check_orders(orders: Orders, model: str, *, given: bool) -> None:

@@ -290,3 +290,21 @@ def test_what_is_refused() -> None:
 def test_reports_that_are_refused(estimator: Any, words: str) -> None:
     with pytest.raises(bg.InputError, match=words):
         bg.maihda(bg.estimate(binary(), estimator, seed=1))
+
+
+def test_without_a_variance_between_strata_nothing_is_shared_out() -> None:
+    """A constant score has an area of one half by construction, and the spread of the main effects is noise."""
+    who = pd.DataFrame({"lang": ["de", "en", "sw"] * 2, "dom": ["a"] * 3 + ["b"] * 3})
+    tally = bg.tally_from_counts([12, 61, 5, 14, 58, 7], [20, 100, 9, 22, 100, 10], who, metric="acc")
+    answer = bg.maihda(tally, replicates=5, seed=1).sel(metric="acc", approach="frequentist")
+    assert float(answer["between"].sel(model="null")) == 0
+    assert float(answer["auc"].sel(model="null")) == 0.5
+    assert np.isnan([answer[f"auc_{side}"].sel(model="null") for side in ("lower", "upper")]).all()
+    assert "all of them have the same predicted rate" in str(answer["reason"].sel(model="null").values)
+    assert np.isnan(answer["pcv"].values).all()
+    assert "finds no variance between strata" in str(answer["reason"].sel(model="adjusted").values)
+    for name in ("additive_share", "interaction_share", "auc_gain"):
+        assert np.isnan([answer[f"{name}{end}"] for end in ("", "_lower", "_upper")]).all()
+    assert "finds no variance between strata" in str(answer["share_reason"].values)
+    assert np.isfinite(answer["auc_lower"].sel(model="only:lang"))
+    assert float(answer["p_value_zero"]) == 1
