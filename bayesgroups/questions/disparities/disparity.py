@@ -29,7 +29,7 @@ from bayesgroups.questions.disparities.field_measures import (
     metrics_of,
     positions_of,
 )
-from bayesgroups.questions.disparities.named_measures import MEASURES, MeasureName, Settings, measure
+from bayesgroups.questions.disparities.named_measures import MEASURES, RELATIVE, MeasureName, Settings, measure
 from bayesgroups.questions.sampling_variances import read_estimates
 from bayesgroups.questions.values import Source, Using, open_source
 from bayesgroups.report.posterior import generator
@@ -40,6 +40,12 @@ Weights = Literal["group", "population"]
 
 ALL_MEASURES: tuple[MeasureName | FieldMeasure, ...] = (*MEASURES, *FIELD_MEASURES)
 
+SMALLEST_SHARE = 0.95
+"""Share of the draws in which a measure must be defined; what fewer say is conditional on where they lie."""
+_SIGNED = (
+    "not defined: metric {!r} can be below 0 (its range starts at {:g}), so a measure that divides has no meaning; ask "
+    "max_min_difference or variance"
+)
 _TALLY_NUMBERS = ("expected_if_equal", "p_value_if_equal")
 _INTERVALS = {
     "posterior": ("credible", "equal_tailed"),
@@ -116,7 +122,8 @@ def disparity(
         true values were the same, and ``p_value_if_equal``, the probability of so large a value then. Along ``measure``
         ``correction`` (``plug_in``, ``corrected``, ``posterior``, ``bootstrap``), ``interval_kind`` and
         ``interval_method``; along ``metric`` ``estimand`` (what is compared, in words), ``subgroups`` that are used and
-        ``left_out`` (labels and reasons, joined by "; "). NaN where a measure is not defined, as ratios of negative values.
+        ``left_out`` (labels and reasons, joined by "; "). NaN, with a ``note``, where a measure is not defined: ratios, entropy
+        and Gini coefficient of a metric that can be below 0, and what has a value in less than 95 % of the draws.
 
     Raises
     ------
@@ -176,7 +183,12 @@ def disparity(
         weight = _weight(values.denominators[values.included], weights)
         settings = Settings(weight, values.sign > 0, alpha, smoothing)
         incomplete = int((~values.complete).sum())
+        lowest = values.range[0]
+        meant = [name for name in chosen if name not in RELATIVE or lowest >= 0]
         for i, name in enumerate(chosen):
+            if name not in meant:
+                notes[i, j] = _SIGNED.format(values.metric, lowest)
+                continue
             if is_field_measure(name):
                 if j not in positions[name]:
                     notes[i, j] = f"is of {' and '.join(metrics_of(name))}"
@@ -188,9 +200,10 @@ def disparity(
             notes[i, j] = _note(draw, kind, incomplete, assumed=name == "worst_group_gap" and metrics[j] in assumed)
             if len(positions.get(name, ())) > 1 and kind == "posterior":
                 notes[i, j] = "; ".join(filter(None, (notes[i, j], JOINT)))
-            draw = draw[~np.isnan(draw)]
-            if not len(draw):
+            defined = ~np.isnan(draw)
+            if defined.mean() < SMALLEST_SHARE:
                 continue
+            draw = draw[defined]
             if opened.using == "tally":
                 numbers["value"][i, j] = draw[0]
             else:
@@ -201,7 +214,7 @@ def disparity(
                     within = draw >= tolerance[name] if _is_field_ratio(name) else draw <= tolerance[name]
                     numbers["probability_within"][i, j] = within.mean()
         if opened.using == "tally":
-            _compare(opened, j, chosen, weights, settings, level if corrected else None, numbers, seed, draws)
+            _compare(opened, j, chosen, meant, weights, settings, level if corrected else None, numbers, seed, draws)
             for i, name in enumerate(chosen):
                 if is_field_measure(name) and j in positions[name]:
                     rng = generator(seed, name, "disparity if equal")
@@ -277,16 +290,19 @@ def _weight(count: FloatArray, weights: Weights) -> FloatArray | None:
 
 
 def _compare(
-    opened: Source, position: int, chosen: Sequence[MeasureName | FieldMeasure], weights: Weights, settings: Settings,
-    level: float | None, numbers: dict[str, FloatArray], seed: int, draws: int,
+    opened: Source, position: int, chosen: Sequence[MeasureName | FieldMeasure], meant: Sequence[str], weights: Weights,
+    settings: Settings, level: float | None, numbers: dict[str, FloatArray], seed: int, draws: int,
 ) -> None:  # fmt: skip
-    """Fill in what is known of the sampling noise of a tally's measures, and take it off if a level is given."""
+    """Fill in what is known of the sampling noise of a tally's measures, and take it off if a level is given.
+
+    Of the ``chosen`` measures those that are ``meant``, which have a meaning for the metric.
+    """
     estimates = read_estimates(opened.tally, position)
     if not len(estimates.y):
         return
     settings = replace(settings, weights=_weight(estimates.denominators, weights))
     for i, name in enumerate(chosen):
-        if is_field_measure(name):
+        if is_field_measure(name) or name not in meant:
             continue
         # Each measure has the same draws, whichever others are asked.
         rng = generator(seed, estimates.metric, "disparity if equal")
@@ -308,8 +324,15 @@ def _quantiles(draws: FloatArray, at: Sequence[float]) -> FloatArray:
 
 def _note(draw: FloatArray, kind: str, dropped: int, *, assumed: bool) -> str:
     notes = [_SAID[kind]] if _SAID[kind] else []
-    if np.isnan(draw).any():
-        notes.append("not defined for these values" if np.isnan(draw).all() else "not defined in some draws, left out")
+    defined = float((~np.isnan(draw)).mean())
+    if defined == 0:
+        notes.append("not defined for these values")
+    elif defined < SMALLEST_SHARE:
+        notes.append(
+            f"not defined: {100 * defined:.3g} % of the draws have a value, and {100 * SMALLEST_SHARE:g} % are needed"
+        )
+    elif defined < 1:
+        notes.append(f"not defined in {100 * (1 - defined):.2g} % of the draws, left out")
     if np.isinf(draw).any():
         notes.append("infinite, for the smallest value is 0" if len(draw) == 1 else "infinite in some draws")
     if dropped:

@@ -13,6 +13,8 @@ MeasureName = Literal[
     "generalised_entropy", "gini", "worst_group_gap",
 ]  # fmt: skip
 MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
+RELATIVE: frozenset[str] = frozenset({"max_min_ratio", "generalised_entropy", "gini"})
+"""Measures that divide by a value or a mean, which need values that are not negative."""
 
 
 @dataclass(frozen=True)

@@ -207,8 +207,9 @@ def test_measures_that_are_not_defined() -> None:
     tally = bg.tally_from_estimates([-1.0, 1.0, 2.0], [0.1, 0.1, 0.1], sites(3))
     found = bg.disparity(tally, ["gini", "max_min_difference"]).isel(metric=0)
     assert np.isnan(float(found["value"][0]))
-    assert "not defined" in str(found["note"].values[0])
+    assert "not defined: metric 'estimate' can be below 0 (its range starts at -inf)" in str(found["note"].values[0])
     assert np.isnan(float(found["p_value_if_equal"][0]))
+    assert np.isnan(float(found["expected_if_equal"][0]))
     assert float(found["value"][1]) == 3.0
 
 
@@ -216,7 +217,29 @@ def test_draws_where_a_measure_is_not_defined(make_report: Callable[..., xr.Data
     report = make_report()
     shifted = report["posterior"].to_dataset().assign(mu=lambda draws: draws["mu"] - 0.02)
     report["posterior"] = xr.DataTree(shifted)
-    assert "not defined in some draws" in str(bg.disparity(report, "gini")["note"].values[0, 0])
+    assert "not defined in 0.4 % of the draws, left out" in str(bg.disparity(report, "gini")["note"].values[0, 0])
+    assert np.isfinite(bg.disparity(report, "gini")["value"].values[0, 0])
+    further = report["posterior"].to_dataset().assign(mu=lambda draws: draws["mu"] - 0.05)
+    report["posterior"] = xr.DataTree(further)
+    few = bg.disparity(report, ["gini", "max_min_difference"], tolerance={"gini": 0.2}).isel(metric=0)
+    assert "% of the draws have a value, and 95 % are needed" in str(few["note"].values[0])
+    assert np.isnan([few[name].values[0] for name in ("value", "mean", "lower", "upper", "probability_within")]).all()
+    assert np.isfinite(few["value"].values[1])
+
+
+@pytest.mark.parametrize("using", ["tally", "posterior"])
+def test_measures_that_divide_have_no_meaning_for_signed_metrics(using: Any) -> None:
+    """The bias of a judge is below 0 in some draws and above it in others, and so is its smallest value over subgroups."""
+    who = pd.DataFrame({"site": list("abc")})
+    signed = bg.tally_from_estimates(
+        [0.3, 0.4, 0.5], [0.01, 0.01, 0.01], who, metric="judge_bias", lower=-1.0, upper=1.0
+    )
+    answer = bg.disparity(bg.estimate(signed, bg.NoPooling(), seed=1), using=using).isel(metric=0)
+    for name in ("max_min_ratio", "generalised_entropy", "gini"):
+        here = answer.sel(measure=name)
+        assert np.isnan(float(here["value"]))
+        assert "'judge_bias' can be below 0 (its range starts at -1)" in str(here["note"].values)
+    assert np.isfinite(answer["value"].sel(measure=["max_min_difference", "variance", "worst_group_gap"])).all()
 
 
 @pytest.mark.parametrize("counts", [([0, 0], [0, 0]), ([3, 0], [9, 0])])
