@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,11 +36,41 @@ def imbens_manski(width: FloatArray, std_error: FloatArray, level: float) -> Flo
     return np.asarray((low + high) / 2)
 
 
-def collapsed_weights(weights: FloatArray, count: FloatArray, columns: Mapping[str, TextArray]) -> FloatArray:
-    """Weights (..., cell) in which a cell without rows is shared out over the smallest margin that contains it and has rows.
+@dataclass(frozen=True, eq=False)
+class Donor:
+    """Margin whose mean a cell without rows takes: its ``name``, and the shares (cell,) of its rows; NaN where no cell has rows."""
 
-    The smallest margin looks at most attributes, then has most rows; within it weights go by rows, so that the cell takes the
-    margin's mean. ``columns`` are the levels of each attribute, (cell,).
+    name: str
+    shares: FloatArray
+
+
+def donor_of(cell: int, count: FloatArray, columns: Mapping[str, TextArray]) -> Donor:
+    """Finest margin that contains a cell and has rows; of equally fine ones the one with most rows.
+
+    ``count`` (cell,) are rows, ``columns`` the levels of each attribute, (cell,).
+
+    >>> sex, age = np.array(["f", "f", "m", "m"]), np.array(["old", "young", "old", "young"])
+    >>> donor_of(0, np.array([0.0, 10, 30, 10]), {"sex": sex, "age": age}).name
+    'age=old'
+    """
+    for size in range(len(columns) - 1, -1, -1):
+        margins = []
+        for names in itertools.combinations(columns, size):
+            inside: BoolArray = np.ones(len(count), dtype=np.bool_)
+            for name in names:
+                inside = inside & (columns[name] == columns[name][cell])
+            margins.append((names, np.where(inside, count, 0.0)))
+        names, rows = max(margins, key=lambda margin: float(margin[1].sum()))
+        if rows.sum() > 0:
+            levels = ", ".join(f"{name}={columns[name][cell]}" for name in names)
+            return Donor(levels or "everyone", np.asarray(rows / rows.sum()))
+    return Donor("nobody", np.full(len(count), np.nan))
+
+
+def collapsed_weights(weights: FloatArray, count: FloatArray, columns: Mapping[str, TextArray]) -> FloatArray:
+    """Weights (..., cell) in which a cell without rows is shared out over the margin of `donor_of`.
+
+    Within it weights go by rows, so that the cell takes the margin's mean.
 
     >>> sex, age = np.array(["f", "f", "m", "m"]), np.array(["old", "young", "old", "young"])
     >>> collapsed_weights(np.full(4, 0.25), np.array([0.0, 10, 30, 10]), {"sex": sex, "age": age}).tolist()
@@ -47,21 +78,16 @@ def collapsed_weights(weights: FloatArray, count: FloatArray, columns: Mapping[s
     """
     shared = np.where(count > 0, weights, 0.0)
     for cell in np.flatnonzero(~(count > 0)):
-        donors = _donors(int(cell), count, columns)
-        shared = shared + weights[..., [cell]] * donors
+        shared = shared + weights[..., [cell]] * donor_of(int(cell), count, columns).shares
     return np.asarray(shared)
 
 
-def _donors(cell: int, count: FloatArray, columns: Mapping[str, TextArray]) -> FloatArray:
-    """Shares of the rows of the smallest margin with rows that contains a cell; NaN where no cell has rows."""
-    for size in range(len(columns) - 1, -1, -1):
-        rows = []
-        for names in itertools.combinations(columns, size):
-            inside: BoolArray = np.ones(len(count), dtype=np.bool_)
-            for name in names:
-                inside = inside & (columns[name] == columns[name][cell])
-            rows.append(np.where(inside, count, 0.0))
-        best = max(rows, key=lambda each: float(each.sum()))
-        if best.sum() > 0:
-            return np.asarray(best / best.sum())
-    return np.full(len(count), np.nan)
+def donor_names(weights: FloatArray, count: FloatArray, columns: Mapping[str, TextArray]) -> list[str]:
+    """Names of the margins that stand for the cells without rows that have a weight (cell,), each once.
+
+    >>> sex, age = np.array(["f", "f", "m", "m"]), np.array(["old", "young", "old", "young"])
+    >>> donor_names(np.full(4, 0.25), np.array([0.0, 10, 30, 0]), {"sex": sex, "age": age})
+    ['age=old', 'sex=m']
+    """
+    empty = np.flatnonzero(~(count > 0) & (weights > 0))
+    return list(dict.fromkeys(donor_of(int(cell), count, columns).name for cell in empty))

@@ -11,13 +11,15 @@ from bayesgroups.questions.populations.answers import NOBODY, NOT_ESTIMABLE, Ans
 from bayesgroups.questions.populations.benchmarks import benchmark
 from bayesgroups.questions.populations.cells import Cells
 from bayesgroups.questions.populations.conditional import Confusion
-from bayesgroups.questions.populations.empty_cells import collapsed_weights
+from bayesgroups.questions.populations.empty_cells import collapsed_weights, donor_names
 from bayesgroups.questions.populations.plan import KnownTotal, Plan
 from bayesgroups.questions.populations.ratio_answer import ratio_answer
 from bayesgroups.questions.populations.sizes import Sizes
 from bayesgroups.questions.populations.target_answer import Target
 from bayesgroups.questions.populations.targets import Targets
 
+MARGINS_NAMED = 3
+"""Margins that a reason names."""
 ROUNDING = 1e-12
 """Share of people in cells without rows that is rounding."""
 
@@ -78,11 +80,10 @@ class Side:
             return np.where(self.with_rows, weight, 0.0), "ok", ""
         if self.plan.empty == "collapse" and self.with_rows.any():
             rows = np.where(self.with_rows, self.cells.weight if self.confusion is None else self.confusion.rows, 0.0)
-            return (
-                collapsed_weights(weight, rows, self.cells.columns),
-                "imputed",
-                f"{told}, given the mean of a margin",
-            )
+            names = donor_names(weight, rows, self.cells.columns)
+            more = f" and {len(names) - MARGINS_NAMED} more" if len(names) > MARGINS_NAMED else ""
+            means = f"the mean of {' and of '.join(names[:MARGINS_NAMED])}{more}"
+            return collapsed_weights(weight, rows, self.cells.columns), "imputed", f"{told}, given {means}"
         if self.plan.empty == "drop" and share < 1 - ROUNDING:
             return np.where(self.with_rows, weight, 0.0) / (1 - share), "ok", f"{told}, left out"
         if self.plan.empty == "bounds":

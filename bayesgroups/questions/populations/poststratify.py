@@ -53,7 +53,7 @@ def poststratify(
         positives for ``fnr`` and ``tpr``, of negatives for ``fpr`` and ``tnr``. It is taken for known.
     empty : {"bounds", "drop", "collapse"}
         Frequentist answer where the population has people in cells without rows: bounds without an assumption; the covered
-        people alone; or the mean of the smallest margin around the cell.
+        people alone; or the mean of the finest margin around the cell that has rows, of equally fine ones that with most rows.
     composition : {"drawn", "fixed"}
         Margins alone leave the composition inside them open: drawn with its error in the Bayesian answer, or taken as known.
     smoothing : float

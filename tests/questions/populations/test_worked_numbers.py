@@ -311,3 +311,29 @@ def test_means_have_students_t_with_satterthwaites_degrees_of_freedom() -> None:
     freedom = variance**2 / (w**4 * (v / n) ** 2 / (n - 1)).sum()
     half = stats.t.ppf(0.975, freedom) * np.sqrt(variance)
     np.testing.assert_allclose(limits(target), [w @ z - half, w @ z + half], rtol=1e-9)
+
+
+def test_the_reason_names_the_margin_that_a_cell_takes() -> None:
+    """Of two margins of one attribute the one with more rows, though the other one has fewer people and is nearer to the cell."""
+    who = pd.DataFrame({"race": ["a", "a", "b", "b"], "sex": ["f", "m"] * 2})
+    lacking = bg.tally_from_counts([95, 170, 18, 0], [100, 200, 30, 0], who, metric="acc")
+    people = who.assign(count=[1, 1, 1, 1])
+    table = bg.poststratify(lacking, people, by=["race"], empty="collapse")["estimates"].to_dataset().sel(metric="acc")
+    told = dict(zip(table["subgroup"].values.tolist(), table["reason"].values.tolist(), strict=True))
+    assert told["all"] == "25% of the people without rows, given the mean of sex=m"
+    assert told["race=b"] == "50% of the people without rows, given the mean of sex=m"
+    assert "margin" not in told["race=a"]
+    estimate = float(frequentist(bg.poststratify(lacking, people, by=["race"], empty="collapse"), "race=b")["estimate"])
+    close(estimate, (18 / 30 + 170 / 200) / 2)
+
+
+def test_a_reason_names_few_margins() -> None:
+    three = pd.DataFrame([(a, b) for a in "pqrstu" for b in "xy"], columns=["site", "arm"])
+    rows = np.array([10, 0] * 5 + [0, 7])
+    lacking = bg.tally_from_counts((rows // 2).tolist(), rows.tolist(), three, metric="acc")
+    table = (
+        bg.poststratify(lacking, three.assign(count=1), empty="collapse")["estimates"].to_dataset().sel(metric="acc")
+    )
+    assert str(table["reason"].sel(subgroup="all").values).endswith(
+        "given the mean of site=p and of site=q and of site=r and 3 more"
+    )
