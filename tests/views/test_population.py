@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,7 +70,39 @@ def test_the_page_speaks_of_targets(target: xr.DataTree) -> None:
     assert ">200<" in page  # rows once, not once per target
 
 
+def test_targets_with_rows_of_some_of_their_people_are_not_said_to_have_none(target: xr.DataTree) -> None:
+    page = render(target)
+    assert "without rows, answered from the model alone" not in page
+    assert "<h3>All targets</h3>" in page
+    table = page.partition("<h3>All targets</h3>")[2].partition("</table>")[0]
+    listed = [part.partition("</th>")[0] for part in table.split('<th scope="row">')[1:]]
+    assert listed == ["all", "type=E", "type=H", "type=M", "type=X"]
+    assert "imputed <small>7.47% of the people without rows</small>" in table
+
+
 def test_the_page_of_a_tally_has_no_bayesian_values() -> None:
     page = render(bg.poststratify(schools(), POPULATION))
     assert "Every cell with people has rows" in page
     assert "the source is a tally, so there are no Bayesian values" in page
+    assert "weighted to the target population the frequentist estimate is 0." in page
+    assert ">Weighted, frequentist<" in page
+
+
+def test_of_a_tally_no_model_speaks() -> None:
+    tally = bg.tally_from_counts([101, 9, 14, 0], [142, 25, 33, 0], TYPES, metric="acc")
+    people = TYPES.assign(count=[4421, 755, 1018, 500])
+    ends = {
+        "bounds": "the frequentist side has bounds alone",
+        "drop": "the frequentist side leaves them out",
+        "collapse": "the frequentist side gives them the mean of a margin",
+    }
+    without = "acc: 7.47% of the population is in cells without rows; "
+    for empty, end in ends.items():
+        report = bg.poststratify(tally, people, empty=empty)  # type: ignore[arg-type]
+        assert json.loads(report.attrs["notes"])[1] == without + end
+    modelled = bg.poststratify(bg.estimate(tally, bg.NoPooling(), seed=1), people)
+    model = "the model alone answers on the Bayesian side, "
+    assert json.loads(modelled.attrs["notes"])[-1] == without + model + ends["bounds"]
+    assert "7.5% of the people are in cells without rows, about whom no row speaks." in render(
+        bg.poststratify(tally, people)
+    )

@@ -65,6 +65,7 @@ def target_answers(
             float(constant[name].sel(metric=metric)) if name in constant else end
             for name, end in (("range_lower", 0.0), ("range_upper", np.inf))
         )
+        absent = sides["reason"].values.astype(str) if "reason" in sides else np.full(len(labels), "undefined")
         larger = bool(constant["larger_is_better"].sel(metric=metric)) if larger_is_better is None else larger_is_better
         about["sign"].append(1 if larger else -1)
         about["usable"].append(int(report.attrs["usable"]))
@@ -79,11 +80,11 @@ def target_answers(
             if "posterior" in report.children:
                 mu = report["posterior"].to_dataset()["mu"].transpose("chain", "draw", "metric", "subgroup")
                 draws = mu.sel(metric=metric).values.reshape(-1, len(labels))
-                weighted = _weighted(comparisons, np.isfinite(draws).any(axis=0))
+                weighted = _weighted(comparisons, np.isfinite(draws).any(axis=0), absent)
                 answers.setdefault("bayesian", {})[i, j] = from_draws(draws, weighted, settings)
             if using == "auto" and "frequentist" in sides["approach"].values:
                 side = sides.sel(approach="frequentist")
-                weighted = _weighted(comparisons, np.isfinite(side["estimate"].values))
+                weighted = _weighted(comparisons, np.isfinite(side["estimate"].values), absent)
                 shares = None if members is None else members[j] > 0
                 answers.setdefault("frequentist", {})[i, j] = _frequentist(side, weighted, settings, shares)
     if not answers:
@@ -115,8 +116,10 @@ def _plan(
     return plan(cells, reference, of, None, vectors, margins=False, order=None)
 
 
-def _weighted(comparisons: Sequence[Comparison], included: np.ndarray) -> Weighted:
-    return weigh(comparisons, np.ones(len(included)), np.ones(len(included)), included, additive=True)
+def _weighted(comparisons: Sequence[Comparison], included: np.ndarray, absent: np.ndarray) -> Weighted:
+    """Weights of targets, which may have rows and yet no estimate; ``absent`` (target,) has reasons why."""
+    everyone = np.ones(len(included))
+    return weigh(comparisons, everyone, everyone, included, additive=True, absent=absent)
 
 
 def _frequentist(side: xr.Dataset, weighted: Weighted, asked: Asked, shares: np.ndarray | None) -> Answer:

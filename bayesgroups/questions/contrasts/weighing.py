@@ -14,6 +14,7 @@ from bayesgroups.questions.contrasts.common import Across, CommonEffect, common_
 from bayesgroups.questions.contrasts.comparisons import Comparison
 
 NO_ROWS = "no rows on the side of {}"
+NO_ESTIMATE = "no estimate of {}: {}"
 NO_OVERLAP = "no stratum has rows of both {} and {}"
 NO_MEAN = "the value of {} is no mean of subgroups for this metric"
 
@@ -77,12 +78,12 @@ class Weighted:
 
 def weigh(
     comparisons: Sequence[Comparison], people: FloatArray, rows: FloatArray, included: BoolArray, *, additive: bool,
-    across: Across = "standardised",
+    across: Across = "standardised", absent: TextArray | None = None,
 ) -> Weighted:  # fmt: skip
     """Weights of comparisons from people (cell,), rows that count (cell,) and cells that take part (cell,).
 
     ``additive`` is False for a metric whose value in a margin is no mean of those of its cells, such as an AUC: only single
-    cells are compared then.
+    cells are compared then. ``absent`` (cell,) has reasons why cells take no part, where it is not that they have no rows.
     """
     many, size = len(comparisons), len(people)
     over, under, coefficients = (np.zeros((many, size)) for _ in range(3))
@@ -91,12 +92,12 @@ def weigh(
     lacking = ~(rows > 0)
     plain = [i for i, comparison in enumerate(comparisons) if len(comparison.over) == 1]
     if plain:
-        parts = _plain([comparisons[i] for i in plain], people, included)
+        parts = _plain([comparisons[i] for i in plain], people, included, absent)
         over[plain], under[plain], overlap[plain], reason[plain] = parts
     for i, comparison in enumerate(comparisons):
         value[i] = comparison.value
         if comparison.kind == "vector":
-            coefficients[i], overlap[i], reason[i] = _vector(comparison, people, included)
+            coefficients[i], overlap[i], reason[i] = _vector(comparison, people, included, absent)
         elif len(comparison.over) > 1:
             over[i], under[i], overlap[i], reason[i], effect = _standardised(comparison, people, included, across)
             common |= {} if effect is None else {i: effect}
@@ -109,7 +110,7 @@ def weigh(
 
 
 def _plain(
-    comparisons: Sequence[Comparison], people: FloatArray, included: BoolArray
+    comparisons: Sequence[Comparison], people: FloatArray, included: BoolArray, absent: TextArray | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, TextArray]:
     """Weights (contrast, cell) of both sides of comparisons of one stratum, the smaller share of people kept, and reasons."""
     members = [np.concatenate([side(comparison) for comparison in comparisons]) for side in (_over, _under)]
@@ -119,14 +120,21 @@ def _plain(
         total, kept = side @ people, (side & included) @ people
         covered = np.minimum(covered, np.divide(kept, total, out=np.ones(len(total)), where=total > 0))
     reason = np.full(len(comparisons), "", dtype=object)
-    for names, lacks in (
-        ([comparison.reference for comparison in comparisons], ~weights[1].any(axis=1) & ~number),
-        ([comparison.subgroup for comparison in comparisons], ~weights[0].any(axis=1)),
+    for names, side, lacks in (
+        ([comparison.reference for comparison in comparisons], members[1], ~weights[1].any(axis=1) & ~number),
+        ([comparison.subgroup for comparison in comparisons], members[0], ~weights[0].any(axis=1)),
     ):
         for i in np.flatnonzero(lacks):
-            reason[i], covered[i] = NO_ROWS.format(names[i]), 0.0
+            reason[i], covered[i] = _lacking(names[i], side[i], absent), 0.0
     some = (reason == "")[:, None]
     return weights[0] * some, weights[1] * some, covered, reason
+
+
+def _lacking(name: str, members: BoolArray, absent: TextArray | None) -> str:
+    """Reason of a side of which no member takes part."""
+    if absent is None:
+        return NO_ROWS.format(name)
+    return NO_ESTIMATE.format(name, "; ".join(dict.fromkeys(absent[members])))
 
 
 def _over(comparison: Comparison) -> BoolArray:
@@ -164,12 +172,14 @@ def _summed(comparison: Comparison) -> str:
     return NO_MEAN.format(names[0]) if names and comparison.kind != "best" else ""
 
 
-def _vector(comparison: Comparison, people: FloatArray, included: BoolArray) -> tuple[FloatArray, float, str]:
+def _vector(
+    comparison: Comparison, people: FloatArray, included: BoolArray, absent: TextArray | None
+) -> tuple[FloatArray, float, str]:
     total = np.zeros(len(people))
     for coefficient, members in comparison.coefficients:
         share = _shares(members[None], people, included)[0]
         if not share.any():
-            return np.zeros(len(people)), 0.0, NO_ROWS.format(comparison.name)
+            return np.zeros(len(people)), 0.0, _lacking(comparison.name, members, absent)
         total += coefficient * share
     return total, 1.0, ""
 

@@ -18,6 +18,11 @@ from bayesgroups.questions.populations.sizes import Declared
 from bayesgroups.report.diagnostics import Check
 from bayesgroups.tallies.estimands import reported_estimands, superpopulation_values
 
+WITHOUT_ROWS = {
+    "bounds": "the frequentist side has bounds alone", "drop": "the frequentist side leaves them out",
+    "collapse": "the frequentist side gives them the mean of a margin",
+}  # fmt: skip
+"""What becomes of people in cells without rows on the frequentist side."""
 WARNED_SHARE = 0.05
 """Share of people in cells without rows from which on a note says so."""
 CELL = ("metric", "subgroup")
@@ -118,8 +123,9 @@ def notes_of(
         side, metric = each.side, each.side.cells.metric
         share = float(side.imputed_share[0])
         if share >= WARNED_SHARE:
+            model = "" if each.draws is None else "the model alone answers on the Bayesian side, "
             notes.append(
-                f"{metric}: {100 * share:.3g}% of the population is in cells without rows, answered by the model alone"
+                f"{metric}: {100 * share:.3g}% of the population is in cells without rows; {model}{WITHOUT_ROWS[plan.empty]}"
             )
         if each.shift is not None:
             unit = "in log odds" if plan.benchmark_scale == "logit" else "in units of the metric"

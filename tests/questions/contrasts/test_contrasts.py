@@ -318,6 +318,23 @@ def test_targets_of_a_population() -> None:
     assert part(bg.contrasts(report, "best"), approach="bayesian")["probability_best"].sum() == pytest.approx(1)
 
 
+def test_a_target_with_bounds_alone_is_not_said_to_have_no_rows() -> None:
+    cells = pd.DataFrame({"race": ["A", "A", "B", "B"], "sex": ["f", "m"] * 2})
+    source = bg.estimate(
+        bg.tally_from_counts([18, 30, 18, 0], [60, 150, 40, 0], cells, metric="sel"), bg.NoPooling(), seed=1
+    )
+    targets = bg.poststratify(source, cells.assign(count=[10, 10, 10, 10]), by=["race"])
+    answer = bg.contrasts(targets, "all").sel(metric="sel", scale="difference")
+    assert answer["reason"].sel(approach="frequentist").values.tolist() == [
+        "no estimate of all: 25% of the people without rows", "no estimate of race=B: 50% of the people without rows",
+    ]  # fmt: skip
+    assert answer["status"].sel(approach="bayesian").values.tolist() == ["ok", "ok"]
+    vector = bg.contrasts(targets, contrasts={"gap": {"race=A": 1, "race=B": -1}}).sel(metric="sel", scale="difference")
+    assert vector["reason"].sel(approach="frequentist").values.tolist() == [
+        "no estimate of gap: 50% of the people without rows"
+    ]
+
+
 def test_targets_refuse_what_they_do_not_hold() -> None:
     report = overlapping(bg.estimate(tally(), bg.NoPooling(), seed=1))
     for settings, words in (

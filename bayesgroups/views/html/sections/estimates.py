@@ -75,19 +75,24 @@ ROWS = 5000
 
 
 def table(context: Context) -> dict[str, Any]:
-    """Both approaches as text, with what sorts them, in the order of the tally; subgroups without rows apart."""
+    """Both approaches as text, with what sorts them, in the order of the tally; subgroups without rows apart.
+
+    A target population that is imputed has rows of some of its people, so that none stands apart.
+    """
     reading = context.reading
     places = reading.decimals()
     order = reading.order("size")[:ROWS]
-    listed = [(reading.bayesian.status[i] == "imputed", _row(context, int(i), places)) for i in np.sort(order)]
+    alone = [status == "imputed" and not reading.overlapping for status in reading.bayesian.status]
+    listed = [(alone[i], _row(context, int(i), places)) for i in np.sort(order)]
     return {
+        "unit": "target" if reading.overlapping else "subgroup",
         "level": percent(context.level),
         "sides": [
             {"name": side.approach.capitalize(), "kind": plain(side.interval_kind), "method": plain(side.methods)}
             for side in (reading.bayesian, reading.frequentist)
         ],
-        "rows": [row for alone, row in listed if not alone],
-        "imputed": [row for alone, row in listed if alone],
+        "rows": [row for apart, row in listed if not apart],
+        "imputed": [row for apart, row in listed if apart],
         "listed": len(listed),
         "truth": reading.truth is not None,
         "left": len(reading.subgroups) - len(listed),

@@ -23,6 +23,9 @@ def population(context: Context) -> dict[str, Any]:
     table = context.report["estimates"].to_dataset().sel(metric=context.name)
     facts = context.tally.sel(metric=context.name)
     everybody, rows = float(table["population"].values[0]), float(facts["rows"].values[0])
+    bayesian, frequentist = context.reading.bayesian, context.reading.frequentist
+    modelled = bool(np.isfinite(bayesian.estimate).any())  # not those of a tally
+    side, name = (bayesian, "Bayesian") if modelled else (frequentist, "frequentist")
     lines = []
     for i, label in enumerate(context.reading.subgroups):
         share = float(table["imputed_share"].values[i])
@@ -33,23 +36,18 @@ def population(context: Context) -> dict[str, Any]:
                 "rows": _share(float(facts["rows"].values[i]), rows),
                 "empty": f"{100 * share:.1f}%" if np.isfinite(share) else "–",
                 "sample": context.text(float(table["sample_estimate"].values[i])),
-                "weighted": context.text(float(context.reading.bayesian.estimate[i])),
+                "weighted": context.text(float(side.estimate[i])),
             }
         )
-    share = float(table["imputed_share"].values[0])
     sentence = (
-        f"The rows say {lines[0]['sample']} as they are; weighted to the target population the Bayesian estimate is "
-        f"{lines[0]['weighted']}. "
-        + (
-            f"{100 * share:.1f}% of the people are in cells without rows, about whom the model alone speaks."
-            if share > 0
-            else "Every cell with people has rows."
-        )
+        f"The rows say {lines[0]['sample']} as they are; weighted to the target population the {name} "
+        f"estimate is {lines[0]['weighted']}. {_covered(float(table['imputed_share'].values[0]), modelled)}"
     )
     return {
         "rows": lines,
         "sentence": sentence,
         "everybody": everybody_of(context),
+        "side": name,
         "picture": picture(
             lambda: drawn(context.report, metric=context.name),
             f"Shares of cells among evaluated rows and among the people of the target population. {sentence}",
@@ -57,6 +55,14 @@ def population(context: Context) -> dict[str, Any]:
             "hollow circle is a cell without rows.",
         ),
     }
+
+
+def _covered(share: float, modelled: bool) -> str:
+    """Sentence on the people in cells without rows, of whom a model speaks where there is one."""
+    if not share > 0:
+        return "Every cell with people has rows."
+    spoken = "about whom the model alone speaks" if modelled else "about whom no row speaks"
+    return f"{100 * share:.1f}% of the people are in cells without rows, {spoken}."
 
 
 def everybody_of(context: Context) -> dict[str, str]:

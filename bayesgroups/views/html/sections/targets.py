@@ -31,9 +31,7 @@ class Served:
         if metric not in self.contexts:
             return None
         context = self.contexts[metric]
-        answers, order = table(context), context.reading.subgroups
-        rows = sorted([*answers["rows"], *answers["imputed"]], key=lambda row: order.index(row["label"]))
-        return {"estimand": context.reading.headline(), "table": answers, "rows": rows, "remarks": self.remarks}
+        return {"estimand": context.reading.headline(), "table": table(context), "remarks": self.remarks}
 
     def missing(self, metric: str) -> str:
         """Sentence about a metric that the report of the target population lacks."""
