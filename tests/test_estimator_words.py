@@ -38,7 +38,8 @@ EXCEPTIONS = {
     ("cli/study.py", "partial_pooling"): "a default of the command",
     ("forwarding.py", "disagreement"): "an earlier name of a module",
     ("questions/disparities/reporting.py", "confusion"): "a variable of its answer",
-    ("views/html/sections/provenance.py", "confusion"): "an option of bg.tally",
+    ("views/html/sections/code.py", "confusion"): "an option of bg.tally",
+    ("tallies/origins.py", "confusion"): "an option of bg.tally",
 }
 """Words that are not those of an estimator, or choose nothing."""
 

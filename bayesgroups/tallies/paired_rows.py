@@ -184,6 +184,11 @@ def paired_tally(
     settings = json.loads(base.attrs["settings"]) | {
         "source": "pairs", "baseline": baseline, "graded": graded, "cluster": cluster, "item": item, "epoch": epoch,
         "epochs": epochs, **({} if rate is None else {"metric": rate, "y_true": y_true}),
+        "columns": {
+            "systems": dict(systems) if isinstance(systems, Mapping) else None if systems is None else list(systems),
+            "system": system, "correct": correct, "loss": loss, "larger_is_better": larger_is_better,
+            "metric": None if metric == "correct" else metric,
+        },
     }  # fmt: skip
     return base.assign_coords(coordinates).assign(sums).assign_attrs(settings=as_json(settings))
 

@@ -125,7 +125,7 @@ def cross(
                     f"attribute {name!r} has level {strange[0]!r}, which is not among those declared: {order}"
                 )
         else:
-            order = [level_text(value) for value in (sorted(seen, key=_order) if sort else seen)]
+            order = [level_text(value) for value in (sorted(seen, key=level_order) if sort else seen)]
         levels.append(tuple(order))
     check_number(dict(zip(by, levels, strict=True)))
     return Subgroups(tuple(by), tuple(itertools.product(*levels)))
@@ -144,7 +144,8 @@ def attributes_of(dataset: xr.Dataset) -> list[str]:
     return [str(name) for name in dataset.coords if name != "subgroup" and dataset[name].dims == ("subgroup",)]
 
 
-def _order(value: object) -> tuple[int, float, str]:
+def level_order(value: object) -> tuple[int, float, str]:
+    """Place of a level that nobody declared: numbers by size, then texts by the alphabet."""
     text = str(value)
     try:
         number = float(text)

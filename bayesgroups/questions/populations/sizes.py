@@ -74,13 +74,18 @@ class Declared:
     prior: float | None = None
     prevalence: FloatArray | None = None
 
+    @property
+    def is_rows(self) -> bool:
+        """True where the population is the evaluated rows themselves."""
+        return self.table is None and self.tally is None and not self.margins
+
     def sizes(self, cells: Cells, people: FloatArray, *, denominator: bool, smoothing: float) -> Sizes:
         """Sizes for one metric; ``people`` (cell,) is what its rows weigh, ``denominator`` asks a tally for those of the metric."""
         number = len(cells.labels)
         places = np.arange(number, dtype=np.intp)
         if self.margins:
             return self._raked(cells, people, smoothing)
-        if self.table is None and self.tally is None:
+        if self.is_rows:
             if not np.isfinite(people).all():
                 raise InputError(
                     f"population='rows': metric {cells.metric!r} was published without numbers of rows; give their sizes"

@@ -21,6 +21,7 @@ from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.overlap import TARGETS_SCHEMA
 from bayesgroups.report.posterior import CHAINS
 from bayesgroups.report.schema import SCHEMA, SCHEMA_VERSION, estimates, made_at
+from bayesgroups.tallies.origins import origin_of
 
 TALLY_ATTRS: Mapping[str, Any] = {
     "estimator": "standard_estimates", "settings": "{}", "inference": "none", "notes": "[]", "versions": "{}",
@@ -60,9 +61,17 @@ def target_report(
         **{name: value for name, value in source.items() if name not in ("without_groups", "command")},
         "schema": SCHEMA, "schema_version": SCHEMA_VERSION, "seed": plan.seed, "usable": int(passed),
         "notes": json.dumps(notes, ensure_ascii=False), "created_at": created, "poststratified": 1, "overlapping": 1,
-        "poststratification": as_json({**asdict(plan), "by": list(by)}),
+        "poststratification": as_json({**asdict(plan), "by": list(by), "source": _made_from(tally, report, declared)}),
     }  # fmt: skip
     return tree
+
+
+def _made_from(tally: xr.Dataset, report: xr.DataTree | None, declared: Declared) -> dict[str, Any]:
+    """What the targets rest on and no longer show: the origin of the tally, the seed of the fit, and what was given."""
+    return {
+        **origin_of(tally), "population": "rows" if declared.is_rows else "given",
+        "prevalence": declared.prevalence is not None, **({} if report is None else {"seed": int(report.attrs["seed"])}),
+    }  # fmt: skip
 
 
 def _table(tally: xr.Dataset, targeted: Sequence[Targeted]) -> xr.Dataset:

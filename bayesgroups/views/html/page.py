@@ -98,6 +98,10 @@ def render(
     check_imputed(imputed)
     read = contexts(report, level, truth, imputed)
     served = asked_targets(report, population, level)
+    asked = {
+        "level": None if level == 0.95 else level, "truth": truth, "imputed": None if imputed == "leave_out" else imputed,
+        "reference": reference, "population": population,
+    }  # fmt: skip
     content = {
         "level": percent(level),
         "verdict": verdict(report),
@@ -106,7 +110,7 @@ def render(
         "metrics": [_metric(context, reference, served) for context in read],
         "diagnostics": diagnostics(report),
         "method": method(report, level),
-        "origin": origin(report),
+        "origin": origin(report, {name: value for name, value in asked.items() if value is not None}),
     }
     return filled("page.html", content)
 

@@ -18,6 +18,7 @@ from bayesgroups.questions.systems.leaderboard import leaderboard
 from bayesgroups.report.view import percent, plain
 from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.tallies.subgroups import attributes_of
+from bayesgroups.views.html.sections.code import tally_lines
 from bayesgroups.views.html.sections.leaderboard import leaderboard_section
 from bayesgroups.views.html.sections.system_pairs import pair_section
 from bayesgroups.views.html.templates import filled
@@ -163,15 +164,6 @@ def _facts(source: xr.Dataset, seed: int) -> dict[str, str]:
 
 def _code(source: xr.Dataset, level: float, correction: str, interval: str, seed: int) -> str:
     """Python that makes the page of the same rows."""
-    settings = json.loads(source.attrs["settings"])
-    names = [str(name) for name in source["system"].values]
-    given = {
-        name: settings.get(name)
-        for name in ("metric", "y_true", "item", "epoch", "epochs", "cluster", "baseline", "missing")
-    }
-    usual = {"epochs": "items", "missing": "error"}
-    asked = [f"{name}={value!r}" for name, value in given.items() if value is not None and value != usual.get(name)]
-    tally = ", ".join(["rows", f"by={attributes_of(source)!r}", f"systems={names!r}", *asked, "..."])
     page = f"level={level!r}, correction={correction!r}, interval={interval!r}, seed={seed}"
-    lines = [f"pairs = bg.paired_tally({tally})", f'bg.write_systems_html(pairs, "systems.html", {page})']
-    return "\n".join(plain(line) for line in ["import bayesgroups as bg", *lines])
+    lines = ["import bayesgroups as bg", *tally_lines(source), f'bg.write_systems_html(tally, "systems.html", {page})']
+    return "\n".join(plain(line) for line in lines)
