@@ -26,6 +26,7 @@ SYSTEMS = (
         table=Table(
             "system", {"value": ("estimate", "lower", "upper"), "rank": ("rank", "rank_lower", "rank_upper"),
             "P(best)": "probability_best", "may be best": "may_be_best", "tie": "tie"},
+            remark="reason",
         ),
     ),
 )  # fmt: skip

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray, TextArray
 from bayesgroups.data.keywords import checked_keywords
-from bayesgroups.estimators.level_orders import orders_of
+from bayesgroups.estimators.level_orders import Orders, orders_of
 from bayesgroups.frequentist.intervals.interval import tail
+from bayesgroups.frequentist.paired_systems import PairedInterval
 from bayesgroups.questions.certification.rank_shares import rank, rank_summaries
 from bayesgroups.questions.systems.answers import both_answers
-from bayesgroups.questions.systems.differences import Answer
+from bayesgroups.questions.systems.differences import Answer, SystemCorrection
 from bayesgroups.questions.systems.pairs import Systems, everyone, open_systems
 from bayesgroups.questions.systems.ties import rank_limits, tie_letters
 
@@ -46,11 +47,12 @@ def leaderboard(
     xr.Dataset
         Along ``approach`` (``bayesian``, ``frequentist``), ``subgroup`` (the last is ``(all)``, everyone) and ``system``:
         ``estimate``, ``lower``, ``upper`` of the value; ``rank`` (Bayesian: median of the rank in a draw) with its limits
-        ``rank_lower``, ``rank_upper`` (Bayesian: quantiles, for each system by itself; frequentist: from tests of all pairs at
-        once); Bayesian:
-        ``probability_best``; ``may_be_best``, 1 for systems that are not shown to be worse than any other; ``tie``, letters:
-        systems of a subgroup that share one cannot be told apart. Along ``subgroup``: ``items`` that all systems have. Along
-        ``approach``: ``usable``. NaN where there is no such number.
+        ``rank_lower``, ``rank_upper`` (Bayesian: quantiles, for each system by itself; frequentist: from limits of all pairs of the
+        subgroup at once); Bayesian: ``probability_best``; ``may_be_best``, 1 for systems that are not shown to be worse than any
+        other, and ``tie``, letters: systems of a subgroup that share one cannot be told apart (both approaches: by limits of all
+        pairs of the subgroup at once, so that a system may be the best whose Bayesian ranks, of itself alone, begin at 2);
+        ``status`` (``ok``, ``imputed``: from the model alone, ``single``: no limits, ``undefined``) and ``reason``. Along
+        ``subgroup``: ``items`` that all systems have. Along ``approach``: ``usable``. NaN where there is no such number.
 
     Raises
     ------
@@ -78,11 +80,18 @@ def leaderboard(
     >>> board["tie"].sel(approach="frequentist", subgroup="(all)").values.tolist()
     ['c', 'b', 'a']
     """
+    return board_of(source, level, "holm", "newcombe", orders_of("leaderboard", ordered, cyclic), seed)
+
+
+def board_of(
+    source: xr.Dataset, level: float, correction: SystemCorrection, interval: PairedInterval, orders: Orders, seed: int
+) -> xr.Dataset:
+    """The order of systems, with letters by limits that hold for what the correction counts; errors as in `leaderboard`."""
     tail(level)  # refuses a level outside (0, 1)
     systems = open_systems(source)
     answers, basis = both_answers(
-        systems, np.arange(len(systems.first)), level=level, interval="newcombe", correction="holm", pooling="crossed",
-        orders=orders_of("leaderboard", ordered, cyclic), overall=True, seed=seed,
+        systems, np.arange(len(systems.first)), level=level, interval=interval, correction=correction, pooling="crossed",
+        orders=orders, overall=True, seed=seed,
     )  # fmt: skip
     limits = basis.values.limits(level)
     shape = (basis.draws.shape[-1], len(systems.names))
@@ -109,6 +118,8 @@ def leaderboard(
     data: dict[str, Any] = {
         name: (dims, np.stack([table[name] for table in tables.values()])) for name in (*NUMBERS, "may_be_best", "tie")
     }
+    told = [_told(table, basis.values.items) for table in tables.values()]
+    data["status"], data["reason"] = ((dims, np.stack([each[i] for each in told])) for i in (0, 1))
     data["items"] = ("subgroup", basis.values.items)
     data["usable"] = ("approach", np.array([basis.usable, 1], dtype=np.int8))
     coordinates = {"approach": list(tables), "subgroup": everyone(systems.labels), "system": systems.names}
@@ -119,6 +130,20 @@ def leaderboard(
         **({"note": basis.failures} if basis.failures else {}),
     }
     return xr.Dataset(data, coordinates, attrs)
+
+
+def _told(table: Mapping[str, FloatArray], items: FloatArray) -> tuple[TextArray, TextArray]:
+    """Status and reason (subgroup, system): a model answers also where no item is there for all systems to answer."""
+    answered, limited = (np.isfinite(table[name]) for name in ("estimate", "lower"))
+    empty = np.broadcast_to(~(items > 0)[:, None], answered.shape)
+    choices = [empty & answered, ~answered, ~limited]
+    status = np.select(choices, ["imputed", "undefined", "single"], "ok")
+    reasons = {
+        "imputed": "no item that all systems have: the model alone answers", "single": "one item or cluster, so no limits",
+    }  # fmt: skip
+    reason = np.vectorize(lambda word: reasons.get(word, ""), otypes=[object])(status)
+    reason[(status == "undefined") & empty] = "no item that all systems have"
+    return status, reason.astype(str)
 
 
 def _of_draws(draws: FloatArray, sign: int, level: float) -> dict[str, FloatArray]:

@@ -11,10 +11,11 @@ import xarray as xr
 from bayesgroups import __version__
 from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.estimators.level_orders import Orders
 from bayesgroups.frequentist.paired_systems import PairedInterval
 from bayesgroups.questions.systems.comparison import ESTIMAND, compare_systems
 from bayesgroups.questions.systems.differences import SystemCorrection
-from bayesgroups.questions.systems.leaderboard import leaderboard
+from bayesgroups.questions.systems.leaderboard import board_of
 from bayesgroups.report.view import percent, plain
 from bayesgroups.tallies.labels import shown_labels
 from bayesgroups.tallies.subgroups import attributes_of
@@ -38,11 +39,11 @@ TESTS = {
 }
 """What the frequentist side does, by the method of the answer."""
 CORRECTIONS = {
-    "holm_all": "all pairs and rows of the tables of pairs together",
-    "holm": "the pairs of each subgroup together",
-    "none": "the pairs of each subgroup together",
+    "holm_all": "{} of all subgroups together",
+    "holm": "{} of each subgroup together",
+    "none": "{} of each subgroup together",
 }
-"""What limits hold for together, by the correction of the p-values."""
+"""What limits hold for together, by the correction of the p-values; everyone is no further subgroup."""
 REFERENCES = (
     "Fagerland, Lydersen, Laake (2013), McNemar tests for paired binary data, doi:10.1186/1471-2288-13-91",
     "Fagerland, Lydersen, Laake (2014), Intervals for paired differences, doi:10.1002/sim.6148",
@@ -110,7 +111,7 @@ def render(
 ) -> str:  # fmt: skip
     """The page as text; parameters and errors as in `write_systems_html`."""
     answer = compare_systems(source, level=level, correction=correction, interval=interval, overall=True, seed=seed)
-    board, shown = leaderboard(source, level=level, seed=seed), shown_labels(source)
+    board, shown = board_of(source, level, correction, interval, Orders({}, ()), seed), shown_labels(source)
     sign = 1 if int(board.attrs["larger_is_better"]) else -1
     names = [plain(str(name)) for name in source["system"].values]
     content: dict[str, Any] = {
@@ -123,25 +124,34 @@ def render(
         "direction": "larger is better" if sign > 0 else "smaller is better",
         "estimand": f"{ESTIMAND[:1].upper()}{ESTIMAND[1:]}.",
         "board": leaderboard_section(board, shown),
+        "letters": CORRECTIONS[correction].format("all pairs"),
         "pairs": [pair_section(answer, str(pair), sign, shown) for pair in answer["pair"].values],
-        "method": _method(answer),
+        "method": _method(answer, json.loads(source.attrs["settings"]).get("baseline")),
         "references": REFERENCES,
         "origin": {"code": _code(source, level, correction, interval, seed), "facts": _facts(source, seed)},
     }
     return filled("systems.html", content)
 
 
-def _method(answer: xr.Dataset) -> list[str]:
+def _method(answer: xr.Dataset, baseline: str | None) -> list[str]:
     """Sentences on both approaches, on what holds together, and on items that are left out."""
+    together, pairs = CORRECTIONS[str(answer.attrs["correction"])], "all pairs"
+    lettered = "Letters rest on the same limits."
+    if baseline is not None:
+        pairs = f"the pairs with {plain(baseline)}"
+        lettered = (
+            f"Letters rest on limits that hold for {together.format('all pairs')}, which are more, so that two systems can share a "
+            "letter where their own table tells them apart."
+        )
     bayesian, frequentist = (str(answer["method"].sel(approach=name).values) for name in ("bayesian", "frequentist"))
     return [
         "Systems are compared item by item: items on which two systems have the same value say nothing about which is better.",
         f"Bayesian: {POSTERIORS[bayesian]}; the estimate is the posterior mean. Subgroups borrow strength from one another, so "
         "that the difference in a small subgroup leans on those of the others.",
         f"Frequentist: {TESTS[frequentist]}, each subgroup by itself.",
-        f"A system is shown to be better where limits that hold for {CORRECTIONS[str(answer.attrs['correction'])]} leave out 0. "
-        "Sentences are those of the Bayesian side. Letters in the table of all systems hold for the systems of one subgroup "
-        "together.",
+        f"A system is shown to be better where limits that hold for {together.format(pairs)} leave out 0; of everyone they hold "
+        f"for {pairs} of everyone. Sentences are those of the Bayesian side. {lettered} Limits of a Bayesian rank are quantiles "
+        "that hold for the system by itself, so that one with ranks from 2 on may be among those that may be the best.",
         "Systems that cannot be told apart are not shown to be equal. Whether the intervals of two systems overlap does not "
         "matter; their difference does.",
     ]

@@ -252,6 +252,21 @@ def test_the_order_of_systems(three: xr.Dataset, two: xr.Dataset, answer: xr.Dat
     assert np.isnan(empty["may_be_best"]).all()
 
 
+def test_the_order_says_what_rests_on_the_model_alone(three: xr.Dataset) -> None:
+    board = bg.leaderboard(three, seed=1).sel(subgroup="empty")
+    assert int(board["items"]) == 0
+    assert board["status"].values.tolist() == [["imputed"] * 3, ["undefined"] * 3]
+    reasons = ["no item that all systems have: the model alone answers", "no item that all systems have"]
+    assert [set(row) for row in board["reason"].values.tolist()] == [{reason} for reason in reasons]
+    whole = bg.leaderboard(three, seed=1).sel(subgroup="(all)")
+    assert set(whole["status"].values.ravel()) == {"ok"}
+    assert set(whole["reason"].values.ravel()) == {""}
+    one = pd.DataFrame({"site": list("aaab"), "new": [0.3, 0.4, 0.1, 0.2], "old": [0.1, 0.5, 0.3, 0.2]})
+    single = bg.leaderboard(paired(one, ["new", "old"], metric="mean")).sel(approach="frequentist", subgroup="b")
+    assert single["status"].values.tolist() == ["single"] * 2
+    assert single["reason"].values.tolist() == ["one item or cluster, so no limits"] * 2
+
+
 def test_means_where_smaller_is_better() -> None:
     rng = np.random.default_rng(9)
     rows = pd.DataFrame({"site": list("ab") * 40, "low": rng.gamma(2, 1, 80)})

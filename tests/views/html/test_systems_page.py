@@ -14,6 +14,7 @@ import pytest
 import bayesgroups as bg
 from bayesgroups.cli import run
 from bayesgroups.errors import InputError, SchemaError
+from bayesgroups.questions.systems.differences import SystemCorrection
 from bayesgroups.views.html.sections.system_pairs import shown_better
 from bayesgroups.views.html.systems_page import render
 
@@ -72,7 +73,7 @@ def test_a_saved_tally_becomes_a_page_and_smaller_means_win(tmp_path: Path, caps
     assert "smaller is better" in shown
     assert "A is shown to be better in x." in shown
     assert "t tests and t limits" in shown
-    assert "limits that hold for the pairs of each subgroup together" in shown
+    assert "limits that hold for all pairs of each subgroup together" in shown
     again = bg.open_tally(saved).assign_attrs(command=_command(page))
     assert render(again, correction="holm", seed=3) == page.read_text("utf-8")
 
@@ -92,6 +93,48 @@ def test_three_systems_have_letters_and_every_pair() -> None:
     assert re.findall(r"<h2[^>]*>([^<]+ against [^<]+)</h2>", page) == [
         "A against B", "A against C", "B against C",
     ]  # fmt: skip
+
+
+def lettered(page: str) -> dict[str, list[str]]:
+    """Letters of the systems in every subgroup, in the order of the table."""
+    body = page.partition('aria-label="Table: values in every subgroup"')[2].partition("</table>")[0]
+    rows = re.findall(r'<th scope="row">([^<]*)(.*?)</tr>', body, flags=re.DOTALL)
+    return {label.strip(): re.findall(r"</?small>(\w*)</small>", cells) for label, cells in rows}
+
+
+@pytest.mark.parametrize("correction", ["holm_all", "holm"])
+@pytest.mark.parametrize("systems", [["A", "B"], ["A", "B", "C"]])
+def test_letters_and_sentences_tell_the_same_systems_apart(correction: SystemCorrection, systems: list[str]) -> None:
+    rng = np.random.default_rng(4)
+    site = np.repeat([*"abcdefgh"], 60)
+    frame = pd.DataFrame({"site": site})
+    easy, gains = rng.normal(size=len(site)), {"A": 0.0, "B": 0.35, "C": 0.5}
+    for name in systems:
+        frame[name] = (easy + gains[name] + 0.4 * rng.normal(size=len(site)) > 0).astype(int)
+    tally = bg.paired_tally(frame, ["site"], systems)
+    page = render(tally, correction=correction)
+    order = [name for name, *_ in re.findall(r'<th scope="row">([ABC])</th>\n<td', page.partition('id="pair-1"')[0])]
+    answer = bg.compare_systems(tally, correction=correction, overall=True).sel(approach="bayesian")
+    for pair in answer["pair"].values:
+        better = shown_better(answer.sel(pair=pair), 1)
+        first, second = (order.index(str(answer[side].sel(pair=pair).values)) for side in ("first", "second"))
+        for label, letters in lettered(page).items():
+            shares = set(letters[first]) & set(letters[second])
+            assert bool(shares) == (better[answer["subgroup"].values.tolist().index(label)] == 0), (pair, label)
+    family = "all subgroups" if correction == "holm_all" else "each subgroup"
+    assert texts(page).count(f"limits that hold for all pairs of {family} together") == 2
+
+
+def test_with_a_baseline_the_page_says_that_letters_count_more_pairs() -> None:
+    page = texts(render(bg.paired_tally(rows(), ["site"], ["A", "B", "C"], baseline="A")))
+    assert "limits that hold for the pairs with A of all subgroups together leave out 0" in page
+    assert "Letters rest on limits that hold for all pairs of all subgroups together, which are more" in page
+
+
+def test_values_of_a_subgroup_without_items_are_marked() -> None:
+    frame = pd.concat([rows(), pd.DataFrame({"site": ["w"], "A": [np.nan], "B": [1], "C": [1]})], ignore_index=True)
+    page = render(bg.paired_tally(frame, ["site"], ["A", "B"]))
+    assert "w <small>no item that all systems have: the model alone answers</small>" in page
 
 
 def test_names_from_files_are_escaped_and_shown_whole() -> None:

@@ -30,7 +30,8 @@ def leaderboard_section(board: xr.Dataset, shown: Mapping[str, str]) -> dict[str
         "systems": names,
         "rows": [{"name": name, "sides": [_ranked(side, i, places) for side in sides]} for i, name in enumerate(names)],
         "groups": [
-            {"label": label_of(group, shown), "count": f"{float(within['items'].sel(subgroup=group)):g}",
+            {"label": label_of(group, shown), "reason": _reason(within.sel(subgroup=group)),
+             "count": f"{float(within['items'].sel(subgroup=group)):g}",
              "cells": [_lettered(within.sel(subgroup=group), i, places) for i in range(len(names))]}
             for group in groups[:LISTED]
         ],
@@ -64,6 +65,11 @@ def _ranked(side: xr.Dataset, i: int, places: int) -> dict[str, str]:
         "best": chance(best) if np.isfinite(best) else "",
         "tie": str(side["tie"].values[i]),
     }  # fmt: skip
+
+
+def _reason(side: xr.Dataset) -> str:
+    """What is to be said of the values of a subgroup, which all systems have in common."""
+    return plain("; ".join(dict.fromkeys(text for text in side["reason"].values.astype(str).tolist() if text)))
 
 
 def _lettered(side: xr.Dataset, i: int, places: int) -> dict[str, str]:

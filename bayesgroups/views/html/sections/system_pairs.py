@@ -111,7 +111,7 @@ def _picture(answer: xr.Dataset, pair: str, summary: str, shown: Mapping[str, st
     many = len(labels)
     caption = (
         f"Differences {plain(pair)}; the upright line is no difference. Circle: Bayesian; diamond: frequentist. Each "
-        "interval holds for its own row."
+        "interval holds for its own row; who is shown to be better goes by wider ones, which hold together as the method says."
     )
     caption += f" Drawn are the {DRAWN} of {many} rows with the most items." if many > DRAWN else ""
     named = answer.assign_coords(subgroup=labels)
