@@ -350,6 +350,19 @@ def _process(*arguments: object, **environment: str) -> subprocess.CompletedProc
     )
 
 
+def test_the_package_is_run_by_an_interpreter() -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "bayesgroups", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{bg.__version__}\n"
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "cyclopts" in loaded
+    assert loaded.isdisjoint({"pymc", "pandas", "matplotlib", "xarray", "scipy", "arviz"})
+
+
 def test_a_process_leaves_with_the_exit_code(rows: Path) -> None:
     done = _process("tally", rows, "--by", "rase", "--metric", "fnr", *COLUMNS)
     assert (done.returncode, done.stdout) == (2, "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import json
 import subprocess
@@ -9,6 +11,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -16,7 +19,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.cli import app, readers, run
+from bayesgroups.cli import app, questions, readers, run
 from bayesgroups.cli.questions import GROUPS, QUESTIONS, exceptions, generated
 from bayesgroups.cli.questions.question import Question, Table
 from bayesgroups.cli.signatures import REQUIRED, function_of, markdown, opening_of
@@ -122,6 +125,30 @@ def test_a_name_that_is_no_question() -> None:
 
     with pytest.raises(AttributeError, match="has no attribute 'certifi'"):
         questions.certifi  # noqa: B018
+
+
+def headings_of(table: ast.Call, module: ModuleType) -> list[str]:
+    """All headings of a table as its source has them, those of a name that is unpacked included."""
+    columns = table.args[1]
+    if isinstance(columns, ast.Name):
+        return list(getattr(module, columns.id))
+    assert isinstance(columns, ast.Dict | ast.DictComp)
+    if isinstance(columns, ast.DictComp):
+        return []  # one heading per goal
+    headings: list[str] = []
+    for key, value in zip(columns.keys, columns.values, strict=True):
+        headings += [ast.literal_eval(key)] if key is not None else list(getattr(module, ast.unparse(value)))
+    return headings
+
+
+@pytest.mark.parametrize("path", sorted(Path(questions.__path__[0]).glob("*.py")), ids=lambda path: path.stem)
+def test_no_two_columns_of_a_table_have_one_heading(path: Path) -> None:
+    """A dictionary keeps the last of two equal keys and says nothing."""
+    module = importlib.import_module(f"{questions.__name__}.{path.stem}".removesuffix(".__init__"))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Table":
+            headings = headings_of(node, module)
+            assert len(headings) == len(set(headings)), headings
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from bayesgroups.cli.questions.question import Question, Table
 if TYPE_CHECKING:
     import xarray as xr
 
-CURVE = {"estimate": ("estimate", "lower", "upper"), "whole curve from": "band_lower", "to": "band_upper"}
+CURVE = {"estimate": ("estimate", "lower", "upper"), "whole curve from": "band_lower", "whole curve to": "band_upper"}
 
 
 def _bounds(bound: xr.DataArray) -> xr.Dataset:
@@ -23,7 +23,7 @@ CURVES = (
         "threshold-curve rows.csv --by sex --metric tpr --y-true sick --y-score risk --at 0.5 --at 0.8\n"
         "threshold-curve auc.tally.nc --output curve.nc",
         {"source": readers.auc_tally, "metrics": readers.curve_metrics}, spelled={"thresholds": "--at"},
-        table=Table("threshold", CURVE),
+        table=Table("threshold", {"n": "count", **CURVE}),
     ),
     Question(
         "questions.curves.roc.roc_curve", "roc-curve rows.csv --by sex --y-true sick --y-score risk --at 0.1 --at 0.2",
@@ -33,7 +33,7 @@ CURVES = (
     Question(
         "questions.curves.calibration.calibration_curve",
         "calibration-curve rows.csv --by sex --y-true sick --y-score risk --bins 5", {"source": readers.auc_tally},
-        table=Table("bin", {"score from": "bin_lower", "to": "bin_upper", "n": "count", **CURVE}),
+        table=Table("bin", {"score from": "bin_lower", "score to": "bin_upper", "n": "count", **CURVE}),
     ),
     Question(
         "questions.curves.areas.auc_intervals",
