@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli.options import RowOptions
+from bayesgroups.data.netcdf_names import is_netcdf
 from bayesgroups.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
 
     Options of rows are an error for the latter, which has all that.
     """
-    if data.suffix.lower() != ".nc":
+    if not is_netcdf(data):
         return tally_rows(data, rows)
     given = rows.given()
     if given:
@@ -50,7 +51,7 @@ def tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
 
 def source_of(data: Path, rows: RowOptions) -> xr.Dataset | xr.DataTree:
     """The report or the tally of a NetCDF file, or the tally of a file of rows."""
-    if data.suffix.lower() != ".nc" or not data.is_file() or not _holds_report(data):
+    if not is_netcdf(data) or not data.is_file() or not _holds_report(data):
         return tally_of(data, rows)
     given = rows.given()
     if given:
@@ -61,12 +62,12 @@ def source_of(data: Path, rows: RowOptions) -> xr.Dataset | xr.DataTree:
 
 def without_direction(rows: RowOptions, data: Path) -> RowOptions:
     """The options for a question that takes a direction itself: it is no fact of the rows where a report or tally is asked."""
-    return replace(rows, larger_is_better=None) if data.suffix.lower() == ".nc" else rows
+    return replace(rows, larger_is_better=None) if is_netcdf(data) else rows
 
 
 def auc_tally_of(data: Path, rows: RowOptions) -> xr.Dataset:
     """A tally with the scores that curves need: that of a NetCDF file, or of rows."""
-    if data.suffix.lower() == ".nc":
+    if is_netcdf(data):
         return tally_of(data, rows)
     return tally_rows(data, replace(rows, metric=("auc",), y_pred=None, threshold=None, selection_rate=None))
 

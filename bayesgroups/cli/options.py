@@ -14,6 +14,8 @@ class Role(Enum):
     """Role of the path of an option, as metadata of its annotation; any other path is read."""
 
     WRITTEN = "a file that the command writes"
+    TALLY = "a tally that the command writes"
+    REPORT = "a report that the command writes"
     KEPT = "a folder that the command keeps files in"
 
 
@@ -49,7 +51,8 @@ Shown = Annotated[
 ]
 """Approach of a report that is shown, with the former words for it, which are understood and not offered."""
 Output = Annotated[Path, Parameter(alias="-o"), Role.WRITTEN]
-TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file."), Role.WRITTEN]
+TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file."), Role.TALLY]
+ReportFile = Annotated[Path, Parameter(alias="-o"), Role.REPORT]
 Written = Annotated[Path, Role.WRITTEN]
 Folder = Annotated[Path, Role.KEPT]
 
@@ -162,7 +165,7 @@ class ReportOptions:
     """
 
     level: float = 0.95
-    output: Output | None = None
+    output: ReportFile | None = None
     html: Written | None = None
     json: Flag = False
     show: Show = 50

@@ -13,6 +13,7 @@ from bayesgroups.cli import inputs
 from bayesgroups.cli.estimate import Settings
 from bayesgroups.cli.estimators import Word, chosen
 from bayesgroups.cli.options import ROWS, Names, RowOptions
+from bayesgroups.data.netcdf_names import is_netcdf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -215,7 +216,7 @@ def confusion(confusion: Counts, /) -> "xr.DataArray":
 
 def classes(data: Classes, /) -> "xr.Dataset | xr.DataTree | xr.DataArray":
     """A tally or a report with metrics per class, or confusion counts."""
-    return inputs.source_of(data, ROWS) if data.suffix.lower() == ".nc" else confusion(data)
+    return inputs.source_of(data, ROWS) if is_netcdf(data) else confusion(data)
 
 
 def fairness_metric(fairness: Fairness) -> str:
@@ -285,7 +286,7 @@ def _candidates(path: Path, by: tuple[str, ...], draws: int, seed: int) -> "pd.D
     from bayesgroups.errors import InputError, SchemaError
     from bayesgroups.questions.tradeoffs import points_from_runs
 
-    if path.suffix.lower() != ".nc":
+    if not is_netcdf(path):
         if by:
             return points_from_runs(inputs.table_of(path, (*by, *GOALS)), list(by), draws=draws, seed=seed)
         return inputs.table_of(path, ("candidate", *GOALS)).set_index("candidate")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bayesgroups.cli.options import ORDERS, ROWS, Json, Larger, Names, Output, RowOptions, Show, SortTable, TallyFile
+from bayesgroups.cli.options import ORDERS, ROWS, Json, Larger, Names, RowOptions, Show, SortTable, TallyFile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -184,7 +184,7 @@ def tally_from_estimates(
     )
 
 
-def two_way_clusters(first: Path, second: Path, both: Path, *, output: Output) -> int:
+def two_way_clusters(first: Path, second: Path, both: Path, *, output: TallyFile) -> int:
     """Keep how subgroups go together whose rows lie in clusters of two kinds that cross, such as items and templates.
 
     For example:
@@ -208,7 +208,7 @@ def two_way_clusters(first: Path, second: Path, both: Path, *, output: Output) -
     return wrote(combined(*(open_tally(path) for path in (first, second, both))), output)
 
 
-def add_tallies(*tallies: Path, output: Output) -> int:
+def add_tallies(*tallies: Path, output: TallyFile) -> int:
     """Add tallies of disjoint parts of the data (sites, days).
 
     For example:

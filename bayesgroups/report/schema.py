@@ -15,6 +15,7 @@ import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.netcdf import check_version, read_netcdf, with_texts, write_netcdf
+from bayesgroups.data.netcdf_names import check_netcdf_name
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
@@ -229,7 +230,8 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     SchemaError
         If the tree is not a report.
     InputError
-        If the file cannot be written or a group is not in the report.
+        If the file cannot be written, its name has the ending of another format, such as ``.csv``, or a group is not in the
+        report.
 
     Examples
     --------
@@ -243,6 +245,7 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     ['constant_data', 'diagnostics', 'estimates']
     """
     check(report)
+    check_netcdf_name(path, "a report")
     tree = report if include is None else _part(report, set(include))
     return write_netcdf(path, tree)
 

@@ -94,6 +94,14 @@ def test_what_is_read_is_not_written_over(folder: Path, capsys: Captured, line: 
         ("export nowhere.nc -o r.txt", "a table is written as .csv"),
         ("read-inspect nowhere.eval -o r.txt", "rows are written as .csv"),
         ("study nowhere.csv --by sex --metric sel --rows 9 -o r.txt", "an answer is written as"),
+        (
+            "estimate nowhere.nc -o r.csv",
+            "file 'r.csv': a report is written as NetCDF4, which is no .csv; name it 'r.nc'",
+        ),
+        ("poststratify nowhere.nc --population rows -o r.json", "a report is written as NetCDF4, which is no .json"),
+        ("tally nowhere.csv -o t.CSV", "file 't.CSV': a tally is written as NetCDF4, which is no .CSV; name it 't.nc'"),
+        ("add-tallies nowhere.nc -o t.parquet", "a tally is written as NetCDF4, which is no .parquet"),
+        ("bin-scores nowhere.nc -o t.csv.gz", "which is no .gz; name it 't.csv.nc'"),
         ("demo --output-dir away", "folder 'away' does not exist"),
         ("init away/analysis.toml", "folder 'away' does not exist"),
     ],
@@ -133,6 +141,25 @@ def test_an_output_may_be_an_older_output_and_a_link_elsewhere(folder: Path) -> 
     Path("old.nc").write_bytes(b"old")
     assert run(["tally", "rows.csv", *ROWS.split(), "-o", "old.nc", "--show", "0"]) == 0
     assert run(["show", "old.nc", "--show", "0"]) == 0
+
+
+@pytest.mark.parametrize("name", ["t", "t.nc4", "t.NetCDF", "t.2024"])
+def test_a_file_that_is_written_can_be_read_whatever_it_is_called(folder: Path, capsys: Captured, name: str) -> None:
+    assert run(["tally", "rows.csv", *ROWS.split(), "-o", name]) == 0
+    assert f"Next: bayesgroups estimate {name}" in capsys.readouterr().out
+    assert run(["estimate", name, "-o", f"r{name}"]) == 0
+    assert run(["ranks", f"r{name}"]) == 0
+
+
+def test_python_refuses_a_name_of_another_format_too(folder: Path) -> None:
+    tally, report = bg.open_tally("t.nc"), bg.open_report("r.nc")
+    with pytest.raises(
+        InputError, match=r"file 'x\.csv': a tally is written as NetCDF4, which is no \.csv; name it 'x\.nc'"
+    ):
+        bg.save_tally(tally, "x.csv")
+    with pytest.raises(InputError, match=r"file 'x\.json': a report is written as NetCDF4"):
+        bg.save_report(report, "x.json")
+    assert not Path("x.csv").exists()
 
 
 @pytest.mark.parametrize(

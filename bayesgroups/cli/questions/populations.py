@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from bayesgroups.cli import inputs
 from bayesgroups.cli.options import ROWS, Flag, Names
 from bayesgroups.cli.questions.question import Question
+from bayesgroups.data.netcdf_names import is_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,7 +52,7 @@ def source(source: Kept, /) -> "xr.Dataset | xr.DataTree":
     """A saved report or tally."""
     from bayesgroups.errors import InputError
 
-    if source.suffix.lower() != ".nc":
+    if not is_netcdf(source):
         raise InputError(
             f"file {str(source)!r}: expected a report or a tally (.nc); make one of rows with bayesgroups estimate"
         )
@@ -72,14 +73,14 @@ def population(population: Sizes = None, margins: Margins = (), sampled: Sampled
     if population is None:
         frames = [inputs.table_of(path, ("count",)) for path in margins]
         given = {tuple(str(name) for name in frame.columns if name != "count"): frame for frame in frames}
-    elif population.endswith(".nc"):
+    elif is_netcdf(Path(population)):
         given = open_tally(Path(population))
     return PopulationSample(given, prior) if sampled else given
 
 
 def served(population: str) -> Any:
     """Sizes of a population from a table or a tally, a report of targets, or the word for the rows themselves."""
-    return source(Path(population)) if population.endswith(".nc") else population
+    return source(Path(population)) if is_netcdf(Path(population)) else population
 
 
 def prevalence(prevalence: Positives = None) -> Path | None:
