@@ -66,7 +66,7 @@ def near_misses(name: str, known: Iterable[str]) -> str:
     >>> near_misses("zzz", ["fnr", "acc"])
     "known: 'acc', 'fnr'"
     """
-    names = list(known)
+    names = [str(each) for each in known]  # labels of arrays are texts of NumPy, which show themselves as np.str_('a')
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(repr(match) for match in close)}?"

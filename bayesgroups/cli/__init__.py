@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group
@@ -193,7 +193,15 @@ def _spoken(problem: BayesgroupsError, words: list[str]) -> str:
 
     command = app.parse_commands(words)[1][-1]
     options = options_of(command)
-    return spoken(str(problem), options, calls_of(app)) if options else str(problem)
+    calls = calls_of(app)
+    return spoken(str(problem), options, calls, lambda name: _options_of_call(name, calls)) if options else str(problem)
+
+
+def _options_of_call(name: str, calls: Mapping[str, str]) -> Mapping[str, str]:
+    """Options of the command that is typed for a function."""
+    from bayesgroups.cli.messages import options_of
+
+    return options_of(app[calls[name].partition(" ")[2]])
 
 
 def _note(message: Warning | str, *_: object, **__: object) -> None:

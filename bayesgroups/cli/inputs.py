@@ -77,10 +77,19 @@ def report_of(path: Path) -> xr.DataTree:
     from bayesgroups.errors import SchemaError
     from bayesgroups.report.schema import open_report
 
+    check_saved(path, "report", "estimate")
     try:
         return open_report(path)
     except SchemaError as problem:
         raise SchemaError(f"file {str(path)!r}: {problem}") from problem
+
+
+def check_saved(path: Path, what: str, maker: str) -> None:
+    """Refuse a file of rows, or any that is no NetCDF file, where a saved tally or report is needed, with the command for it."""
+    if path.is_file() and not is_netcdf(path):
+        raise InputError(
+            f"file {str(path)!r} is no saved {what} (.nc); make one of rows first, with bayesgroups {maker} ... --output {what}.nc"
+        )
 
 
 def table_of(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:

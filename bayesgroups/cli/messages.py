@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,15 +17,31 @@ SINGULAR = {
 """Parameters of Python functions by the options of the rows that give them one by one."""
 OUTSIDE_ANALYSES = {"outputs_anywhere": "--outputs-anywhere"}
 """Options of commands that read an analysis, for which it has no key."""
+PHRASES = {
+    "give a mapping such as {('race',): frame, ('sex', 'age'): frame}":
+        "give each as a table to bayesgroups poststratify, as --margin race.csv --margin sex_age.csv",
+}  # fmt: skip
+"""What Python alone can be given, and what a shell gives in its place."""
 _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|-?\d[\w.\-]*|-?\w+"
 _ARGUMENT = re.compile(rf"(?<![\w.\-])(?P<name>[a-z][a-z_]*)=(?!=)(?P<value>{_VALUE})?")
 _CALL = re.compile(r"(?:bg|bayesgroups(?:\.\w+)*)\.(?P<name>\w+)\((?P<arguments>[^()]*)\)")
 
 
-def spoken(message: str, options: Mapping[str, str], calls: Mapping[str, str]) -> str:
+def no_options(name: str) -> Mapping[str, str]:
+    """No options of a command that is told to be typed."""
+    return {}
+
+
+def spoken(
+    message: str,
+    options: Mapping[str, str],
+    calls: Mapping[str, str],
+    options_of_call: Callable[[str], Mapping[str, str]] = no_options,
+) -> str:
     """A message with options in place of arguments, and commands in place of calls.
 
-    ``options`` has options by the names of parameters, and ``calls`` what is typed by the name of a function or a class.
+    ``options`` has options by the names of parameters, ``calls`` what is typed by the name of a function or a class, and
+    ``options_of_call`` gives the options of a command that is to be typed, by the name of its function.
 
     >>> options = {"by": "--by", "y_true": "--y-true", "confusion": "--confusion", "tau_scale": "--set tau_scale="}
     >>> spoken("name one, as by=['sex', 'age']; y_true= is not given", options, {})
@@ -36,9 +52,9 @@ def spoken(message: str, options: Mapping[str, str], calls: Mapping[str, str]) -
     'PartialPooling: --set tau_scale=-1 must be positive'
     """
 
-    def argument(match: re.Match[str]) -> str:
+    def argument(match: re.Match[str], known: Mapping[str, str] = options) -> str:
         name = match["name"]
-        option = options.get(name) or options.get(SINGULAR.get(name, name))
+        option = known.get(name) or known.get(SINGULAR.get(name, name))
         return match[0] if option is None else _typed(option, match["value"])
 
     def call(match: re.Match[str]) -> str:
@@ -46,12 +62,15 @@ def spoken(message: str, options: Mapping[str, str], calls: Mapping[str, str]) -
         if typed is None:
             return match[0]
         form = "--set {}=".format if typed.startswith("--estimator") else None
+        known = options if form else {**options, **options_of_call(match["name"])}
         words = [
-            _typed(form(each["name"]), each["value"]) if form else argument(each)
+            _typed(form(each["name"]), each["value"]) if form else argument(each, known)
             for each in _ARGUMENT.finditer(match["arguments"])
         ]
         return " ".join([typed, *(["..."] if "..." in match["arguments"] else []), *words])
 
+    for phrase, typed in PHRASES.items():
+        message = message.replace(phrase, typed)
     return _ARGUMENT.sub(argument, _CALL.sub(call, message))
 
 
@@ -100,6 +119,8 @@ def _typed(option: str, value: str | None) -> str:
         return f"{option.removesuffix('=')} {value}"
     if option.endswith("="):
         return f"{option}{given}"
+    if isinstance(given, list | tuple) and Ellipsis in given:
+        return f"{option} ..."
     if isinstance(given, bool):
         return option if given else f"--no-{option.removeprefix('--')}"
     if isinstance(given, dict):

@@ -137,16 +137,22 @@ def curve_metrics(rows: RowOptions = ROWS) -> tuple[str, ...]:
 
 def saved_tally(tally: SavedTally, /) -> "xr.Dataset":
     """A tally that was saved."""
-    from bayesgroups.tallies import files
+    return _saved(tally, "tally")
 
-    return files.open_tally(tally)
+
+def tally_of_pairs(tally: SavedTally, /) -> "xr.Dataset":
+    """A tally of systems on the same items."""
+    return _saved(tally, "paired-tally")
+
+
+def tally_of_disagreement(tally: SavedTally, /) -> "xr.Dataset":
+    """A tally of judgements that others disagree with."""
+    return _saved(tally, "disagreement-tally")
 
 
 def calibration(calibration: CalibrationTally = None) -> "xr.Dataset | None":
     """A tally of other rows with outcomes."""
-    from bayesgroups.tallies import files
-
-    return None if calibration is None else files.open_tally(calibration)
+    return None if calibration is None else _saved(calibration, "tally")
 
 
 def report(report: Report, /) -> "xr.DataTree":
@@ -271,6 +277,14 @@ def systems(systems: SystemNames = ()) -> "dict[str, str] | tuple[str, ...] | No
 def kind_of_sets(kind: Kind = "confidence") -> str:
     """Confidence or credible sets."""
     return kind
+
+
+def _saved(path: Path, maker: str) -> "xr.Dataset":
+    """A tally of a file; an InputError for a file of another kind says which command makes it."""
+    from bayesgroups.tallies import files
+
+    inputs.check_saved(path, "tally", maker)
+    return files.open_tally(path)
 
 
 def _named(paths: tuple[Path, ...], what: str) -> dict[str, Path]:

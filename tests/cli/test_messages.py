@@ -12,7 +12,7 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.cli import app, run
-from bayesgroups.cli.messages import OUTSIDE_ANALYSES, SINGULAR, calls_of, options_of, spoken
+from bayesgroups.cli.messages import OUTSIDE_ANALYSES, PHRASES, SINGULAR, calls_of, options_of, spoken
 from bayesgroups.tallies.files import save_tally
 
 Captured = pytest.CaptureFixture[str]
@@ -73,6 +73,7 @@ def test_an_analysis_has_its_keys(name: str) -> None:
         ("as bg.PartialPooling(tau_scale=1)", "as --estimator partial_pooling --set tau_scale=1"),
         ("by=broken(", "--by broken("),
         ("by=[unquoted]", "--by [unquoted]"),
+        ("by=[...], order=2", "--by ..., --order 2"),
     ],
 )
 def test_values_are_typed_as_a_shell_takes_them(message: str, shown: str) -> None:
@@ -84,7 +85,22 @@ def test_values_are_typed_as_a_shell_takes_them(message: str, shown: str) -> Non
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "500")
     monkeypatch.chdir(tmp_path)
-    save_tally(bg.tally_from_counts([3, 4], [10, 20], pd.DataFrame({"sex": ["f", "m"]}), metric="fnr"), "t.nc")
+    counted = bg.tally_from_counts([3, 4], [10, 20], pd.DataFrame({"sex": ["f", "m"]}), metric="fnr")
+    save_tally(counted, "t.nc")
+    bg.save_report(bg.estimate(counted, bg.NoPooling(), seed=1), "r.nc")
+    save_tally(
+        bg.tally_from_counts(
+            {"fnr": [3, 4], "acc": [9, 9]}, {"fnr": [10, 20], "acc": [30, 40]}, pd.DataFrame({"sex": ["f", "m"]})
+        ),
+        "two.nc",
+    )
+    who = pd.DataFrame({"country": ["X"] * 3, "age": ["18", "40", "65"]})
+    save_tally(bg.tally_from_counts([3, 4, 5], [10, 20, 30], who), "single.nc")
+    save_tally(
+        bg.tally_from_counts([3, 4] * 3, [10] * 6, who.loc[[0, 0, 1, 1, 2, 2]].assign(sex=["f", "m"] * 3)), "three.nc"
+    )
+    Path("strange.csv").write_text("sex,count\nf,10\nx,20\n")
+    Path("margins.csv").write_text("race,count\na,10\nb,20\n")
     Path("rows.csv").write_text("sex,hired,fit\n" + "f,yes,1\nf,no,0\nm,yes,1\nm,no,0\n" * 5)
     Path("models.csv").write_text("candidate,performance,fairness\na,0.5,0.6\nb,0.6,0.5\n")
     return tmp_path
@@ -121,3 +137,31 @@ def test_commands_speak_of_their_options(folder: Path, capsys: Captured, line: s
     message = capsys.readouterr().err
     assert option in message
     assert argument not in message.replace(option, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("compare-systems t.nc", "from bayesgroups paired-tally ... --by ... --compare ...; got a tally or answer without pairs"),
+        ("compare-systems rows.csv", "'rows.csv' is no saved tally (.nc); make one of rows first, with bayesgroups paired-tally"),
+        ("leaderboard rows.csv", "with bayesgroups paired-tally ... --output tally.nc"),
+        ("disagreement-bounds rows.csv --notion calibration", "with bayesgroups disagreement-tally ... --output tally.nc"),
+        ("auc-error-bound rows.csv", "with bayesgroups tally ... --output tally.nc"),
+        ("posterior-variance rows.csv", "is no saved report (.nc); make one of rows first, with bayesgroups estimate"),
+        ("certify two.nc --standard 0.5", "each direction by themselves: tally, or estimate, --metric acc alone"),
+        ("contrasts t.nc --reference sex=zzz", "--reference: attribute 'sex' has no level 'zzz'; known: 'f', 'm'"),
+        ("poststratify r.nc --population strange.csv", "declare the level where rows are tallied in Python: {'sex': [..., 'x']}"),
+        ("poststratify r.nc --population margins.csv", "to bayesgroups poststratify, as --margin race.csv --margin sex_age.csv"),
+        ("maihda single.nc", "'country' has one level in the strata with rows, 'X', and so no main effect; tally by two"),
+        ("maihda three.nc", "and so no main effect; adjust for the others, as --adjust age --adjust sex"),
+    ],
+)  # fmt: skip
+def test_the_mend_is_one_that_a_shell_can_type(folder: Path, capsys: Captured, line: str, said: str) -> None:
+    assert run(line.split()) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("phrase", sorted(PHRASES))
+def test_a_phrase_that_is_replaced_is_one_of_a_message(phrase: str) -> None:
+    texts = (ast.unparse(ast.parse(path.read_text(encoding="utf-8"))) for path in PACKAGE.glob("questions/**/*.py"))
+    assert any(phrase in text.replace("{{", "{").replace("}}", "}").replace("\\'", "'") for text in texts)

@@ -43,7 +43,7 @@ DISAGREEMENT = (
     ),
     Question(
         "frequentist.bounds.bounds.disagreement_bounds",
-        "disagreement-bounds d.tally.nc --notion equal_opportunity --across subgroups", {"tally": readers.saved_tally},
+        "disagreement-bounds d.tally.nc --notion equal_opportunity --across subgroups", {"tally": readers.tally_of_disagreement},
         table=Table(
             "subgroup critic critic_group", {"lower": "lower", "upper": "upper", "midpoint": "midpoint"},
             order=("-upper", "-lower"),
@@ -51,7 +51,7 @@ DISAGREEMENT = (
     ),
     Question(
         "frequentist.bounds.sets.confidence_sets", "disagreement-sets d.tally.nc --notion calibration --kind credible",
-        {"tally": readers.saved_tally, "kind": readers.kind_of_sets}, command="disagreement_sets",
+        {"tally": readers.tally_of_disagreement, "kind": readers.kind_of_sets}, command="disagreement_sets",
         steps=("frequentist.bounds.credible.credible_sets",), ask=_sets,
         table=Table(
             "level", {"confidence lower": "confidence_lower", "confidence upper": "confidence_upper",

@@ -14,7 +14,7 @@ SYSTEMS = (
     ),
     Question(
         "questions.systems.comparison.compare_systems", "compare-systems pairs.tally.nc --overall",
-        {"source": readers.saved_tally},
+        {"source": readers.tally_of_pairs},
         table=Table(
             "subgroup", {"items": "items", "discordant": "discordant", "difference": ("difference", "lower", "upper"),
             "P(better)": "probability_better", "p": "p_value", "p, adjusted": "p_adjusted"},
@@ -22,7 +22,7 @@ SYSTEMS = (
         ),
     ),
     Question(
-        "questions.systems.leaderboard.leaderboard", "leaderboard pairs.tally.nc", {"source": readers.saved_tally},
+        "questions.systems.leaderboard.leaderboard", "leaderboard pairs.tally.nc", {"source": readers.tally_of_pairs},
         table=Table(
             "system", {"value": ("estimate", "lower", "upper"), "rank": ("rank", "rank_lower", "rank_upper"),
             "P(best)": "probability_best", "may be best": "may_be_best", "tie": "tie"},

@@ -57,5 +57,6 @@ def _check_direction(argument: str, standard: float, metrics: Sequence[Values]) 
     if larger and smaller:
         raise InputError(
             f"{argument}={standard:g} is one standard for metrics of both directions: larger values of {larger[0]!r} are better, "
-            f"smaller ones of {smaller[0]!r}. Ask about each with a standard of its own, as with tally.sel(metric=[{larger[0]!r}])"
+            f"smaller ones of {smaller[0]!r}. Ask about the metrics of each direction by themselves: tally, or estimate, "
+            f"metrics={larger} alone"
         )

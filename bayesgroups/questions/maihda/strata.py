@@ -112,6 +112,7 @@ def strata_of(
         )
     count = np.nan_to_num(np.asarray(tally["count"].values[0], dtype=np.float64))
     used = (count > 0) & np.isfinite(tally["estimate"].values[0])
+    _check_levels(tally, by, named, used)
     try:
         check_rank(area_design(tally, named), used, metric)
     except ValueError as problem:  # what models share knows nothing of the errors of the package
@@ -127,3 +128,20 @@ def strata_of(
     successes = np.where(used, tally["successes"].values[0], 0.0)
     mean = np.where(used, tally["estimate"].values[0], np.nan)
     return Strata(tally, metric, kind == "rate", used, count, successes, mean, named, weight)
+
+
+def _check_levels(tally: xr.Dataset, by: Sequence[str], named: Sequence[str], used: BoolArray) -> None:
+    """Refuse an attribute of the adjusted model that has one level in the strata with rows."""
+    levels = {name: list(dict.fromkeys(tally[name].values[used].astype(str).tolist())) for name in by}
+    single = next((name for name in named if len(levels[name]) == 1), None)
+    if single is None:
+        return
+    varying = [name for name in by if len(levels[name]) > 1]
+    fix = (
+        f"adjust for the others, as adjust={varying}"
+        if len(varying) > 1
+        else "tally by two attributes that vary, or more"
+    )
+    raise InputError(
+        f"maihda: attribute {single!r} has one level in the strata with rows, {levels[single][0]!r}, and so no main effect; {fix}"
+    )

@@ -97,7 +97,7 @@ def _levels(table: Any, name: str, declared: TextArray | None, title: str) -> li
         if strange is not None:
             raise InputError(
                 f"{title}: attribute {name!r} has level {strange!r}, which the tally has not ({near_misses(strange, levels)}); "
-                "tally with this level declared, as by={'race': [...]}, or leave these people out"
+                f"leave these people out, or declare the level where rows are tallied in Python: {{{name!r}: [..., {strange!r}]}}"
             )
     return texts
 
