@@ -68,7 +68,8 @@ def saved(tally: xr.Dataset, output: Path) -> str:
     from bayesgroups.tallies.files import save_tally
 
     save_tally(tally, output)
-    return f"Wrote the tally to {output}. Next: bayesgroups estimate {output}"
+    question = "compare-systems" if "pair" in tally.dims else "estimate"
+    return f"Wrote the tally to {output}. Next: bayesgroups {question} {output}"
 
 
 def wrote(tally: xr.Dataset, output: Path) -> int:

@@ -35,6 +35,8 @@ MEANS = {
 """Metrics that are the mean of a number per row, and that number."""
 COMPLEMENTS = {"error_rate": "acc", "error": "acc", "zero_one_loss": "acc", "err": "acc"}
 """Metrics that are 1 minus one of this package."""
+GRADED = "answers that are graded 1 or 0 already, named by correct="
+"""Answers that have one metric, whatever made them right."""
 METRICS_LIST = "metrics= takes a name, a bg.Metric or a list of these"
 
 
@@ -99,7 +101,9 @@ def _fix(word: str) -> str:
         return f"it is 1 minus {COMPLEMENTS[word]!r}, which is a metric here"
     if word in MEANS:
         return f"it is 'mean' of a column with the {MEANS[word]} of every row, named by loss="
-    return f"it is {synonym_of(word)!r} here" if synonym_of(word) else ""
+    name = synonym_of(word)
+    graded = f", or 'correct' of {GRADED}" if name == "acc" else ""
+    return f"it is {name!r} here{graded}" if name else ""
 
 
 def _mapping(metrics: Mapping[object, object]) -> InputError:

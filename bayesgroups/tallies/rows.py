@@ -301,6 +301,8 @@ def _check_needs(metrics: Sequence[Metric], roles: Roles) -> None:
                     "; y_pred= holds classes, which do not order the rows: give the column of scores or probabilities that "
                     "they come from, or take metrics of classes, such as acc, tpr and fpr"
                 )
+            if "correct" in given and "correct" not in {each.name for each in metrics}:
+                fix = "; correct= names graded answers, whose metric is 'correct'"
             raise InputError(f"metric {metric.name!r} needs {role}={hint}, which is not given{fix}")
         if class_of(metric) is not None and roles.y_pred is None:
             raise InputError(

@@ -152,6 +152,8 @@ def test_commands_speak_of_their_options(folder: Path, capsys: Captured, line: s
         ("contrasts t.nc --reference sex=zzz", "--reference: attribute 'sex' has no level 'zzz'; known: 'f', 'm'"),
         ("poststratify r.nc --population strange.csv", "declare the level where rows are tallied in Python: {'sex': [..., 'x']}"),
         ("poststratify r.nc --population margins.csv", "to bayesgroups poststratify, as --margin race.csv --margin sex_age.csv"),
+        ("estimate rows.csv --by sex --metric accuracy --correct fit", "it is 'acc' here, or 'correct' of answers that are graded"),
+        ("estimate rows.csv --by sex --metric acc --correct fit", "; --correct names graded answers, whose metric is 'correct'"),
         ("maihda single.nc", "'country' has one level in the strata with rows, 'X', and so no main effect; tally by two"),
         ("maihda three.nc", "and so no main effect; adjust for the others, as --adjust age --adjust sex"),
     ],
@@ -159,6 +161,19 @@ def test_commands_speak_of_their_options(folder: Path, capsys: Captured, line: s
 def test_the_mend_is_one_that_a_shell_can_type(folder: Path, capsys: Captured, line: str, said: str) -> None:
     assert run(line.split()) == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_comes_next_is_a_command_that_takes_the_tally(folder: Path, capsys: Captured) -> None:
+    Path("answers.csv").write_text("sex,new,old\n" + "f,1,0\nf,0,0\nm,1,1\nm,0,1\n" * 5)
+    for line, command in {
+        "paired-tally answers.csv --by sex --compare new --compare old -o next.nc": "compare-systems",
+        "tally rows.csv --by sex --metric correct --correct fit -o next.nc": "estimate",
+    }.items():
+        assert run(line.split()) == 0
+        following = capsys.readouterr().out.partition("Next: bayesgroups ")[2].split()
+        assert following == [command, "next.nc"]
+        assert run(following) == 0
+        assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize("phrase", sorted(PHRASES))
