@@ -26,7 +26,7 @@ from tests.faults.actions import Deed, deeds, long_commands, lost_pieces, make_o
 from tests.faults.children import End, child
 
 PARTS = ("kills", "interrupts", "limits")
-MAX_SECONDS = 240.0
+MAX_SECONDS = 420.0
 """Of one line; a command that takes long is stopped fewer times."""
 NO_ERROR = {0, 1, 2, 130, -signal.SIGKILL}
 """Exit codes of the project and of a process that was killed."""

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.estimators import estimate as estimation
+from bayesgroups.estimators import sampled_fits
 from bayesgroups.inference.collapsed import structured_regression
 from bayesgroups.report.diagnostics import R_HAT, Check, at_most
 from bayesgroups.report.posterior import Posterior
@@ -140,7 +140,7 @@ def test_metrics_stand_side_by_side_in_a_report() -> None:
     assert status.values[5] == "imputed"
     alone = bg.estimate(tally.sel(metric=["sel"]), bg.StructuredRegression(bootstrap=20), seed=1)
     xr.testing.assert_equal(alone["posterior"].to_dataset(), posterior.sel(metric=["sel"]))
-    assert estimation.DRAWS == posterior.sizes["draw"]
+    assert sampled_fits.DRAWS == posterior.sizes["draw"]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def rows(number: int = 240) -> pd.DataFrame:
     return frame
 
 
-BOTH = {"y_true": "y", "y_pred": "decision"}
+BOTH: dict[str, Any] = {"y_true": "y", "y_pred": "decision"}
 TALLIES: dict[str, Callable[[pd.DataFrame], xr.Dataset]] = {
     "two attributes": lambda rows: bg.tally(rows, ["race", "age"], ["sel", "fnr"], **BOTH),
     "weights and features": lambda rows: bg.tally(rows, ["race"], "acc", weights="weight", features=["x"], **BOTH),
@@ -200,8 +200,14 @@ def test_the_whole_code_makes_the_page_to_the_byte(tmp_path: Path, monkeypatch: 
     made_of = bg.tally(rows(), ["race", "age"], ["sel"], y_pred="decision", weights="weight")
     report = bg.estimate(made_of, bg.PartialPooling(), seed=5)
     truth = xr.DataArray([0.5, 0.6, 0.5, 0.4], {"subgroup": report["estimates"]["subgroup"].values}, "subgroup")
-    asked = {"level": 0.9, "imputed": "include", "reference": {"race": "A"}, "truth": truth, "population": PEOPLE}
-    page = render(report, **asked)  # type: ignore[arg-type]
+    asked: dict[str, Any] = {
+        "level": 0.9,
+        "imputed": "include",
+        "reference": {"race": "A"},
+        "truth": truth,
+        "population": PEOPLE,
+    }
+    page = render(report, **asked)
     code = html.unescape(page.partition("<code>")[2].partition("</code>")[0])
     assert "level=0.9, truth=truth, imputed='include', reference={'race': 'A'}, population=population)" in code
     monkeypatch.chdir(tmp_path)
