@@ -38,6 +38,20 @@ INTERVALS: dict[Method, tuple[IntervalName, ...]] = {
 """Intervals that each method has; its own first."""
 OF_THESE = ("double_corrected", "corrected", "uncorrected")
 """Methods whose estimand is the variance of these very subgroups."""
+NO_LEVEL: dict[Method, str] = {
+    "uncorrected": (
+        "limits of the bootstrap lie too high, for sampling counts as variance twice; method='corrected' with interval='unified' "
+        "keeps the level"
+    ),
+    "corrected": (
+        "limits of the bootstrap lie too high, for a replicate has the noise of two samples; interval='unified' keeps the level"
+    ),
+    "double_corrected": (
+        "limits of the bootstrap need many subgroups and rows: of six subgroups of 1 to 80 rows 95 % limits covered 79 %; "
+        "interval='unified' keeps the level"
+    ),
+}
+"""Remark on intervals of the bootstrap by method."""
 FLAT = "rows of a subgroup do not differ, so nothing says how exact its estimate is"
 _NUMBERS = ("raw", "truncated", "std_error", "lower", "upper", "q", "q_df", "i_squared")
 _WORDS = ("interval_method", "left_out", "note", "reason")
@@ -100,7 +114,8 @@ def between_group_variance(
     Notes
     -----
     Coverage of the percentile intervals of ``uncorrected`` and ``corrected`` is far below the level, and that of
-    ``double_corrected`` near 100 % where all true values agree, for it is cut off at 0. ``unified`` is within a point of
+    ``double_corrected`` near 100 % where all true values agree, for it is cut off at 0, and below the level with few subgroups
+    of few rows, where a replicate has no spread of its own. ``unified`` is within a point of
     the level in all four published designs, and no longer wherever the other holds its level, see the page on meta-metrics.
 
     References
@@ -148,7 +163,7 @@ def between_group_variance(
             "i_squared": heterogeneity.i_squared(estimates.y, positive) if tested else np.nan,
             "interval_method": name,
             "left_out": estimates.left_out,
-            "note": _note(estimates, method),
+            "note": _note(estimates, method, name),
         }
         row["reason"] = FLAT if not reason and np.isnan(row["lower"]) else reason
         rows.append(row | {"subgroups": len(estimates.y)})
@@ -202,9 +217,9 @@ def _of_these(
     return Estimate(raw, finite_population.interval(spread, level, upper_only=name == "upper"), error)
 
 
-def _note(estimates: Estimates, method: Method) -> str:
+def _note(estimates: Estimates, method: Method, name: IntervalName) -> str:
     """Remark that belongs beside the numbers."""
-    notes, few = [], estimates.count <= 2
+    notes, few = [NO_LEVEL[method]] if name in _BOOTSTRAP and len(estimates.y) > 1 else [], estimates.count <= 2
     if method != "uncorrected" and len(few) and 2 * few.sum() > len(few):
         notes.append(
             "more than half of the subgroups have one or two rows: the correction rests on the pooled row variance"

@@ -314,3 +314,25 @@ def test_levels_of_the_pieces() -> None:
     ):
         with pytest.raises(InputError, match="strictly between 0 and 1"):
             call()
+
+
+def test_limits_of_the_bootstrap_say_what_keeps_the_level() -> None:
+    for method in ("uncorrected", "corrected", "double_corrected"):
+        assert "interval='unified' keeps the level" in str(asked(example(), method)["note"].values)
+    assert "unified" not in str(asked(example(), interval="unified")["note"].values)
+    assert "unified" not in str(asked(example(), "reml")["note"].values)
+    assert "unified" not in str(asked(bg.tally_from_counts([3], [9], sites(1)))["note"].values)
+
+
+def test_few_subgroups_of_few_rows_as_the_note_says() -> None:
+    """150 tables: 79 % of the percentile limits, all of the unified ones."""
+    rng = np.random.default_rng(3)
+    size, rates = np.array([3, 20, 30, 3, 1, 80]), np.array([0.2, 0.3, 0.4, 0.8, 0.7, 0.5])
+    covered = {"percentile": 0, "unified": 0}
+    for seed in range(150):
+        tally = bg.tally_from_counts(rng.binomial(size, rates), size, sites(6))
+        for name in covered:
+            found = asked(tally, interval=name, draws=300, seed=seed)
+            covered[name] += bool(found["lower"] <= rates.var(ddof=1) <= found["upper"])
+    assert covered["percentile"] / 150 == pytest.approx(0.79, abs=0.02)
+    assert covered["unified"] / 150 > 0.95
