@@ -52,6 +52,7 @@ def judge_corrected(
         ``lower`` and ``upper``, in the range of the metric. The same of labelled rows alone, ``gold_estimate``, ``gold_lower`` and
         ``gold_upper`` (Wilson; biased where labels depend on the decision), except with ``rogan_gladen``. A subgroup with labels
         after one decision only has no estimate; its MOVER limits take every outcome after the other decision for possible.
+        With ``ppi`` and ``ppi_tuned`` the reason of a subgroup with fewer than 30 labels says that its limits cover too seldom.
         Along ``metric``: ``interval_method``. NaN where there is no such number.
 
     Raises

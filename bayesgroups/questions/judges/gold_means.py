@@ -16,7 +16,7 @@ from bayesgroups.frequentist.intervals.prediction_powered import (
     prediction_powered,
     tuned_weight,
 )
-from bayesgroups.questions.judges.answers import Corrected
+from bayesgroups.questions.judges.answers import Corrected, few_labels_told
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.tallies.gold_scores import MOMENTS
 from bayesgroups.tallies.judged_means import ScoreMoments
@@ -51,6 +51,7 @@ def gold_mean_answer(tally: xr.Dataset, method: str) -> tuple[Corrected, dict[st
             whole = (moments.rows > 0) & (moments.labelled == moments.rows)
             reason[0] = np.where(whole, "no unlabelled row", reason[0])
             reason[0] = np.where((moments.labelled == 1) & ~defined, "one label", reason[0])
+            reason = few_labels_told(reason, status, moments.labelled, tally["subgroup"].values, "regression")
     sides = [around(estimate, normal_quantile(level) * error) for level in LEVELS]
     limits = Interval(
         *(np.stack([getattr(each, side) for each in sides], axis=-1)[None] for side in ("lower", "upper"))
