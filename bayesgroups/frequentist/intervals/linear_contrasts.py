@@ -150,8 +150,8 @@ def clustered_freedom(gradient: FloatArray, covariance: FloatArray, shared: Floa
     >>> clustered_freedom(pairs, covariance, shared).round(3).tolist()
     [29.0, 4.0, 29.11]
     """
-    own = np.diagonal(shared)
-    spread = np.sqrt(np.maximum(own, 1.0) * np.maximum(own - 1, 1.0))
+    clusters = np.diagonal(shared)
+    spread = np.sqrt(np.maximum(clusters, 1.0) * np.maximum(clusters - 1, 1.0))
     used = np.isfinite(np.diagonal(covariance))
     along = np.where(used, gradient, np.where(gradient != 0, np.nan, 0.0))
     parts = along * (along @ np.where(used[:, None] & used, covariance, 0.0))

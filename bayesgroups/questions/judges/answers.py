@@ -17,8 +17,8 @@ from bayesgroups.tallies.partial_labels import read_partial
 from bayesgroups.tallies.partial_metrics import forms_of
 
 CELL = ("metric", "subgroup")
-FEW_LABELS = 30
-"""Labels of a subgroup below which normal limits of prediction-powered inference are not to be relied on.
+MIN_LABELS = 30
+"""Number of labels of a subgroup below which normal limits of prediction-powered inference are not to be relied on.
 
 With 6 to 30 they cover 85 to 96 % in the study of few labels, with 2 to 10 from 74 %, where 95 % is asked for.
 """
@@ -112,9 +112,9 @@ def few_labels_told(
 ) -> TextArray:
     """Reasons (metric, subgroup) with a remark where an answer rests on few labels (subgroup,); ``holds`` is what to take."""
     told = reason.astype(object)
-    for metric, place in zip(*np.nonzero((status == "ok") & (labelled < FEW_LABELS)), strict=True):
+    for metric, place in zip(*np.nonzero((status == "ok") & (labelled < MIN_LABELS)), strict=True):
         remark = (
-            f"subgroup {str(subgroups[place])!r} has {labelled[place]:g} labels: below {FEW_LABELS} normal limits cover too "
+            f"subgroup {str(subgroups[place])!r} has {labelled[place]:g} labels: below {MIN_LABELS} normal limits cover too "
             f"seldom; take method={holds!r}"
         )
         told[metric, place] = "; ".join(filter(None, (str(told[metric, place]), remark)))
