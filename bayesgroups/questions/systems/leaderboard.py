@@ -93,12 +93,17 @@ def board_of(
         systems, np.arange(len(systems.first)), level=level, interval=interval, correction=correction, pooling="crossed",
         orders=orders, overall=True, seed=seed,
     )  # fmt: skip
-    limits = basis.values.limits(level)
+    limits, value = basis.values.limits(level), systems.tally.sel(metric=systems.names[0])
+    # t limits of few items or clusters reach beyond what a rate can be.
+    lower, upper = (
+        np.clip(side.T, float(value["range_lower"]), float(value["range_upper"]))
+        for side in (limits.lower, limits.upper)
+    )
     shape = (basis.draws.shape[-1], len(systems.names))
     tables = {
         "bayesian": _of_draws(basis.draws, systems.sign, level),
         "frequentist": {
-            "estimate": basis.values.estimate.T, "lower": limits.lower.T, "upper": limits.upper.T,
+            "estimate": basis.values.estimate.T, "lower": lower, "upper": upper,
             "probability_best": np.full(shape, np.nan),
         },
     }  # fmt: skip
