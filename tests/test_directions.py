@@ -20,7 +20,7 @@ from bayesgroups.data.directions import KNOWN, Direction, choose_directions, dir
 from bayesgroups.data.metrics import NAMES, named
 from bayesgroups.errors import InputError
 from bayesgroups.interop import tally_from_scorer
-from bayesgroups.tallies.notes import assumed_directions, binary_notes, direction_note
+from bayesgroups.tallies.notes import assumed_directions, binary_notes, direction_note, undirected
 from bayesgroups.views.html.sections.provenance import origin
 from bayesgroups.views.html.words import metric_words
 from tests.tallies.engines import need
@@ -170,6 +170,20 @@ def test_an_assumed_direction_is_noted_where_it_matters() -> None:
     assert "smaller values are taken to be better" in str(notes.sel(measure="worst_group_gap").values)
     assert "better" not in str(notes.sel(measure="gini").values)
     assert "note" not in bg.certify(of_counts("fnr")).attrs
+
+
+def test_a_metric_of_which_0_is_fair_has_no_direction() -> None:
+    rows = answers().assign(judged=lambda rows: np.arange(len(rows)) % 2)
+    tally = bg.tally(rows, ["language"], ["judge_bias", "prev"], y_true="right", y_pred="judged")
+    assert undirected(tally) == ["judge_bias"]
+    smaller = (
+        "prev: no direction was given, so smaller values are taken to be better; say larger_is_better= in the tally"
+    )
+    fair = "judge_bias: 0 is fair and no direction fits, so that better and worse mean smaller and larger alone"
+    assert bg.certify(tally).attrs["note"] == f"{smaller}; {fair}"
+    given = bg.tally(rows, ["language"], "judge_bias", y_true="right", y_pred="judged", larger_is_better=False)
+    assert undirected(given) == []
+    assert "note" not in bg.certify(given).attrs
 
 
 def test_files_selections_and_reports_keep_directions(tmp_path: Path) -> None:

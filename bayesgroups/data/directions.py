@@ -18,6 +18,9 @@ KNOWN: dict[str, bool] = {
 }  # fmt: skip
 """Metrics whose name says whether larger values are better; the same holds per class, as in ``tpr[label]``."""
 
+SIGNED = frozenset({"judge_bias"})
+"""Metrics of which 0 is the fair value, so that neither larger nor smaller values are better."""
+
 _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[.+\]", re.DOTALL)
 
 

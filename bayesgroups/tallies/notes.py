@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesgroups.data.directions import Direction
+from bayesgroups.data.directions import SIGNED, Direction
 from bayesgroups.tallies.moments import Moments
 
 ASSUMED = "direction_assumed"
@@ -56,15 +56,26 @@ def assumed_directions(tally: xr.Dataset) -> list[str]:
     return [str(name) for name in np.atleast_1d(tally["metric"].values) if str(name) in assumed]
 
 
+def undirected(tally: xr.Dataset) -> list[str]:
+    """Names of the metrics of a tally of which 0 is the fair value, and of which nobody said that one side of it is better."""
+    return [name for name in assumed_directions(tally) if name in SIGNED]
+
+
 def direction_note(tally: xr.Dataset) -> str:
     """Note on assumed directions for a reader of better and worse subgroups; empty where none was assumed."""
-    names = assumed_directions(tally)
-    if not names:
-        return ""
-    return (
-        f"{', '.join(names)}: no direction was given, so smaller values are taken to be better; say larger_is_better= in the "
-        "tally"
-    )
+    without = undirected(tally)
+    taken = [name for name in assumed_directions(tally) if name not in without]
+    sentences = []
+    if taken:
+        sentences.append(
+            f"{', '.join(taken)}: no direction was given, so smaller values are taken to be better; say larger_is_better= in the "
+            "tally"
+        )
+    if without:
+        sentences.append(
+            f"{', '.join(without)}: 0 is fair and no direction fits, so that better and worse mean smaller and larger alone"
+        )
+    return "; ".join(sentences)
 
 
 def shared_clusters_note(tally: xr.Dataset) -> str:

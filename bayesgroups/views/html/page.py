@@ -27,6 +27,12 @@ from bayesgroups.views.html.sections.questions import promise, unequal, worst
 from bayesgroups.views.html.sections.targets import Served, asked_targets
 from bayesgroups.views.html.templates import filled
 
+NO_DIRECTION = (
+    "0 is the fair value, and a value below it is no better than one above: no subgroup is called the worst, and there is no "
+    "standard that all are shown to reach. Where one side is worse than the other, say so by larger_is_better= in the tally."
+)
+"""What stands in the place of the worst subgroups of a metric that has no direction."""
+
 
 @checked_keywords
 def write_html(
@@ -133,6 +139,7 @@ def _metric(context: Context, reference: Reference | None, served: Served) -> di
         "orders": [] if targets else orders(context),
         "pooling": None if targets else pooling(context),
         "worst": None if targets else worst(context),
+        "no_direction": NO_DIRECTION if context.defined and not (targets or context.directed) else "",
         "unequal": None if targets else unequal(context),
         "promise": None if targets else promise(context),
         "priors": None if targets else priors(context),

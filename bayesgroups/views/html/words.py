@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from bayesgroups.report.view import plain
-from bayesgroups.tallies.notes import assumed_directions
+from bayesgroups.tallies.notes import assumed_directions, undirected
+from bayesgroups.tallies.partial_labels import is_partial
+from bayesgroups.tallies.partial_metrics import mixed
 
 _METRICS = {
     "sel": ("Selection rate", "the share of all rows that are selected", "rows"),
@@ -101,12 +104,13 @@ _PER_CLASS = re.compile(r"(?P<rate>[a-z0-9]+)\[(?P<label>.+)\]", re.DOTALL)
 
 @dataclass(frozen=True)
 class MetricWords:
-    """A metric in words: its title, what it is, what n counts, and which way is better."""
+    """A metric in words: its title, what it is, what n is, and which way is better; ``effective`` where n is no number of rows."""
 
     title: str
     definition: str
     counted: str
     direction: str
+    effective: bool = False
 
 
 def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
@@ -127,20 +131,68 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
             f"{title} of {label}",
             f"{definition}, where {label} is positive and any other class negative",
         )
+    elif settings.get("source") == "pairs":
+        title, definition, counted = plain(metric), *_of_systems(tally, metric)
     elif kind == "rate":
         title, definition, counted = plain(metric), "successes out of trials", "trials"
     elif kind == "estimate":
         title, definition, counted = (plain(metric), "estimates with their sampling variances, as published", "")
     else:
         title, definition, counted = (plain(metric), "the mean of a value over the rows that count", "rows that count")
-    if settings.get("weights") and counted:
-        counted += ", as the effective number under the weights"
+    reasons = _effective(tally, metric, kind, settings) if counted else []
+    counted = _sentence(tally, metric, kind, settings, counted, reasons) if counted else ""
     direction = "larger is better" if larger else "smaller is better"
-    if metric in assumed_directions(tally):
+    if metric in undirected(tally):
+        direction = "0 is fair, and neither larger nor smaller values are better"
+    elif metric in assumed_directions(tally):
         direction = f"{direction}, for no direction was given"
     elif title == "Selection rate":  # which way is better is a matter of values
         direction = ""
-    return MetricWords(title, definition, counted, direction)
+    return MetricWords(title, definition, counted, direction, bool(reasons))
+
+
+def _of_systems(tally: xr.Dataset, metric: str) -> tuple[str, str]:
+    """What a value of a system, or a difference of two, is, and what it is of."""
+    names = tally["pair"].values.astype(str).tolist() if "pair" in tally.coords else []
+    if metric not in names:
+        return f"the mean of the values of {plain(metric)} over the items that it has", "items"
+    first, second = (plain(str(tally[side].values[names.index(metric)])) for side in ("first", "second"))
+    return f"the mean of the values of {first} less those of {second}, over the items that both have", "items"
+
+
+def _effective(tally: xr.Dataset, metric: str, kind: str, settings: Mapping[str, Any]) -> list[str]:
+    """Why n is an effective number; nothing where it is a number of rows or clusters."""
+    if kind != "auc" and settings.get("cluster_analysis") == "mean":
+        return []
+    reasons = ["rows have weights"] if settings.get("weights") else []
+    if kind != "auc" and settings.get("cluster_analysis") == "robust":
+        reasons.append("rows of a cluster say in part the same")
+    if kind in ("rate", "f1") and _partly_labelled(tally, metric, settings):
+        reasons.append("not every row has a label")
+    return reasons
+
+
+def _partly_labelled(tally: xr.Dataset, metric: str, settings: Mapping[str, Any]) -> bool:
+    """Whether a metric rests on outcomes that some rows lack; of targets, which keep no labels, their numbers tell."""
+    if settings.get("unlabelled") != "keep":
+        return False
+    if is_partial(tally):
+        return bool(mixed(tally)[tally["metric"].values.tolist().index(metric)].any())
+    count = tally["count"].sel(metric=metric).values
+    return bool((count != np.rint(count)).any())
+
+
+def _sentence(
+    tally: xr.Dataset, metric: str, kind: str, settings: Mapping[str, Any], counted: str, reasons: list[str]
+) -> str:
+    """What n is: a number of rows, of clusters, or an effective number and why."""
+    if reasons:
+        return f"n is the effective number of {counted}, for {' and '.join(reasons)}: so many independent ones tell as much"
+    if kind != "auc" and settings.get("cluster_analysis") == "mean":
+        return "n counts clusters, each of which counts once"
+    if kind == "mean" and _partly_labelled(tally, metric, settings):
+        return f"n counts {counted} with a label"
+    return f"n counts {counted}"
 
 
 def estimator_words(report: xr.DataTree) -> str:

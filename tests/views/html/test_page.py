@@ -18,7 +18,7 @@ from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.views.html.page import render
 from bayesgroups.views.html.sections import context
 from bayesgroups.views.html.sections import estimates as table_section
-from bayesgroups.views.html.sections.context import DRAWN
+from bayesgroups.views.html.sections.context import DRAWN, contexts
 from bayesgroups.views.html.sections.estimates import ROWS
 from bayesgroups.views.html.sections.provenance import origin
 
@@ -195,7 +195,7 @@ def test_other_kinds_of_metric_are_told_in_words() -> None:
     text = render(bg.estimate(tally, bg.PartialPooling(), seed=1))
     assert "Mean loss (mean)" in text
     assert "The mean of the column wer over all rows; smaller is better" in text
-    assert "effective number under the weights" in text
+    assert "n is the effective number of rows, for rows have weights: so many independent ones tell as much." in text
     assert "normal likelihood with known sampling variances" in text
 
 
@@ -279,6 +279,66 @@ def test_a_metric_that_is_undefined_everywhere_is_said_to_be() -> None:
     text = render(bg.estimate(bg.tally_from_counts([0, 0], [0, 0], who, metric="fnr"), bg.PartialPooling(), seed=1))
     assert "undefined in every subgroup" in text
     assert "Certification" not in text
+
+
+@pytest.fixture(scope="module")
+def judged() -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({"site": rng.choice(list("abc"), 600), "d": rng.integers(0, 2, 600)})
+    return rows.assign(gold=np.where(rng.random(600) < 0.4, rows["d"], np.nan))
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_of_a_signed_metric_nobody_is_the_worst(judged: pd.DataFrame) -> None:
+    tally = bg.tally(judged, ["site"], "judge_bias", y_true="gold", y_pred="d", unlabelled="keep")
+    report = bg.estimate(tally, bg.ConfusionModel(), seed=1)
+    text = render(report, reference="overall")
+    for words in (
+        "Worst subgroups",
+        "Certification",
+        "Value of the worst",
+        "P(worse)",
+        "Worse than",
+        "Worst subgroup&#39;s gap",
+    ):
+        assert words not in text, words
+    for words in (
+        "none: 0 is fair",
+        "P(larger)",
+        "0 is the fair value, and a value below it is no better than one above",
+    ):
+        assert words in text, words
+    given = bg.tally(
+        judged, ["site"], "judge_bias", y_true="gold", y_pred="d", unlabelled="keep", larger_is_better=False
+    )
+    directed = render(bg.estimate(given, bg.ConfusionModel(), seed=1))
+    assert "The worst value is the highest one." in directed
+    assert "0 is the fair value" not in directed
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_direction_that_was_taken_by_default_is_said_to_be(judged: pd.DataFrame) -> None:
+    tally = bg.tally(judged, ["site"], "prev", y_true="gold", y_pred="d", unlabelled="keep")
+    report = bg.estimate(tally, bg.ConfusionModel(), seed=1)
+    text = render(report)
+    taken = "smaller values are taken to be better, for no direction was given (larger_is_better= in the tally)"
+    assert f"The worst value is the highest one: {taken}." in text
+    promise = float(bg.certify(report, level=0.95, using="posterior")["certified"].sel(probability=0.95).item())
+    assert f"every subgroup has prev at most {promise:.3f}; {taken}." in text
+    rows = tally["rows"].values
+    count = tally["count"].sel(metric="prev").values
+    assert f"{count[0]:.1f} <small>of {rows[0]:.0f} rows</small>" in text
+    assert "n is the effective number of rows, for not every row has a label" in text
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_very_many_of_a_signed_metric_are_drawn_by_their_distance_from_0() -> None:
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({"site": np.repeat([f"s{i:02d}" for i in range(60)], 30), "y": rng.integers(0, 2, 1800)})
+    rows["d"] = np.where(rows["site"] == "s07", 0, rows["y"])
+    report = bg.estimate(bg.tally(rows, ["site"], "judge_bias", y_true="y", y_pred="d"), bg.NoPooling(), seed=1)
+    assert 7 in contexts(report, 0.95, None)[0].drawn()[:1]
+    assert "20 estimates farthest from 0 and the largest others" in render(report)
 
 
 @pytest.mark.usefixtures("no_pictures")

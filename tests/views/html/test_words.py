@@ -47,6 +47,54 @@ def test_a_direction_that_nobody_gave_is_told_as_assumed() -> None:
     assert words.metric_words(table, "estimate").definition == "estimates with their sampling variances, as published"
 
 
+def test_n_is_said_to_be_what_it_is() -> None:
+    rows = pd.DataFrame(
+        {"site": list("ab") * 60, "doc": [i // 4 for i in range(120)], "w": [1.0, 2.0, 1.0] * 40,
+         "y": [1, 1, 0, 1, 1, 1, 0, 0] * 15, "d": [1, 0, 0, 1, 1, 1] * 20}
+    ).assign(gold=lambda rows: rows["y"].astype(float).where(rows.index % 3 == 0))  # fmt: skip
+
+    def said(metric: str, y_true: str = "y", **more: Any) -> tuple[str, bool]:
+        told = words.metric_words(bg.tally(rows, ["site"], metric, y_true=y_true, y_pred="d", **more), metric)
+        return told.counted, told.effective
+
+    effective, ending = "n is the effective number of ", ": so many independent ones tell as much"
+    assert said("fnr") == ("n counts positives", False)
+    assert said("acc", cluster="doc") == (f"{effective}rows, for rows of a cluster say in part the same{ending}", True)
+    assert said("acc", cluster="doc", cluster_analysis="ignore") == ("n counts rows", False)
+    assert said("acc", cluster="doc", cluster_analysis="mean") == (
+        "n counts clusters, each of which counts once",
+        False,
+    )
+    weighted = "rows have weights and rows of a cluster say in part the same"
+    assert said("fnr", cluster="doc", weights="w") == (f"{effective}positives, for {weighted}{ending}", True)
+    labels = {"y_true": "gold", "unlabelled": "keep"}
+    assert said("prev", **labels) == (f"{effective}rows, for not every row has a label{ending}", True)
+    assert said("sel", **labels) == ("n counts rows", False)
+    assert said("judge_bias", **labels) == ("n counts rows with a label", False)
+    pairs = bg.paired_tally(rows, ["site"], ["y", "d"])
+    told = words.metric_words(pairs, "y - d")
+    assert told.definition == "the mean of the values of y less those of d, over the items that both have"
+    assert words.metric_words(pairs, "y").definition == "the mean of the values of y over the items that it has"
+
+
+def test_of_targets_with_few_labels_n_is_effective() -> None:
+    rows = pd.DataFrame({"site": list("ab") * 60, "gold": [1.0, None, 0.0, None, None, 1.0] * 20, "d": [1, 0, 0] * 40})
+    tally = bg.tally(rows, ["site"], "prev", y_true="gold", y_pred="d", unlabelled="keep")
+    targets = bg.poststratify(tally, "rows")["constant_data"].to_dataset()
+    assert words.metric_words(targets, "prev").effective
+    whole = bg.poststratify(bg.tally(rows, ["site"], "sel", y_pred="d"), "rows")["constant_data"].to_dataset()
+    assert not words.metric_words(whole, "sel").effective
+
+
+def test_a_signed_metric_has_no_direction_unless_it_is_given() -> None:
+    rows = pd.DataFrame({"site": list("ab") * 4, "y": [1, 0] * 4, "d": [1, 1, 0, 0] * 2})
+    tally = bg.tally(rows, ["site"], "judge_bias", y_true="y", y_pred="d")
+    said = words.metric_words(tally, "judge_bias")
+    assert said.direction == "0 is fair, and neither larger nor smaller values are better"
+    given = bg.tally(rows, ["site"], "judge_bias", y_true="y", y_pred="d", larger_is_better=True)
+    assert words.metric_words(given, "judge_bias").direction == "larger is better"
+
+
 def test_priors_are_those_of_the_settings() -> None:
     counts = bg.tally_from_counts([1, 2, 3, 4], [9, 9, 9, 9], SITES, metric="fnr")
 

@@ -35,7 +35,8 @@ def priors(context: Context) -> dict[str, Any] | None:
         return {"reason": plain(str(sensitivity["reason"].values)), "rows": [], "sentence": ""}
     rows = []
     for i, name in enumerate(sensitivity["quantity"].values):
-        if np.isfinite(float(sensitivity["quantity_prior"][i])):
+        asked_of = context.directed or str(name) != "worst"
+        if asked_of and np.isfinite(float(sensitivity["quantity_prior"][i])):
             rows.append(_row(context, WORDS[str(name)], sensitivity, "quantity_", i, raw=str(name) == "tau"))
     most = np.argsort(-np.nan_to_num(sensitivity["prior"].values), kind="stable")[:SHOWN]
     rows += [

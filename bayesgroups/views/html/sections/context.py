@@ -15,6 +15,7 @@ import xarray as xr
 from bayesgroups.data.arrays import IndexArray
 from bayesgroups.report.view import Reading, number, read
 from bayesgroups.tallies.labels import shown_labels
+from bayesgroups.tallies.notes import assumed_directions, undirected
 from bayesgroups.tallies.participation import Imputed, Participants, participants
 from bayesgroups.views.html.words import MetricWords, metric_words
 
@@ -61,7 +62,8 @@ DRAWN = 40
 class Context:
     """One metric of a report: its tally, its place and name (not escaped), what there is to say of it, and the truth if known.
 
-    ``imputed`` decides if subgroups without rows take part in the questions of the page.
+    ``imputed`` decides if subgroups without rows take part in the questions of the page; ``directed`` is False of a metric with
+    neither a better nor a worse side.
     """
 
     report: xr.DataTree
@@ -74,12 +76,18 @@ class Context:
     truth: xr.DataArray | None
     larger_is_better: bool
     imputed: Imputed
+    directed: bool = True
 
     @property
     def participants(self) -> Participants:
         """Subgroups that the Bayesian side answers for and that take part."""
         answered = np.isfinite(self.reading.bayesian.estimate)
         return participants(self.tally.isel(metric=self.place), answered, self.imputed)
+
+    @property
+    def assumed(self) -> bool:
+        """True if smaller values are taken to be better because nobody gave a direction."""
+        return self.directed and self.name in assumed_directions(self.tally)
 
     @property
     def defined(self) -> bool:
@@ -106,13 +114,13 @@ class Context:
         return shown_labels(self.tally)
 
     def drawn(self) -> IndexArray:
-        """Positions of the subgroups to draw: all, or half the worst and half the largest of very many."""
+        """Positions of the subgroups to draw: all, or half the worst (or farthest from 0) and half the largest of very many."""
         many = len(self.reading.subgroups)
         if many <= DRAWN:
             return np.arange(many, dtype=np.intp)
         side = self.reading.bayesian if self.defined else self.reading.frequentist
         estimate = np.where(self.participants.included, side.estimate, np.nan) if self.defined else side.estimate
-        bad = -estimate if self.larger_is_better else estimate
+        bad = np.abs(estimate) if not self.directed else -estimate if self.larger_is_better else estimate
         worst = np.argsort(-np.nan_to_num(bad, nan=-np.inf), kind="stable")[: DRAWN // 2]
         largest = [i for i in self.reading.order("size") if i not in set(worst.tolist())][: DRAWN - len(worst)]
         return np.array([*worst, *largest], dtype=np.intp)
@@ -127,7 +135,7 @@ def contexts(
     return [
         Context(
             report, tally, place, name, read(report, name, level=level, truth=truth), metric_words(tally, name), level, truth,
-            bool(int(tally["larger_is_better"].sel(metric=name))), imputed,
+            bool(int(tally["larger_is_better"].sel(metric=name))), imputed, name not in undirected(tally),
         )
         for place, name in enumerate(names)
     ]  # fmt: skip

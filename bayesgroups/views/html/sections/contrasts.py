@@ -51,14 +51,14 @@ def _on(context: Context, answer: xr.Dataset, scale: Scale, reference: str) -> d
     far = _distance(sides[0], scale)
     kept = np.sort(np.argsort(-far, kind="stable")[:DRAWN])
     listed = np.sort(np.argsort(-far, kind="stable")[:LISTED])
-    sentences = [f"{told}.", *_likely_worse(sides[0], context.level, reference)]
+    sentences = [f"{told}.", *(_likely_worse(sides[0], context.level, reference) if context.directed else [])]
     return {
         "title": f"{word.capitalize()} to {reference}",
         "sentences": sentences,
         "picture": _picture(context, answer.isel(contrast=kept), scale, len(far), sentences, reference),
         "level": percent(context.level),
         "left": len(far) - len(listed),
-        "sides": [_head(side, best=best) for side in sides],
+        "sides": [_head(side, best=best, directed=context.directed) for side in sides],
         "rows": [_row(context, sides, int(i), scale, best=best) for i in listed],
     }
 
@@ -107,10 +107,14 @@ def _picture(
     return picture(lambda: drawn(answer, metric=context.name, scale=scale, limit=None), alternative, caption)
 
 
-def _head(side: xr.Dataset, *, best: bool) -> dict[str, str]:
-    """Names of the columns of one approach."""
+def _head(side: xr.Dataset, *, best: bool, directed: bool) -> dict[str, str]:
+    """Names of the columns of one approach; without a direction a larger value is just that."""
     bayesian = str(side["approach"].values) == "bayesian"
-    evidence = ("P(best)" if best else "P(worse)") if bayesian else ("May be best" if best else "p, Holm")
+    evidence = (
+        ("P(best)" if best else "P(worse)" if directed else "P(larger)")
+        if bayesian
+        else ("May be best" if best else "p, Holm")
+    )
     return {
         "name": str(side["approach"].values).capitalize(),
         "kind": str(side["interval_kind"].values),

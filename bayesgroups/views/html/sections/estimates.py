@@ -28,8 +28,9 @@ def estimates(context: Context, heading: str) -> dict[str, Any]:
     if group is not None:
         caption += f" Grouped by {plain(group)}, the highest first in each."
     if len(drawn) < many:
+        farthest = "worst estimates" if context.directed else "estimates farthest from 0"
         caption += (
-            f" Drawn are {len(drawn)} of {many} subgroups: the {len(drawn) // 2} worst estimates and the largest others; "
+            f" Drawn are {len(drawn)} of {many} subgroups: the {len(drawn) // 2} {farthest} and the largest others; "
             "the table has all."
         )
     shown = picture(
@@ -99,6 +100,11 @@ def table(context: Context) -> dict[str, Any]:
     }
 
 
+def _rows(context: Context, i: int) -> str:
+    """Rows of a subgroup, whether they count for the metric or not; empty where their number is not known."""
+    return whole(float(context.tally["rows"].values[i])) if "rows" in context.tally else ""
+
+
 def _row(context: Context, i: int, places: int) -> dict[str, Any]:
     reading = context.reading
     cells = []
@@ -117,6 +123,7 @@ def _row(context: Context, i: int, places: int) -> dict[str, Any]:
     return {
         "label": reading.subgroups[i],
         "n": whole(float(reading.count[i])),
+        "of": _rows(context, i) if context.words.effective else "",
         "sides": cells,
         "truth": "" if reading.truth is None else number(float(reading.truth[i]), places),
         "reason": plain(reading.reason[i]),

@@ -20,8 +20,8 @@ PAIRS = 64
 
 
 def worst(context: Context) -> dict[str, Any] | None:
-    """The subgroups that are worst with the largest probability; nothing where there is no posterior."""
-    if not context.defined:
+    """The subgroups that are worst with the largest probability; nothing where there is no posterior or no direction."""
+    if not (context.defined and context.directed):
         return None
     ranked = ranks(only(context), level=context.level, using="posterior", imputed=context.imputed).isel(metric=0)
     probability = np.nan_to_num(np.asarray(ranked["probability_worst"].values, dtype=np.float64))
@@ -46,7 +46,7 @@ def worst(context: Context) -> dict[str, Any] | None:
     groups = int(ranked["groups"])
     top = int(order[0])
     return {
-        "direction": "lowest" if context.larger_is_better else "highest",
+        "direction": f"{'lowest' if context.larger_is_better else 'highest'} one{_by_default(context, ': ')}",
         "groups": groups,
         "rows": rows,
         "alone": alone is not None,
@@ -83,6 +83,12 @@ def _ranks(ranked: xr.Dataset, i: int) -> str:
     return f"{limits[0]:.0f} to {limits[1]:.0f}" if np.isfinite(limits).all() else "–"
 
 
+def _by_default(context: Context, opening: str) -> str:
+    """Words on a direction that was taken for want of one; nothing where one was given."""
+    taken = "smaller values are taken to be better, for no direction was given (larger_is_better= in the tally)"
+    return f"{opening}{taken}" if context.assumed else ""
+
+
 WORDS = {
     "max_min_difference": ("Gap", "largest minus smallest value"),
     "max_min_ratio": ("Ratio", "largest over smallest value; 1 is equality"),
@@ -96,7 +102,7 @@ def unequal(context: Context) -> dict[str, Any] | None:
     if not context.defined:
         return None
     tally = context.tally.isel(metric=[context.place])
-    names = list(WORDS)
+    names = [name for name in WORDS if context.directed or name != "worst_group_gap"]
     posterior = disparity(only(context), names, level=context.level, imputed=context.imputed).isel(metric=0)  # type: ignore[arg-type]
     raw = disparity(tally, names).isel(metric=0)  # type: ignore[arg-type]
     rows = []
@@ -144,8 +150,8 @@ def _text(context: Context, name: str, value: float) -> str:
 
 
 def promise(context: Context) -> dict[str, Any] | None:
-    """The best standards that all subgroups reach, by probability, and what rows alone can show."""
-    if not context.defined:
+    """The best standards that all subgroups reach, by probability, and what rows alone can show; nothing without a direction."""
+    if not (context.defined and context.directed):
         return None
     certificate = certify(only(context), level=context.level, using="posterior", imputed=context.imputed).isel(metric=0)
     alone = certify(context.tally.isel(metric=[context.place]), level=context.level).isel(metric=0)
@@ -160,7 +166,8 @@ def promise(context: Context) -> dict[str, Any] | None:
     deciding = str(alone["pessimist_subgroup"].values)
     deciding = plain(context.shown.get(deciding, deciding))
     sentences = [
-        f"With a posterior probability of {percent(context.level)} every subgroup has {name} {sense} {certified}."
+        f"With a posterior probability of {percent(context.level)} every subgroup has {name} {sense} {certified}"
+        f"{_by_default(context, '; ')}."
     ]
     if np.isfinite(float(alone["pessimist"])):
         sentences.append(
