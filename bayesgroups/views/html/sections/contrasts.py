@@ -110,11 +110,8 @@ def _picture(
 def _head(side: xr.Dataset, *, best: bool, directed: bool) -> dict[str, str]:
     """Names of the columns of one approach; without a direction a larger value is just that."""
     bayesian = str(side["approach"].values) == "bayesian"
-    evidence = (
-        ("P(best)" if best else "P(worse)" if directed else "P(larger)")
-        if bayesian
-        else ("May be best" if best else "p, Holm")
-    )
+    probability = "P(best)" if best else "P(worse)" if directed else "P(larger)"
+    evidence = probability if bayesian else "May be best" if best else "p, Holm"
     return {
         "name": str(side["approach"].values).capitalize(),
         "kind": str(side["interval_kind"].values),
