@@ -24,7 +24,7 @@ def origin_of(tally: xr.Dataset) -> dict[str, Any]:
         tally[name].values.astype(str).tolist() if name in tally.coords else [] for name in ("feature", "label")
     )
     levels = {name: _levels(tally, name) for name in by}
-    declared = {name: found for name, found in levels.items() if found != _usual(tally, name)}
+    declared = {name: order for name, order in levels.items() if order != _usual(tally, name)}
     return {"by": by, "levels": declared, "features": features, "labels": labels, "confusion": "cell_count" in tally}
 
 

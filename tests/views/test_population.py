@@ -74,6 +74,7 @@ def test_targets_with_rows_of_some_of_their_people_are_not_said_to_have_none(tar
     page = render(target)
     assert "without rows, answered from the model alone" not in page
     assert "<h3>All targets</h3>" in page
+    assert "Bayesian: 2 targets answered in part from the model alone." in page
     table = page.partition("<h3>All targets</h3>")[2].partition("</table>")[0]
     listed = [part.partition("</th>")[0] for part in table.split('<th scope="row">')[1:]]
     assert listed == ["all", "type=E", "type=H", "type=M", "type=X"]

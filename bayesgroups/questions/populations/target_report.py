@@ -67,7 +67,7 @@ def target_report(
 
 
 def _made_from(tally: xr.Dataset, report: xr.DataTree | None, declared: Declared) -> dict[str, Any]:
-    """What the targets rest on and no longer show: the origin of the tally, the seed of the fit, and what was given."""
+    """Basis of the targets that they no longer show: the origin of the tally, the seed of the fit, and what was given."""
     return {
         **origin_of(tally), "population": "rows" if declared.is_rows else "given",
         "prevalence": declared.prevalence is not None, **({} if report is None else {"seed": int(report.attrs["seed"])}),

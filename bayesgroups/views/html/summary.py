@@ -16,9 +16,10 @@ def sentences(reading: Reading) -> list[str]:
     lines = [_range(reading, side) for side in (reading.bayesian, reading.frequentist)]
     if np.isfinite(reading.overall):
         lines.append(_apart(reading))
+    noun = "target" if reading.overlapping else "subgroup"
     alone = "answered in part from the model alone" if reading.overlapping else "answered from the model alone"
     gaps = [
-        f"{side.approach.capitalize()}: {_count(side.status.count(status), 'subgroup')} {words}."
+        f"{side.approach.capitalize()}: {_count(side.status.count(status), noun)} {words}."
         for side in (reading.bayesian, reading.frequentist)
         for status, words in (
             ("undefined", "without an answer"),

@@ -152,7 +152,7 @@ def metric_words(tally: xr.Dataset, metric: str) -> MetricWords:
 
 
 def _of_systems(tally: xr.Dataset, metric: str) -> tuple[str, str]:
-    """What a value of a system, or a difference of two, is, and what it is of."""
+    """Definition of the value of a system, or of a difference of two, and what it is of."""
     names = tally["pair"].values.astype(str).tolist() if "pair" in tally.coords else []
     if metric not in names:
         return f"the mean of the values of {plain(metric)} over the items that it has", "items"
@@ -161,7 +161,7 @@ def _of_systems(tally: xr.Dataset, metric: str) -> tuple[str, str]:
 
 
 def _effective(tally: xr.Dataset, metric: str, kind: str, settings: Mapping[str, Any]) -> list[str]:
-    """Why n is an effective number; nothing where it is a number of rows or clusters."""
+    """Reasons why n is an effective number; none where it is a number of rows or clusters."""
     if kind != "auc" and settings.get("cluster_analysis") == "mean":
         return []
     reasons = ["rows have weights"] if settings.get("weights") else []
@@ -173,7 +173,7 @@ def _effective(tally: xr.Dataset, metric: str, kind: str, settings: Mapping[str,
 
 
 def _partly_labelled(tally: xr.Dataset, metric: str, settings: Mapping[str, Any]) -> bool:
-    """Whether a metric rests on outcomes that some rows lack; of targets, which keep no labels, their numbers tell."""
+    """True of a metric that rests on outcomes that some rows lack; of targets, which keep no labels, their numbers tell."""
     if settings.get("unlabelled") != "keep":
         return False
     if is_partial(tally):
@@ -185,7 +185,7 @@ def _partly_labelled(tally: xr.Dataset, metric: str, settings: Mapping[str, Any]
 def _sentence(
     tally: xr.Dataset, metric: str, kind: str, settings: Mapping[str, Any], counted: str, reasons: list[str]
 ) -> str:
-    """What n is: a number of rows, of clusters, or an effective number and why."""
+    """Sentence on n: a number of rows, of clusters, or an effective number and why."""
     if reasons:
         return f"n is the effective number of {counted}, for {' and '.join(reasons)}: so many independent ones tell as much"
     if kind != "auc" and settings.get("cluster_analysis") == "mean":

@@ -95,11 +95,13 @@ def tally_lines(tally: xr.Dataset, source: Mapping[str, Any] | None = None) -> l
     given = {**settings, **kept, **_of_metrics(tally, settings, metrics)}
     lines, words = [], ["rows", by]
     if settings["source"] == "rows":
-        own = [name for name in metrics if not _known(name)]
+        strange = [name for name in metrics if not _known(name)]
         lines += (
-            [f"own = {{{', '.join(f'{name!r}: ...' for name in own)}}}  # bg.Metric() of these names"] if own else []
+            [f"own = {{{', '.join(f'{name!r}: ...' for name in strange)}}}  # bg.Metric() of these names"]
+            if strange
+            else []
         )
-        words.append(f"[{', '.join(f'own[{name!r}]' if name in own else repr(name) for name in metrics)}]")
+        words.append(f"[{', '.join(f'own[{name!r}]' if name in strange else repr(name) for name in metrics)}]")
     words += [f"{name}={given[name]!r}" for name in names if _said(name, given)]
     call = f"bg.{function}({', '.join(words)})"
     if "parts" in settings:
@@ -133,7 +135,7 @@ def _of_metrics(tally: xr.Dataset, settings: Mapping[str, Any], metrics: Sequenc
 
 
 def _said(name: str, given: Mapping[str, Any]) -> bool:
-    """Whether an argument is to be given: it is not what is taken where nothing is said."""
+    """True for an argument that is not what is taken where nothing is said."""
     value = given.get(name)
     if value is None or value == [] or (value is False and name != "larger_is_better"):
         return False

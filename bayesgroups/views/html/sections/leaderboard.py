@@ -68,7 +68,7 @@ def _ranked(side: xr.Dataset, i: int, places: int) -> dict[str, str]:
 
 
 def _reason(side: xr.Dataset) -> str:
-    """What is to be said of the values of a subgroup, which all systems have in common."""
+    """Remark on the values of a subgroup, which all systems have in common."""
     return plain("; ".join(dict.fromkeys(text for text in side["reason"].values.astype(str).tolist() if text)))
 
 
