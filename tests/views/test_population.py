@@ -11,6 +11,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.views.html.page import render
+from bayesgroups.views.plots import forest
 from bayesgroups.views.plots.population_plot import population, shares_of
 from tests.questions.populations.examples import POPULATION, WEIGHTS, N, schools
 
@@ -87,6 +88,19 @@ def test_the_page_of_a_tally_has_no_bayesian_values() -> None:
     assert "the source is a tally, so there are no Bayesian values" in page
     assert "weighted to the target population the frequentist estimate is 0." in page
     assert ">Weighted, frequentist<" in page
+
+
+@pytest.mark.parametrize("width", [5.0, 7.6, 12.0])
+def test_the_legend_of_targets_stays_in_the_picture(target: xr.DataTree, width: float) -> None:
+    axes = forest(target, width=width)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box, frame = legend.get_window_extent(), figure.bbox
+    assert frame.x0 <= box.x0
+    assert box.x1 <= frame.x1
+    assert len(legend.get_texts()) == 4
 
 
 def test_of_a_tally_no_model_speaks() -> None:

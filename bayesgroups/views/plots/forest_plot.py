@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 
 # Told apart by shape and dash too.
-LABEL_INCHES, TITLE_INCHES = 0.078, 0.092
-"""Width of a letter of the labels and of the bold title, on average."""
+LABEL_INCHES, TITLE_INCHES, LEGEND_INCHES = 0.078, 0.092, 0.065
+"""Width of a letter of the labels, of the bold title and of the legend, on average."""
+KEY_INCHES = 0.55
+"""Width of a mark of the legend, with the space about it."""
 _STYLES = {"bayesian": (BLUE, "o", -0.19), "frequentist": (VERMILION, "D", 0.19)}
 
 
@@ -129,8 +131,17 @@ def forest(
     labels = max((len(short(reading.subgroups[i])) for i in rows), default=0)
     title = textwrap.fill(reading.headline(), max(int((width - LABEL_INCHES * labels) / TITLE_INCHES), 30))
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", parse_math=False)
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2), frameon=False, fontsize=9)
+    across = _columns([str(handle.get_label()) for handle in handles], width)
+    figure.legend(handles=handles, loc="outside lower center", ncols=across, frameon=False, fontsize=9)
     return axes
+
+
+def _columns(labels: list[str], width: float) -> int:
+    """Columns of the legend: two where their longest labels, and a mark before each, are as wide as the figure at most."""
+    half = (len(labels) + 1) // 2
+    columns = [column for column in (labels[:half], labels[half:]) if column]
+    needed = sum(KEY_INCHES + LEGEND_INCHES * max(map(len, column)) for column in columns)
+    return len(columns) if needed <= width else 1
 
 
 def _imputed_key(reading: Reading, rows: IndexArray) -> list[Artist]:
