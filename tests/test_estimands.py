@@ -169,7 +169,8 @@ QUESTIONS = {
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("certify", "credible (quantile)"), ("ranks", "credible"), ("simultaneous_intervals", "credible (posterior-max-t)"),
+        ("certify", "credible (quantile)"), ("ranks", "credible (equal-tailed)"),
+        ("simultaneous_intervals", "credible (posterior-max-t)"),
         ("disparity", "credible (equal-tailed)"), ("fairness_definitions", "credible (equal-tailed)"),
     ],
 )  # fmt: skip

@@ -78,7 +78,7 @@ def compare_logs(
         if name == "compare_systems" or not answer.json:
             results.publish(
                 told, name, answer if name == "compare_systems" else AnswerOptions(show=answer.show, sort=answer.sort),
-                rows=table.along, columns=table.columns, shown=shown_labels(tally), remark=table.remark, order=table.order,
+                rows=table.along, columns=table.columns, shown=shown_labels(tally), order=table.order,
             )  # fmt: skip
     if html is not None and not answer.json:
         from bayesgroups.cli.consoles import output

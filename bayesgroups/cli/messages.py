@@ -52,9 +52,9 @@ def spoken(
     'PartialPooling: --set tau_scale=-1 must be positive'
     """
 
-    def argument(match: re.Match[str], known: Mapping[str, str] = options) -> str:
+    def argument(match: re.Match[str], names: Mapping[str, str] = options) -> str:
         name = match["name"]
-        option = known.get(name) or known.get(SINGULAR.get(name, name))
+        option = names.get(name) or names.get(SINGULAR.get(name, name))
         return match[0] if option is None else _typed(option, match["value"])
 
     def call(match: re.Match[str]) -> str:
@@ -62,9 +62,9 @@ def spoken(
         if typed is None:
             return match[0]
         form = "--set {}=".format if typed.startswith("--estimator") else None
-        known = options if form else {**options, **options_of_call(match["name"])}
+        names = options if form else {**options, **options_of_call(match["name"])}
         words = [
-            _typed(form(each["name"]), each["value"]) if form else argument(each, known)
+            _typed(form(each["name"]), each["value"]) if form else argument(each, names)
             for each in _ARGUMENT.finditer(match["arguments"])
         ]
         return " ".join([typed, *(["..."] if "..." in match["arguments"] else []), *words])

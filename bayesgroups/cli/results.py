@@ -32,7 +32,7 @@ def publish(
     rows: str | None,
     columns: Mapping[str, Column],
     source: xr.Dataset | xr.DataTree | None = None,
-    remark: str | None = None,
+    printed: xr.Dataset | None = None,
     order: Sequence[str] = (),
     shown: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
@@ -41,8 +41,8 @@ def publish(
 
     ``question`` is the name of the function, ``source`` the tally or report that was asked, ``rows`` the dim along which a table
     runs (one table per combination of the other dims), ``columns`` headings and variables, as in
-    `bayesgroups.views.tables.answer_table`, ``remark`` a variable with texts for footnotes, ``order`` what sorts subgroups by the
-    answer, ``shown`` labels as people read them, and ``notes`` lines below the tables.
+    `bayesgroups.views.tables.answer_table`, ``printed`` what tables show of the answer where that is not all of it, ``order`` what
+    sorts subgroups by the answer, ``shown`` labels as people read them, and ``notes`` lines below the tables.
     """
     from bayesgroups.cli.consoles import output
 
@@ -57,9 +57,10 @@ def publish(
         from bayesgroups.views.tables.answers import answer_headlines
 
         console = output()
-        for sentence in answer_headlines(answer, question) if wanted.show else []:
+        seen = answer if printed is None else printed
+        for sentence in answer_headlines(seen, question) if wanted.show else []:
             console.print(Text(sentence, style="bold"))
-        for table in _tables(answer, rows, columns, wanted, remark, order, shown or {}):
+        for table in _tables(seen, rows, columns, wanted, order, shown or {}):
             console.print(table)
             console.print()
         noted = [f"Note: {answer.attrs['note']}"] if "note" in answer.attrs else []
@@ -92,7 +93,6 @@ def _tables(
     rows: str | None,
     columns: Mapping[str, Column],
     wanted: AnswerOptions,
-    remark: str | None,
     order: Sequence[str],
     shown: Mapping[str, str],
 ) -> list[object]:
@@ -100,26 +100,39 @@ def _tables(
     import itertools
 
     from bayesgroups.views.tables.answers import answer_table
+    from bayesgroups.views.tables.records import remarks_of
 
     used = [name for column in columns.values() for name in ((column,) if isinstance(column, str) else column)]
     sorting = order if rows == "subgroup" and wanted.sort == "answer" else ()
     keys = [name.removeprefix("-") for name in sorting]
-    used = [name for name in dict.fromkeys([*used, *keys, *([remark] if remark else [])]) if name in answer]
+    used = [name for name in dict.fromkeys([*used, *keys]) if name in answer]
     held = {head: column for head, column in columns.items() if all(name in used for name in _names(column))}
     part = answer[used]
-    dims = [str(dim) for dim in part.dims if dim != rows]
+    remarks = remarks_of(
+        answer, [column if isinstance(column, str) else column[0] for column in held.values()], part.dims
+    )
+    part = part if remarks is None else part.assign(remark=remarks)
+    noted = None if remarks is None else "remark"
+    most = max((part[name].dims for name in used), key=len, default=())
+    dims = [str(dim) for dim in dict.fromkeys([*most, *part.dims]) if dim != rows]
     if not wanted.show:
         return []
     tables: list[object] = []
     for labels in itertools.product(*(part[dim].values for dim in dims)):
         at = dict(zip(dims, labels, strict=True))
-        footnotes = remark if remark in used else None
         title = ", ".join(
             shown.get(str(label), str(label)) if dim == "subgroup" else str(label) for dim, label in at.items()
         )
         tables.append(
             answer_table(
-                part.sel(at), rows, held, title=title, remark=footnotes, limit=wanted.show, order=sorting, shown=shown
+                part.sel(at),
+                rows,
+                held,
+                title=title,
+                remark=noted,
+                limit=wanted.show,
+                order=sorting,
+                shown=shown,
             )
         )
     return tables

@@ -166,11 +166,11 @@ def read(
 
 
 _NAMES = {
-    "benjamini": "Benjamini", "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "fab": "FAB", "hochberg": "Hochberg",
-    "hsu": "Hsu", "imbens": "Imbens", "jeffreys": "Jeffreys", "katz": "Katz", "koopman": "Koopman", "manski": "Manski",
-    "miettinen": "Miettinen", "morris": "Morris", "mover": "MOVER", "newcombe": "Newcombe", "nurminen": "Nurminen",
-    "satterthwaite": "Satterthwaite", "wald": "Wald", "welch": "Welch", "wilson": "Wilson", "woolf": "Woolf",
-    "yekutieli": "Yekutieli",
+    "benjamini": "Benjamini", "bock": "Bock", "clopper-pearson": "Clopper-Pearson", "dirichlet": "Dirichlet", "fab": "FAB",
+    "hochberg": "Hochberg", "hsu": "Hsu", "imbens": "Imbens", "jeffreys": "Jeffreys", "katz": "Katz", "koopman": "Koopman",
+    "manski": "Manski", "miettinen": "Miettinen", "morris": "Morris", "mover": "MOVER", "newcombe": "Newcombe",
+    "nurminen": "Nurminen", "satterthwaite": "Satterthwaite", "wald": "Wald", "welch": "Welch", "wilson": "Wilson",
+    "woolf": "Woolf", "yekutieli": "Yekutieli",
 }  # fmt: skip
 _PERSONS = re.compile(rf"\b({'|'.join(_NAMES)})\b")
 

@@ -137,6 +137,16 @@ def test_an_analysis_keeps_its_rows(folder: Path, output: str, clash: str) -> No
     assert (Path("rows.csv").read_bytes(), Path("analysis.toml").read_bytes()) == before
 
 
+def test_an_analysis_gives_its_tally_no_name_of_another_format(folder: Path) -> None:
+    Path("a.toml").write_text(
+        'rows = "rows.csv"\n[tally]\nby = ["sex"]\nmetrics = ["sel"]\ny_pred = "hired"\noutput = "t.json"\n'
+    )
+    with pytest.raises(
+        InputError, match=r"^a\.toml: file 't\.json': a tally is written as NetCDF4, which is no \.json"
+    ):
+        run_analysis("a.toml")
+
+
 def test_an_output_may_be_an_older_output_and_a_link_elsewhere(folder: Path) -> None:
     Path("old.nc").write_bytes(b"old")
     assert run(["tally", "rows.csv", *ROWS.split(), "-o", "old.nc", "--show", "0"]) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pd.DataFrame(judged).astype({"disagrees": int}).to_csv(place / "judgements.csv", index=False)
     d = bg.disagreement_tally(place / "judgements.csv", by=["race"], label="label", disagrees="disagrees")
     bg.save_tally(d, place / "d.nc")
+    some = rows["outcome"].where(random.random(size) < 0.5)
+    judged = {"race": rows["race"], "gold": some, "judge": (rows["risk"] > 0.5) * 1}
+    gold = bg.tally(pd.DataFrame(judged), ["race"], ["prev", "tpr"], y_true="gold", y_pred="judge", unlabelled="keep")
+    bg.save_tally(gold, place / "j.nc")
+    strata = pd.MultiIndex.from_product([["a", "b", "c"], ["f", "m"]], names=["age", "sex"]).to_frame(index=False)
+    bg.save_tally(bg.tally_from_counts([10, 11, 50, 52, 30, 31], [100] * 6, strata), place / "m.nc")
     rows.assign(new=rows["outcome"], old=(rows["risk"] > 0.4) * 1).to_csv(place / "answers.csv", index=False)
     bg.save_tally(bg.paired_tally(place / "answers.csv", ["sex"], ["new", "old"]), place / "p.nc")
     counts = {
@@ -114,6 +121,7 @@ QUESTIONS = [
     "between-group-variance t.nc --method reml",
     "posterior-variance r.nc",
     "goodness-of-fit t.nc --formula 1 --formula race",
+    "maihda m.nc",
     "variance-attribution x.nc",
     "fairness-definitions t.nc",
     "desiderata t.nc",
@@ -133,9 +141,13 @@ QUESTIONS = [
     "probability-of-finding-worst t.nc --factor 2",
     "threshold-curve auc.nc --at 0.5 --draws 100",
     "roc-curve auc.nc --at 0.1 --draws 100",
+    "threshold-curve rows.csv --by sex --metric net_benefit --metric tpr --y-true outcome --y-score risk --at 0.3 --draws 100",
     "calibration-curve auc.nc --bins 2 --draws 100",
     "auc-intervals auc.nc",
     "auc-error-bound auc.nc",
+    "judge-corrected j.nc",
+    "rows-to-label j.nc --number 120",
+    "aggregate classes.nc --metric fnr --group-power max_gap --center mean",
     "aggregate confusion.csv --group-power max_gap --class-power none",
     "reporting-checklist confusion.csv",
     "pareto-frontier models.csv",
@@ -180,6 +192,38 @@ def opened_once(read: Callable[..., Any]) -> Callable[..., Any]:
     return opened
 
 
+WITHOUT_LEVEL = {
+    "disagreement-bounds": "bounds that count no sampling error",
+    "auc-pfc": "ends of the range of an area",
+}
+"""Commands whose answers have ends that no level belongs to."""
+
+
+def check_limits(printed: str, file: Path, command: str) -> None:
+    """Whatever is printed or written with limits says their level and kind, the file their method and what they are of."""
+    told = " ".join(printed.split())
+    if re.search(r" \[-?[\d.]+, -?[\d.]+\]| (confidence|credible) lower", told):
+        assert re.search(r"\b[\d.]+% [a-z-]+|level", told.partition("─")[0]), told
+    table = pd.read_csv(file)
+    limits = [name for name in table if re.fullmatch(r"lower|(?!bin_|range_).*_lower", name)]
+    if not limits or command in WITHOUT_LEVEL:
+        return
+    assert {"level", "interval_kind", "interval_method"} <= set(table.columns), list(table.columns)
+    assert table[["level", "interval_kind"]].notna().all(axis=None)
+    for name in limits:
+        of = name.removesuffix("lower").removesuffix("_")
+        assert set(ESTIMATES.get(name, [of])) & set(table.columns), (name, list(table.columns))
+
+
+ESTIMATES = {
+    "lower": ["estimate", "difference", "value", "mean", "share", "rank", "impact_ratio", "fairness", "truncated", "midpoint",
+              "credible_lower"],
+    "gold_lower": ["gold_estimate"], "band_lower": ["estimate", "difference"], "confidence_lower": ["midpoint"],
+    "credible_lower": ["midpoint", "lower"], "performance_lower": ["performance_mean"], "fairness_lower": ["fairness_mean"],
+}  # fmt: skip
+"""Names of what limits are of, where their own names do not have it."""
+
+
 @pytest.mark.parametrize("line", QUESTIONS)
 def test_a_question_prints_a_table_and_the_one_shape_of_json(
     line: str, folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
@@ -187,7 +231,12 @@ def test_a_question_prints_a_table_and_the_one_shape_of_json(
     published: list[str] = []
 
     def in_all_forms(answer: xr.Dataset, question: str, wanted: AnswerOptions, **more: Any) -> int:
-        for form in (AnswerOptions(), AnswerOptions(json=True, output=folder / "answer.nc")):
+        target = folder / "answer.csv"
+        for form in (
+            AnswerOptions(),
+            AnswerOptions(json=True, output=folder / "answer.nc"),
+            AnswerOptions(output=target),
+        ):
             assert publish(answer, question, form, **more) == 0
             published.append(capsys.readouterr().out)
         return 0
@@ -198,8 +247,9 @@ def test_a_question_prints_a_table_and_the_one_shape_of_json(
     monkeypatch.setattr(tally_files, "open_tally", opened_once(tally_files.open_tally))
     assert run(words(line, folder)) == 0
     assert capsys.readouterr().err == ""
-    table, text = published
+    table, text, _ = published
     assert "─" in table
+    check_limits(table, folder / "answer.csv", line.split(maxsplit=1)[0])
     document = json.loads(text)
     jsonschema.validate(document, answer_schema(), cls=jsonschema.Draft202012Validator)
     assert document["question"].split("_")[0] in {*line.split(maxsplit=1)[0].split("-"), "confidence", "credible"}

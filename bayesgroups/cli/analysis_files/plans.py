@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from bayesgroups.cli.analysis_files.questions import Question, kind_of, question_named, settings_of
-from bayesgroups.data.netcdf_names import check_netcdf_name
 from bayesgroups.data.outputs import check_ending
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
@@ -160,8 +159,6 @@ def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
                 f"tally.{extra} says what is in rows, but tally.file is a tally and has that; leave it out"
             )
     _level_names(tally)
-    if isinstance(tally.get("output"), str):
-        check_netcdf_name(tally["output"], "a tally")
     seed = _seed(given, "")
     folder = path.parent / (_text(given, "folder", "") or ".")
     fits = tuple(

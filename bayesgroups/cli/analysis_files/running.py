@@ -16,6 +16,7 @@ from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.csv_files import write_csv
 from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
+from bayesgroups.data.netcdf_names import check_netcdf_name
 from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
@@ -195,10 +196,12 @@ def _make_folders(plan: Plan) -> None:
 
 
 def _check_outputs(plan: Plan) -> None:
-    """Refuse an output that cannot be written or would replace the analysis, its rows or its tally."""
+    """Refuse an output that cannot be written, would replace the analysis, its rows or its tally, or has another format's name."""
     sources = [plan.rows] if plan.rows is not None else [str(plan.tally["file"])]
     try:
         check_outputs(plan.outputs, [plan.path, *(plan.path.parent / source for source in sources)])
+        if "output" in plan.tally:
+            check_netcdf_name(plan.folder / plan.tally["output"], "a tally")
     except InputError as problem:
         raise InputError(f"{plan.path.name}: {problem}") from problem
 

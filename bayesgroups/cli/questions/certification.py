@@ -83,7 +83,6 @@ EVERYONE = (
         "questions.certification.overlapping.margins", "margins fnr.tally.nc --order 1", {"tally": readers.tally},
         table=Table(
             "subgroup", {"n": "count", "estimate": "estimate", "attributes": "attributes_crossed"},
-            remark="reason",
         ),
     ),
 )  # fmt: skip

@@ -13,6 +13,26 @@ if TYPE_CHECKING:
 CURVE = {"estimate": ("estimate", "lower", "upper"), "whole curve from": "band_lower", "whole curve to": "band_upper"}
 
 
+def _bands(curve: xr.Dataset) -> list[str]:
+    """The meaning of the second pair of limits."""
+    from bayesgroups.report.view import percent
+
+    return [
+        f"whole curve: limits that hold all points of a subgroup's curve with probability {percent(float(curve['level']))}"
+    ]
+
+
+def _beside_all(curve: xr.Dataset) -> xr.Dataset:
+    """Net benefits beside that of selecting everyone, where a table is of a net benefit, and their posterior probability."""
+    if "probability_useful" not in curve:
+        return curve
+    beneficial = curve["metric"].isin(["net_benefit", "standardised_net_benefit"])
+    beside = ("treat_all", "minus_treat_all", "minus_treat_all_lower", "minus_treat_all_upper")
+    bayesian = curve["approach"] == "bayesian"
+    shown = {name: curve[name].where(beneficial) for name in beside}
+    return curve.assign(shown | {"probability_useful": curve["probability_useful"].where(beneficial & bayesian)})
+
+
 def _bounds(bound: xr.DataArray) -> xr.Dataset:
     return bound.rename("bound").to_dataset()
 
@@ -23,17 +43,22 @@ CURVES = (
         "threshold-curve rows.csv --by sex --metric tpr --y-true sick --y-score risk --at 0.5 --at 0.8\n"
         "threshold-curve auc.tally.nc --output curve.nc",
         {"source": readers.auc_tally, "metrics": readers.curve_metrics}, spelled={"thresholds": "--at"},
-        table=Table("threshold", {"n": "count", **CURVE}),
+        table=Table(
+            "threshold", {"n": "count", **CURVE, "treat all": "treat_all",
+            "beyond treat all": ("minus_treat_all", "minus_treat_all_lower", "minus_treat_all_upper"),
+            "P(useful)": "probability_useful"},
+            printed=_beside_all, notes=_bands,
+        ),
     ),
     Question(
         "questions.curves.roc.roc_curve", "roc-curve rows.csv --by sex --y-true sick --y-score risk --at 0.1 --at 0.2",
         {"source": readers.auc_tally}, spelled={"fpr": "--at"},
-        table=Table("fpr", CURVE),
+        table=Table("fpr", {"positives": "positives", "negatives": "negatives", **CURVE}, notes=_bands),
     ),
     Question(
         "questions.curves.calibration.calibration_curve",
         "calibration-curve rows.csv --by sex --y-true sick --y-score risk --bins 5", {"source": readers.auc_tally},
-        table=Table("bin", {"score from": "bin_lower", "score to": "bin_upper", "n": "count", **CURVE}),
+        table=Table("bin", {"score from": "bin_lower", "score to": "bin_upper", "n": "count", **CURVE}, notes=_bands),
     ),
     Question(
         "questions.curves.areas.auc_intervals",

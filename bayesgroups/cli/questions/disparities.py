@@ -40,6 +40,8 @@ def _aggregated(total: xr.DataArray) -> xr.Dataset:
         answer = xr.Dataset({"value": draws.median("sample")}, attrs=answer.attrs)
         answer["lower"] = draws.quantile(0.025, "sample").drop_vars("quantile")
         answer["upper"] = draws.quantile(0.975, "sample").drop_vars("quantile")
+        answer.attrs |= {"estimand": "aggregate over subgroups", "level": 0.95, "interval_kind": "draw-based"}
+        answer.attrs["interval_method"] = "equal_tailed"
     return answer.reset_coords([name for name in ("reason", "undefined_cells") if name in answer.coords])
 
 
@@ -72,7 +74,6 @@ INEQUALITY = (
         table=Table(
             "measure", {"value": ("value", "lower", "upper"), "mean": "mean", "if all were equal": "expected_if_equal",
             "p of so much then": "p_value_if_equal", "P(within tolerance)": "probability_within"},
-            remark="note",
         ),
     ),
     Question(
@@ -81,7 +82,6 @@ INEQUALITY = (
         table=Table(
             "metric", {"variance": ("truncated", "lower", "upper"), "raw": "raw", "I squared": "i_squared",
             "subgroups": "subgroups"},
-            remark="note",
         ),
     ),
     Question(
@@ -96,7 +96,6 @@ INEQUALITY = (
         table=Table(
             "comparison", {"F": "f", "df": "df1", "of": "df2", "p": "p_value", "p (Holm)": "p_value_holm",
             "p against noise": "pure_error_p_value"},
-            remark="reason",
         ),
     ),
     Question(
@@ -106,7 +105,7 @@ INEQUALITY = (
             "model", {"variance": ("between", "between_lower", "between_upper"), "VPC": ("vpc", "vpc_lower", "vpc_upper"),
             "PCV": ("pcv", "pcv_lower", "pcv_upper"), "MOR": ("mor", "mor_lower", "mor_upper"),
             "AUC": ("auc", "auc_lower", "auc_upper")},
-            remark="reason", notes=_shares,
+            notes=_shares,
         ),
     ),
     Question(
@@ -126,7 +125,7 @@ CLASSES = (
         "aggregate classes.nc --metric tpr --unit score --group-power -inf",
         {"source": readers.classes}, steps=("questions.disparities.class_scores.class_scores", CONFUSION_SCORES),
         ask=_aggregate,
-        table=Table("label", {"value": ("value", "lower", "upper")}, remark="reason", prepare=_aggregated),
+        table=Table("label", {"value": ("value", "lower", "upper")}, prepare=_aggregated),
     ),
     Question(
         "questions.disparities.reporting.reporting_checklist",

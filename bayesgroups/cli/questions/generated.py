@@ -21,6 +21,8 @@ from bayesgroups.cli.values import number_or_word, pairs, sequence
 if TYPE_CHECKING:
     import xarray as xr
 
+ASKED = ("source", "tally", "report")
+"""Parameters for the tally or the report that a question is about."""
 SEED = 0
 """Where a function wants a seed, its command has one: the same line prints the same numbers."""
 LITERAL: Any = Literal
@@ -179,7 +181,8 @@ def _answered(
         from bayesgroups.cli.tally import wrote
 
         return wrote(answer, given["output"])
-    return _shown(question.name, question.table, answer, given["answer"], list(read.values()))
+    asked_of = next((read[name] for name in ASKED if name in read), None)
+    return _shown(question.name, question.table, answer, given["answer"], list(read.values()), asked_of)
 
 
 def _read(reader: Callable[..., Any], given: Mapping[str, Any]) -> Any:
@@ -188,20 +191,23 @@ def _read(reader: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     return reader(*bound.args, **bound.kwargs)
 
 
-def _shown(name: str, table: Table, answer: Any, wanted: AnswerOptions, read: list[Any]) -> int:
+def _shown(name: str, table: Table, answer: Any, wanted: AnswerOptions, read: list[Any], asked_of: Any) -> int:
     from bayesgroups.cli import results
+    from bayesgroups.cli.sizes import numbers_of_rows, with_sizes
 
     prepared = table.prepare(answer)
-    values = [column if isinstance(column, str) else column[0] for column in table.columns.values()]
-    dims = next(prepared[value].dims for value in values if value in prepared)
+    printed, columns = table.printed(prepared), table.columns
+    values = [column if isinstance(column, str) else column[0] for column in columns.values()]
+    dims = {dim for value in values if value in prepared for dim in prepared[value].dims}
     along = next((dim for dim in table.along.split() if dim in dims), None)
-    if not wanted.json and wanted.output is None and "level" in prepared.dims and along != "level":
-        prepared = prepared.sel(
-            level=prepared["level"].values.max(), drop=True
-        )  # tables have one level, files have all
+    if "level" in printed.dims and along != "level":
+        printed = printed.sel(level=printed["level"].values.max())  # tables have one level, files have all
+    if along == "subgroup":
+        printed, columns = with_sizes(printed, columns, asked_of)
     return results.publish(
-        prepared, table.question(prepared) if table.question else name, wanted, rows=along, columns=table.columns,
-        source=_source(read), shown=_labels(read), remark=table.remark, order=table.order, notes=table.notes(prepared),
+        prepared, table.question(prepared) if table.question else name, wanted, rows=along, columns=columns,
+        source=_source(read), shown=_labels(read), printed=printed, order=table.order,
+        notes=[*table.notes(prepared), *numbers_of_rows(prepared, table.columns, asked_of)],
     )  # fmt: skip
 
 

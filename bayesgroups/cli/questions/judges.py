@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bayesgroups.cli import readers
 from bayesgroups.cli.questions.question import Question, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def _alone(answer: xr.Dataset) -> list[str]:
+    """The method of the second pair of limits."""
+    from bayesgroups.report.view import interval_methods
+
+    method = answer.attrs.get("gold_interval_method")
+    return [f"labelled rows alone: {interval_methods([method])} limits of the same level"] if method else []
+
+
+def _widths(plan: xr.Dataset) -> list[str]:
+    """Of which intervals the widths are."""
+    from bayesgroups.report.view import percent
+
+    return [f"width: expected of {percent(float(plan.attrs['level']))} confidence intervals"]
+
 
 JUDGES = (
     Question(
@@ -18,8 +39,9 @@ JUDGES = (
         "judge-corrected judged.tally.nc --method ppi_tuned",
         {"tally": readers.tally, "calibration": readers.calibration},
         table=Table(
-            "subgroup", {"corrected": ("estimate", "lower", "upper"), "labelled rows alone": ("gold_estimate", "gold_lower",
-            "gold_upper")}, remark="reason", order=("estimate",),
+            "subgroup", {"judged": "judged", "labelled": "labelled", "corrected": ("estimate", "lower", "upper"),
+            "labelled rows alone": ("gold_estimate", "gold_lower", "gold_upper")},
+            order=("estimate",), notes=_alone,
         ),
     ),
     Question(
@@ -29,7 +51,7 @@ JUDGES = (
         {"source": readers.source},
         table=Table(
             "subgroup", {"judged": "judged", "labelled": "labelled", "labels": "labels", "more": "more", "assumed": "assumed",
-            "width": "expected_width"}, remark="reason", order=("expected_width",),
+            "width": "expected_width"}, order=("expected_width",), notes=_widths,
         ),
     ),
 )  # fmt: skip

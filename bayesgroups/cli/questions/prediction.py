@@ -8,7 +8,7 @@ from bayesgroups.cli.questions.question import Question, Table
 PREDICTION = (
     Question(
         "questions.loo.loo", "loo fnr.nc", {"report": readers.report},
-        table=Table("subgroup", {"elpd": "elpd_i", "k-hat": "pareto_k", "method": "method"}, remark="reason",
+        table=Table("subgroup", {"elpd": "elpd_i", "k-hat": "pareto_k", "method": "method"},
                     order=("elpd_i",)),
     ),
 )  # fmt: skip

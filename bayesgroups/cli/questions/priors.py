@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 def _summarised(drawn: xr.Dataset) -> xr.Dataset:
     """Medians and 95 % ranges beside the draws."""
-    answer = drawn
+    answer = drawn.assign_attrs(
+        estimand="value of each subgroup, and its estimate, before any data", level=0.95, interval_kind="prior predictive",
+        interval_method="equal_tailed",
+    )  # fmt: skip
     for name, variable in (("prior", "mu"), ("estimates", "predicted")):
         low, middle, high = (
             drawn[variable].quantile(p, "draw", skipna=False).drop_vars("quantile") for p in (0.025, 0.5, 0.975)

@@ -34,16 +34,16 @@ class Table:
     """The tables of an answer.
 
     ``along`` has dims, separated by blanks: a table runs along the first that the answer has, and there is one per combination of
-    others. ``columns`` are headings and variables, as in `bayesgroups.views.tables.answer_table`, ``remark`` a variable with texts
-    for footnotes, ``order`` variables that sort subgroups by the answer, see there. ``prepare`` makes a Dataset of the function's
-    answer, ``notes`` lines below the tables, ``question`` is the name of the question of an answer, where one command has several.
+    others. ``columns`` are headings and variables, as in `bayesgroups.views.tables.answer_table`, ``order`` variables that sort
+    subgroups by the answer, see there. ``prepare`` makes a Dataset of the function's answer, ``printed`` what tables show of it,
+    ``notes`` lines below the tables, ``question`` is the name of the question of an answer, where one command has several.
     """
 
     along: str
     columns: Mapping[str, Column]
-    remark: str | None = None
     order: tuple[str, ...] = ()
     prepare: Callable[[Any], xr.Dataset] = as_it_is
+    printed: Callable[[xr.Dataset], xr.Dataset] = as_it_is
     notes: Callable[[xr.Dataset], list[str]] = no_notes
     question: Callable[[xr.Dataset], str] | None = None
 

@@ -36,7 +36,7 @@ CONTRASTS = (
             "contrast", {"contrast": ("estimate", "lower", "upper"),
             "P(worse)": "probability_worse", "P(best)": "probability_best", "P(beyond)": "probability_beyond", "p": "p_value",
             "p, Holm": "p_value_adjusted"},
-            remark="reason", prepare=_shown,
+            prepare=_shown,
         ),
     ),
     Question(
@@ -45,7 +45,6 @@ CONTRASTS = (
         table=Table(
             "category", {"rows": "rows", "rate": "rate", "impact ratio": ("impact_ratio", "lower", "upper"),
             "P(best)": "probability_best", "P(below)": "probability_below"},
-            remark="reason",
         ),
     ),
 )  # fmt: skip

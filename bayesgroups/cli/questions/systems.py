@@ -18,13 +18,13 @@ SYSTEMS = (
         table=Table(
             "subgroup", {"items": "items", "discordant": "discordant", "difference": ("difference", "lower", "upper"),
             "P(better)": "probability_better", "p": "p_value", "p, adjusted": "p_adjusted"},
-            remark="reason", order=("probability_better", "difference"),
+            order=("probability_better", "difference"),
         ),
     ),
     Question(
         "questions.systems.leaderboard.leaderboard", "leaderboard pairs.tally.nc", {"source": readers.tally_of_pairs},
         table=Table(
-            "system", {"value": ("estimate", "lower", "upper"), "rank": ("rank", "rank_lower", "rank_upper"),
+            "system", {"items": "items", "value": ("estimate", "lower", "upper"), "rank": ("rank", "rank_lower", "rank_upper"),
             "P(best)": "probability_best", "may be best": "may_be_best", "tie": "tie"},
             remark="reason",
         ),

@@ -48,7 +48,13 @@ def _fairness(values: xr.DataArray, metric: str, aggregate: Callable[..., xr.Dat
 
 def _summarised(points: xr.Dataset) -> xr.Dataset:
     """Means and 95 % limits beside the draws."""
-    answer = points
+    kind = "credible" if points.attrs.get("using") == "posterior" else "draw-based"
+    answer = points.assign_attrs(
+        estimand="performance and fairness of each system",
+        level=0.95,
+        interval_kind=kind,
+        interval_method="equal_tailed",
+    )
     for goal in readers.GOALS:
         draws = points[goal]
         lower, upper = (draws.quantile(p, ["chain", "draw"]).drop_vars("quantile") for p in (0.025, 0.975))

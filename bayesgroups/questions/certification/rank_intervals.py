@@ -61,7 +61,8 @@ def ranks(
         ``lower`` and ``upper`` limits of the true rank; from a posterior ``expected_rank``, ``probability_best`` and
         ``probability_worst``. Along ``metric``: ``groups`` that have a rank, ``left_out`` (labels and reasons of the others,
         joined by "; "), ``critical_value``, ``estimand`` of the values that are ranked, ``interval_kind``: ``simultaneous``
-        limits hold for all subgroups together (tally and bootstrap), ``credible`` ones for each. NaN where undefined or left out.
+        limits hold for all subgroups together (tally and bootstrap), ``credible`` ones for each, and
+        ``interval_method``. NaN where undefined or left out.
 
         With ``all_ranks``, along ``place`` (1, 2, ...) too: ``rank_share``, the share of draws in which the subgroup has that
         rank. From a posterior it is the probability of the rank, from a bootstrap the share of replicates; of a tally there
@@ -113,6 +114,7 @@ def ranks(
             left_out=numbers.left_out,
             estimand=numbers.estimand,
             interval_kind=kind,
+            interval_method="equal_tailed" if kind == "credible" else "tests_of_all_pairs",
             usable=np.int8(numbers.usable),
         )
         tables.append(table)

@@ -23,6 +23,10 @@ from bayesgroups.tallies.auc_variances import (
 
 OfAreas = Literal["newcombe", "logit", "wald"]
 
+ESTIMAND = (
+    "probability that a positive has a larger score than a negative, ties by half, in the population of each subgroup"
+)
+
 
 @checked_keywords
 def auc_intervals(
@@ -109,4 +113,5 @@ def auc_intervals(
             **{str(name): coordinate for name, coordinate in chosen.coords.items() if name != "feature"},
             "level": float(level),
         },
+        attrs={"estimand": ESTIMAND, "interval_kind": "confidence", "interval_method": interval},
     )

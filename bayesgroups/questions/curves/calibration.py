@@ -25,6 +25,7 @@ from bayesgroups.report.posterior import generator
 Edges = Literal["uniform", "quantile"]
 Shape = Literal["free", "isotonic"]
 OfBins = Literal["wilson", "jeffreys"]
+ESTIMAND = "share of positives among those with a score in the bin, in the population of each subgroup"
 MAX_BINS = 100_000
 """Largest number of bins."""
 
@@ -76,7 +77,8 @@ def calibration_curve(
     xr.Dataset
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, bin, subgroup), ``band_level(approach, subgroup)``, ``mean_score`` and ``count`` (bin, subgroup),
-        ``bin_lower`` and ``bin_upper`` (bin), and ``status(subgroup)``. A bin holds its upper edge, the first both edges.
+        ``bin_lower`` and ``bin_upper`` (bin), ``status(subgroup)``, and
+        ``interval_method(approach)`` of the pointwise limits. A bin holds its upper edge, the first both edges.
 
     Raises
     ------
@@ -133,6 +135,7 @@ def calibration_curve(
     data["band_level"] = (("approach", "subgroup"), np.stack([side[1] for side in sides]))
     data |= {"mean_score": (dims[1:], mean_score), "count": (dims[1:], rows)}
     data |= {"bin_lower": ("bin", bounds[:-1]), "bin_upper": ("bin", bounds[1:]), "status": ("subgroup", status)}
+    data["interval_method"] = ("approach", np.array(["equal_tailed", interval]))
     coordinates = {
         "approach": list(APPROACHES),
         "bin": np.arange(len(middle)),
@@ -140,7 +143,7 @@ def calibration_curve(
         **scores.labels(),
     }
     settings = {"edges": edges, "shape": shape, "interval": interval, "draws": size, "seed": int(seed)}
-    return xr.Dataset(data, coordinates, {"curve": "calibration", "settings": as_json(settings)})
+    return xr.Dataset(data, coordinates, {"curve": "calibration", "estimand": ESTIMAND, "settings": as_json(settings)})
 
 
 def _check_scores(scores: Scores) -> None:

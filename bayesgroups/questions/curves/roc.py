@@ -28,6 +28,8 @@ STEPS = 64
 GRID = 101
 """False positive rates when none are given."""
 
+ESTIMAND = "true positive rate at each false positive rate in the population of each subgroup"
+
 
 @checked_keywords
 def roc_curve(
@@ -68,7 +70,8 @@ def roc_curve(
     xr.Dataset
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, fpr, subgroup), true positive rates; ``band_level(approach, subgroup)``; ``auc``, ``auc_lower`` and
-        ``auc_upper`` (approach, subgroup); ``status(subgroup)``. The points of the empirical curve, one per
+        ``auc_upper`` (approach, subgroup); ``positives``, ``negatives`` and ``status`` (subgroup); ``interval_method(approach)`` of
+        the pointwise limits. The points of the empirical curve, one per
         distinct score of a subgroup and one at (0, 0), are ``point_subgroup`` (its position), ``point_fpr``, ``point_tpr``
         and ``point_threshold`` (point); NaN where a class is empty.
 
@@ -118,9 +121,12 @@ def roc_curve(
     for i, name in enumerate(("auc", "auc_lower", "auc_upper")):
         data[name] = (("approach", "subgroup"), np.stack([side[2][i] for side in sides]))
     data["status"] = ("subgroup", scores.status())
+    data |= {name: ("subgroup", total) for name, total in zip(("positives", "negatives"), scores.totals(), strict=True)}
+    data["interval_method"] = ("approach", np.array(["equal_tailed", "jeffreys (effective trials)"]))
     data |= {f"point_{name}": ("point", values) for name, values in _points(scores).items()}
     coordinates = {"approach": list(APPROACHES), "fpr": grid, "level": float(level), **scores.labels()}
-    return xr.Dataset(data, coordinates, {"curve": "roc", "settings": as_json({"draws": size, "seed": int(seed)})})
+    settings = as_json({"draws": size, "seed": int(seed)})
+    return xr.Dataset(data, coordinates, {"curve": "roc", "estimand": ESTIMAND, "settings": settings})
 
 
 Side = tuple[FloatArray, FloatArray, FloatArray]

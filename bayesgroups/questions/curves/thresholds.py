@@ -22,6 +22,7 @@ APPROACHES = ("bayesian", "frequentist")
 LIMITS = ("estimate", "lower", "upper", "band_lower", "band_upper")
 METRICS = (*rates.METRICS, *net_benefits.METRICS)
 """The metrics that have a threshold curve."""
+ESTIMAND = "value of the metric at each threshold in the population of each subgroup"
 DIMS = ("approach", "metric", "threshold", "subgroup")
 
 
@@ -81,7 +82,8 @@ def threshold_curve(
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, metric, threshold, subgroup), ``count(metric, threshold, subgroup)`` the denominator,
         ``band_level(approach, metric, subgroup)`` the pointwise level of the bands and ``status(subgroup)``, what a subgroup
-        lacks. A band holds the whole curve of one metric in one subgroup with the probability ``level``.
+        lacks, and ``interval_method(approach, metric)`` of the pointwise limits.
+        A band holds the whole curve of one metric in one subgroup with the probability ``level``.
         With a net benefit also, along approach, threshold and subgroup, ``treat_all``, that of selecting everyone (of no one: 0),
         and ``minus_treat_all`` with ``_lower`` and ``_upper``, the net benefit beyond it; and ``probability_useful(threshold,
         subgroup)``, the posterior probability that it is above both.
@@ -135,6 +137,8 @@ def threshold_curve(
     data["band_level"] = (("approach", "metric", "subgroup"), np.stack([side.levels for side in sides]))
     data["count"] = (DIMS[1:], np.stack([_denominator(name, confusion(binned)).T for name in names]))
     data["status"] = ("subgroup", scores.status())
+    frequentist = ["normal" if name in net_benefits.METRICS else "jeffreys" for name in names]
+    data["interval_method"] = (DIMS[:2], np.array([["equal_tailed"] * len(names), frequentist]))
     if beneficial:
         data |= net_benefits.variables([side.beside for side in sides], sides[0].useful)
     coordinates = {
@@ -145,7 +149,9 @@ def threshold_curve(
         **scores.labels(),
     }
     return xr.Dataset(
-        data, coordinates, {"curve": "threshold", "settings": as_json({"draws": size, "seed": int(seed)})}
+        data,
+        coordinates,
+        {"curve": "threshold", "estimand": ESTIMAND, "settings": as_json({"draws": size, "seed": int(seed)})},
     )
 
 

@@ -14,6 +14,8 @@ from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.schema import check
 from bayesgroups.tallies.subgroups import attributes_of
 
+ESTIMAND = "share of the variance between subgroups, in their population"
+
 
 @checked_keywords
 def variance_attribution(report: xr.DataTree) -> xr.Dataset:
@@ -108,5 +110,10 @@ def variance_attribution(report: xr.DataTree) -> xr.Dataset:
             "sd": sd.mean(dims, skipna=False).transpose("metric", "component"),
             "usable": np.int8(report.attrs["usable"]),
         },
-        attrs={"interval_kind": "credible", "interval_method": "equal_tailed", "estimator": report.attrs["estimator"]},
+        attrs={
+            "estimand": ESTIMAND,
+            "interval_kind": "credible",
+            "interval_method": "equal_tailed",
+            "estimator": report.attrs["estimator"],
+        },
     )

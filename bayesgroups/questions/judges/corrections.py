@@ -21,6 +21,8 @@ from bayesgroups.tallies.partial_metrics import forms_of
 
 Method = Literal["post_stratified", "ppi", "ppi_tuned", "regression", "rogan_gladen"]
 
+ESTIMAND = "value of the metric behind the rows of each subgroup, with gold labels in place of those of the judge"
+
 
 @checked_keywords
 def judge_corrected(
@@ -50,10 +52,12 @@ def judge_corrected(
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``estimate``, ``std_error``, ``status`` and ``reason``; with ``level`` the limits
         ``lower`` and ``upper``, in the range of the metric. The same of labelled rows alone, ``gold_estimate``, ``gold_lower`` and
-        ``gold_upper`` (Wilson; biased where labels depend on the decision), except with ``rogan_gladen``. A subgroup with labels
-        after one decision only has no estimate; its MOVER limits take every outcome after the other decision for possible.
-        With ``ppi`` and ``ppi_tuned`` the reason of a subgroup with fewer than 30 labels says that its limits cover too seldom.
-        Along ``metric``: ``interval_method``. NaN where there is no such number.
+        ``gold_upper`` (Wilson, or t for mean scores, see ``attrs["gold_interval_method"]``; biased where labels depend on
+        the decision), except with ``rogan_gladen``. A subgroup with labels after one decision only has no estimate; its
+        MOVER limits take every outcome after the other decision for possible. With ``ppi`` and ``ppi_tuned`` the reason of a
+        subgroup with fewer than 30 labels says that its limits cover too seldom.
+        Along ``subgroup``: rows ``judged`` and, of them, ``labelled``, where the tally has both. Along ``metric``:
+        ``interval_method``. NaN where there is no such number.
 
     Raises
     ------
@@ -127,7 +131,20 @@ def _answer(tally: xr.Dataset, corrected: Corrected, names: list[str], more: dic
         **more,
     }
     where = {str(name): coord for name, coord in tally.coords.items() if coord.dims == ("subgroup",)}
-    return xr.Dataset(data, {"metric": names, "level": np.array(LEVELS), **where}, {"partial": int(is_partial(tally))})
+    attrs = {"estimand": ESTIMAND, "interval_kind": "confidence", "partial": int(is_partial(tally))}
+    if "gold_lower" in more:
+        attrs["gold_interval_method"] = "t" if keeps_gold_scores(tally) else "wilson"
+    return xr.Dataset(data | _sizes(tally), {"metric": names, "level": np.array(LEVELS), **where}, attrs)
+
+
+def _sizes(tally: xr.Dataset) -> dict[str, Any]:
+    """Judged rows and those of them with a gold label, where the tally has the cells of both."""
+    if keeps_gold_scores(tally):
+        return {"judged": tally["judged_rows"], "labelled": tally["labelled_rows"]}
+    if "cell_count" not in tally.data_vars:
+        return {}
+    cells = read_partial(tally)
+    return {name: ("subgroup", getattr(cells, name).sum(axis=1)) for name in ("judged", "labelled")}
 
 
 def _gold(tally: xr.Dataset) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from bayesgroups.report.schema import APPROACHES, check
 from bayesgroups.tallies.assembly import SCHEMA
 
 ESTIMAND = "variance of the superpopulation values between strata, and what main effects explain of it"
+LIMITS, RESAMPLED = "profile_likelihood (AUC: DeLong", "; PCV and shares: parametric bootstrap)"
+"""Methods of the frequentist limits."""
 NOTE = (
     "Shares split a variance on one scale, among these strata and with these weights. They are no causal shares; shares of rates "
     "and of means, or on different scales, cannot be compared; and a small share does not excuse a large gap of one stratum."
@@ -108,7 +110,8 @@ def maihda(
         ``probability_positive``, and ``discovered``, 1 for strata whose sign of the interaction is listed with an expected
         share of false entries of at most 5 %.
 
-        Limits of a name end in ``_lower`` and ``_upper``. NaN is what a side does not say; ``usable`` is 0 if a Bayesian fit did
+        Limits of a name end in ``_lower`` and ``_upper``; along ``approach`` is their ``interval_method``.
+        NaN is what a side does not say; ``usable`` is 0 if a Bayesian fit did
         not pass its diagnostics.
 
     Raises
@@ -178,6 +181,7 @@ def maihda(
     strata = tally.sizes["subgroup"]
     along |= {name: (("approach", "metric", "subgroup"), stacked("strata", name, strata)) for name in ALONG_SUBGROUP}
     reasons = [[[side["reasons"].get(label, "") for label in labels] for side in pair] for pair in sides]
+    along["interval_method"] = ("approach", np.array(["equal_tailed", LIMITS + (RESAMPLED if replicates else ")")]))
     along["reason"] = (("approach", "metric", "model"), np.array(reasons, dtype=str).swapaxes(0, 1))
     told = [[str(side["shares"]["reason"]) for side in pair] for pair in sides]
     along["share_reason"] = (("approach", "metric"), np.array(told, dtype=str).T)

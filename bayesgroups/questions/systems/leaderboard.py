@@ -52,7 +52,8 @@ def leaderboard(
         other, and ``tie``, letters: systems of a subgroup that share one cannot be told apart (both approaches: by limits of all
         pairs of the subgroup at once, so that a system may be the best whose Bayesian ranks, of itself alone, begin at 2);
         ``status`` (``ok``, ``imputed``: from the model alone, ``single``: no limits, ``undefined``) and ``reason``. Along
-        ``subgroup``: ``items`` that all systems have. Along ``approach``: ``usable``. NaN where there is no such number.
+        ``subgroup``: ``items`` that all systems have. Along ``approach``: ``usable``, ``method`` of the limits of values. NaN where
+        there is no such number.
 
     Raises
     ------
@@ -127,6 +128,7 @@ def board_of(
     data["status"], data["reason"] = ((dims, np.stack([each[i] for each in told])) for i in (0, 1))
     data["items"] = ("subgroup", basis.values.items)
     data["usable"] = ("approach", np.array([basis.usable, 1], dtype=np.int8))
+    data["method"] = ("approach", np.array([basis.method, "wilson" if basis.values.rates else "t"]))
     coordinates = {"approach": list(tables), "subgroup": everyone(systems.labels), "system": systems.names}
     attrs = {
         "level": level,

@@ -20,6 +20,9 @@ from bayesgroups.report.levels import LEVELS
 if TYPE_CHECKING:
     import pandas as pd
 
+OF_DRAWS = "draw-based"
+"""Kind of limits that are quantiles of draws: credible of a posterior, confidence of a bootstrap over runs."""
+
 
 @checked_keywords
 def compare_auc_pfc(
@@ -108,7 +111,13 @@ def compare_auc_pfc(
             "probability_larger": (("system", "other"), larger.mean(axis=0)),
         },
         {"system": names, "other": names, "level": np.array(LEVELS)},
-        attrs={"reading": reading, "anchor": list(pair(anchor, "anchor", fairness=1.0))},
+        attrs={
+            "reading": reading,
+            "anchor": list(pair(anchor, "anchor", fairness=1.0)),
+            "interval_kind": OF_DRAWS,
+            "interval_method": "equal_tailed",
+            "estimand": "area between the curve of each system and the anchor",
+        },
     )
 
 
@@ -174,5 +183,10 @@ def frontier_band(
             "probability_reached": ("performance", reached),
         },
         {"performance": grid, "level": np.array(LEVELS)},
-        attrs={"anchor": list(start)},
+        attrs={
+            "anchor": list(start),
+            "interval_kind": OF_DRAWS,
+            "interval_method": "equal_tailed",
+            "estimand": "fairness of the curve at each performance",
+        },
     )

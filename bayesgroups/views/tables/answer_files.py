@@ -11,14 +11,16 @@ from bayesgroups.data.csv_files import write_csv
 from bayesgroups.data.files import write_text
 from bayesgroups.data.netcdf import write_netcdf
 from bayesgroups.data.outputs import check_ending
+from bayesgroups.views.tables.descriptions import described
 from bayesgroups.views.tables.records import answer_document, as_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ENDINGS = (".nc", ".json", ".csv")
-DESCRIPTIONS = ("estimand", "interval_kind", "interval_method")
-"""Variables or attributes that every row of a CSV file repeats, for it has nowhere else to name them."""
+
+SEVERAL = frozenset({"level", "standard"})
+"""Dims along which an answer repeats what it says of the same rows."""
 
 
 def save_answer(
@@ -38,8 +40,8 @@ def save_answer(
     question : str
         Name of the function.
     path : str or Path
-        The file: ``.nc``, ``.json`` or ``.csv``, which has the table of most dims, with the estimand and the intervals in
-        every row.
+        The file: ``.nc``, ``.json`` or ``.csv``, which has the table of most dims, with what smaller ones say of its subgroups,
+        and in every row the estimand and the level, kind and method of the limits.
     usable : bool, optional
         Whether the report behind it passed its diagnostics.
     escape_formulas : bool
@@ -74,25 +76,29 @@ def save_answer(
 
 
 def _frame(answer: xr.Dataset, document: dict[str, Any]) -> pd.DataFrame:
-    """The table of most dims, with the descriptions in every row."""
+    """The table of most dims, what smaller ones say of its rows or subgroups, and in every row the description of its limits."""
     import pandas as pd
 
     largest = max(document["tables"], key=lambda table: len(table["dims"]))
     frame = pd.DataFrame(largest["records"]).drop(columns="nulls", errors="ignore")
-    for name in reversed(DESCRIPTIONS):
-        if name not in frame and (words := _repeated(answer, name, largest)) is not None:
-            frame.insert(len(largest["dims"]), name, words)
+    for table in document["tables"]:
+        dims = table["dims"]
+        finer = set(largest["dims"]) - set(dims)
+        told = "subgroup" in dims or (dims and finer <= SEVERAL)
+        if table is not largest and told and set(dims) <= set(largest["dims"]):
+            smaller = pd.DataFrame(table["records"])
+            added = [name for name in table["values"] if name not in frame]
+            frame = frame.merge(smaller[[*dims, *added]], how="left", on=dims)
+    for name, values in reversed(described(answer).items()):
+        if name not in frame and set(values.dims) <= set(largest["dims"]):
+            frame.insert(len(largest["dims"]), name, _repeated(answer, values, largest))
     return frame
 
 
-def _repeated(answer: xr.Dataset, name: str, table: dict[str, Any]) -> list[str] | None:
-    """A description for every record of a table; nothing where the answer does not have it for each."""
-    if name in answer.attrs:
-        return [str(answer.attrs[name])] * len(table["records"])
-    if name not in answer.data_vars or not set(answer[name].dims) <= set(table["dims"]):
-        return None
-    filled = answer[name].broadcast_like(answer[table["values"][0]]).transpose(*table["dims"])
-    return [str(word) for word in filled.values.ravel()]
+def _repeated(answer: xr.Dataset, values: xr.DataArray, table: dict[str, Any]) -> list[object]:
+    """A description for every record of a table."""
+    filled = values.broadcast_like(answer[table["values"][0]]).transpose(*table["dims"])
+    return list(filled.values.ravel().tolist())
 
 
 def _storable(answer: xr.Dataset) -> xr.Dataset:

@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.view import KINDS, error_headline, headline, interval_words, number, percent, plain
+from bayesgroups.report.view import error_headline, headline, number, plain
 from bayesgroups.tallies.labels import shown_labels
+from bayesgroups.views.tables import descriptions
 from bayesgroups.views.tables.layout import Footnotes, captioned, empty_table, interval_text
 
 Column = Sequence[str]
@@ -79,11 +80,12 @@ def answer_table(
 
 
 def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
-    """The estimand and the intervals of an answer, a sentence per metric or one of all, or none if it names none."""
-    if "estimand" in answer.attrs and "approach" in answer.dims and "level" in answer.attrs:
-        return [_of_attributes(answer)]
+    """The estimand and the intervals of an answer, a sentence per metric or one of all, or none if it names none.
+
+    Questions of `QUANTITIES` are of a function of all subgroups; `bayesgroups.views.tables.descriptions` tells the others.
+    """
     if question not in QUANTITIES or "metric" not in answer.dims:
-        return []
+        return descriptions.sentences(answer)
     sentences = []
     for metric in answer["metric"].values:
         metric_answer = answer.sel(metric=metric)
@@ -106,13 +108,6 @@ def answer_headlines(answer: xr.Dataset, question: str) -> list[str]:
         answers = [(estimand, str(kind), [str(method)]) for kind, method in zip(kinds, methods, strict=True)]
         sentences.append(headline(plain(str(metric)), float(answer.attrs["level"]), answers, QUANTITIES[question]))
     return sentences
-
-
-def _of_attributes(answer: xr.Dataset) -> str:
-    """The estimand that all of an answer has, with the kind and method of the intervals of each approach."""
-    methods = dict(zip(answer["approach"].values, answer["method"].values, strict=True)) if "method" in answer else {}
-    words = [interval_words(KINDS[name], [str(methods.get(name, ""))]) for name in answer["approach"].values.tolist()]
-    return f"{plain(answer.attrs['estimand'])}; {percent(answer.attrs['level'])} {' and '.join(words)} intervals"
 
 
 def _of_approach(estimand: str, part: xr.Dataset) -> tuple[str, str, list[str]]:

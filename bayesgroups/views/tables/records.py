@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,36 @@ def tables(answer: xr.Dataset) -> list[Record]:
                 str(name)
             )
     return [_table(answer, dims, names) for dims, names in sorted(shared.items(), key=lambda item: len(item[0]))]
+
+
+def remarks_of(answer: xr.Dataset, values: Sequence[str], dims: Iterable[Hashable]) -> xr.DataArray | None:
+    """Reasons and notes of an answer beside the numbers of a table; nothing where it has none.
+
+    ``values`` are the numbers of the table, ``dims`` those it varies along. A status is said only where nothing else explains that
+    all numbers are missing.
+
+    >>> answer = xr.Dataset({"value": ("x", [1.0, np.nan]), "reason": ("x", ["", "no rows"]), "note": ("x", ["few rows", ""])})
+    >>> remarks_of(answer, ["value"], ["x"]).values.tolist()
+    ['few rows', 'no rows']
+    """
+    along = set(dims)
+    texts = [answer[name] for name in WHY if name in answer and set(answer[name].dims) <= along]
+    if not texts:
+        return None
+    missing = xr.DataArray(True)
+    for name in values:
+        if answer[name].dtype.kind == "f" and set(answer[name].dims) & along:
+            missing = missing & answer[name].isnull()
+    joined, *rest = xr.broadcast(xr.DataArray(""), *texts, missing)
+    *texts, missing = rest
+    lines = np.empty(joined.shape, dtype=object)
+    for place in np.ndindex(*joined.shape):
+        words = [(text.name, str(text.values[place])) for text in texts]
+        parts = [word for name, word in words if word and name != "status"]
+        if not parts and missing.values[place]:
+            parts = [word for name, word in words if name == "status" and word != "ok"]
+        lines[place] = "; ".join(dict.fromkeys(parts))
+    return xr.DataArray(lines.astype(str), dims=joined.dims) if any(lines.ravel()) else None
 
 
 def as_text(document: Mapping[str, Any]) -> str:

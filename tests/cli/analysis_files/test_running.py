@@ -126,7 +126,6 @@ SLIPS = [
     (HEAD + TALLY + FIT + "tau_scale = -1\n", "tau_scale"),
     (HEAD + TALLY + FIT + 'inference = "fast"\n', "inference='fast' is not one of"),
     (HEAD + TALLY + FIT + "level = 0.7\n", "estimators.pooled.level = 0.7 is not in a report"),
-    (HEAD + TALLY + 'output = "t.csv"\n' + FIT, r"file 't\.csv': a tally is written as NetCDF4"),
     (HEAD + TALLY + FIT + 'html = "a.pdf"\n', r"estimators.pooled.html = 'a.pdf' must end in .html"),
     (HEAD + TALLY + "[estimators]\npooled = 1\n", r"estimators.pooled must be a table"),
     (HEAD + TALLY + FIT + '[questions.gap]\noutput = "a.json"\n', "lacks 'ask'"),
