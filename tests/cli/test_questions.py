@@ -340,6 +340,67 @@ def test_answers_are_written_in_three_forms(folder: Path, tmp_path: Path, capsys
         assert {"metric", "subgroup", "needed"} <= set(next(csv.reader(file)))
 
 
+def test_a_file_says_of_every_row_what_smaller_tables_say_of_its_subgroup(folder: Path, tmp_path: Path) -> None:
+    target = str(tmp_path / "a.csv")
+    assert run([*words("certify r.nc --standard 0.3 --standard 0.4", folder), "-o", target]) == 0
+    certified = pd.read_csv(target)
+    assert {"probability_reached", "estimate", "lower", "upper", "count"} <= set(certified.columns)
+    assert len(certified) == 8
+    assert set(certified["level"]) == {0.95}
+    estimates = bg.certify(bg.open_report(folder / "r.nc"))["estimate"].sel(metric="fnr")
+    for row in certified.itertuples():
+        assert row.estimate == pytest.approx(float(estimates.sel(subgroup=row.subgroup)), rel=1e-12)
+
+
+def test_tables_are_printed_alike_whether_a_file_is_written_or_not(
+    folder: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    asked = words("judge-corrected j.nc", folder)
+    assert run(asked) == 0
+    printed = capsys.readouterr().out
+    assert run([*asked, "-o", str(tmp_path / "a.csv")]) == 0
+    assert capsys.readouterr().out.startswith(printed)
+    assert sorted(set(pd.read_csv(tmp_path / "a.csv")["level"])) == [0.5, 0.8, 0.9, 0.95]
+
+
+def test_a_table_without_numbers_says_why(tmp_path: Path, capsys: Captured) -> None:
+    bg.save_tally(bg.tally_from_counts([3], [10], pd.DataFrame({"sex": ["f"]}), metric="fnr"), tmp_path / "one.nc")
+    assert run(["between-group-variance", str(tmp_path / "one.nc")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "a fewer than two subgroups with an estimate" in printed
+    assert printed.endswith("n: 10 rows in 1 subgroup")
+
+
+@pytest.mark.parametrize(
+    ("line", "size"),
+    [
+        ("disparity r.nc --measure gini", "n: 75 rows in 4 subgroups"),
+        ("auc-error-bound auc.nc", "n: 160 rows in 4 subgroups"),
+        ("ranks auc.nc", "n: 160 rows in 4 subgroups"),
+        ("roc-curve auc.nc --at 0.1 --draws 100", "positives negatives"),
+        ("leaderboard p.nc", "system items value"),
+        ("judge-corrected j.nc", "subgroup judged labelled corrected"),
+        ("disparity e.nc --measure variance", "n: published estimates of 3 subgroups"),
+    ],
+)
+def test_tables_say_how_many_rows_are_behind_them(line: str, size: str, folder: Path, capsys: Captured) -> None:
+    published = bg.tally_from_estimates([0.1, 0.2, 0.3], [0.01] * 3, pd.DataFrame({"site": list("abc")}))
+    bg.save_tally(published, folder / "e.nc")
+    assert run(words(line, folder)) == 0
+    assert size in " ".join(capsys.readouterr().out.split())
+
+
+def test_net_benefits_stand_in_tables_of_net_benefits_alone(folder: Path, capsys: Captured) -> None:
+    asked = (
+        "threshold-curve rows.csv --by sex --metric net_benefit --metric tpr --y-true outcome --y-score risk --at 0.3"
+    )
+    assert run([*words(asked, folder), "--draws", "100"]) == 0
+    tables = capsys.readouterr().out.split("\n\n")
+    for table in tables[:-1]:
+        assert ("beyond treat all" in table) == ("net_benefit, " in table)
+        assert ("P(useful)" in table) == ("bayesian, net_benefit, " in table)
+
+
 def test_settings_reach_the_estimator(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     asked = [*words("estimate t.nc", folder), "--show", "0", "-o", str(tmp_path / "r.nc")]
     assert run([*asked, "--set", "tau_scale=1", "--set", "interval=robust"]) == 0
