@@ -26,7 +26,6 @@ SYSTEMS = (
         table=Table(
             "system", {"items": "items", "value": ("estimate", "lower", "upper"), "rank": ("rank", "rank_lower", "rank_upper"),
             "P(best)": "probability_best", "may be best": "may_be_best", "tie": "tie"},
-            remark="reason",
         ),
     ),
 )  # fmt: skip
