@@ -15,7 +15,7 @@ MOMENT = 0.02
 
 
 class Interrupts:
-    """Whether one was sent to this process."""
+    """Record of an interrupt that was sent to this process."""
 
     sent = False
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DRAWS = 1000
 """Draws per chain."""
 SECONDS, SECONDS_PER_VALUE = 15.0, 0.12
-"""Of a fit of 4 chains on two processors, compilation included: whatever the model, and for every free value that it has."""
+"""Time of a fit of 4 chains on two processors, compilation included: whatever the model, and for every free value that it has."""
 LOG = logging.getLogger("bayesgroups")
 
 

@@ -98,11 +98,11 @@ def pooled_covariance(
     shares = weights / np.where(some, total, 1.0)
     alone = row_squares / np.where(some, total, 1.0) ** 2
     together = shares.T @ shares
-    own = within * np.diagonal(together) + (1 - within) * alone
+    variances = within * np.diagonal(together) + (1 - within) * alone
     off = together - np.diag(np.diagonal(together))
-    root = np.sqrt(np.where(own > 0, own, 1.0))
+    root = np.sqrt(np.where(variances > 0, variances, 1.0))
     lowest = -1 / max(float(np.linalg.eigvalsh(off / np.outer(root, root))[-1]), 1.0)
-    covariance = row_variance * (np.clip(between, lowest, within) * off + np.diag(own))
+    covariance = row_variance * (np.clip(between, lowest, within) * off + np.diag(variances))
     return np.asarray(np.where(np.outer(some, some), covariance, np.nan))
 
 

@@ -119,7 +119,11 @@ def test_a_folder_that_refuses_is_named(folder: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("output", "clash"),
-    [("rows.csv", "'rows.csv' is an input"), ("analysis.toml", r"a tally is written as NetCDF4, which is no \.toml"), ("./b/../a.json", "two outputs are")],
+    [
+        ("rows.csv", "'rows.csv' is an input"),
+        ("analysis.toml", r"a tally is written as NetCDF4, which is no \.toml"),
+        ("./b/../a.json", "two outputs are"),
+    ],
 )
 def test_an_analysis_keeps_its_rows(folder: Path, output: str, clash: str) -> None:
     ending = Path(output).suffix[1:]

@@ -1,4 +1,4 @@
-"""What subgroups weigh in the value over all rows: rows and their weights, and not how much an estimate tells."""
+"""Weights of subgroups in the value over all rows: rows and their weights, and not how much an estimate tells."""
 
 from __future__ import annotations
 
