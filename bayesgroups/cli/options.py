@@ -186,7 +186,8 @@ class AnswerOptions:
     json
         Print JSON instead of tables: the same shape for every command, null and a reason for what is undefined.
     output
-        Write the answer to this file: .nc for all of it, .json, or .csv for its largest table.
+        Write the answer to this file: .nc for all of it, .json, or .csv for its largest table with the
+        estimand and the level, kind and method of its limits in every row.
     show
         Print at most so many rows per table; 0 prints none.
     sort

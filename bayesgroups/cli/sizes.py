@@ -56,7 +56,9 @@ def _size(count: xr.DataArray) -> str:
 
     counted = bool(count.notnull().any())
     subgroups = int((count > 0).sum()) if counted else count.size
-    rows = f"{whole(float(count.sum()))} rows in " if counted else "published estimates of "
+    total = float(count.sum())
+    kind = "rows" if total.is_integer() else "effective rows"  # of weights, clusters or labels of some rows
+    rows = f"{whole(total)} {kind} in " if counted else "published estimates of "
     return f"{rows}{subgroups} subgroup{'' if subgroups == 1 else 's'}"
 
 

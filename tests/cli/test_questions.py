@@ -380,6 +380,7 @@ def test_a_table_without_numbers_says_why(tmp_path: Path, capsys: Captured) -> N
         ("roc-curve auc.nc --at 0.1 --draws 100", "positives negatives"),
         ("leaderboard p.nc", "system items value"),
         ("judge-corrected j.nc", "subgroup judged labelled corrected"),
+        ("disparity j.nc --measure variance", "effective rows in 2 subgroups; tpr "),
         ("disparity e.nc --measure variance", "n: published estimates of 3 subgroups"),
     ],
 )
