@@ -391,7 +391,10 @@ def test_tables_say_how_many_rows_are_behind_them(line: str, size: str, folder: 
     assert size in " ".join(capsys.readouterr().out.split())
 
 
-def test_net_benefits_stand_in_tables_of_net_benefits_alone(folder: Path, capsys: Captured) -> None:
+def test_net_benefits_stand_in_tables_of_net_benefits_alone(
+    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # headings in one line
     asked = (
         "threshold-curve rows.csv --by sex --metric net_benefit --metric tpr --y-true outcome --y-score risk --at 0.3"
     )

@@ -95,14 +95,12 @@ def board_of(
         orders=orders, overall=True, seed=seed,
     )  # fmt: skip
     limits, value = basis.values.limits(level), systems.tally.sel(metric=systems.names[0])
-    # t limits of few items or clusters reach beyond what a rate can be.
-    lower, upper = (
-        np.clip(side.T, float(value["range_lower"]), float(value["range_upper"]))
-        for side in (limits.lower, limits.upper)
-    )
+    # Normal draws, and t limits of few items or clusters, reach beyond what a rate can be.
+    ends = float(value["range_lower"]), float(value["range_upper"])
+    lower, upper = (np.clip(side.T, *ends) for side in (limits.lower, limits.upper))
     shape = (basis.draws.shape[-1], len(systems.names))
     tables = {
-        "bayesian": _of_draws(basis.draws, systems.sign, level),
+        "bayesian": _of_draws(basis.draws, systems.sign, level, ends),
         "frequentist": {
             "estimate": basis.values.estimate.T, "lower": lower, "upper": upper,
             "probability_best": np.full(shape, np.nan),
@@ -153,16 +151,17 @@ def _told(table: Mapping[str, FloatArray], items: FloatArray) -> tuple[TextArray
     return status, reason.astype(str)
 
 
-def _of_draws(draws: FloatArray, sign: int, level: float) -> dict[str, FloatArray]:
-    """Values and ranks of draws (draw, system, subgroup), each (subgroup, system)."""
+def _of_draws(draws: FloatArray, sign: int, level: float, ends: tuple[float, float]) -> dict[str, FloatArray]:
+    """Values between the ends of the range, and ranks, of draws (draw, system, subgroup), each (subgroup, system)."""
     at = [(1 - level) / 2, (1 + level) / 2]
-    lower, upper = np.quantile(draws, at, axis=0)
+    values = np.clip(draws, *ends)
+    lower, upper = np.quantile(values, at, axis=0)
     ranks = np.stack(
         [rank_summaries([sign * draws[..., g]], len(draws), draws.shape[1], level) for g in range(draws.shape[-1])],
         axis=1,
     )
     return {
-        "estimate": draws.mean(axis=0).T, "lower": lower.T, "upper": upper.T, "rank": ranks[0], "rank_lower": ranks[1],
+        "estimate": values.mean(axis=0).T, "lower": lower.T, "upper": upper.T, "rank": ranks[0], "rank_lower": ranks[1],
         "rank_upper": ranks[2], "probability_best": ranks[4],
     }  # fmt: skip
 

@@ -345,6 +345,9 @@ def test_limits_stay_where_two_rates_can_differ() -> None:
     assert [float(few[name]) for name in ("lower", "upper", "band_lower", "band_upper")] == [-1, 1, -1, 1]
     for name in ("lower", "upper", "band_lower", "band_upper"):
         assert (np.abs(np.nan_to_num(answer[name].values)) <= 1).all()
-    board = bg.leaderboard(paired(rows, cluster="doc"), seed=1).sel(approach="frequentist", subgroup="a")
+    whole = bg.leaderboard(paired(rows, cluster="doc"), seed=1)
+    bayesian = whole.sel(approach="bayesian")
+    assert float(bayesian["lower"].min()) == 0 < float(bayesian["upper"].max()) <= 1
+    board = whole.sel(approach="frequentist", subgroup="a")
     assert board["lower"].values.tolist() == [0, 0]
     assert board["upper"].values.tolist() == [1, 1]

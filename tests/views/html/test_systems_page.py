@@ -159,7 +159,7 @@ def test_logs_become_a_page_with_one_command(tmp_path: Path, capsys: pytest.Capt
     line = ["compare-logs", INSPECT, "--by", "metadata_language", "--score", "match", "--unscored", "wrong"]
     assert run([*line, "--html", str(page)]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "mockllm/new - mockllm/old, bayesian" in told
+    assert "bayesian, mockllm/new - mockllm/old" in told
     assert "Wrote the page to" in told
     text = texts(page.read_text("utf-8"))
     assert "Values of 2 systems on the same items, by metadata_language." in text
