@@ -338,7 +338,7 @@ def benchmarks() -> dict[str, str]:
     every = []
     for word, lines in cells.groupby("word", sort=False):
         of_shapes = [lines.loc[lines["subgroups"] == subgroups, "seconds"] for subgroups, _ in shapes]
-        spans = [f"{seconds.min():.2g} to {seconds.max():.2g}" for seconds in of_shapes]
+        spans = [f"{seconds.min():.2g} to {seconds.max():.2g}" if len(seconds) else "-" for seconds in of_shapes]
         every.append([f"`{word}`", *spans, f"{(lines['answer'] != 'usable').sum()} of {len(lines)}"])
     heads = [f"{subgroups} x {components}" for subgroups, components in shapes]
     return {
