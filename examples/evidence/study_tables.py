@@ -313,6 +313,11 @@ def _percents(values: pd.Series) -> str:
     return f"{100 * values.min():.1f} to {100 * values.max():.1f} %"
 
 
+def _seconds(value: float) -> str:
+    """Seconds in two digits, whole from 10 on."""
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
 def benchmarks() -> dict[str, str]:
     """Measurements of the benchmarks, and of time and memory by size."""
     record = read_csv(BENCHMARKS, dtype=str, keep_default_na=False)
@@ -338,7 +343,9 @@ def benchmarks() -> dict[str, str]:
     every = []
     for word, lines in cells.groupby("word", sort=False):
         of_shapes = [lines.loc[lines["subgroups"] == subgroups, "seconds"] for subgroups, _ in shapes]
-        spans = [f"{seconds.min():.2g} to {seconds.max():.2g}" if len(seconds) else "-" for seconds in of_shapes]
+        spans = [
+            f"{_seconds(seconds.min())} to {_seconds(seconds.max())}" if len(seconds) else "-" for seconds in of_shapes
+        ]
         every.append([f"`{word}`", *spans, f"{(lines['answer'] != 'usable').sum()} of {len(lines)}"])
     heads = [f"{subgroups} x {components}" for subgroups, components in shapes]
     return {
