@@ -39,7 +39,7 @@ ESTIMATORS: dict[str, Estimator] = {
     each.word: each
     for each in (bg.CrossedEffects(), bg.ConfusionModel(), bg.StructuredRegression(), bg.ModelBasedMetrics())
 }
-LARGEST = {"model_based_metrics": 384}
+MAX_SUBGROUPS = {"model_based_metrics": 384}
 """Subgroups up to which an estimator is measured, if not all: its engine takes minutes beyond."""
 REPETITIONS, LONG = 2, 2.0
 """Fits of a cell, and seconds of one that is not repeated."""
@@ -125,7 +125,7 @@ def cells_of(words: Sequence[str]) -> list[tuple[str, tuple[int, ...], int, floa
     return [
         (word, shape, rows, spread)
         for word, shape, rows, spread in itertools.product(words, SHAPES, ROWS, SPREADS)
-        if np.prod(shape) <= LARGEST.get(word, np.inf)
+        if np.prod(shape) <= MAX_SUBGROUPS.get(word, np.inf)
     ]
 
 
