@@ -1,4 +1,4 @@
-"""Every public question has a command, every command one shape of JSON, and every error one message."""
+"""Questions on the command line: every public one has a command, and every command one shape of JSON and of tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -46,72 +45,6 @@ NOT_ASKED_FOR = {
     "calibrate": "takes a function that draws truths, data and posteriors",
 }
 """Public names without a command of their own, and why or where."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rows, small tables, tallies and reports to ask."""
-    place = tmp_path_factory.mktemp("questions")
-    random = np.random.default_rng(3)
-    size = 160
-    rows = pd.DataFrame(
-        {
-            "race": random.choice(["A", "B"], size),
-            "sex": random.choice(["Female", "Male"], size),
-            "outcome": random.integers(0, 2, size),
-            "risk": random.random(size).round(2),
-        }
-    )
-    rows.to_csv(place / "rows.csv", index=False)
-    by = ["race", "sex"]
-    tally = bg.tally(rows, by, ["fnr"], y_true="outcome", y_score="risk", threshold=0.5)
-    bg.save_tally(tally, place / "t.nc")
-    bg.save_tally(bg.tally(rows, by, ["sel"], y_score="risk", threshold=0.5), place / "sel.nc")
-    labels = {"contrast": "gap", "subgroup": ["A | Female", "A | Male"], "coefficient": [1, -1]}
-    pd.DataFrame(labels).to_csv(place / "coefficients.csv", index=False)
-    who = pd.DataFrame([(race, sex) for race in "AB" for sex in ("Female", "Male")], columns=by)
-    who.assign(count=[10, 20, 30, 40]).to_csv(place / "people.csv", index=False)
-    bg.save_tally(bg.tally(rows, by, "auc", y_true="outcome", y_score="risk"), place / "auc.nc")
-    bg.save_report(bg.estimate(tally, bg.PartialPooling(), seed=1), place / "r.nc")
-    crossed = bg.estimate(tally, bg.CrossedEffects(own_effects="learned"), seed=1)
-    bg.save_report(crossed, place / "x.nc")
-    names = ["subgroup", "label", "predicted"]
-    cells = pd.MultiIndex.from_product([["f", "m"], ["cat", "dog"], ["cat", "dog"]], names=names).to_frame(index=False)
-    cells.assign(count=[8, 2, 3, 9, 4, 4, 1, 10]).to_csv(place / "confusion.csv", index=False)
-    points = {"performance": [0.8, 0.75, 0.7], "fairness": [0.6, 0.8, 0.85]}
-    pd.DataFrame({"candidate": list("abc"), **points}).to_csv(place / "models.csv", index=False)
-    for name, gain in (("plain", 0.0), ("fair", 0.05)):
-        runs = {
-            "strength": [1, 1, 2, 2],
-            "performance": [0.8, 0.81, 0.7, 0.71],
-            "fairness": [0.6, 0.62, 0.8, 0.82 + gain],
-        }
-        pd.DataFrame(runs).to_csv(place / f"{name}.csv", index=False)
-    draws = {goal: (("draw", "candidate"), random.uniform(0.6, 0.8, (20, 3))) for goal in points}
-    xr.Dataset(draws, {"candidate": list("abc")}).to_netcdf(place / "systems.nc", engine="h5netcdf")
-    labelled = tally.assign_coords(metric=["fnr[a]"])
-    bg.save_report(bg.estimate(labelled, bg.NoPooling(), seed=1), place / "classes.nc")
-    judged = {"race": rows["race"], "label": np.where(rows["outcome"], "hire", "no"), "disagrees": rows["risk"] > 0.7}
-    pd.DataFrame(judged).astype({"disagrees": int}).to_csv(place / "judgements.csv", index=False)
-    d = bg.disagreement_tally(place / "judgements.csv", by=["race"], label="label", disagrees="disagrees")
-    bg.save_tally(d, place / "d.nc")
-    some = rows["outcome"].where(random.random(size) < 0.5)
-    judged = {"race": rows["race"], "gold": some, "judge": (rows["risk"] > 0.5) * 1}
-    gold = bg.tally(pd.DataFrame(judged), ["race"], ["prev", "tpr"], y_true="gold", y_pred="judge", unlabelled="keep")
-    bg.save_tally(gold, place / "j.nc")
-    strata = pd.MultiIndex.from_product([["a", "b", "c"], ["f", "m"]], names=["age", "sex"]).to_frame(index=False)
-    bg.save_tally(bg.tally_from_counts([10, 11, 50, 52, 30, 31], [100] * 6, strata), place / "m.nc")
-    rows.assign(new=rows["outcome"], old=(rows["risk"] > 0.4) * 1).to_csv(place / "answers.csv", index=False)
-    bg.save_tally(bg.paired_tally(place / "answers.csv", ["sex"], ["new", "old"]), place / "p.nc")
-    counts = {
-        "site": list("abc"),
-        "successes": [1, 30, 9],
-        "trials": [2, 100, 60],
-        "estimate": [0.5, 0.3, 0.15],
-        "se": [0.3, 0.05, 0.05],
-    }
-    pd.DataFrame(counts).to_csv(place / "counts.csv", index=False)
-    return place
 
 
 QUESTIONS = [
@@ -425,74 +358,6 @@ def test_an_answer_of_a_report_that_is_not_usable_says_so(
     assert "NOT usable" in capsys.readouterr().err
     assert run([*asked, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["usable"] is False
-
-
-BAD: list[tuple[str, str]] = [
-    ("disparity nowhere.nc", "nowhere.nc' does not exist"),
-    ("disparity rows.csv", "name at least one column"),
-    ("disparity r.nc --by race", "--by says what is in rows"),
-    ("disparity t.nc --output x.txt", "x.txt': an answer is written as .nc, .json, .csv"),
-    ("posterior-variance t.nc", "not a report of bayesgroups"),
-    ("variance-attribution r.nc", "variance components"),
-    ("goodness-of-fit t.nc --formula 1", "two or more models"),
-    ("goodness-of-fit t.nc --formula race", "put the intercept alone before it, as ['1', 'race']"),
-    ("goodness-of-fit t.nc --formula 1 --formula rase", "did you mean 'race'"),
-    ("desiderata t.nc --definition equality_gp", "did you mean 'equality_gap'"),
-    ("threshold-curve t.nc", "auc"),
-    ("bin-scores auc.nc --bins 0 -o b.nc", "--bins must be 1 or larger"),
-    ("aggregate confusion.csv --group-power max_gp", "did you mean 'max_gap'"),
-    ("aggregate models.csv", "models.csv' has no column 'subgroup'"),
-    ("auc-pfc confusion.csv --anchor 0.3 1", "has no column 'candidate'"),
-    ("compare-auc-pfc plain.csv fair.csv --anchor 0.3 1", "--by strength"),
-    ("pareto-frontier r.nc", "r.nc' has no candidates"),
-    ("pareto-frontier systems.nc --by strength", "has candidates already"),
-    ("points-from-reports r.nc r.nc --performance fnr --fairness fnr", "have one name"),
-    ("points-from-reports r.nc --performance fnr --fairness fnt", "did you mean 'fnr'"),
-    (
-        "points-from-reports classes.nc --performance fnr[a] --fairness fnr --class-power none",
-        "leaves a number per class",
-    ),
-    ("compare-auc-pfc plain.csv plain.csv --by strength --anchor 0.3 1", "have one name"),
-    ("tally-from-estimates counts.csv --by site -o e.nc", "--std-error"),
-    ("tally-from-counts counts.csv --by sit -o e.nc", "did you mean 'site'"),
-    ("estimate t.nc --set tau_scal=1", "did you mean 'tau_scale'"),
-    ("estimate t.nc --set tau_scale", "not of the form name=value"),
-    ("estimate t.nc --set tau_scale=1 --set tau_scale=2", "names 'tau_scale' twice"),
-    ("estimate t.nc --set interval=bad", "--set interval=bad is not one of 'morris'"),
-    ("export r.nc -o table.doc", "a table is written as"),
-    ("read-inspect rows.csv -o x.csv", "is no log of Inspect"),
-    ("show confusion.csv", "name at least one column"),
-]
-
-
-@pytest.mark.parametrize(("line", "said"), BAD)
-def test_bad_input_is_one_message(
-    line: str, said: str, folder: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "400")
-    monkeypatch.chdir(tmp_path)
-    asked = [str(folder / word) if (folder / word).is_file() else word for word in line.split()]
-    assert run(asked) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert said in printed.err
-    assert printed.err.startswith("bayesgroups: ")
-    assert printed.err.count("\n") == 1
-    assert "Traceback" not in printed.err
-
-
-def test_confusion_counts_that_come_twice_are_refused(tmp_path: Path, capsys: Captured) -> None:
-    row = {"subgroup": "f", "label": "cat", "predicted": "cat", "count": 1}
-    pd.DataFrame([row, row]).to_csv(tmp_path / "twice.csv", index=False)
-    assert run(["aggregate", str(tmp_path / "twice.csv")]) == 2
-    assert "two counts of the cell" in " ".join(capsys.readouterr().err.split())
-
-
-def test_a_column_with_missing_levels_is_no_population(tmp_path: Path, capsys: Captured) -> None:
-    pd.DataFrame({"sex": ["f", None], "y": [1, 0], "s": [0.1, 0.2]}).to_csv(tmp_path / "p.csv", index=False)
-    asked = ["--by", "sex", "--metric", "acc", "--y-true", "y", "--y-score", "s", "--threshold", "0.5", "--rows", "1"]
-    assert run(["study", str(tmp_path / "p.csv"), *asked]) == 2
-    assert "'sex' has missing values" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_shell_completes_the_commands() -> None:
