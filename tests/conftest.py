@@ -22,6 +22,8 @@ from bayesgroups.report.schema import assemble
 # libraries that are loaded later and for processes that tests start.
 threadpool_limits(1)
 os.environ.update({name: os.environ.get(name, "1") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")})
+# Reports carry the second in which they were made: two that a test compares may fall into different ones.
+os.environ.setdefault("SOURCE_DATE_EPOCH", "0")
 
 MakeReport = Callable[..., xr.DataTree]
 

@@ -26,9 +26,8 @@ from bayesgroups.views.html.systems_page import render as render_systems
 
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages whose pictures are not looked at do not draw them; two fits may fall into different seconds."""
+    """Pages whose pictures are not looked at do not draw them."""
     monkeypatch.setattr(context, "_drawing", lambda draw: "")
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
 
 
 def rows(number: int = 240) -> pd.DataFrame:
