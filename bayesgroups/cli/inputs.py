@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli.options import RowOptions
 from bayesgroups.data.netcdf_names import is_netcdf
-from bayesgroups.errors import InputError
+from bayesgroups.errors import InputError, near_misses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,6 @@ def check_saved(path: Path, what: str, maker: str) -> None:
 def table_of(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     """A small table, as CSV or Parquet, with the columns that are needed; an error names one that lacks and its nearest."""
     from bayesgroups.data.frames import open_frame
-    from bayesgroups.errors import near_misses
 
     frame: pd.DataFrame = open_frame(path).to_pandas()
     for column in needed:
@@ -132,7 +132,7 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
     names = _level_names(rows)
     periods: Any = pairs(rows.time, option="--time", kind=str)
     result = tally(
-        source, by=rows.by, metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
+        source, by=_attributes(rows), metrics=rows.metric, y_true=rows.y_true, y_pred=rows.y_pred, y_score=rows.y_score,
         loss=rows.loss, correct=rows.correct, threshold=rows.threshold, selection_rate=rows.selection_rate,
         positive=positive, features=rows.feature, cluster=rows.cluster, cluster_analysis=rows.cluster_analysis,
         shared_clusters=rows.shared_clusters,
@@ -140,6 +140,22 @@ def tally_rows(data: Path, rows: RowOptions) -> xr.Dataset:
         larger_is_better=rows.larger_is_better, unlabelled=rows.unlabelled, time=periods,
     )  # fmt: skip
     return name_levels(result, names) if names else result
+
+
+def _attributes(rows: RowOptions) -> tuple[str, ...] | dict[str, list[str] | None]:
+    """Columns that form subgroups, with the levels declared for them where there are any."""
+    from bayesgroups.cli.values import pairs
+
+    declared: dict[str, Any] = pairs(rows.levels, option="--levels", kind=_listed) or {}
+    for name in declared:
+        if name not in rows.by:
+            raise InputError(f"--levels names {name!r}, which forms no subgroups; {near_misses(name, rows.by)}")
+    return {name: declared.get(name) for name in rows.by} if declared else rows.by
+
+
+def _listed(text: str) -> list[str]:
+    """Levels as one line of CSV has them."""
+    return next(csv.reader([text], skipinitialspace=True), [])
 
 
 def _level_names(rows: RowOptions) -> dict[str, dict[str, str]]:

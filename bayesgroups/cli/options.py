@@ -66,6 +66,9 @@ class RowOptions:
     ----------
     by
         Column whose levels form subgroups; repeat it for intersections: --by race --by sex.
+    levels
+        Levels of a column of --by in their order, those without rows too, as --levels age=18-34,35-64,65+; all others are refused.
+        Quote a level that has a comma: --levels 'income="0-9,999","10,000+"'.
     metric
         What to measure; repeat it for several. One of sel acc tpr fnr fpr tnr ppv npv fdr for prev f1 judge_bias correct auc
         mean, or a rate of one class such as 'tpr[cat]'.
@@ -115,6 +118,7 @@ class RowOptions:
     """
 
     by: Names = ()
+    levels: Names = ()
     metric: Names = ()
     y_true: str | None = None
     y_pred: str | None = None

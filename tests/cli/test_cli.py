@@ -57,6 +57,35 @@ def bad(capsys: Captured, *arguments: object) -> str:
     return printed.err
 
 
+def test_levels_are_declared(rows: Path, capsys: Captured) -> None:
+    frame = pd.read_csv(rows).replace({"sex": {"Female": "0-9,999", "Male": "10,000+"}})
+    frame.to_csv(rows, index=False)
+    ask = [
+        "tally",
+        rows,
+        "--by",
+        "sex",
+        "--by",
+        "clinic",
+        "--metric",
+        "fnr",
+        *COLUMNS,
+        "--output",
+        rows.with_suffix(".nc"),
+    ]
+    declared = 'sex="10,000+", unknown, "0-9,999"'
+    assert run([str(part) for part in [*ask, "--levels", declared, "--levels", "clinic=8,7,6,5,4,3,2,1,0"]]) == 0
+    tally = open_tally(rows.with_suffix(".nc"))
+    assert list(dict.fromkeys(tally["sex"].values.tolist())) == ["10,000+", "unknown", "0-9,999"]
+    assert tally["clinic"].values[:9].tolist() == list("876543210")
+    assert tally["count"].sel(subgroup=tally["sex"] == "unknown").sum() == 0
+    capsys.readouterr()
+    said = bad(capsys, *ask, "--levels", "sexx=a")
+    assert "--levels names 'sexx', which forms no subgroups; did you mean 'sex'" in said
+    assert "has level '10,000+', which is not among those declared" in bad(capsys, *ask, "--levels", 'sex="0-9,999"')
+    assert "--levels 'sex' is not of the form name=value" in bad(capsys, *ask, "--levels", "sex")
+
+
 def test_help_teaches(capsys: Captured) -> None:
     assert run(["--help"]) == 0
     text = capsys.readouterr().out
