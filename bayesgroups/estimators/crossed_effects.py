@@ -73,7 +73,7 @@ class CrossedEffects(Estimator):
         likelihood on the same family.
     row_variances : {"shrunk", "pooled"}
         Of means, on the Bayesian side: each subgroup's own, drawn towards the others', see `bayesgroups.models.shared.variances`;
-        or one for all subgroups, which covers more where a few rows in a hundred are huge.
+        or one for all subgroups, which covers more where a few rows in a hundred are huge and costs where spreads differ.
 
     Raises
     ------

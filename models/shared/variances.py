@@ -6,7 +6,9 @@ to their mean, as empirical Bayes does with means:
 
     log s2[g] - bias[g] ~ Normal(theta[g], trigamma(d / 2) + KURTOSIS / n),   theta[g] ~ Normal(m, SPREAD)
 
-with d = n - 1, bias = digamma(d / 2) - log(d / 2), and m the precision-weighted mean. A rate needs none of it, for its
+with d = n - 1, bias = digamma(d / 2) - log(d / 2), and m the precision-weighted mean. Then all are multiplied by one factor that
+makes their mean over degrees of freedom that of the row variances, which is unbiased whatever the tails: of few rows with heavy
+tails most variances are too small and a few much too large, so that a mean of logs lies too low. A rate needs none of it, for its
 variance follows from its value.
 
 References
@@ -27,9 +29,10 @@ FloatArray = NDArray[np.float64]
 RowVariances = Literal["shrunk", "pooled"]
 """Row variances of means: each subgroup's own drawn towards the others', or one for all."""
 
-KURTOSIS = 10.0
-"""Excess kurtosis that losses are taken to have, between an exponential (6) and a log-normal: with 0 small samples are trusted
-too much."""
+KURTOSIS = 50.0
+"""Excess kurtosis that losses are taken to have, between an exponential (6) and a log-normal (111). With less, a subgroup without
+any of the rare large losses is believed to have a small variance, and its low mean with it; with more, subgroups whose spreads
+do differ are pooled (``tests.recovery.studies.heavy_tails``)."""
 SPREAD = 1.0
 """Prior variance of the log variances: standard deviations of subgroups differ by a factor of 1.6 or so."""
 SMALLEST = 1e-12
@@ -65,7 +68,7 @@ def with_shrunk_variances(tally: xr.Dataset, row_variances: RowVariances = "shru
     ...      "sampling_variance": (cells, [[1.25, 0.025, 0.025]]), "pooled_variance": ("metric", [2.5])},
     ...     coords={"metric": ["wer"]})
     >>> with_shrunk_variances(tally)["sampling_variance"].values.round(3).tolist()
-    [[1.666, 0.011, 0.04]]
+    [[1.561, 0.014, 0.035]]
     """
     if row_variances not in get_args(RowVariances):
         raise ValueError(f"row_variances must be one of {', '.join(get_args(RowVariances))}; got {row_variances!r}")
@@ -99,5 +102,5 @@ def _shrunk(row_variance: FloatArray, count: FloatArray, pooled: float) -> Float
     found = np.full(len(count), np.exp(centre + SPREAD / 2))
     # The mean of a log-normal: half of what is left of the spread is added.
     found[known] = np.exp(centre + own * (value - centre) + (1 - own) * SPREAD / 2)
-    shrunk: FloatArray = pooled * found
-    return shrunk
+    freedom, seen = np.where(np.isfinite(row_variance), count - 1, 0.0), np.nan_to_num(row_variance)
+    return np.asarray(found * (freedom * seen).sum() / (freedom * found).sum())

@@ -195,6 +195,17 @@ class TestVariances:
         assert (np.ptp(np.log(shrunk)) < np.ptp(np.log(own))).all()
         assert np.corrcoef(shrunk, own)[0, 1] > 0.95
 
+    def test_their_mean_is_that_of_the_row_variances(self) -> None:
+        """Heavy tails: the mean of the logs of few rows lies far below the log of the mean."""
+        rng = np.random.default_rng(2)
+        rows = pd.DataFrame({"group": np.repeat([str(i) for i in range(40)], rng.integers(2, 30, 40))})
+        rows["loss"] = rng.lognormal(0, 1.5, len(rows))
+        tally = bg.tally(rows, by=["group"], metrics=["mean"], loss="loss")
+        freedom, own = tally["count"].values[0] - 1, tally["row_variance"].values[0]
+        shrunk = (with_shrunk_variances(tally)["sampling_variance"] * tally["count"]).values[0]
+        assert np.average(shrunk, weights=freedom) == pytest.approx(np.average(own, weights=freedom))
+        assert np.exp(np.average(np.log(own), weights=freedom)) < 0.5 * np.average(own, weights=freedom)
+
     def test_units_do_not_matter(self) -> None:
         one, two = (
             with_shrunk_variances(

@@ -55,20 +55,25 @@ def test_the_record_is_whole(record: pd.DataFrame) -> None:
     assert set(record["tables"]) == {heavy_tails.REPLICATIONS}
 
 
+def test_the_default_covers_means_of_heavy_tails(record: pd.DataFrame) -> None:
+    default = record.xs(("crossed_effects", "bayesian", "all"), level=KEYS[1:]).loc[ONE_SUPERPOPULATION]
+    assert (default["coverage"] >= 0.93).all()
+
+
 @pytest.mark.parametrize("size_class", ["all", "small", "large"])
-def test_one_pooled_variance_covers_means_of_heavy_tails(record: pd.DataFrame, size_class: str) -> None:
-    """93 % and more, or that within two Monte Carlo errors, with no more error than shrunk variances."""
+def test_one_pooled_variance_covers_them_too_with_more_error(record: pd.DataFrame, size_class: str) -> None:
+    """93 % and more, or that within two Monte Carlo errors."""
     pooled, shrunk = (
         record.xs((word, "bayesian", size_class), level=KEYS[1:]).loc[ONE_SUPERPOPULATION]
         for word in ("crossed_pooled", "crossed_effects")
     )
     assert (pooled["coverage"] + 2 * pooled["coverage_mc"] >= 0.93).all()
     assert pooled["coverage"].mean() >= 0.93
-    assert (pooled["mae"] <= 1.01 * shrunk["mae"] + 2 * pooled["mae_mc"]).all()
-    assert np.exp(np.log(pooled["mae"] / shrunk["mae"]).mean()) < 1
+    assert (shrunk["mae"] <= 1.02 * pooled["mae"]).all()
+    assert np.exp(np.log(shrunk["mae"] / pooled["mae"]).mean()) < 1
 
 
-def test_it_costs_where_spreads_differ(record: pd.DataFrame) -> None:
+def test_one_variance_costs_where_spreads_differ(record: pd.DataFrame) -> None:
     pooled, shrunk = (
         record.xs((word, "bayesian", "all"), level=KEYS[1:]).loc[["normal", "groups, normalised"]]
         for word in ("crossed_pooled", "crossed_effects")
@@ -77,23 +82,16 @@ def test_it_costs_where_spreads_differ(record: pd.DataFrame) -> None:
     assert (pooled["mae"] < 1.12 * shrunk["mae"]).all()
 
 
-@pytest.mark.xfail(strict=True, reason="78 to 92 % by shrunk row variances, which are the default")
-def test_the_default_covers_means_of_heavy_tails(record: pd.DataFrame) -> None:
-    default = record.xs(("crossed_effects", "bayesian", "all"), level=KEYS[1:]).loc[ONE_SUPERPOPULATION]
-    assert (default["coverage"] >= 0.93).all()
-
-
 @pytest.mark.xfail(strict=True, reason="84 to 92 %: a repetition among a thousand speakers that was never drawn")
 def test_groups_with_rare_repetitions_are_covered(record: pd.DataFrame) -> None:
     groups = record.loc["groups, normalised"].xs("all", level="size_class")
     assert (groups["coverage"] >= 0.93).any()
 
 
-def test_words_that_pool_one_variance_cover_all_else(record: pd.DataFrame) -> None:
-    both = record.loc[[name for name in NAMES if name != "groups, normalised"]]
-    one_variance = both[both.index.get_level_values("word") != "crossed_effects"].xs("all", level="size_class")
-    assert (one_variance["coverage"] >= 0.91).all()
-    assert one_variance["coverage"].mean() >= 0.93
+def test_all_else_is_covered(record: pd.DataFrame) -> None:
+    every = record.loc[[name for name in NAMES if name != "groups, normalised"]].xs("all", level="size_class")
+    assert (every["coverage"] >= 0.91).all()
+    assert every["coverage"].mean() >= 0.93
 
 
 def test_the_page_shows_the_record(record: pd.DataFrame) -> None:
