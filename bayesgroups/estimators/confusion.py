@@ -64,10 +64,10 @@ class ConfusionModel(Estimator):
         component that crosses one, learned, follows it. The frequentist side, which pools nothing, has no use of it.
     cyclic : tuple of str
         Which of them have the last level beside the first, as months have.
-    interval : {"delta", "mover", "multinomial_bootstrap"}, optional
-        Of the frequentist side: normal with the standard error of the delta method, square-and-add of Wilson limits (for tallies
-        that keep rows without an outcome), or percentiles of the multinomial bootstrap. By default ``delta``, and ``mover`` for
-        such tallies.
+    interval : {"wilson", "delta", "mover", "multinomial_bootstrap"}, optional
+        Of the frequentist side: Wilson's (of rates and F1; ``delta`` for any other metric), normal with the standard error of the
+        delta method, square-and-add of Wilson limits (for tallies that keep rows without an outcome), or percentiles of the
+        multinomial bootstrap. By default ``wilson``, and ``mover`` for such tallies.
     bootstrap : int
         Number of multinomial bootstrap replicates to keep in the report.
 
@@ -103,7 +103,7 @@ class ConfusionModel(Estimator):
     follow_selection: bool = True
     correlated: bool = False
     score_offsets: bool = False
-    interval: Literal["delta", "mover", "multinomial_bootstrap"] | None = None
+    interval: Literal["wilson", "delta", "mover", "multinomial_bootstrap"] | None = None
     bootstrap: int = 0
     judged_rate: bool | None = None
     ordered: tuple[str, ...] | Mapping[str, Sequence[str]] = ()
@@ -158,14 +158,20 @@ class ConfusionModel(Estimator):
         from bayesgroups.frequentist import confusion, judged_confusion
         from bayesgroups.tallies.partial_labels import is_partial
 
-        if not is_partial(tally):
-            if self.interval == "mover":
+        chosen = self.interval
+        if is_partial(tally):
+            if chosen == "wilson":
                 raise InputError(
-                    "ConfusionModel: interval='mover' is for tallies that keep rows without an outcome; take 'delta' or "
+                    "ConfusionModel: interval='wilson' is for tallies whose rows all have an outcome; take 'mover', 'delta' or "
                     "'multinomial_bootstrap'"
                 )
-            return confusion.estimate(tally, interval=self.interval or "delta", seed=seed)
-        return judged_confusion.estimate(tally, interval=self.interval or "mover", seed=seed)
+            return judged_confusion.estimate(tally, interval=chosen or "mover", seed=seed)
+        if chosen == "mover":
+            raise InputError(
+                "ConfusionModel: interval='mover' is for tallies that keep rows without an outcome; take 'wilson', 'delta' or "
+                "'multinomial_bootstrap'"
+            )
+        return confusion.estimate(tally, interval=chosen or "wilson", seed=seed)
 
     def replicates(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset | None:
         """Multinomial bootstrap, see `bayesgroups.frequentist.confusion`."""

@@ -249,6 +249,8 @@ def test_what_does_not_fit_is_refused(tally: xr.Dataset) -> None:
                     y_pred="d", confusion=True)  # fmt: skip
     with pytest.raises(bg.InputError, match="interval='mover' is for tallies that keep rows without an outcome"):
         bg.ConfusionModel(interval="mover").reference(full, seed=1)
+    with pytest.raises(bg.InputError, match="interval='wilson' is for tallies whose rows all have an outcome"):
+        bg.ConfusionModel(interval="wilson").reference(tally, seed=1)
 
 
 @pytest.mark.slow

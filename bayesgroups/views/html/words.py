@@ -55,7 +55,7 @@ _INTERVALS = {
     "multinomial_bootstrap": "percentiles of a bootstrap of the subgroup's confusion cells",
     "score_regression_fast": "percentiles of a bootstrap of the score regression, one Newton step per replicate; can be too short",
     "score_regression_full": "percentiles of a bootstrap of the score regression; can be too short",
-    "wilson": "Wilson's score interval of a proportion, from the rows of the subgroup alone",
+    "wilson": "Wilson's score interval of a proportion, or of the one behind an F1, from the rows of the subgroup alone",
     "jeffreys": "Jeffreys' interval of a proportion",
     "clopper_pearson": "the exact interval of Clopper and Pearson, which is conservative",
     "anytime": "anytime-valid limits, which hold at all looks together",
