@@ -34,11 +34,13 @@ def critical_value(correction: Correction, level: float, groups: int, sides: int
 def correlated_critical_value(factor: FloatArray, level: float, rng: np.random.Generator, sides: int = 1) -> float:
     """Quantile of the largest standardised deviation of correlated estimates, by a Gaussian multiplier bootstrap.
 
-    Deviations are ``factor`` (subgroup, source) @ standard normals; rows need not be scaled. Chernozhukov, Chetverikov,
-    Kato (2013), doi:10.1214/13-AOS1161.
+    Deviations are ``factor`` (subgroup, source) @ standard normals; rows need not be scaled. Where no subgroup deviates, or
+    there is none, it is that of one statement. Chernozhukov, Chetverikov, Kato (2013), doi:10.1214/13-AOS1161.
     """
     tail(level)  # refuses a level outside (0, 1)
     scale = np.sqrt((factor**2).sum(axis=1, keepdims=True))
+    if not scale.any():
+        return critical_value("none", level, 1, sides=sides)
     unit = factor / np.where(scale > 0, scale, 1.0)
     step = max(1, CHUNK // max(factor.shape))
     largest = np.empty(SIMULATIONS)

@@ -56,9 +56,7 @@ def contrasts_on(
         return lambda some: whole[:, some]
     first, second = weighted.first.on(draws), weighted.second.on(draws)
     if best:
-        among = draws[:, weighted.under.any(axis=0)]
-        ends = (among.max(axis=1) if best > 0 else among.min(axis=1))[:, None]
-        second = partial(_same, ends)
+        second = partial(_same, _ends(draws[:, weighted.under.any(axis=0)], best))
     elif weighted.number.any():
         second = partial(_part, weighted.value[None])
     common = weighted.common if scale == "odds_ratio" else {}
@@ -73,6 +71,13 @@ def contrasts_on(
         return answer
 
     return contrasts
+
+
+def _ends(among: FloatArray, best: int) -> FloatArray:
+    """The best value (draw, 1) of each draw among these (draw, cell), NaN where there are none."""
+    if not among.shape[1]:
+        return np.full((len(among), 1), np.nan)
+    return np.asarray((among.max(axis=1) if best > 0 else among.min(axis=1))[:, None])
 
 
 def _same(values: FloatArray, _: slice) -> FloatArray:

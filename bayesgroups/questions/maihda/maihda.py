@@ -118,8 +118,8 @@ def maihda(
     ------
     InputError
         If the population lacks a column or has nobody in strata that main effects need, there is one attribute only, main
-        effects are not estimable, a metric is neither a rate nor a mean, a report has no learned spread on the scale of the
-        predictor, or an order cannot be meant.
+        effects are not estimable, a metric is neither a rate nor a mean, no stratum has it or its rows do not differ, a report
+        has no learned spread on the scale of the predictor, or an order cannot be meant.
     SchemaError
         If ``source`` is neither a tally nor a report.
 

@@ -112,6 +112,7 @@ def strata_of(
         )
     count = np.nan_to_num(np.asarray(tally["count"].values[0], dtype=np.float64))
     used = (count > 0) & np.isfinite(tally["estimate"].values[0])
+    _check_values(tally, metric, used)
     _check_levels(tally, by, named, used)
     try:
         check_rank(area_design(tally, named), used, metric)
@@ -128,6 +129,19 @@ def strata_of(
     successes = np.where(used, tally["successes"].values[0], 0.0)
     mean = np.where(used, tally["estimate"].values[0], np.nan)
     return Strata(tally, metric, kind == "rate", used, count, successes, mean, named, weight)
+
+
+def _check_values(tally: xr.Dataset, metric: str, used: BoolArray) -> None:
+    """Refuse a metric that no stratum has, and a mean whose rows do not differ within strata."""
+    if not used.any():
+        undefined = str(tally["undefined_when"].values[0])
+        why = f" ({undefined})" if undefined else ""
+        raise InputError(f"maihda: metric {metric!r} is undefined in every stratum{why}; leave it out of the tally")
+    if str(tally["kind"].values[0]) == "mean" and float(tally["pooled_variance"].values[0]) == 0:
+        raise InputError(
+            f"maihda: the rows of metric {metric!r} do not differ within strata, so that their variance has no share; leave "
+            "it out of the tally"
+        )
 
 
 def _check_levels(tally: xr.Dataset, by: Sequence[str], named: Sequence[str], used: BoolArray) -> None:

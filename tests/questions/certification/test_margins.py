@@ -97,6 +97,21 @@ def test_the_covariance_of_margins_is_that_of_drawn_rows() -> None:
     assert simulated[0, 3] > 0.5 * simulated[3, 3]
 
 
+def test_bands_of_a_metric_without_values_and_of_one_without_a_spread() -> None:
+    people = pd.DataFrame(
+        {"race": ["a", "a", "b", "b"] * 5, "sex": ["f", "m"] * 10, "sick": 0, "alarm": [0, 1, 1, 0, 1] * 4, "loss": 2}
+    )
+    metrics = ["fnr", "mean", "sel"]
+    tally = bg.tally(people, ["race", "sex"], metrics, y_true="sick", y_pred="alarm", positive=1, loss="loss")
+    band = bg.simultaneous_intervals(tally, margins=True)
+    worst = bg.certify(tally, margins=True, correction="simultaneous")
+    assert np.isnan(band["lower"].sel(metric="fnr")).all()
+    assert np.isnan(worst["pessimist"].sel(metric="fnr"))
+    assert (band["upper"].sel(metric="mean") == 2).all()
+    assert float(worst["pessimist"].sel(metric="mean")) == 2
+    assert float(band["critical_value"].sel(metric="sel")) > float(band["critical_value"].sel(metric="mean"))
+
+
 def test_what_has_no_margins() -> None:
     who = pd.DataFrame({"race": ["a", "b"], "sex": ["(all)", "m"]})
     with pytest.raises(InputError, match=r"attribute 'sex' has the level '\(all\)'"):

@@ -135,6 +135,17 @@ def test_a_side_without_rows(lacking: xr.DataTree) -> None:
     assert str(bg.contrasts(lacking)["left_out"].values[0]) == "B | f (no rows)"
 
 
+def test_the_best_of_a_metric_that_no_subgroup_has() -> None:
+    """Nobody is positive, so that there is no false negative rate and no best one."""
+    people = WHO.loc[WHO.index.repeat(10)].assign(sick=0, alarm=[0, 1] * 20)
+    both = bg.tally(people, ["race", "sex"], ["fnr", "sel"], y_true="sick", y_pred="alarm", positive=1)
+    report = bg.estimate(both, bg.PartialPooling(), seed=1)
+    for answer in (bg.contrasts(report, "best"), bg.impact_ratios(report)):
+        assert (answer["status"].sel(metric="fnr") == "not estimable").all()
+        assert np.isnan(answer["lower"].sel(metric="fnr")).all()
+        assert np.isfinite(answer["lower"].sel(metric="sel")).all()
+
+
 def test_strata_that_lack_a_side(lacking: xr.DataTree) -> None:
     answer = bg.contrasts(lacking, {"sex": "m"}, within="race")
     for approach in ("bayesian", "frequentist"):

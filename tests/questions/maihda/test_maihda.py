@@ -252,10 +252,19 @@ def test_what_is_refused() -> None:
     published = bg.tally_from_estimates([0.1, 0.2], [0.1, 0.1], pd.DataFrame({"r": ["a", "b"], "s": ["x", "x"]}))
     table = binary()
     people = pd.read_csv(FOLDER / "efc_binary_strata.csv", dtype=str)[BY].assign(count=1)
+    alike = pd.DataFrame([(a, b) for a in "abc" for b in "xyz"] * 2, columns=["r", "s"]).assign(
+        loss=2.0, sick=0, alarm=1
+    )
     cases: list[tuple[Any, dict[str, Any], str]] = [
         (single, {}, "the tally has one attribute \\(race\\)"),
         (small, {}, "4 subgroups have an estimate, for 3 coefficients"),
         (published, {}, "is of kind 'estimate'; maihda models rows"),
+        (bg.tally(alike, ["r", "s"], "mean", loss="loss"), {}, "rows of metric 'mean' do not differ within strata"),
+        (
+            bg.tally(alike, ["r", "s"], "fnr", y_true="sick", y_pred="alarm", positive=1),
+            {},
+            "metric 'fnr' is undefined in every stratum \\(no positives\\); leave it out",
+        ),
         (table, {"adjust": ["sex"]}, "adjust= names 'sex', which is no attribute"),
         (table, {"adjust": []}, "adjust= is empty"),
         (table, {"weights": "people"}, "weights='people' is not one of 'strata', 'rows'"),
