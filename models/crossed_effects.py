@@ -16,8 +16,8 @@ all other metrics (normal likelihood, own scale; centre and scale from ``scales`
 standard deviations of the components, s being ``component_scales``
     half_t         component_sd[m, k] ~ HalfStudentT(3, s), the default
     half_normal    component_sd[m, k] ~ HalfNormal(s)
-    r2d2           tau[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
-                   component_sd[m, k] = tau[m] sqrt(share[m, k])
+    r2d2           total[m] ~ HalfStudentT(3, s sqrt(components)),  share[m] ~ Dirichlet(1),
+                   component_sd[m, k] = total[m] sqrt(share[m, k])
     fixed          the last component, the subgroup itself, has 0.5 s where there are others: few subgroups say little about
                    what sets single ones apart, and a learned scale near 0 hides those that are
     floored        ... and one that is learned beside it (the default): fixed alone hides it where all subgroups are out of line
@@ -30,9 +30,9 @@ themselves, coefficients of covariates by that of single attributes
 ``mu`` is the superpopulation value. With ``tasks`` the metrics are one more attribute: effects that tasks share, and effects of
 their own.
 
-Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, ``component_sd(metric, component)``,
-``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates, ``ordered_share(metric, ordered)`` if attributes are
-ordered; latent ``z`` (effects that subgroups share) and
+Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, that of a known residual effect too,
+``component_sd(metric, component)``, ``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates,
+``ordered_share(metric, ordered)`` if attributes are ordered; latent ``z`` (effects that subgroups share) and
 ``z_residual`` (those of single subgroups), the z above moved and scaled as in ``crossed_latents``, ``z_share``, ``z_tau``, and
 with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is ``overall`` before the
 link.
@@ -161,6 +161,8 @@ def build(
     learned = list(components.names[:-1] if fixed else components.names)
     along = along.without(len(components.names) - 1) if fixed else along
     floored = own_effects == "floored" and len(components.names) > 1
+    floor = np.zeros((len(scale), len(components.names)))
+    floor[:, -1] = OWN_EFFECT * residual_scale * floored
     coords = {
         "metric": tally["metric"].values,
         "subgroup": tally["subgroup"].values,
@@ -170,7 +172,7 @@ def build(
     coords |= {fit: source["metric"].values}
     with pm.Model(coords=coords) as model:
         alpha = pm.Normal("alpha", mu=centre, sigma=width, dims=fit)
-        total = "z_tau" if fixed else _own("tau", fit)
+        total = "z_tau" if fixed or floored else _own("tau", fit)
         spread = _component_sds(prior, scales[:, : len(learned)], (fit, "component"), total)
         every = _with_own(spread, OWN_EFFECT * residual_scale) if fixed else spread
         eta = alpha[:, None]
@@ -187,8 +189,6 @@ def build(
                 along, every, len(components.names), _own("ordered_share", fit), fit
             )
             eta = eta + following
-        floor = np.zeros((len(scale), len(components.names)))
-        floor[:, -1] = OWN_EFFECT * residual_scale * floored
         sd = pm.math.sqrt(exchangeable**2 + floor**2) if floored else exchangeable
         names, dims = ("z", "z_residual"), (fit, "effect", "residual")
         eta = eta + crossed_latents(names, components, data, eta, sd, dims).total
@@ -197,7 +197,7 @@ def build(
             "mu", mu.reshape((tally.sizes["metric"], tally.sizes["subgroup"])), dims=("metric", "subgroup")
         )
         _report("overall", _own_scale(alpha, binomial), tally, fit, ("metric",))
-        _report("tau", pm.math.sqrt(pm.math.sum(every**2, axis=1)), tally, fit, ("metric",))
+        _report("tau", pm.math.sqrt(pm.math.sum(every**2 + floor**2, axis=1)), tally, fit, ("metric",))
         _report("component_sd", spread, tally, fit, ("metric", "component"))
         if along.shares:
             _report("ordered_share", model[_own("ordered_share", fit)], tally, fit, ("metric", "ordered"))

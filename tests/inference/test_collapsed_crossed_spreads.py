@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,16 @@ def test_twelve_subgroups_agree_with_quadrature_however_far_apart(family: str, s
     assert log_tau.mean() == pytest.approx(known.log_tau, abs=4 * known.log_tau_sd / np.sqrt(2500))
     assert log_tau.std() == pytest.approx(known.log_tau_sd, rel=0.08)
     assert np.abs(found.eta.mean(axis=0) - known.eta).max() < 4 * found.eta.std(axis=0).max() / np.sqrt(2500)
+
+
+@pytest.mark.parametrize(("own_effects", "known"), [("floored", 0.125), ("fixed", 0.125), ("learned", 0.0)])
+def test_tau_of_a_report_holds_the_known_part_of_residual_effects(own_effects: Any, known: float) -> None:
+    who = pd.DataFrame([(a, b) for a in "abc" for b in "fm"], columns=["race", "sex"])
+    tally = bg.tally_from_counts([3, 8, 5, 9, 2, 0], [20, 60, 30, 41, 9, 0], who)
+    report = bg.estimate(tally, bg.CrossedEffects(own_effects=own_effects), seed=1, groups=["prior"])
+    for group in ("posterior", "prior"):
+        learned = (report[group]["component_sd"] ** 2).sum("component")
+        assert (report[group]["tau"] ** 2).values == pytest.approx((learned + known**2).values)
 
 
 @pytest.mark.slow

@@ -102,6 +102,19 @@ def test_the_effects_of_single_subgroups_have_a_known_spread(rates: xr.Dataset, 
     assert np.sqrt((left**2).sum(axis=(1, 2)).mean() / 2) == pytest.approx(0.15, rel=0.03)
 
 
+@pytest.mark.parametrize("prior", ["half_normal", "half_t", "r2d2"])
+@pytest.mark.parametrize("own_effects", ["learned", "fixed", "floored"])
+def test_tau_is_what_subgroups_differ_by(rates: xr.Dataset, prior: Any, own_effects: Any) -> None:
+    """In units of tau, values of subgroups around the centre have a variance of 1, whatever part of it is known."""
+    model = crossed_effects.build(rates, prior=prior, tau_scale=0.3, own_effects=own_effects)
+    names = ("tau", "alpha", "mu")
+    tau, alpha, mu = (
+        np.asarray(each) for each in pm.draw([model[name] for name in names], draws=4000, random_seed=1, mode=FAST)
+    )
+    apart = (np.log(mu / (1 - mu)) - alpha[..., None]) / tau[..., None]
+    assert (apart**2).mean() == pytest.approx(1, abs=0.04)
+
+
 def test_a_choice_of_own_effects_that_does_not_exist_is_refused(rates: xr.Dataset) -> None:
     with pytest.raises(ValueError, match="own_effects must be one of floored, fixed, learned"):
         crossed_effects.build(rates, own_effects="free")  # type: ignore[arg-type]

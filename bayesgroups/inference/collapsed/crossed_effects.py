@@ -83,9 +83,9 @@ def sample(
         spread = Prior("known", tuple(component_sd))
     names = ", ".join(str(metric) for metric in tally["metric"].values)
     rng = generator(seed, names, "crossed_effects")
-    known_variance = np.zeros(source.sizes["subgroup"])
-    if own_effects == "floored" and len(components.names) > 1 and component_sd is None:
-        known_variance += (OWN_EFFECT * scale) ** 2
+    floored = own_effects == "floored" and len(components.names) > 1 and component_sd is None
+    floor = (OWN_EFFECT * scale) ** 2 if floored else 0.0
+    known_variance = np.full(source.sizes["subgroup"], floor)
     exchangeable = len(components.names) == 1 and not (covariates or along.blocks) and component_sd is None
     if binomial_likelihood:
         count = np.asarray(source["count"].values[0], dtype=np.float64)
@@ -124,7 +124,7 @@ def sample(
         drawn.eta[:] += centre
         mu, overall = drawn.eta, centre + drawn.overall
     shown = components.names[:-1] if fixed else components.names
-    laid_out = _lay_out(tally, mu, overall, drawn.tau, shown, covariates, drawn.beta)
+    laid_out = _lay_out(tally, mu, overall, drawn.tau, shown, covariates, drawn.beta, floor=floor)
     if along.shares:
         share = drawn.share[:, None].repeat(tally.sizes["metric"], axis=1)
         laid_out = laid_out.merge(
@@ -163,8 +163,13 @@ def _lay_out(
     components: Sequence[str],
     covariates: Sequence[str] = (),
     beta: FloatArray | None = None,
+    *,
+    floor: float = 0.0,
 ) -> xr.Dataset:
-    """Draws with chains, along the metrics of the tally; tasks share their hyper-parameters."""
+    """Draws with chains, along the metrics of the tally; tasks share their hyper-parameters.
+
+    ``floor`` is the known variance of a single subgroup beside the components, a part of what subgroups differ by.
+    """
     metrics = tally.sizes["metric"]
 
     def along(values: FloatArray) -> FloatArray:
@@ -173,7 +178,7 @@ def _lay_out(
     data = {
         "mu": ("metric subgroup", mu.reshape(len(mu), metrics, -1)),
         "overall": ("metric", along(overall)),
-        "tau": ("metric", along(np.sqrt((tau**2).sum(axis=1)))),
+        "tau": ("metric", along(np.sqrt((tau**2).sum(axis=1) + floor))),
         "component_sd": ("metric component", along(tau[:, : len(components)])),
     }
     coordinates = {"component": list(components)}
