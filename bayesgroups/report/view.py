@@ -69,9 +69,9 @@ class Side:
 class Reading:
     """One metric of a report at one level.
 
-    ``count`` and ``truth`` have shape (subgroup,); ``overall`` is the value for everybody, ``overall_is``
-    says which one, and ``bounds`` are those of the metric. ``overlapping`` is True of targets that share people, of which
-    an imputed one has some people without rows.
+    ``count`` and ``truth`` have shape (subgroup,); ``overall`` is the centre of the subgroups, or the value of all rows or of a
+    target, ``overall_is`` says which one, and ``bounds`` are those of the metric. ``overlapping`` is True of targets that share
+    people, of which an imputed one has some people without rows.
     """
 
     metric: str

@@ -71,7 +71,7 @@ def _range(reading: Reading, side: Side) -> str:
 
 
 def _apart(reading: Reading) -> str:
-    """Subgroups with rows whose Bayesian interval is wholly on one side of the value for everybody."""
+    """Subgroups with rows whose Bayesian interval is wholly on one side of the centre, or of the value of all rows or people."""
     side = reading.bayesian
     observed = _with_rows(reading, side)
     parts = []
@@ -81,6 +81,8 @@ def _apart(reading: Reading) -> str:
             more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
             parts.append(f"{_count(len(labels), 'subgroup')} wholly {where} it ({'; '.join(labels[:NAMED])}{more})")
     name = reading.overall_is[0].upper() + reading.overall_is[1:]
+    # "Overall" alone reads like the value of everybody.
+    name = name.replace("Overall (", "Centre of the subgroups (overall, ")
     value = f"{name}: {number(reading.overall, reading.decimals())}"
     interval = f"{percent(reading.level)} {side.interval_kind} interval"
     if not parts:

@@ -46,7 +46,7 @@ def forest(
 
     Per subgroup a circle with a solid line (Bayesian) above a diamond with a dashed line (frequentist); the thick part of a
     line is the 50 % interval. Hollow markers: no row counts, so the model alone answers, as the legend says. The denominator
-    and what is special about a subgroup stand on the right; a dotted line marks the value for everybody.
+    and what is special about a subgroup stand on the right; a dotted line marks the centre of the subgroups.
 
     Parameters
     ----------

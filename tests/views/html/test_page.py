@@ -234,6 +234,22 @@ def test_the_numbers_of_the_questions_are_those_of_the_functions(report: xr.Data
     assert f"with a probability of {100 * float(chances.max()):.0f}%" in text
 
 
+def test_the_centre_and_other_priors_are_called_what_they_are(report: xr.DataTree) -> None:
+    """The centre of the subgroups is no value over everybody, and powers double the scale of normal priors alone."""
+    text = render(report)
+    centre = float(report["posterior"]["overall"].sel(metric="fnr").mean())
+    assert f"Centre of the subgroups (overall, posterior mean): {centre:.3f}" in text
+    assert '<th scope="row">Centre of the subgroups (overall)</th>' in text
+    assert "for everybody" not in text
+    moved = bg.prior_sensitivity(report).sel(metric="fnr")
+    largest = float(abs(moved["mean_at"] - moved["mean"]).max())
+    assert (
+        f"With priors to the power 1/4 or 4, wider and narrower, no estimate of these would move by more than {largest:.3f}"
+        in text
+    )
+    assert "a normal or half-normal prior is then twice and half as wide" in text
+
+
 def test_the_code_says_what_it_cannot_make_again(report: xr.DataTree) -> None:
     strange = report.copy()
     strange.attrs = {**report.attrs, "estimator": "prior_rows", "settings": '{"rows": 10.0}', "seed": 3}

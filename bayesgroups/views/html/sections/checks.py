@@ -15,7 +15,7 @@ from bayesgroups.views.html.sections.context import Context, only
 SHOWN = 5
 """So many of the most sensitive subgroups are listed."""
 WORDS = {
-    "overall": "Value for everybody (centre)",
+    "overall": "Centre of the subgroups (overall)",
     "tau": "Spread between subgroups (tau)",
     "worst": "Value of the worst subgroup",
     "gap": "Gap, largest minus smallest",
@@ -23,7 +23,7 @@ WORDS = {
 
 
 def priors(context: Context) -> dict[str, Any] | None:
-    """Sensitivities, and means under priors twice and half as wide; or the reason why there are none."""
+    """Sensitivities, and means under wider and narrower priors; or the reason why there are none."""
     if not context.defined:
         return None
     labels = context.labels
@@ -54,7 +54,8 @@ def priors(context: Context) -> dict[str, Any] | None:
     )
     if np.isfinite(largest):
         sentence += (
-            f" With priors twice or half as wide no estimate of these would move by more than {context.text(largest)}."
+            " With priors to the power 1/4 or 4, wider and narrower, no estimate of these would move by more than "
+            f"{context.text(largest)}."
         )
     return {"reason": "", "rows": rows, "sentence": sentence}
 
