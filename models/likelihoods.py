@@ -6,7 +6,8 @@
 Without any observed cell no node is made. When counts are not whole (sums of sample weights) the binomial density is
 replaced by its continuation, the pseudo-likelihood
     log Gamma(n + 1) - log Gamma(k + 1) - log Gamma(n - k + 1) + k log p + (n - k) log(1 - p),
-which is the same function at whole counts (Savitsky and Toth 2016, doi:10.1214/16-EJS1153).
+which is the same function at whole counts (Savitsky and Toth 2016, doi:10.1214/16-EJS1153). Data that PyMC draws from it are
+binomial among the nearest whole number of rows, on the scale of the count.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from .shared.cells import BinomialCells, NormalCells
+from .shared.cells import BinomialCells, NormalCells, draw_successes
 
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
@@ -56,7 +57,15 @@ def observe_successes(cells: BinomialCells, p: Tensor) -> None:
             dims="binomial_cell",
         )
     else:
-        pm.CustomDist("successes", cells.count, p, logp=_log_density, observed=cells.successes, dims="binomial_cell")
+        pm.CustomDist(
+            "successes",
+            cells.count,
+            p,
+            logp=_log_density,
+            random=draw_successes,
+            observed=cells.successes,
+            dims="binomial_cell",
+        )
 
 
 def observe_estimates(cells: NormalCells, mean: Tensor) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.prior_conflict import inside
+from bayesgroups.models.shared.cells import draw_successes
 
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 
@@ -78,9 +79,8 @@ class BinomialNode(Node):
 
     def drawn(self, rng: np.random.Generator) -> NDArray[Any]:
         """Successes; among the nearest whole number of rows, scaled to the count, where counts are not whole."""
-        rows = np.maximum(np.rint(self.count), 1).astype(np.int64)
-        successes = rng.binomial(rows, inside(self.p))
-        return successes if self.whole else np.asarray(successes * (self.count / rows))
+        successes = draw_successes(self.count, inside(self.p), rng)
+        return successes.astype(np.int64) if self.whole else successes
 
 
 @dataclass(frozen=True)

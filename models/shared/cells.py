@@ -148,6 +148,21 @@ def normal_cells(tally: xr.Dataset, metrics: BoolArray, scale: FloatArray) -> No
     return NormalCells(metric, subgroup, _labels(tally, metric, subgroup), estimate[observed], std_error)
 
 
+def draw_successes(
+    count: FloatArray, p: FloatArray, rng: np.random.Generator, size: tuple[int, ...] | None = None
+) -> FloatArray:
+    """Successes (..., C) at rates ``p`` (..., C), on the scale of ``count`` (C,) among the nearest whole number of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> draw_successes(np.array([3.0, 3.6]), np.array([1.0, 1.0]), rng).tolist()
+    [3.0, 3.6]
+    """
+    rows = np.maximum(np.rint(count), 1).astype(np.int64)
+    return np.asarray(rng.binomial(rows, p, size=size) * (count / rows), dtype=np.float64)
+
+
 def _matrix(tally: xr.Dataset, name: str) -> FloatArray:
     return np.asarray(tally[name].transpose("metric", "subgroup").values, dtype=np.float64)
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+import pymc as pm
 import pytest
 import xarray as xr
+from pytensor.compile.mode import Mode
 
-from bayesgroups.models.shared.cells import Likelihood, binomial_cells, binomial_metrics, normal_cells
+from bayesgroups.models.likelihoods import observe_successes
+from bayesgroups.models.shared.cells import BinomialCells, Likelihood, binomial_cells, binomial_metrics, normal_cells
 
+FAST = Mode(linker="py", optimizer="fast_compile")
 ALL = np.array([True, True, True])
 
 
@@ -48,3 +52,16 @@ def test_an_estimate_known_exactly_keeps_a_width(means: xr.Dataset) -> None:
     exact = means.assign(sampling_variance=means["sampling_variance"] * 0)
     cells = normal_cells(exact, np.array([True]), np.array([0.4]))
     np.testing.assert_allclose(cells.std_error, 0.4e-6)
+
+
+def test_counts_that_are_not_whole_are_drawn_on_their_scale() -> None:
+    """Draws have the mean of the continued density and about its spread, and no more successes than there are rows."""
+    cells = BinomialCells(
+        np.arange(2), np.zeros(2, int), ["fnr | a", "fnr | b"], np.array([1.0, 9.3]), np.array([2.4, 30.6])
+    )
+    with pm.Model() as model:
+        observe_successes(cells, np.array([0.3, 0.7]))
+    drawn = np.asarray(pm.draw(model["successes"], draws=20_000, random_seed=1, mode=FAST))
+    assert (drawn <= cells.count).all()
+    assert drawn.mean(axis=0) == pytest.approx(cells.count * [0.3, 0.7], rel=0.02)
+    assert drawn.var(axis=0) == pytest.approx(cells.count * 0.21, rel=0.25)
