@@ -95,6 +95,10 @@ class Estimator(ABC):
         """Likelihood and priors of the Bayesian side in words, of a tally with one metric; by default nothing is said."""
         return ""
 
+    def notes(self, tally: xr.Dataset) -> list[str]:
+        """What the answers to a tally are not, as sentences for the notes of the report; by default nothing is said."""
+        return []
+
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
         """Log density of the hyper-priors at draws of one metric, or the reason why there is none, as by default.
 

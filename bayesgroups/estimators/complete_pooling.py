@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CompletePooling(Estimator):
-    """One value shared by all subgroups, and the weighted mean as reference.
+    """One value shared by all subgroups, and the mean weighted by effective numbers of rows as reference.
+
+    Without weights and clusters it is the value over everybody. With them it is so only if subgroups are alike, as the model has
+    it: effective numbers of rows say how much a subgroup tells, not how many people it stands for. A note of the report says so.
 
     Parameters
     ----------
@@ -78,6 +81,16 @@ class CompletePooling(Estimator):
         binomial = is_binomial(tally, self.likelihood)
         return f"{likelihood_words(binomial=binomial)}; the prior of the one value is {weak_prior_words(tally, binomial=binomial)}"
 
+    def notes(self, tally: xr.Dataset) -> list[str]:
+        """Where effective numbers of rows weigh subgroups by other shares than rows or their weights do."""
+        names = [str(name) for i, name in enumerate(tally["metric"].values) if _weighs_otherwise(tally.isel(metric=i))]
+        if not names:
+            return []
+        return [
+            f"{', '.join(names)}: subgroups count by their effective numbers of rows, so that the one value is not the value over "
+            "everybody unless subgroups are alike; for that ask bg.poststratify(tally, 'rows'), or the report of another estimator"
+        ]
+
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:
         """Of the one value."""
         from bayesgroups.inference.prior_densities import LogPrior, value_density
@@ -102,3 +115,16 @@ class CompletePooling(Estimator):
         from bayesgroups.inference.value_likelihoods import value_likelihood
 
         return value_likelihood(draws, tally, binomial=is_binomial(tally, self.likelihood))
+
+
+def _weighs_otherwise(metric: xr.Dataset) -> bool:
+    """True if the counts of one metric share out weight among subgroups otherwise than their rows do."""
+    import numpy as np
+
+    from bayesgroups.tallies.denominators import denominators
+
+    used = np.isfinite(metric["estimate"].values)
+    count, rows = metric["count"].values[used], denominators(metric)[used]
+    if not used.any() or not np.isfinite(rows).all():
+        return False
+    return not np.allclose(count / count.sum(), rows / rows.sum(), rtol=1e-6, atol=0)

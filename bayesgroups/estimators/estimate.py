@@ -132,7 +132,7 @@ def estimate(
             fits.append(replace(fit, latent=None, observed={}))
     constant = without_variance(tally)
     notes += [*without_limits(tally, reference, constant), *imputed_without_limits(tally, reference, constant)]
-    notes += [*_ignored_clusters(tally), *binary_notes(tally)]
+    notes += [*estimator.notes(tally), *_ignored_clusters(tally), *binary_notes(tally)]
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
         bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),

@@ -40,7 +40,8 @@ def estimate(tally: xr.Dataset) -> xr.Dataset:
 
     Estimand: the value of the metric in a population without subgroups. It is the weighted mean of the
     standard estimates, weighted by count, the fit of an intercept alone; published estimates are weighted by
-    inverse variance.
+    inverse variance. Counts of weighted or clustered rows are effective numbers, and the mean is then not that of
+    everybody unless subgroups are alike.
 
     Parameters
     ----------

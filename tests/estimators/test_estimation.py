@@ -34,6 +34,23 @@ def test_draws_of_a_metric_do_not_depend_on_the_others() -> None:
     xr.testing.assert_equal(one["posterior"].to_dataset().sel(metric=["fpr"]), two["posterior"].to_dataset())
 
 
+def test_one_value_that_is_not_that_of_everybody_says_so() -> None:
+    """Weights that differ between subgroups alone leave the effective numbers what the numbers of rows are."""
+    rows = pd.DataFrame({"site": ["a"] * 50 + ["b"] * 50, "right": [1] * 45 + [0] * 5 + [1] * 25 + [0] * 25})
+    rows["weight"] = [10.0] * 50 + [1.0] * 50
+
+    def notes(**columns: str) -> str:
+        tally = bg.tally(rows, ["site"], "correct", correct="right", **columns)  # type: ignore[arg-type]
+        return str(bg.estimate(tally, bg.CompletePooling(), seed=1).attrs["notes"])
+
+    assert notes() == "[]"
+    assert "correct: subgroups count by their effective numbers of rows" in notes(weights="weight")
+    empty = bg.tally_from_counts([0], [0], pd.DataFrame({"site": ["a"]}))
+    published = bg.tally_from_estimates([0.2, 0.3], [0.1, 0.2], pd.DataFrame({"site": ["a", "b"]}))
+    for tally in (empty, published):
+        assert "effective" not in bg.estimate(tally, bg.CompletePooling(), seed=1).attrs["notes"]
+
+
 def test_subgroups_without_rows_are_imputed_and_say_so() -> None:
     report = bg.estimate(counts(), bg.PartialPooling(), seed=1)
     table = report["estimates"].to_dataset().sel(metric="fnr", subgroup="d")
