@@ -40,7 +40,14 @@ def estimator_of(report: xr.DataTree) -> Estimator:
 
     A class from outside the package must be imported already: nothing is imported because a file says so.
     """
+    from bayesgroups.estimators import ESTIMATORS
+
     name = str(report.attrs.get("estimator_class") or report.attrs["estimator"])
+    if ":" not in name and name not in {word.word for word in ESTIMATORS}:
+        raise InputError(
+            f"{name!r} is the name of a model of one's own, which the report does not have, so that neither its likelihood nor its "
+            "priors can be computed; groups that its draws came with are kept for ArviZ, such as az.loo(report)"
+        )
     try:
         return estimator_class(name)(**json.loads(str(report.attrs["settings"])))
     except (TypeError, ValueError) as problem:

@@ -14,7 +14,7 @@ from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import estimator_of
-from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, joined, likelihood_groups, parts_of
+from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, joined, likelihood_groups, parts_of, too_large
 from bayesgroups.estimators.prior_groups import log_prior_group, prior_groups
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import Posterior
@@ -142,6 +142,23 @@ def with_groups(report: xr.DataTree, made: LikelihoodGroups) -> xr.DataTree:
     if reasons:
         attrs[WITHOUT] = json.dumps(reasons, ensure_ascii=False)
     return report_of(datasets, attrs)
+
+
+def with_likelihood(report: xr.DataTree, tally: xr.Dataset, estimator: Estimator, *, seed: int) -> xr.DataTree:
+    """A report of draws that are given, with the groups that `estimate` always makes, or the reasons why there are none."""
+    posterior = report["posterior"].to_dataset()
+    large = too_large(posterior["mu"].size)
+    names = ["observed_data"] if large else ["observed_data", "log_likelihood"]
+    fits = [
+        likelihood_groups(
+            Posterior(posterior.sel(metric=part["metric"].values), (), "report"), part, estimator, names, seed=seed
+        )
+        for part in parts_of(tally, estimator)
+    ]
+    made = joined(fits)
+    return with_groups(
+        report, LikelihoodGroups(made.groups, made.reasons | ({"log_likelihood": large} if large else {}))
+    )
 
 
 def _of_fit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,8 @@ from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import describe
-from bayesgroups.estimators.likelihood_groups import parts_of
+from bayesgroups.estimators.groups import Group, with_groups, with_likelihood
+from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, parts_of
 from bayesgroups.inference.nuts import parameters_of
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.report.diagnostics import Check, chain_checks, nuts_checks
@@ -64,7 +65,9 @@ def report_from_draws(
     xr.DataTree
         A report, see `bayesgroups.report.schema`, with R-hat and effective sample sizes, and divergences and E-BFMI where the draws
         come with them: ``report.attrs["usable"]`` is 0 where one fails. ``overall`` and ``tau`` are kept if there;
-        ``attrs["sampler"]`` is the package that drew, with its version, where the draws say so.
+        ``attrs["sampler"]`` is the package that drew, with its version, where the draws say so. With an estimator it has
+        ``/observed_data`` and ``/log_likelihood`` as that of `estimate`; with a name, the groups of ArviZ about data, likelihood
+        and priors that a DataTree has, as they are.
 
     Raises
     ------
@@ -115,13 +118,28 @@ def report_from_draws(
     fitted = Posterior(data, tuple(checks), "nuts" if stats is not None else "draws", stats)
     answer = (reference or (estimator if isinstance(estimator, Estimator) else NoPooling())).reference(tally, seed=seed)
     if isinstance(estimator, Estimator):
-        return assemble(
+        report = assemble(
             tally, fitted, answer, estimator=estimator.word, settings=estimator.settings(), seed=seed,
             estimands=estimator.estimands(tally), description=describe(estimator, tally) | sampler,
         )  # fmt: skip
-    return assemble(
+        return with_likelihood(report, tally, estimator, seed=seed)
+    report = assemble(
         tally, fitted, answer, estimator=estimator, settings=dict(settings or {}), seed=seed, description=sampler
     )
+    return with_groups(report, LikelihoodGroups(_own_groups(draws), {}))
+
+
+def _own_groups(draws: object) -> dict[str, xr.Dataset]:
+    """Groups about data, likelihood and priors that draws of a model of one's own come with, samples numbered as its own."""
+    if not isinstance(draws, xr.DataTree):
+        return {}
+    groups = {name: draws[name].to_dataset() for name in get_args(Group) if name in draws.children}
+    return {
+        name: group.assign_coords(
+            {sample: np.arange(group.sizes[sample]) for sample in SAMPLES if sample in group.dims}
+        )
+        for name, group in groups.items()
+    }
 
 
 def _sampler(posterior: xr.Dataset) -> dict[str, str]:

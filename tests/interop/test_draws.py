@@ -85,6 +85,26 @@ def test_another_reference_can_answer(make_tally: MakeTally) -> None:
     assert set(methods.values.ravel()) == {"morris"}
 
 
+def test_groups_of_a_model_of_ones_own_are_kept_and_others_cannot_be_made(make_tally: MakeTally) -> None:
+    """Draws that were thinned are numbered anew, in every group alike."""
+    tally = make_tally({"site": ["a", "b", "c"]}, metrics=["fnr"])
+    mu = beta_draws(tally).assign_coords(chain=range(4), draw=range(500))
+    density = xr.Dataset({"y": mu.isel(metric=0, drop=True).rename(subgroup="site")})
+    groups = {
+        "posterior": xr.Dataset({"mu": mu}),
+        "log_likelihood": density,
+        "observed_data": density.isel(chain=0, draw=0, drop=True),
+    }
+    tree = xr.DataTree.from_dict(groups).isel(draw=slice(None, None, 2))
+    report = bg.report_from_draws(tally, tree, estimator="mine")
+    np.testing.assert_array_equal(report["log_likelihood"]["y"], density["y"][:, ::2])
+    np.testing.assert_array_equal(report["log_likelihood"]["draw"], report["posterior"]["draw"])
+    assert report["observed_data"].sizes == {"site": 3}
+    for asked in (bg.loo, lambda own: bg.add_groups(own, ["prior"])):
+        with pytest.raises(InputError, match="'mine' is the name of a model of one's own.*az.loo"):
+            asked(report)
+
+
 @pytest.mark.slow
 def test_a_model_of_pymc_goes_through(make_tally: MakeTally) -> None:
     import pymc as pm

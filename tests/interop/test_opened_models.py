@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import arviz as az
 import numpy as np
 import pandas as pd
 import pymc as pm
@@ -59,6 +60,15 @@ def test_sampled_by_hand_is_the_report_of_the_estimator() -> None:
         assert sides[0].equals(sides[1])
     assert by_hand.attrs["sampler"].split()[0] in ("nutpie", "pymc")
     assert "sampler" not in bg.report_from_draws(tally, by_hand["posterior"]["mu"]).attrs
+
+
+def test_draws_by_hand_have_the_likelihood_of_the_estimator() -> None:
+    report = bg.report_from_draws(small_tally(), sampled(), estimator=bg.PartialPooling(), seed=1)
+    again = bg.add_groups(report, ["observed_data", "log_likelihood"])
+    for name in ("observed_data", "log_likelihood"):
+        xr.testing.assert_identical(report[name].to_dataset(), again[name].to_dataset())
+    with pytest.warns(UserWarning, match="greater than 0.70"):  # a subgroup left out moves its own effect far
+        assert np.isfinite(az.loo(report).elpd)
 
 
 @pytest.mark.slow  # the draws from the prior are compiled as well
