@@ -14,12 +14,11 @@ CURVE = {"estimate": ("estimate", "lower", "upper"), "whole curve from": "band_l
 
 
 def _bands(curve: xr.Dataset) -> list[str]:
-    """The meaning of the second pair of limits."""
+    """The meaning of the second pair of limits, and what both pairs do not count."""
     from bayesgroups.report.view import percent
 
-    return [
-        f"whole curve: limits that hold all points of a subgroup's curve with probability {percent(float(curve['level']))}"
-    ]
+    together = f"whole curve: limits that hold all points of a subgroup's curve with probability {percent(float(curve['level']))}"
+    return [together, str(curve.attrs["note"])] if curve.attrs["note"] else [together]
 
 
 def _beside_all(curve: xr.Dataset) -> xr.Dataset:

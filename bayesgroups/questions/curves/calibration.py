@@ -78,7 +78,8 @@ def calibration_curve(
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, bin, subgroup), ``band_level(approach, subgroup)``, ``mean_score`` and ``count`` (bin, subgroup),
         ``bin_lower`` and ``bin_upper`` (bin), ``status(subgroup)``, and
-        ``interval_method(approach)`` of the pointwise limits. A bin holds its upper edge, the first both edges.
+        ``interval_method(approach)`` of the pointwise limits. A bin holds its upper edge, the first both edges. The attribute
+        ``note`` says so where rows come in clusters, which limits do not count.
 
     Raises
     ------
@@ -143,7 +144,8 @@ def calibration_curve(
         **scores.labels(),
     }
     settings = {"edges": edges, "shape": shape, "interval": interval, "draws": size, "seed": int(seed)}
-    return xr.Dataset(data, coordinates, {"curve": "calibration", "estimand": ESTIMAND, "settings": as_json(settings)})
+    attributes = {"curve": "calibration", "estimand": ESTIMAND, "settings": as_json(settings), "note": scores.note}
+    return xr.Dataset(data, coordinates, attributes)
 
 
 def _check_scores(scores: Scores) -> None:

@@ -73,7 +73,8 @@ def roc_curve(
         ``auc_upper`` (approach, subgroup); ``positives``, ``negatives`` and ``status`` (subgroup); ``interval_method(approach)`` of
         the pointwise limits. The points of the empirical curve, one per
         distinct score of a subgroup and one at (0, 0), are ``point_subgroup`` (its position), ``point_fpr``, ``point_tpr``
-        and ``point_threshold`` (point); NaN where a class is empty.
+        and ``point_threshold`` (point); NaN where a class is empty. The attribute ``note`` says so
+        where rows come in clusters, which limits do not count.
 
     Raises
     ------
@@ -126,7 +127,9 @@ def roc_curve(
     data |= {f"point_{name}": ("point", values) for name, values in _points(scores).items()}
     coordinates = {"approach": list(APPROACHES), "fpr": grid, "level": float(level), **scores.labels()}
     settings = as_json({"draws": size, "seed": int(seed)})
-    return xr.Dataset(data, coordinates, {"curve": "roc", "estimand": ESTIMAND, "settings": settings})
+    return xr.Dataset(
+        data, coordinates, {"curve": "roc", "estimand": ESTIMAND, "settings": settings, "note": scores.note}
+    )
 
 
 Side = tuple[FloatArray, FloatArray, FloatArray]

@@ -15,13 +15,16 @@ from bayesgroups.errors import InputError
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.auc_variances import score_cells
 
+CLUSTERS_IGNORED = "rows come in clusters and are treated as independent, so limits and bands can be too narrow"
+"""Note of a curve whose tally has clusters."""
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Positives and negatives per cell, a subgroup and distinct score, sorted by both.
 
     ``attributes`` (subgroup,) are the levels of each attribute. With weights the counts of a subgroup are divided by one
-    number, so that they sum to its effective number of rows, (sum w)^2 / sum w^2.
+    number, so that they sum to its effective number of rows, (sum w)^2 / sum w^2. ``note`` says what limits do not count.
     """
 
     names: NDArray[np.str_]
@@ -30,6 +33,7 @@ class Scores:
     score: FloatArray
     positives: FloatArray
     negatives: FloatArray
+    note: str = ""
 
     @property
     def size(self) -> int:
@@ -101,8 +105,13 @@ def scores_of(
     }
     return Scores(
         tally["subgroup"].values, attributes, cells.subgroup.astype(np.intp), cells.score, scale * cells.positives,
-        scale * cells.negatives,
+        scale * cells.negatives, CLUSTERS_IGNORED if _clustered(tally) else "",
     )  # fmt: skip
+
+
+def _clustered(tally: xr.Dataset) -> bool:
+    """True if rows of a tally come in clusters."""
+    return "cluster_analysis" in tally.data_vars
 
 
 def check_draws(draws: object) -> int:

@@ -86,7 +86,8 @@ def threshold_curve(
         A band holds the whole curve of one metric in one subgroup with the probability ``level``.
         With a net benefit also, along approach, threshold and subgroup, ``treat_all``, that of selecting everyone (of no one: 0),
         and ``minus_treat_all`` with ``_lower`` and ``_upper``, the net benefit beyond it; and ``probability_useful(threshold,
-        subgroup)``, the posterior probability that it is above both.
+        subgroup)``, the posterior probability that it is above both. The attribute ``note`` says so
+        where rows come in clusters, which limits do not count.
 
     Raises
     ------
@@ -148,11 +149,9 @@ def threshold_curve(
         "level": float(level),
         **scores.labels(),
     }
-    return xr.Dataset(
-        data,
-        coordinates,
-        {"curve": "threshold", "estimand": ESTIMAND, "settings": as_json({"draws": size, "seed": int(seed)})},
-    )
+    settings = as_json({"draws": size, "seed": int(seed)})
+    attributes = {"curve": "threshold", "estimand": ESTIMAND, "settings": settings, "note": scores.note}
+    return xr.Dataset(data, coordinates, attributes)
 
 
 def confusion(binned: Histogram) -> rates.Confusion:

@@ -188,6 +188,24 @@ def degenerate() -> pd.DataFrame:
     )  # fmt: skip
 
 
+def test_clusters_that_limits_do_not_count_are_told() -> None:
+    rows = pd.DataFrame(
+        {
+            "site": list("ab") * 30,
+            "sick": [0, 1, 1] * 20,
+            "risk": np.linspace(0.1, 0.9, 60),
+            "patient": [*range(20)] * 3,
+        }
+    )
+    columns = {"y_true": "sick", "y_score": "risk"}
+    alone, clustered = (bg.tally(rows, ["site"], "auc", cluster=cluster, **columns) for cluster in (None, "patient"))  # type: ignore[arg-type]
+    for curve in (bg.threshold_curve, bg.roc_curve, bg.calibration_curve):
+        assert curve(alone, draws=100, seed=1).attrs["note"] == ""
+        assert (
+            "rows come in clusters and are treated as independent" in curve(clustered, draws=100, seed=1).attrs["note"]
+        )
+
+
 def test_degenerate_scores() -> None:
     answer = bg.threshold_curve(
         degenerate(), {"g": list("abcdef")}, y_true="y", y_score="p", metrics=METRICS, thresholds=[0, 0.5, 1], draws=200, seed=1
