@@ -51,7 +51,8 @@ def leaderboard(
         subgroup at once); Bayesian: ``probability_best``; ``may_be_best``, 1 for systems that are not shown to be worse than any
         other, and ``tie``, letters: systems of a subgroup that share one cannot be told apart (both approaches: by limits of all
         pairs of the subgroup at once, so that a system may be the best whose Bayesian ranks, of itself alone, begin at 2);
-        ``status`` (``ok``, ``imputed``: from the model alone, ``single``: no limits, ``undefined``) and ``reason``. Along
+        ``status`` (``ok``, ``imputed``: from the model alone, ``single``: no limits, ``degenerate``: limits without a width,
+        ``undefined``) and ``reason``. Along
         ``subgroup``: ``items`` that all systems have. Along ``approach``: ``usable``, ``method`` of the limits of values. NaN where
         there is no such number.
 
@@ -141,10 +142,11 @@ def _told(table: Mapping[str, FloatArray], items: FloatArray) -> tuple[TextArray
     """Status and reason (subgroup, system): a model answers also where no item is there for all systems to answer."""
     answered, limited = (np.isfinite(table[name]) for name in ("estimate", "lower"))
     empty = np.broadcast_to(~(items > 0)[:, None], answered.shape)
-    choices = [empty & answered, ~answered, ~limited]
-    status = np.select(choices, ["imputed", "undefined", "single"], "ok")
+    choices = [empty & answered, ~answered, ~limited, table["lower"] == table["upper"]]
+    status = np.select(choices, ["imputed", "undefined", "single", "degenerate"], "ok")
     reasons = {
         "imputed": "no item that all systems have: the model alone answers", "single": "one item or cluster, so no limits",
+        "degenerate": "all items or clusters have one value, so that the limits have no width and claim to know",
     }  # fmt: skip
     reason = np.vectorize(lambda word: reasons.get(word, ""), otypes=[object])(status)
     reason[(status == "undefined") & empty] = "no item that all systems have"

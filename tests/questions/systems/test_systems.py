@@ -265,6 +265,11 @@ def test_the_order_says_what_rests_on_the_model_alone(three: xr.Dataset) -> None
     single = bg.leaderboard(paired(one, ["new", "old"], metric="mean")).sel(approach="frequentist", subgroup="b")
     assert single["status"].values.tolist() == ["single"] * 2
     assert single["reason"].values.tolist() == ["one item or cluster, so no limits"] * 2
+    alike = one.assign(old=[0.5, 0.5, 0.5, 0.2])
+    flat = bg.leaderboard(paired(alike, ["new", "old"], metric="mean")).sel(approach="frequentist", subgroup="a")
+    assert flat["lower"].sel(system="old") == flat["upper"].sel(system="old") == 0.5
+    assert flat["status"].values.tolist() == ["ok", "degenerate"]
+    assert "have no width and claim to know" in flat["reason"].values[1]
 
 
 def test_means_where_smaller_is_better() -> None:
