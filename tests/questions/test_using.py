@@ -245,3 +245,15 @@ def test_values_of_a_tally_are_one_draw() -> None:
 
 def test_what_is_shown_has_two_sides() -> None:
     assert [approach_shown(using) for using in ("auto", "posterior", "tally")] == ["bayesian"] * 2 + ["frequentist"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [bg.certify, bg.ranks, bg.discoveries, bg.simultaneous_intervals, bg.contrasts, bg.disparity, bg.impact_ratios,
+     bg.fairness_definitions, posterior_variance],
+)  # fmt: skip
+@pytest.mark.parametrize("usable", [True, False])
+def test_answers_say_whether_their_report_is_usable(
+    question: Callable[..., xr.Dataset], usable: bool, make_report: Callable[..., xr.DataTree]
+) -> None:
+    assert set(question(make_report(usable=usable))["usable"].values.ravel().tolist()) == {int(usable)}

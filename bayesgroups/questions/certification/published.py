@@ -97,7 +97,7 @@ def fairness_definitions(
         ``differential_ratio``: largest log ratio of two subgroups; ``share_beyond``: share of people in subgroups farther
         from everyone than ``tolerance``. Along ``metric``: ``estimand`` of the values that are compared; ``interval_kind``,
         ``credible`` of a posterior, ``confidence`` of a bootstrap and ``none`` of a tally, and ``interval_method``;
-        ``left_out``, the subgroups that take no part, with reasons.
+        ``left_out``, the subgroups that take no part, with reasons; ``usable``, 0 of a report that failed its diagnostics.
 
     Raises
     ------
@@ -150,6 +150,7 @@ def _one(numbers: Values, tolerance: float, level: float, seed: int) -> xr.Datas
         "estimand": numbers.estimand,
         "interval_kind": kind,
         "interval_method": method,
+        "usable": np.int8(numbers.usable),
     }
     return xr.Dataset({**data, **notes})
 

@@ -61,7 +61,8 @@ def impact_ratios(
     xr.Dataset
         Along ``metric`` and ``category`` (with the coordinates ``table``, ``subgroup`` and one per attribute): ``rows`` that count,
         ``share`` of the rows, ``rate``, ``impact_ratio``, ``lower``, ``upper``, ``probability_best``, ``probability_below`` the
-        threshold (of a report), ``status`` and ``reason``. Along ``metric``: ``estimand``, ``interval_kind``, ``interval_method``.
+        threshold (of a report), ``status`` and ``reason``. Along ``metric``: ``estimand``, ``interval_kind``, ``interval_method``,
+        and ``usable``, 0 of a report that failed its diagnostics.
 
     Raises
     ------
@@ -170,7 +171,8 @@ def _metric(
         columns["status"].append(np.where(kept, answer.status, np.where(small, "left out", "not estimable")))
         method, kind = str(answer.method[0]), answer.kind
     data = {name: ("category", np.concatenate(parts)) for name, parts in columns.items()}
-    return xr.Dataset({**data, "estimand": values.estimand, "interval_kind": kind, "interval_method": method})
+    labels = {"estimand": values.estimand, "interval_kind": kind, "interval_method": method}
+    return xr.Dataset({**data, **labels, "usable": np.int8(values.usable)})
 
 
 def _against_best(cells: int, places: IndexArray, kept: BoolArray) -> Weighted:

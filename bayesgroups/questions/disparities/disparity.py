@@ -121,9 +121,10 @@ def disparity(
         the draws, ``lower``, ``upper``, ``note``; of a tally also ``expected_if_equal``, the mean of the measure if all
         true values were the same, and ``p_value_if_equal``, the probability of so large a value then. Along ``measure``
         ``correction`` (``plug_in``, ``corrected``, ``posterior``, ``bootstrap``), ``interval_kind`` and
-        ``interval_method``; along ``metric`` ``estimand`` (what is compared, in words), ``subgroups`` that are used and
-        ``left_out`` (labels and reasons, joined by "; "). NaN, with a ``note``, where a measure is not defined: ratios, entropy
-        and Gini coefficient of a metric that can be below 0, and what has a value in less than 95 % of the draws.
+        ``interval_method``; along ``metric`` ``estimand`` (what is compared, in words), ``subgroups`` that are used,
+        ``left_out`` (labels and reasons, joined by "; ") and ``usable``, 0 of a report that failed its diagnostics. NaN, with a
+        ``note``, where a measure is not defined: ratios, entropy and Gini coefficient of a metric that can be below 0, and what
+        has a value in less than 95 % of the draws.
 
     Raises
     ------
@@ -232,7 +233,12 @@ def disparity(
         exact = np.array(chosen) == "variance"
         data["interval_kind"][1][exact], data["interval_method"][1][exact] = "confidence", "unified"
     return xr.Dataset(
-        {**data, "subgroups": ("metric", np.array(used)), "estimand": ("metric", opened.estimands)},
+        {
+            **data,
+            "subgroups": ("metric", np.array(used)),
+            "estimand": ("metric", opened.estimands),
+            "usable": ("metric", np.full(len(used), opened.usable, dtype=np.int8)),
+        },
         coords={"measure": np.array(chosen), "metric": opened.tally["metric"].values},
         attrs={"level": level, "weighting": weights, "alpha": alpha, "smoothing": smoothing, "imputed": imputed}
         | ({"note": about} if (about := shared_clusters_note(opened.tally)) and opened.using == "tally" else {}),

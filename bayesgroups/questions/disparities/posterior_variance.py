@@ -36,7 +36,8 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imp
     xr.Dataset
         Along ``estimand`` (``these subgroups``, ``their population``) and ``metric``: posterior ``mean`` and ``median``,
         equal-tailed ``lower`` and ``upper``, and ``upper_limit``, below which the variance is with probability ``level``;
-        along ``metric`` ``subgroups`` that are used and ``left_out``. Attribute ``interval_kind``.
+        along ``metric`` ``subgroups`` that are used, ``left_out``, and ``usable``, 0 of a report that failed its diagnostics.
+        Attribute ``interval_kind``.
 
     Raises
     ------
@@ -83,7 +84,12 @@ def posterior_variance(report: xr.DataTree, *, level: float = 0.95, imputed: Imp
                 answers[name][i, j] = value
     data: dict[str, Any] = {name: (("estimand", "metric"), numbers) for name, numbers in answers.items()}
     return xr.Dataset(
-        {**data, "subgroups": ("metric", np.array(used)), "left_out": ("metric", np.array(left_out, dtype=str))},
+        {
+            **data,
+            "subgroups": ("metric", np.array(used)),
+            "left_out": ("metric", np.array(left_out, dtype=str)),
+            "usable": ("metric", np.full(len(used), source.usable, dtype=np.int8)),
+        },
         coords={"estimand": np.array(ESTIMANDS), "metric": source.tally["metric"].values},
         attrs={"interval_kind": "credible", "interval_method": "equal_tailed", "level": level, "imputed": imputed},
     )
