@@ -390,3 +390,20 @@ def test_nuts_and_the_exact_engine_have_the_same_log_likelihood(word: str) -> No
 
 def test_the_engine_is_asked_for_no_more_than_a_report_can_hold() -> None:
     assert sampled_fits._numbers(bg.PartialPooling().model(COUNTS)) == 4000 * 8
+
+
+@pytest.mark.slow
+def test_priors_of_rates_and_means_with_effects_of_clusters() -> None:
+    """Means alone have a standard deviation of rows."""
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame(
+        {"g": ["a", "b"] * 40, "y": [0, 1, 1, 0] * 20, "loss": rng.gamma(2, 1, 80), "patient": [*range(40)] * 2}
+    )
+    tally = bg.tally(rows, ["g"], ["sel", "mean"], y_pred="y", loss="loss", cluster="patient")
+    report = bg.estimate(
+        tally, bg.PartialPooling(clusters="random_effects"), seed=1, groups=["prior", "prior_predictive"]
+    )
+    for name in ("posterior", "prior"):
+        assert group(report, name)["row_sd"].dims == ("chain", "draw", "metric")
+        assert np.isfinite(group(report, name)["row_sd"].sel(metric="mean")).all()
+    assert set(report["prior_predictive"].data_vars) == {"successes", "cluster_mean", "within"}

@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.likelihood_groups import SAMPLES, LikelihoodGroups, joined, likelihood_groups, parts_of
+from bayesgroups.inference.nuts import along_metrics
 from bayesgroups.inference.prior_draws import is_flat, sample_prior
 from bayesgroups.report.posterior import Posterior
 
@@ -90,6 +91,7 @@ def _of_one(group: xr.Dataset) -> LikelihoodGroups:
 
 def _as_in(prior: xr.Dataset, posterior: xr.Dataset) -> xr.Dataset:
     """Draws from the prior with the dims, in their order, and the labels of the posterior."""
+    prior = along_metrics(prior)
     kept = {str(name): prior[name].transpose(*posterior[name].dims) for name in posterior.data_vars if name in prior}
     used = {dim for values in kept.values() for dim in values.dims} - set(SAMPLES)
     labels = {str(dim): posterior[dim].values for dim in used if dim in posterior.coords}

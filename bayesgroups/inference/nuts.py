@@ -96,7 +96,8 @@ def sample(
         )
         if observed:
             pm.compute_log_likelihood(raw, progressbar=False)  # adds a group to the tree
-    groups = {"posterior": _thinned(_used(raw["posterior"].to_dataset()[kept]), thin), "sample_stats": _statistics(raw)}
+    posterior = along_metrics(_used(raw["posterior"].to_dataset()[kept]))
+    groups = {"posterior": _thinned(posterior, thin), "sample_stats": _statistics(raw)}
     groups |= {name: raw[name].to_dataset() for name in ("observed_data", "log_likelihood") if name in raw.children}
     if observed:
         groups["log_likelihood"] = _thinned(groups["log_likelihood"], thin)
@@ -118,6 +119,16 @@ def _check(backend: str, thin: int = 1) -> None:
 def parameters_of(model: pm.Model) -> list[str]:
     """Variables of a model that are kept: all that are not observed and do more than serve the parametrisation."""
     return [variable.name for variable in model.unobserved_RVs if not _latent(model, variable.name)]
+
+
+def along_metrics(draws: xr.Dataset) -> xr.Dataset:
+    """Draws whose variables of the metrics that are means run along all metrics, NaN for the others."""
+    means = [name for name, values in draws.data_vars.items() if "mean_metric" in values.dims]
+    if not means:
+        return draws
+    metrics = draws["metric"].values
+    wide = {name: draws[name].rename(mean_metric="metric").reindex(metric=metrics) for name in means}
+    return draws.drop_vars([*means, "mean_metric"]).assign(wide)
 
 
 def _latent(model: pm.Model, name: str) -> bool:

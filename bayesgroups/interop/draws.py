@@ -14,7 +14,7 @@ from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import describe
 from bayesgroups.estimators.groups import Group, with_groups, with_likelihood
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, parts_of
-from bayesgroups.inference.nuts import parameters_of
+from bayesgroups.inference.nuts import along_metrics, parameters_of
 from bayesgroups.questions.sampling_variances import check_tally
 from bayesgroups.report.diagnostics import Check, chain_checks, nuts_checks
 from bayesgroups.report.posterior import Posterior
@@ -161,7 +161,7 @@ def _parameters(
     tally: xr.Dataset, posterior: xr.Dataset, estimator: Estimator, variable: str
 ) -> dict[str, xr.DataArray]:
     """Parameters of the model of an estimator beside the values of subgroups, as its own report keeps them."""
-    model = estimator.model(tally)
+    model, posterior = estimator.model(tally), along_metrics(posterior)
     names = [name for name in parameters_of(model) if name not in ("mu", "alpha")]
     for name in names:
         if name not in posterior or name == variable:

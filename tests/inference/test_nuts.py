@@ -155,3 +155,13 @@ def test_thinned_draws_are_some_of_all_draws() -> None:
     for thin in (0, 1.5, True):
         with pytest.raises(bg.errors.InputError, match="thin=.* must be a whole number, 1 or larger"):
             nuts.sample(model, seed=2, thin=thin)  # type: ignore[arg-type]
+
+
+def test_what_means_alone_have_runs_along_all_metrics() -> None:
+    sd = xr.DataArray(np.ones((2, 3, 1)), {"mean_metric": ["wer"]}, ("chain", "draw", "mean_metric"))
+    tau = xr.DataArray(np.ones((2, 3, 2)), {"metric": ["fnr", "wer"]}, ("chain", "draw", "metric"))
+    draws = nuts.along_metrics(xr.Dataset({"tau": tau, "row_sd": sd}))
+    assert draws["row_sd"].dims == ("chain", "draw", "metric")
+    assert np.isnan(draws["row_sd"].sel(metric="fnr")).all()
+    assert (draws["row_sd"].sel(metric="wer") == 1).all()
+    assert set(draws.coords) == {"metric"}
