@@ -324,6 +324,22 @@ def test_tables_say_how_many_rows_are_behind_them(line: str, size: str, folder: 
     assert size in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("contrasts r.nc --reference rest", "P(beyond): posterior probability of a ratio below 0.8"),
+        ("contrasts r.nc --reference rest --beyond difference=0.05 --beyond ratio=1.25",
+         "P(beyond): posterior probability of a difference above 0.05; ratio above 1.25"),
+        ("simultaneous-intervals r.nc", "95% simultaneous credible (posterior-max-t) intervals"),
+    ],
+)  # fmt: skip
+def test_tables_say_what_is_beyond_and_what_holds_together(
+    line: str, told: str, folder: Path, capsys: Captured
+) -> None:
+    assert run(words(line, folder)) == 0
+    assert told in " ".join(capsys.readouterr().out.split())
+
+
 def test_net_benefits_stand_in_tables_of_net_benefits_alone(
     folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,20 @@ def _shown(answer: xr.Dataset) -> xr.Dataset:
     if int(single.any(["approach", "metric", "contrast"]).sum("threshold").max()) > 1:
         return answer.drop_dims("threshold")
     beyond = answer[["probability_beyond", "p_value_threshold"]].max("threshold")
-    return answer.drop_dims("threshold").assign(beyond)
+    asked = single.any(["approach", "metric", "contrast"])
+    words = [
+        f"{str(scale).replace('_', ' ')} {'below' if threshold < (str(scale) != 'difference') else 'above'} {threshold:g}"
+        for scale in answer["scale"].values
+        for threshold in answer["threshold"].values[asked.sel(scale=scale).values].tolist()
+    ]
+    return answer.drop_dims("threshold").assign(beyond).assign_attrs(beyond="; ".join(words))
+
+
+def _meaning(answer: xr.Dataset) -> list[str]:
+    """What the contrasts are beyond."""
+    if not answer.attrs.get("beyond") or not answer["probability_beyond"].notnull().any():
+        return []
+    return [f"P(beyond): posterior probability of a {answer.attrs['beyond']}"]
 
 
 CONTRASTS = (
@@ -36,7 +49,7 @@ CONTRASTS = (
             "contrast", {"contrast": ("estimate", "lower", "upper"),
             "P(worse)": "probability_worse", "P(best)": "probability_best", "P(beyond)": "probability_beyond", "p": "p_value",
             "p, Holm": "p_value_adjusted"},
-            prepare=_shown,
+            prepare=_shown, notes=_meaning,
         ),
     ),
     Question(

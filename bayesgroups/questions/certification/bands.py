@@ -60,8 +60,9 @@ def simultaneous_intervals(
     xr.Dataset
         Along ``metric`` and ``subgroup``: ``estimate``, ``lower``, ``upper`` clipped to the range of the metric and
         ``lower_unclipped``, ``upper_unclipped``, ``status``; along ``metric``: ``critical_value`` in standard errors,
-        ``estimand``, ``interval_kind`` (``simultaneous`` or ``credible``), ``interval_method``, ``groups`` that take part and
-        ``left_out`` (labels and reasons of the others, joined by "; "). NaN where undefined or left out.
+        ``estimand``, ``interval_kind`` (``simultaneous``, or of a posterior ``simultaneous credible``), ``interval_method``,
+        ``groups`` that take part and ``left_out`` (labels and reasons of the others, joined by "; "). NaN where undefined or
+        left out.
 
     Raises
     ------
@@ -110,7 +111,7 @@ def simultaneous_intervals(
                     "status": ("subgroup", numbers.status),
                     "critical_value": z,
                     "estimand": numbers.estimand,
-                    "interval_kind": "credible" if numbers.using == "posterior" else "simultaneous",
+                    "interval_kind": "simultaneous credible" if numbers.using == "posterior" else "simultaneous",
                     "interval_method": name,
                     "groups": int(numbers.included.sum()),
                     "left_out": numbers.left_out,

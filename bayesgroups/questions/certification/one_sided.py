@@ -50,10 +50,11 @@ def one_sided(
         limits = bounds.limits(numbers.sample, interval, z)
         return _masked(numbers, limits.lower, limits.upper, z, kind, interval)
     centre = numbers.sample.estimate
+    credible = "credible" if correction == "none" else "simultaneous credible"
     if numbers.using == "posterior" and correction != "simultaneous" and critical_value is None:
         at = NormalDist().cdf(multiplicity.critical_value(correction, level, groups))
         lower, upper = _quantiles(numbers, [1 - at, at])
-        return _masked(numbers, lower, upper, NormalDist().inv_cdf(at), "credible", "quantile")
+        return _masked(numbers, lower, upper, NormalDist().inv_cdf(at), credible, "quantile")
     draws, scale = numbers.spread(rng)
     if correction == "simultaneous" and critical_value is None:
         above, below = (multiplicity.max_t(draws, centre, scale, level, side) for side in ("above", "below"))
@@ -61,7 +62,7 @@ def one_sided(
         low, high = (below, above) if numbers.using == "posterior" else (above, below)
     else:
         low = high = critical_value or multiplicity.critical_value(correction, level, groups)
-    kind = "credible" if numbers.using == "posterior" else kind
+    kind = credible if numbers.using == "posterior" else kind
     name = "max_t" if correction == "simultaneous" else "normal"
     method = f"{'bootstrap' if numbers.using == 'bootstrap' else 'posterior'}_{name}"
     return _masked(numbers, centre - low * scale, centre + high * scale, max(low, high), kind, method)

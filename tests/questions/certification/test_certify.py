@@ -105,6 +105,7 @@ def test_a_posterior_speaks_of_the_worst_value() -> None:
     assert found["interval_kind"] == "credible"
     corrected = bg.certify(report, correction="bonferroni").isel(metric=0)
     assert float(corrected["pessimist"]) == float(found["pessimist"])
+    assert corrected["interval_kind"] == "simultaneous credible"
     assert (corrected["lower"] < found["lower"]).all()
 
 

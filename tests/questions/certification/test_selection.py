@@ -64,7 +64,7 @@ def test_bands_of_every_origin(using: str) -> None:
     assert (band["lower"] <= single["lower"]).values[defined].all()
     assert (band["upper"] >= single["upper"]).values[defined].all()
     assert float(band["critical_value"]) == pytest.approx(2.49, abs=0.25)  # Sidak's for four is 2.491
-    assert band["interval_kind"] == ("credible" if using == "posterior" else "simultaneous")
+    assert band["interval_kind"] == ("simultaneous credible" if using == "posterior" else "simultaneous")
     assert ((band["lower"] >= 0) & (band["upper"] <= 1)).values[defined].all()
 
 
