@@ -96,7 +96,7 @@ class Estimator(ABC):
         return ""
 
     def notes(self, tally: xr.Dataset) -> list[str]:
-        """What the answers to a tally are not, as sentences for the notes of the report; by default nothing is said."""
+        """Sentences for the notes of a report on what its answers are not; by default there are none."""
         return []
 
     def log_prior(self, draws: xr.Dataset, tally: xr.Dataset) -> LogPrior:

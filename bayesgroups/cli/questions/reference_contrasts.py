@@ -30,7 +30,7 @@ def _shown(answer: xr.Dataset) -> xr.Dataset:
 
 
 def _meaning(answer: xr.Dataset) -> list[str]:
-    """What the contrasts are beyond."""
+    """The line that says beyond what contrasts are, where a probability of that is shown."""
     if not answer.attrs.get("beyond") or not answer["probability_beyond"].notnull().any():
         return []
     return [f"P(beyond): posterior probability of a {answer.attrs['beyond']}"]
