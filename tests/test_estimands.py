@@ -170,7 +170,7 @@ QUESTIONS = {
     ("question", "said"),
     [
         ("certify", "credible (quantile)"), ("ranks", "credible (equal-tailed)"),
-        ("simultaneous_intervals", "credible (posterior-max-t)"),
+        ("simultaneous_intervals", "simultaneous credible (posterior-max-t)"),
         ("disparity", "credible (equal-tailed)"), ("fairness_definitions", "credible (equal-tailed)"),
     ],
 )  # fmt: skip
@@ -182,7 +182,7 @@ def test_answers_name_the_estimand_and_the_intervals(
     assert answer_headlines(answer, question) == [sentence]
     table = pd.read_csv(save_answer(answer, question, tmp_path / "answer.csv"))
     assert set(table["estimand"]) == {"superpopulation rate"}
-    assert set(table["interval_kind"]) == {"credible"}
+    assert set(table["interval_kind"]) == {said.partition(" (")[0]}
     bg.save_report(report, tmp_path / "r.nc")
     assert run([question.replace("_", "-"), str(tmp_path / "r.nc")]) == 0
     assert " ".join(capsys.readouterr().out.split()).startswith(sentence)
