@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Callable, Sequence
 
@@ -105,6 +106,15 @@ def _make_tally() -> Callable[..., xr.Dataset]:
 @pytest.fixture(name="make_report")
 def _make_report() -> MakeReport:
     return make_report
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages whose pictures are not looked at do not draw them, which takes most of the time of a page."""
+    from bayesgroups.views.html.sections import context
+
+    blank = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode("ascii")
+    monkeypatch.setattr(context, "_drawing", lambda draw: blank)
 
 
 @pytest.fixture

@@ -282,6 +282,7 @@ def test_the_mean_of_zeros_and_ones_says_what_to_use_instead() -> None:
     assert len(binary_notes(bg.add_tallies([tally, tally]))) == 1
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_page_says_the_direction_and_how_to_make_it_again(tmp_path: Path) -> None:
     rows = answers()
     tally = bg.tally(rows, ["language"], ["mean"], loss="right", larger_is_better=False)

@@ -43,6 +43,7 @@ def _closed_figures() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=_name)
+@pytest.mark.usefixtures("no_pictures")
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data frames are the tables that the built page shows, and saved pictures are those that stand beside it."""
     monkeypatch.chdir(tmp_path)

@@ -70,6 +70,7 @@ def test_disagreement_answers_for_a_rate_or_for_the_set_of_those_that_are_possib
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_first_lines_name_the_estimand_and_the_intervals(report: xr.DataTree, tmp_path: Path) -> None:
     assert read(report).headline() == SAID
     assert str(report_table(report).title) == SAID

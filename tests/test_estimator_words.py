@@ -121,6 +121,7 @@ def test_a_report_finds_its_estimator_when_it_is_opened(tmp_path: Path) -> None:
     assert "around a known centre" in json.loads(opened.attrs["prior_description"])["fnr"]
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_older_reports_open_and_have_a_page(report: xr.DataTree, tmp_path: Path) -> None:
     older = report.copy()
     older.attrs = {name: value for name, value in report.attrs.items() if name not in describe(bg.NoPooling(), COUNTS)}
@@ -159,6 +160,7 @@ class Spread(Bare):
         return Estimator.log_likelihood(self, draws, tally)
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_class_need_not_say_anything() -> None:
     report = bg.estimate(COUNTS, Bare(), seed=1)
     assert json.loads(report.attrs["prior_description"]) == {"fnr": ""}

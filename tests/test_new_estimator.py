@@ -195,6 +195,7 @@ def test_both_engines_and_the_priors_agree() -> None:
     assert np.isfinite(found["likelihood"].values).all()
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_commands_write_the_report_its_page_and_its_priors(
     outside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -164,6 +164,7 @@ def test_from_rows_to_report_and_page(rows: Path, tmp_path: Path, capsys: Captur
     assert "80% interval" in (tmp_path / "r.html").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_report_carries_the_line_that_makes_it(rows: Path, tmp_path: Path, capsys: Captured) -> None:
     words = ["estimate", str(rows), "--by", "sex", "--metric", "fnr", *COLUMNS, "--seed", "1"]
     place = tmp_path / "our report.nc"
@@ -225,6 +226,7 @@ def test_reports_are_compared(rows: Path, tmp_path: Path, capsys: Captured) -> N
         assert fragment in text
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_demonstration(tmp_path: Path, capsys: Captured) -> None:
     assert run(["demo", "--output-dir", str(tmp_path)]) == 0
     text = capsys.readouterr().out

@@ -81,6 +81,7 @@ def test_comparisons_mark_and_leave_out(folder: Path, capsys: Captured) -> None:
         assert f"{float(mean):.3f}" in capsys.readouterr().out.splitlines()[-1 if imputed == "include" else -2]
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_candidates_and_pages(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     line = "points-from-reports r.nc --performance acc --fairness acc --group-power min_score"
     fairness = {}

@@ -185,6 +185,7 @@ def test_python_refuses_a_name_of_another_format_too(folder: Path) -> None:
         ("ranks t.nc -o out.json", ("out.json",)),
     ],
 )
+@pytest.mark.usefixtures("no_pictures")
 def test_a_pipe_without_a_reader_loses_no_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, files: tuple[str, ...]
 ) -> None:

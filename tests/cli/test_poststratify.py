@@ -38,6 +38,7 @@ def asked(line: str, folder: Path) -> int:
     return run(["poststratify", *words])
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_report_of_targets_is_written(folder: Path, capsys: Captured) -> None:
     line = "r.nc --population population.csv --by type --benchmark acc=0.6 --output target.nc --html target.html"
     assert asked(line, folder) == 0

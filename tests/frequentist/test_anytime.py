@@ -56,6 +56,7 @@ def test_worked_means() -> None:
     assert longer.upper[0] > limits.upper[0]
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_report_names_limits_prior_and_paper(tmp_path: Path) -> None:
     counts = bg.tally_from_counts([9, 50, 0], [10, 100, 0], SITES, metric="acc")
     report, plain = (

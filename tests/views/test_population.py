@@ -71,6 +71,7 @@ def test_the_page_speaks_of_targets(target: xr.DataTree) -> None:
     assert ">200<" in page  # rows once, not once per target
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_targets_with_rows_of_some_of_their_people_are_not_said_to_have_none(target: xr.DataTree) -> None:
     page = render(target)
     assert "without rows, answered from the model alone" not in page
@@ -103,6 +104,7 @@ def test_the_legend_of_targets_stays_in_the_picture(target: xr.DataTree, width: 
     assert len(legend.get_texts()) == 4
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_of_a_tally_no_model_speaks() -> None:
     tally = bg.tally_from_counts([101, 9, 14, 0], [142, 25, 33, 0], TYPES, metric="acc")
     people = TYPES.assign(count=[4421, 755, 1018, 500])

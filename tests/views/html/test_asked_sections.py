@@ -18,6 +18,8 @@ from bayesgroups.views.html.page import render
 from bayesgroups.views.html.sections import context, contrasts
 from bayesgroups.views.html.sections.targets import asked_targets
 
+pytestmark = pytest.mark.usefixtures("no_pictures")
+
 WHO = pd.DataFrame({"race": ["A", "A", "B", "B", "C", "C"], "sex": ["f", "m"] * 3})
 PEOPLE = WHO.assign(count=[100, 90, 80, 200, 50, 40])
 
@@ -26,12 +28,6 @@ PEOPLE = WHO.assign(count=[100, 90, 80, 200, 50, 40])
 def report() -> xr.DataTree:
     tally = bg.tally_from_counts([18, 30, 18, 6, 3, 0], [60, 150, 40, 25, 7, 0], WHO, metric="sel")
     return bg.estimate(tally, bg.PartialPooling(), seed=1)
-
-
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages whose pictures are not looked at do not draw them."""
-    monkeypatch.setattr(context, "_drawing", lambda draw: "")
 
 
 def rows(page: str, label: str) -> list[list[str]]:

@@ -18,16 +18,11 @@ import bayesgroups as bg
 from bayesgroups.tallies import auc_as_rate
 from bayesgroups.tallies.score_histograms import bin_scores
 from bayesgroups.views.html.page import render
-from bayesgroups.views.html.sections import context
 from bayesgroups.views.html.sections.code import tally_lines
 from bayesgroups.views.html.sections.provenance import origin
 from bayesgroups.views.html.systems_page import render as render_systems
 
-
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages whose pictures are not looked at do not draw them."""
-    monkeypatch.setattr(context, "_drawing", lambda draw: "")
+pytestmark = pytest.mark.usefixtures("no_pictures")
 
 
 def rows(number: int = 240) -> pd.DataFrame:

@@ -29,6 +29,7 @@ def section(text: str, title: str) -> str:
     return re.sub(r"<[^>]*>", " ", found[1])
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_page_names_who_is_left_out_and_asks_nothing_of_them(report: xr.DataTree) -> None:
     page = render(report)
     assert "Left out, without rows: nobody (no rows)." in page
@@ -65,6 +66,7 @@ def test_a_page_without_anybody_to_ask_about_says_so() -> None:
     assert "Bayesian estimates: none from rows, the model alone answers." in page
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_long_list_of_those_left_out_is_to_be_opened() -> None:
     sites = pd.DataFrame({"site": list("abcdefghijkl")})
     report = bg.estimate(
@@ -79,6 +81,7 @@ def test_a_long_list_of_those_left_out_is_to_be_opened() -> None:
     assert table.count('<th scope="row">') == 10
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_usable_is_about_the_computation_and_the_disparity_has_its_metric(report: xr.DataTree) -> None:
     page = render(report)
     assert (

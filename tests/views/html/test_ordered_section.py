@@ -44,6 +44,7 @@ def test_the_curve_of_an_ordered_attribute_is_on_the_page() -> None:
     assert 'alt="False negative rate along the levels of age.' in drawn
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_shares_of_two_orders_are_told_apart() -> None:
     report = bg.estimate(counted(("age", "income")), bg.CrossedEffects(ordered=("age", "income")), seed=1)
     page = render(report)
@@ -51,6 +52,7 @@ def test_shares_of_two_orders_are_told_apart() -> None:
     assert "together with age:income" in section(page)
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_factors_of_the_confusion_model_have_words() -> None:
     rows = pd.DataFrame({"age": AGES * 40, "y": [1, 0, 1, 0, 1] * 24, "d": [1, 0, 0, 1, 1, 0] * 20})
     tally = bg.tally(rows, {"age": AGES}, ["fnr"], y_true="y", y_pred="d", confusion=True)
@@ -60,6 +62,7 @@ def test_the_factors_of_the_confusion_model_have_words() -> None:
     )
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_reports_without_an_order_have_no_such_section() -> None:
     assert "Along age" not in render(bg.estimate(counted(), bg.CrossedEffects(), seed=1))
 

@@ -16,7 +16,6 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.views.html.page import render
-from bayesgroups.views.html.sections import context
 from bayesgroups.views.html.sections import estimates as table_section
 from bayesgroups.views.html.sections.context import DRAWN, contexts
 from bayesgroups.views.html.sections.estimates import ROWS
@@ -25,15 +24,6 @@ from bayesgroups.views.html.sections.provenance import origin
 MakeReport = Callable[..., xr.DataTree]
 MakeTally = Callable[..., xr.Dataset]
 EVIL = "<script>alert(1)</script>"
-
-
-BLANK = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode()
-
-
-@pytest.fixture
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages whose pictures are not looked at do not draw them."""
-    monkeypatch.setattr(context, "_drawing", lambda draw: BLANK)
 
 
 class Page(HTMLParser):

@@ -59,11 +59,13 @@ def test_two_systems_are_told_apart_where_the_answer_tells_them_apart(tmp_path: 
     )
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_other_order_names_the_same_winner() -> None:
     shown = texts(render(bg.paired_tally(rows(), ["site"], ["A", "B"]), seed=3))
     assert "B is shown to be better in x. They cannot be told apart in y, z" in shown
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_saved_tally_becomes_a_page_and_smaller_means_win(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tally = bg.paired_tally(rows(), ["site"], ["A", "B"], metric="mean")
     saved, page = bg.save_tally(tally, tmp_path / "pairs.nc"), tmp_path / "page.html"
@@ -104,6 +106,7 @@ def lettered(page: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("correction", ["holm_all", "holm"])
 @pytest.mark.parametrize("systems", [["A", "B"], ["A", "B", "C"]])
+@pytest.mark.usefixtures("no_pictures")
 def test_letters_and_sentences_tell_the_same_systems_apart(correction: SystemCorrection, systems: list[str]) -> None:
     rng = np.random.default_rng(4)
     site = np.repeat([*"abcdefgh"], 60)
@@ -125,6 +128,7 @@ def test_letters_and_sentences_tell_the_same_systems_apart(correction: SystemCor
     assert texts(page).count(f"limits that hold for all pairs of {family} together") == 2
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_with_a_baseline_the_page_says_that_letters_count_more_pairs() -> None:
     page = texts(render(bg.paired_tally(rows(), ["site"], ["A", "B", "C"], baseline="A")))
     assert "limits that hold for the pairs with A of all subgroups together leave out 0" in page
@@ -154,6 +158,7 @@ def test_what_is_no_tally_of_systems_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_logs_become_a_page_with_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
     line = ["compare-logs", INSPECT, "--by", "metadata_language", "--score", "match", "--unscored", "wrong"]
