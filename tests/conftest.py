@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,6 +118,29 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
     blank = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode("ascii")
     monkeypatch.setattr(context, "_drawing", lambda draw: blank)
+
+
+_READ: dict[tuple[str, str], Any] = {}
+"""Files that were read, by their bytes and by what opened them."""
+
+
+@pytest.fixture
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports and tallies are not read again from bytes that were read before, which takes most of the time of a command."""
+    from bayesgroups.data.netcdf import read_netcdf
+    from bayesgroups.report import schema
+    from bayesgroups.tallies import files
+
+    def read(path: str | Path, opened: Callable[..., Any]) -> Any:
+        if not Path(path).is_file():
+            return read_netcdf(path, opened)
+        key = (hashlib.sha256(Path(path).read_bytes()).hexdigest(), opened.__name__)
+        if key not in _READ:
+            _READ[key] = read_netcdf(path, opened)
+        return _READ[key].copy(deep=True)
+
+    for module in (schema, files):
+        monkeypatch.setattr(module, "read_netcdf", read)
 
 
 @pytest.fixture

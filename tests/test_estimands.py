@@ -22,6 +22,7 @@ from bayesgroups.views.tables.answer_files import save_answer
 from bayesgroups.views.tables.answers import answer_headlines
 from bayesgroups.views.tables.report_documents import report_document
 
+pytestmark = pytest.mark.usefixtures("read_once")
 SITES = pd.DataFrame({"site": list("abcd"), "sex": list("ffmm")})
 SAID = "fnr: superpopulation rate per subgroup; 95% credible (equal-tailed) and confidence (Jeffreys) intervals"
 

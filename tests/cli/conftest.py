@@ -12,6 +12,11 @@ import xarray as xr
 import bayesgroups as bg
 
 
+@pytest.fixture(autouse=True)
+def _read_once(read_once: None) -> None:
+    """Commands ask the same few files."""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rows, small tables, tallies and reports to ask."""

@@ -6,7 +6,6 @@ import csv
 import inspect
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,10 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.cli import PIPELINE, app, inputs, results, run
+from bayesgroups.cli import PIPELINE, app, results, run
 from bayesgroups.cli.options import AnswerOptions
 from bayesgroups.cli.questions import QUESTIONS as GENERATED
 from bayesgroups.cli.results import publish
-from bayesgroups.tallies import files as tally_files
 from bayesgroups.views.tables import answer_schema, report_schema
 
 Captured = pytest.CaptureFixture[str]
@@ -109,22 +107,6 @@ def words(line: str, folder: Path) -> list[str]:
     return [str(folder / word) if word.endswith((".nc", ".csv")) else word for word in line.split()]
 
 
-_OPENED: dict[Any, Any] = {}
-
-
-def opened_once(read: Callable[..., Any]) -> Callable[..., Any]:
-    """Files are read once for all questions, which takes most of the time otherwise."""
-
-    def opened(path: Path, *more: Any) -> Any:
-        if path.suffix != ".nc":
-            return read(path, *more)
-        if path not in _OPENED:
-            _OPENED[path] = read(path, *more)
-        return _OPENED[path]
-
-    return opened
-
-
 WITHOUT_LEVEL = {
     "disagreement-bounds": "bounds that count no sampling error",
     "auc-pfc": "ends of the range of an area",
@@ -175,9 +157,6 @@ def test_a_question_prints_a_table_and_the_one_shape_of_json(
         return 0
 
     monkeypatch.setattr(results, "publish", in_all_forms)
-    monkeypatch.setattr(inputs, "source_of", opened_once(inputs.source_of))
-    monkeypatch.setattr(inputs, "report_of", opened_once(inputs.report_of))
-    monkeypatch.setattr(tally_files, "open_tally", opened_once(tally_files.open_tally))
     assert run(words(line, folder)) == 0
     assert capsys.readouterr().err == ""
     table, text, _ = published
