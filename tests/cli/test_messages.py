@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -81,24 +82,34 @@ def test_values_are_typed_as_a_shell_takes_them(message: str, shown: str) -> Non
     assert spoken(message, {name: f"--{name}" for name in names}, calls_of(app)) == shown
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COLUMNS", "500")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tallies and a report."""
+    place = tmp_path_factory.mktemp("messages")
     counted = bg.tally_from_counts([3, 4], [10, 20], pd.DataFrame({"sex": ["f", "m"]}), metric="fnr")
-    save_tally(counted, "t.nc")
-    bg.save_report(bg.estimate(counted, bg.NoPooling(), seed=1), "r.nc")
+    save_tally(counted, place / "t.nc")
+    bg.save_report(bg.estimate(counted, bg.NoPooling(), seed=1), place / "r.nc")
     save_tally(
         bg.tally_from_counts(
             {"fnr": [3, 4], "acc": [9, 9]}, {"fnr": [10, 20], "acc": [30, 40]}, pd.DataFrame({"sex": ["f", "m"]})
         ),
-        "two.nc",
+        place / "two.nc",
     )
     who = pd.DataFrame({"country": ["X"] * 3, "age": ["18", "40", "65"]})
-    save_tally(bg.tally_from_counts([3, 4, 5], [10, 20, 30], who), "single.nc")
+    save_tally(bg.tally_from_counts([3, 4, 5], [10, 20, 30], who), place / "single.nc")
     save_tally(
-        bg.tally_from_counts([3, 4] * 3, [10] * 6, who.loc[[0, 0, 1, 1, 2, 2]].assign(sex=["f", "m"] * 3)), "three.nc"
+        bg.tally_from_counts([3, 4] * 3, [10] * 6, who.loc[[0, 0, 1, 1, 2, 2]].assign(sex=["f", "m"] * 3)),
+        place / "three.nc",
     )
+    return place
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with tallies, a report, rows and tables."""
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     Path("strange.csv").write_text("sex,count\nf,10\nx,20\n")
     Path("margins.csv").write_text("race,count\na,10\nb,20\n")
     Path("rows.csv").write_text("sex,hired,fit\n" + "f,yes,1\nf,no,0\nm,yes,1\nm,no,0\n" * 5)
@@ -176,7 +187,12 @@ def test_what_comes_next_is_a_command_that_takes_the_tally(folder: Path, capsys:
         assert capsys.readouterr().out
 
 
+@cache
+def questions() -> tuple[str, ...]:
+    """Code of the questions, its texts written one way."""
+    return tuple(ast.unparse(ast.parse(path.read_text(encoding="utf-8"))) for path in PACKAGE.glob("questions/**/*.py"))
+
+
 @pytest.mark.parametrize("phrase", sorted(PHRASES))
 def test_a_phrase_that_is_replaced_is_one_of_a_message(phrase: str) -> None:
-    texts = (ast.unparse(ast.parse(path.read_text(encoding="utf-8"))) for path in PACKAGE.glob("questions/**/*.py"))
-    assert any(phrase in text.replace("{{", "{").replace("}}", "}").replace("\\'", "'") for text in texts)
+    assert any(phrase in text.replace("{{", "{").replace("}}", "}").replace("\\'", "'") for text in questions())

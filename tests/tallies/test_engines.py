@@ -124,10 +124,12 @@ def test_a_damaged_part_is_an_error_of_dask(rows: pd.DataFrame, tmp_path: Path) 
         bg.tally(lazy, ["race"], ["mean"], loss="loss")
 
 
+@pytest.mark.slow
 def test_spark(rows: pd.DataFrame, spark: Any) -> None:
     assert_same(everything(spark.createDataFrame(rows), metrics=FEW), everything(rows, metrics=FEW))
 
 
+@pytest.mark.slow
 def test_spark_says_what_is_wrong(rows: pd.DataFrame, spark: Any, tmp_path: Path) -> None:
     frame = spark.createDataFrame(rows.assign(loss=rows["loss"].where(rows.index != 7, float("inf"))))
     with pytest.raises(InputError, match=r"column 'loss' \(loss=\) must be finite; a row has inf"):

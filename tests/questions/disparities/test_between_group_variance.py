@@ -324,6 +324,7 @@ def test_limits_of_the_bootstrap_say_what_keeps_the_level() -> None:
     assert "unified" not in str(asked(bg.tally_from_counts([3], [9], sites(1)))["note"].values)
 
 
+@pytest.mark.slow
 def test_few_subgroups_of_few_rows_as_the_note_says() -> None:
     """150 tables: 79 % of the percentile limits, all of the unified ones."""
     rng = np.random.default_rng(3)
