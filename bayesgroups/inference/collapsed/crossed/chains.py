@@ -81,7 +81,7 @@ def _by_chains(
         values.reshape(len(values) * values.shape[1], math.prod(values.shape[2:]))[:draws]
         for values in (in_groups(part, draws) for part in (sampled.eta, sampled.learned, sampled.overall, sampled.beta))
     )
-    spreads = np.abs(learned[:, : design.coefficient])
+    spreads = learned[:, : design.coefficient]
     follow = [learned[:, design.coefficient], np.zeros(len(learned))] if design.parts > 1 else []
     return CrossedDraws(
         eta,
@@ -105,5 +105,5 @@ def in_groups(values: FloatArray, draws: int) -> FloatArray:
 def _mixing(sampled: trajectories.Draws) -> Mixing:
     """Mixing of all that is drawn."""
     chains, number = sampled.eta.shape[:2]
-    every = [sampled.eta.reshape(chains, number, -1), np.abs(sampled.learned), sampled.overall, sampled.beta]
+    every = [sampled.eta.reshape(chains, number, -1), sampled.learned, sampled.overall, sampled.beta]
     return short_chains.mixing(np.moveaxis(np.concatenate(every, axis=2), -1, 0), CHAINS)

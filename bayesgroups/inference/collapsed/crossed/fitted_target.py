@@ -1,0 +1,83 @@
+"""Coordinates of crossed effects fitted to points that chains have come to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed.spectral_target import (
+    MIN_PRECISION,
+    Data,
+    Target,
+    Values,
+    shared_precision,
+)
+from bayesgroups.inference.collapsed.crossed.transport import Transported, returned
+from bayesgroups.inference.collapsed.crossed.turns import Turn, turn
+
+MAX_TURNED = 2000
+"""Coordinates of a part up to which they are turned."""
+
+
+def fitted(target: Target, points: FloatArray) -> tuple[Target, FloatArray]:
+    """Target whose coordinates are fitted to points, and the same points in these.
+
+    What was observed is where the data would have values, by one step of Newton's method. Where xi are turned, they are about
+    independent also where the weights of subgroups differ much. Of one point learned values are not fitted, and nothing is turned.
+    """
+    design, values = target.design, target.values(points)
+    push, parts = target.push(values), range(target.design.parts)
+    weight = target.likelihood.precision(values.eta).mean(axis=0) + MIN_PRECISION
+    shared = [shared_precision(weight[part], values.own[part].variance) for part in parts]
+    precision = [design.spectrum.squared(each) + MIN_PRECISION for each in shared]
+    if design.parts > 1:  # what the second says of the first
+        precision[0] += (values.slope**2 / (values.made[1].variance + 1 / precision[1])).mean(axis=0)
+    strength = [shared[block.part] @ block.root**2 + MIN_PRECISION for block in design.blocks]
+    directions = list(map(_data, precision, values.along, push.directions))
+    own = list(map(_data, weight, [values.eta[:, part] for part in parts], push.predictors))
+    blocks = list(map(_data, strength, [made.values for made in values.effects], push.effects))
+    xi = [[_xi(values.made[part], directions[part], values.along[part])] for part in parts]
+    for block, made, data in zip(design.blocks, values.effects, blocks, strict=True):
+        xi[block.part].append(_xi(made, data, made.values))
+    pieces = [np.concatenate(each, axis=1) for each in xi]
+    learned, first = target.learned, points[:, : target.learned.dimension]
+    turns: tuple[Turn, ...] = ()
+    if len(points) > 1:
+        learned, first = learned.fitted(first)
+        if max(each.shape[1] for each in pieces) <= MAX_TURNED:
+            turns = tuple(_turn(target, part, precision[part], strength, shared[part], values) for part in parts)
+            pieces = [turned.back(each) for turned, each in zip(turns, pieces, strict=True)]
+    of_own = [_xi(values.own[part], own[part], values.eta[:, part]) for part in parts]
+    moved = Target(design, target.likelihood, tuple(directions), tuple(own), tuple(blocks), learned, turns)
+    return moved, np.concatenate([first, *pieces, *of_own], axis=1)
+
+
+def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
+    """What the data say of values, from values and derivatives by them, (draw, value)."""
+    return Data(precision, (total + push / precision).mean(axis=0))
+
+
+def _xi(made: Transported, data: Data, total: FloatArray) -> FloatArray:
+    """The xi of values that are a part of totals."""
+    rest = total - made.values
+    return returned(made.variance, data.precision, data.observation - rest, made.values)
+
+
+def _turn(
+    target: Target,
+    part: int,
+    precision: FloatArray,
+    strength: list[FloatArray],
+    shared: FloatArray,
+    values: Values,
+) -> Turn:
+    """Turn of the xi of a part by their covariance at average variances, given what the data say of what subgroups share."""
+    design = target.design
+    inside = [number for number, block in enumerate(design.blocks) if block.part == part]
+    made = [(values.made[part], precision), *((values.effects[each], strength[each]) for each in inside)]
+    spread = [np.sqrt((each.variance / (1 + each.variance * said)).mean(axis=0)) for each, said in made]
+    basis = design.spectrum.values(np.eye(design.spectrum.directions)).T
+    basis = np.concatenate([basis, *(design.blocks[each].root for each in inside)], axis=1) * np.concatenate(spread)
+    given = (basis.T * shared) @ basis
+    given[np.diag_indices_from(given)] = 1.0
+    return turn(given)
