@@ -38,24 +38,24 @@ def step(
     cos, sin, half = np.cos(turn), np.sin(turn), 0.5 * turn
     momentum = rng.standard_normal(state.point.shape)
     energy = state.value - 0.5 * (momentum**2).sum(axis=1)
-    point, value, gradient = state.point, state.value, state.gradient
+    point, value, gradient = state.point.copy(), state.value, state.gradient
+    there, scratch = np.empty_like(point), np.empty_like(point)
     with np.errstate(all="ignore"):
         momentum += half * (gradient + point)
         for left in range(steps - 1, -1, -1):
-            turned = cos * point
-            turned += sin * momentum
+            np.multiply(cos, point, out=there)
+            there += np.multiply(sin, momentum, out=scratch)
             momentum *= cos
-            momentum -= sin * point
-            point = turned
+            momentum -= np.multiply(sin, point, out=scratch)
+            point, there = there, point
             if left:
                 push = slope(point)
-                push += point
-                push *= turn
             else:
                 value, gradient = log_density(point)
-                push = gradient + point
-                push *= half
-            momentum += push
+                push = gradient
+            np.add(push, point, out=scratch)
+            scratch *= turn if left else half
+            momentum += scratch
         change = value - 0.5 * (momentum**2).sum(axis=1) - energy
         acceptance = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
     moved = rng.random(chains) < acceptance

@@ -14,12 +14,13 @@ from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.spaces import Design, Spreads
+from bayesgroups.inference.collapsed.crossed.trajectories import Run
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.report.diagnostics import Mixing
 from bayesgroups.report.posterior import CHAINS
 
-LONG_THINNING = 8
-"""Transitions of a chain for every draw that is kept, where twice as many as at first do not mix."""
+FIRST_THINNING, LONG_THINNING = 2, 8
+"""Most transitions of a chain for every draw that is kept, at first and of chains whose coordinates are fitted once more."""
 
 
 def gaussian(
@@ -66,17 +67,9 @@ def _by_chains(
     design: spectral_design.Design, likelihood: Likelihood, start: FloatArray, rng: np.random.Generator, draws: int
 ) -> CrossedDraws:
     """Draws of chains, which go on with more transitions for every draw that is kept until they mix."""
-    run = trajectories.run(design, likelihood, start, rng)
-    sampled, run = run.sample(draws, 1)
-    mixed = _mixing(sampled)
-    if not mixed.passed and sampled.divergences == 0:
-        more, run = run.sample(draws, 1)
-        sampled = sampled.followed_by(more)
-        mixed = _mixing(sampled)
+    sampled, mixed, run = _until_mixed(trajectories.run(design, likelihood, start, rng), draws, FIRST_THINNING)
     if not mixed.passed or sampled.divergences:
-        run = run.again()
-        sampled, run = run.sample(draws, LONG_THINNING)
-        mixed = _mixing(sampled)
+        sampled, mixed, _ = _until_mixed(run.again(), draws, LONG_THINNING)
     eta, learned, overall, beta = (
         values.reshape(len(values) * values.shape[1], math.prod(values.shape[2:]))[:draws]
         for values in (in_groups(part, draws) for part in (sampled.eta, sampled.learned, sampled.overall, sampled.beta))
@@ -94,6 +87,17 @@ def _by_chains(
         divergences=sampled.divergences,
         share=learned[:, design.shares_of(0).start :],
     )
+
+
+def _until_mixed(run: Run, draws: int, most: int) -> tuple[trajectories.Draws, Mixing, Run]:
+    """Draws of chains that go on for as long as they did, until they mix or take ``most`` transitions for a draw."""
+    sampled, run = run.sample(draws, 1)
+    mixed, thinning = _mixing(sampled), 1
+    while not mixed.passed and not sampled.divergences and thinning < most:
+        more, run = run.sample(draws, thinning)
+        sampled, thinning = sampled.followed_by(more), 2 * thinning
+        mixed = _mixing(sampled)
+    return sampled, mixed, run
 
 
 def in_groups(values: FloatArray, draws: int) -> FloatArray:

@@ -19,11 +19,11 @@ MAX_TURNED = 2000
 """Coordinates of a part up to which they are turned."""
 
 
-def fitted(target: Target, points: FloatArray) -> tuple[Target, FloatArray]:
+def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[Target, FloatArray]:
     """Target whose coordinates are fitted to points, and the same points in these.
 
-    What was observed is where the data would have values, by one step of Newton's method. Where xi are turned, they are about
-    independent also where the weights of subgroups differ much. Of one point learned values are not fitted, and nothing is turned.
+    What was observed is where the data would have values, by one step of Newton's method. Xi that are ``turned`` are about
+    independent also where the weights of subgroups differ much. To one point learned values are not fitted.
     """
     design, values = target.design, target.values(points)
     push, parts = target.push(values), range(target.design.parts)
@@ -36,17 +36,17 @@ def fitted(target: Target, points: FloatArray) -> tuple[Target, FloatArray]:
     directions = list(map(_data, precision, values.along, push.directions))
     own = list(map(_data, weight, [values.eta[:, part] for part in parts], push.predictors))
     blocks = list(map(_data, strength, [made.values for made in values.effects], push.effects))
-    xi = [[_xi(values.made[part], directions[part], values.along[part])] for part in parts]
+    of_parts = [[_xi(values.made[part], directions[part], values.along[part])] for part in parts]
     for block, made, data in zip(design.blocks, values.effects, blocks, strict=True):
-        xi[block.part].append(_xi(made, data, made.values))
-    pieces = [np.concatenate(each, axis=1) for each in xi]
+        of_parts[block.part].append(_xi(made, data, made.values))
+    pieces = [np.concatenate(each, axis=1) for each in of_parts]
     learned, first = target.learned, points[:, : target.learned.dimension]
     turns: tuple[Turn, ...] = ()
     if len(points) > 1:
         learned, first = learned.fitted(first)
-        if max(each.shape[1] for each in pieces) <= MAX_TURNED:
-            turns = tuple(_turn(target, part, precision[part], strength, shared[part], values) for part in parts)
-            pieces = [turned.back(each) for turned, each in zip(turns, pieces, strict=True)]
+    if turned and max(each.shape[1] for each in pieces) <= MAX_TURNED:
+        turns = tuple(_turn(target, part, precision[part], strength, shared[part], values) for part in parts)
+        pieces = [each.back(xi) for each, xi in zip(turns, pieces, strict=True)]
     of_own = [_xi(values.own[part], own[part], values.eta[:, part]) for part in parts]
     moved = Target(design, target.likelihood, tuple(directions), tuple(own), tuple(blocks), learned, turns)
     return moved, np.concatenate([first, *pieces, *of_own], axis=1)

@@ -22,19 +22,21 @@ from bayesgroups.report.posterior import CHAINS
 
 CHAINS_OF_A_GROUP = 16
 MODE_ITERATIONS = 15
-WARM_UP = (5, 8, 10, 15)
-"""Transitions after each of which the coordinates are fitted anew."""
-LAST_WARM_UP = 20
+WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
+"""Transitions after each of which the coordinates are fitted anew, and chains of a group that take them."""
+LAST_WARM_UP = 15
 """Transitions after these, before the first draw."""
 LENGTHS = (1.0, 2.2)
-"""Shortest and longest trajectory, in standard deviations."""
+"""Shortest and longest trajectory, in standard deviations: about a quarter turn of a normal law."""
+LONG_LENGTHS = (1.0, 4.4)
+"""The same of chains that did not mix: tails of what is no normal law are far away."""
 FIRST_LENGTHS = (0.5, 1.5)
 """The same as long as the coordinates are not yet fitted."""
 FIRST_STEP = 0.3
 TARGET_ACCEPTANCE = 0.85
 GAIN = 2.0
 """Change of the logarithm of the step size by that of the mean acceptance, at first."""
-SMALLER = 0.7
+SMALLER = 0.5
 """Factor on the step size of chains that did not mix or diverged."""
 ROUNDING = 1e-12
 """Share of the variance of a level that is left at least, where its sum over all subgroups is nothing but the level."""
@@ -67,6 +69,7 @@ class Run:
     state: State
     step: float
     rng: np.random.Generator
+    lengths: tuple[float, float] = LENGTHS
 
     def sample(self, draws: int, thin: int) -> tuple[Draws, Run]:
         """So many further draws at least, ``thin`` transitions for every one that is kept, and the run where they end."""
@@ -74,7 +77,9 @@ class Run:
         kept: list[tuple[FloatArray, ...]] = []
         for _ in range(-(-draws // (CHAINS * CHAINS_OF_A_GROUP))):
             for _ in range(thin):
-                state, acceptance = rotations.step(self.target, self.target.slope, state, self.step, self.rng, LENGTHS)
+                state, acceptance = rotations.step(
+                    self.target, self.target.slope, state, self.step, self.rng, self.lengths
+                )
                 divergences += int((acceptance == 0).sum())  # energies that differ by more than 700
             point = self.target.values(state.point)
             kept.append(
@@ -89,10 +94,10 @@ class Run:
         return Draws(eta, learned, overall, beta, divergences), replace(self, state=state)
 
     def again(self) -> Run:
-        """Chains whose coordinates are fitted to where they are now, with smaller steps."""
+        """Chains whose coordinates are fitted to where they are now, with smaller steps and longer trajectories."""
         target, points = fitted(self.target, self.state.point)
         state, step = _warm(target, points, self.step, LAST_WARM_UP, self.rng)
-        return replace(self, target=target, state=state, step=SMALLER * step)
+        return replace(self, target=target, state=state, step=SMALLER * step, lengths=LONG_LENGTHS)
 
 
 def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.Generator) -> Run:
@@ -102,11 +107,11 @@ def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.
     learned = target.learned.dimension
     start = np.tile(nearest, (CHAINS, 1))
     start[:, :learned] = np.abs(rng.standard_normal((CHAINS, learned)))
-    points = np.repeat(start, CHAINS_OF_A_GROUP, axis=0)
-    step = FIRST_STEP
-    for transitions in WARM_UP:
+    points, step = start, FIRST_STEP
+    for transitions, number in WARM_UP:
+        points = np.repeat(points, number * CHAINS // len(points), axis=0)
         state, step = _warm(target, points, step, transitions, rng, FIRST_LENGTHS)
-        target, points = fitted(target, state.point)
+        target, points = fitted(target, state.point, turned=number == CHAINS_OF_A_GROUP)
     return Run(target, *_warm(target, points, step, LAST_WARM_UP, rng), rng)
 
 
@@ -140,7 +145,7 @@ def _nearest(target: Target) -> tuple[Target, FloatArray]:
 
     options = {"maxiter": MODE_ITERATIONS}
     xi = minimize(descent, np.zeros(target.dimension - learned), jac=True, method="L-BFGS-B", options=options).x
-    target, points = fitted(target, np.concatenate([fixed, xi])[None])
+    target, points = fitted(target, np.concatenate([fixed, xi])[None], turned=False)
     return target, points[0]
 
 
