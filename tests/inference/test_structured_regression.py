@@ -10,9 +10,11 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
 from bayesgroups.estimators import sampled_fits
+from bayesgroups.inference import short_chains
 from bayesgroups.inference.collapsed import structured_regression
-from bayesgroups.report.diagnostics import R_HAT, Check, at_most
+from bayesgroups.report.diagnostics import Mixing
 from bayesgroups.report.posterior import Posterior
 
 PEOPLE = pd.DataFrame([(race, age) for race in ("a", "b", "c") for age in ("young", "old")], columns=["race", "age"])
@@ -39,8 +41,8 @@ def fit(tally: xr.Dataset, **settings: object) -> Posterior:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No second attempt in earnest."""
-    monkeypatch.setattr(structured_regression, "LONGER", (50, 1))
+    """Chains that do not go on."""
+    monkeypatch.setattr(structured_regression, "LONGER", ())
 
 
 def test_layout() -> None:
@@ -111,18 +113,24 @@ def test_units_do_not_matter(short: None) -> None:
         np.testing.assert_allclose(large[name].values / 1024, small[name].values, rtol=1e-12)
 
 
-def test_chains_that_fail_are_run_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = []
+def test_chains_that_have_not_mixed_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
 
-    def fails_once(draws: xr.Dataset, metric: str) -> list[Check]:
-        tried.append(draws)
-        return [at_most("R-hat", metric, 1.2 if len(tried) == 1 else 1.0, R_HAT, "the largest R-hat")]
+    def mixes_at_last(draws: FloatArray, groups: int) -> Mixing:
+        seen.append((draws.shape, groups))
+        return Mixing(1.2 if len(seen) < 3 else 1.0, 500.0, 500.0)
 
-    monkeypatch.setattr(structured_regression, "chain_checks", fails_once)
+    monkeypatch.setattr(short_chains, "mixing", mixes_at_last)
     found = fit(counts([3, 4], [10, 10]), draws=20)
-    assert len(tried) == 2
-    assert found.draws is tried[1]
-    assert found.checks[0].passed
+    assert seen == [((11, 16, 5), 4)] * 3
+    assert found.draws.sizes["draw"] == 20
+    assert all(check.passed for check in found.checks)
+
+
+def test_values_at_the_edge_of_the_range_do_not_look_like_chains_that_have_not_mixed() -> None:
+    found = fit(counts([1000, 3, 900, 999, 1000, 0], [1000] * 6))
+    assert (found.draws["mu"].values == 1.0).any()
+    assert all(check.passed for check in found.checks)
 
 
 def test_metrics_stand_side_by_side_in_a_report() -> None:

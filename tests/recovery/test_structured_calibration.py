@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.inference.gibbs import Prior
+from bayesgroups.inference.scale_mixtures import Prior
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_made_again,

@@ -1,4 +1,4 @@
-"""Posterior of sparse regression on features: coefficients integrated out, then Markov chains of their scales."""
+"""Posterior of sparse regression on features: Markov chains of scales and coefficients, which go on until they have mixed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from bayesgroups.inference import gibbs
-from bayesgroups.inference.gibbs import CoefficientPrior
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference import short_chains
+from bayesgroups.inference.gibbs import CHAINS_OF_A_GROUP, Chains, CoefficientDraws
+from bayesgroups.inference.scale_mixtures import CoefficientPrior
 from bayesgroups.inference.value_nodes import unclipped
 from bayesgroups.models.shared.cells import normal_cells
 from bayesgroups.models.shared.scales import natural_scale
 from bayesgroups.models.shared.sparsity import global_scale
-from bayesgroups.report.diagnostics import chain_checks, usable
+from bayesgroups.report.diagnostics import Mixing
 from bayesgroups.report.posterior import CHAINS, Posterior, generator, lay_out
 
-FIRST = (300, 1)
-"""Transitions of the warm-up and per draw."""
-LONGER = (1000, 5)
-"""The same, if the checks do not pass."""
+LONGER = (1, 2, 4)
+"""Transitions per draw of stretches that follow where chains have not mixed; each is as long as all before it together."""
 
 
 def sample(
@@ -42,8 +42,9 @@ def sample(
     See `bayesgroups.inference.gibbs`.
 
     Drawn are ``mu(chain, draw, metric, subgroup)``, ``overall`` and ``tau(chain, draw, metric)`` and, if there are
-    columns, ``beta(chain, draw, metric, coefficient)``. If the checks do not pass the chains are run once more, five
-    times as long.
+    columns, ``beta(chain, draw, metric, coefficient)``. Whether chains have mixed is looked at before values are brought
+    into the range. Chains that have not go on, up to eight times as
+    long; every draw that is kept then stands for more of them.
     """
     metric = str(tally["metric"].values[0])
     natural = natural_scale(tally).isel(metric=0)
@@ -59,24 +60,33 @@ def sample(
         coefficient_prior = CoefficientPrior(float(natural["tau_scale"]) / scale / np.sqrt(2), "laplace")
     low, high = float(tally["range_lower"].values[0]), float(tally["range_upper"].values[0])
     rng = generator(seed, metric, "structured_regression")
+    chains = Chains(x, z, std_error**2, coefficient_prior, rng, groups=CHAINS)
+    each = -(-draws // CHAINS_OF_A_GROUP)
 
-    def attempt(tune: int, thin: int) -> Posterior:
-        drawn = gibbs.sample(
-            x, z, std_error**2, coefficient_prior, rng, chains=CHAINS, draws=draws, tune=tune, thin=thin
-        )
-        intercept, beta = centre + scale * drawn.intercept, scale * drawn.beta
-        theta = intercept[..., None] + beta @ x.T
-        mu = np.clip(theta, low, high)
-        overall = np.clip(intercept, low, high)
-        laid_out = lay_out(
-            tally, mu.reshape(-1, len(z)), {"overall": overall.ravel(), "tau": scale * drawn.tau.ravel()}
-        )
-        if x.shape[1]:
-            columns = np.array([str(name) for name in features["coefficient"].values])
-            laid_out = laid_out.assign_coords(coefficient=columns)
-            laid_out["beta"] = (("chain", "draw", "metric", "coefficient"), beta[:, :, None])
-        latent = unclipped(tally, theta.reshape(-1, len(z)))
-        return Posterior(laid_out, tuple(chain_checks(laid_out, metric)), "gibbs", latent=latent)
+    def followed(drawn: CoefficientDraws) -> tuple[FloatArray, Mixing]:
+        """Values of subgroups (chain, draw, subgroup) before they are brought into the range, and whether chains have mixed."""
+        theta = drawn.intercept[..., None] + drawn.beta @ x.T
+        every = [theta, drawn.intercept[..., None], drawn.tau[..., None], drawn.beta]
+        return theta, short_chains.mixing(np.moveaxis(np.concatenate(every, axis=2), -1, 0), CHAINS)
 
-    first = attempt(*FIRST)
-    return first if usable(first.checks) else attempt(*LONGER)
+    drawn = chains.sample(each)
+    theta, mixed = followed(drawn)
+    for thin in LONGER:
+        if mixed.passed:
+            break
+        drawn = drawn.followed_by(chains.sample(each, thin))
+        theta, mixed = followed(drawn)
+
+    def laid(values: FloatArray) -> FloatArray:
+        """Values in units of the metric (draw, ...), the chains of a group one after another as if they were one."""
+        grouped = values.reshape(CHAINS, -1, *values.shape[2:])[:, :draws]
+        return scale * grouped.reshape(-1, *values.shape[2:])
+
+    latent, overall = centre + laid(theta), np.clip(centre + laid(drawn.intercept), low, high)
+    laid_out = lay_out(tally, np.clip(latent, low, high), {"overall": overall, "tau": laid(drawn.tau)})
+    if x.shape[1]:
+        columns = np.array([str(name) for name in features["coefficient"].values])
+        laid_out = laid_out.assign_coords(coefficient=columns)
+        beta = laid(drawn.beta).reshape(CHAINS, draws, 1, len(columns))
+        laid_out["beta"] = (("chain", "draw", "metric", "coefficient"), beta)
+    return Posterior(laid_out, tuple(mixed.checks(metric)), "gibbs", latent=unclipped(tally, latent))

@@ -16,7 +16,8 @@ from typing import get_args
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.gibbs import CoefficientPrior, Prior, coefficient_scales, sample
+from bayesgroups.inference.gibbs import Chains
+from bayesgroups.inference.scale_mixtures import CoefficientPrior, Prior
 from bayesgroups.models.shared.sparsity import global_scale
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
@@ -27,7 +28,7 @@ COUNTS = (0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15)
 ROW_VARIANCE = 0.64
 EXPECTED_EFFECTS = 2.0
 LAPLACE_SCALE = 0.5 / np.sqrt(2)
-CHAINS = 4
+CHAINS, THIN = 16, 2
 REPLICATIONS = 300
 SEED = 20_241_107
 
@@ -78,11 +79,11 @@ def replication(kind: Prior, rng: np.random.Generator) -> tuple[Draws, Draws]:
         prior = CoefficientPrior(LAPLACE_SCALE, kind)
         tau = np.abs(rng.standard_normal())
         local = np.sqrt(rng.exponential(2.0, x.shape[1]))
-    scales, _ = coefficient_scales(prior, np.log(np.concatenate([[tau], local]))[None])
+    scales = np.sqrt(prior.variance(np.log(prior.tau_scale * tau * local)))[None]
     intercept, beta = rng.standard_normal(1), scales * rng.standard_normal(scales.shape)
     mu = intercept[:, None] + beta @ x.T
     z = mu[0] + np.sqrt(v) * rng.standard_normal(len(v))
-    found = sample(x, z, v, prior, rng, chains=CHAINS, draws=-(-DRAWS // CHAINS))
+    found = Chains(x, z, v, prior, rng).sample(-(-DRAWS // CHAINS), THIN)
     drawn = found.beta.reshape(-1, x.shape[1])[:DRAWS]
     drawn_intercept = found.intercept.ravel()[:DRAWS]
 

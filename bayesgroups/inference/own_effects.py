@@ -1,0 +1,129 @@
+"""Coefficients of columns that belong to one subgroup: their scales given what the subgroups share.
+
+Given the predictor m of all shared columns, r = z - m is normal with the variances of the error and of the own coefficients of a
+subgroup. The scale of one of these, the collapsed one, is integrated out by quadrature (`scale_mixtures`) where tau is drawn, and
+then drawn itself. Further ones, where a subgroup has more than one, keep their scales.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.inference.scale_mixtures import CoefficientPrior, Nodes, nodes_for
+
+AT_ONCE = 64_000
+"""Numbers handled at once, which stay in the cache."""
+
+LARGEST_ERROR = 1.0
+"""Standard error that is taken for one where there is none."""
+LOWEST = -300.0
+"""Logarithm of the smallest ratio of likelihoods: numbers too small for full precision take processors much longer."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Columns of one subgroup each, no two of the same: where they are ``at`` the features, their ``row`` and their ``entry``."""
+
+    at: IntArray
+    row: IntArray
+    entry: FloatArray
+
+
+NO_LAYER = Layer(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))
+
+
+def layers(seen: FloatArray) -> list[Layer]:
+    """Columns of features (subgroup, column) that are not zero in one subgroup only, the last one of every subgroup first.
+
+    >>> [layer.at.tolist() for layer in layers(np.array([[1.0, 1, 0], [1, 0, 2], [1, 0, 0]]))]
+    [[1, 2]]
+    >>> [layer.at.tolist() for layer in layers(np.eye(2).repeat(2, axis=1))]
+    [[1, 3], [0, 2]]
+    """
+    at = np.flatnonzero((seen != 0).sum(axis=0) == 1)
+    row = np.nonzero(seen[:, at].T)[1]
+    found: list[Layer] = []
+    while len(at):
+        last = len(at) - 1 - np.unique(row[::-1], return_index=True)[1]
+        found.append(Layer(at[last], row[last], seen[row[last], at[last]]))
+        left = np.setdiff1d(np.arange(len(at)), last)
+        at, row = at[left], row[left]
+    return found
+
+
+class Collapsed:
+    """One own coefficient of every subgroup, whose scale is integrated out; its ``entry`` (subgroup,) may be 0.
+
+    Arrays of likelihoods have dims (chain, node, subgroup).
+    """
+
+    def __init__(self, entry: FloatArray, v: FloatArray, prior: CoefficientPrior) -> None:
+        self.entry, self.v = entry, v
+        with_entry = entry != 0
+        errors = np.sqrt(v[with_entry]) / np.abs(entry[with_entry])
+        self.nodes: Nodes = nodes_for(prior, float(errors.min(initial=LARGEST_ERROR)))
+        self.variances = entry**2 * prior.variance(self.nodes.log_free)[:, None]
+        self._known = self._terms(v)
+        self._room = np.empty((0, *self.variances.shape))
+
+    def _terms(self, error: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Half the precision of the last node and the gain of it on others, and the same of logarithms of variances."""
+        variance = error[..., None, :] + self.variances
+        half_precision, half_log = 0.5 / variance, 0.5 * np.log(variance)
+        last = half_precision[..., -1:, :], half_log[..., -1:, :]
+        return last[0][..., 0, :], last[0] - half_precision, last[1][..., 0, :], last[1] - half_log
+
+    def likelihood(self, residual: FloatArray, further: FloatArray | None) -> FloatArray:
+        """Likelihoods (chain, node, subgroup) over that of the last node.
+
+        ``residual`` (chain, subgroup) of data about the shared predictor; ``further`` variance of own columns of other layers.
+        The array is used again by the next call.
+        """
+        _, gain, _, log_gain = self._known if further is None else self._terms(self.v + further)
+        shape = (len(residual), *self.variances.shape)
+        if self._room.shape != shape:
+            self._room = np.empty(shape)
+        np.multiply(residual[:, None] ** 2, gain, out=self._room)
+        self._room += log_gain
+        np.maximum(self._room, LOWEST, out=self._room)
+        return np.exp(self._room, out=self._room)
+
+    def log_density(self, residual: FloatArray, further: FloatArray | None, weight: FloatArray) -> FloatArray:
+        """Log density (chain, subgroup) of data about the shared predictor, given weights (chain, node)."""
+        return self._density(residual, further, weight, slope=None)
+
+    def with_slope(
+        self, residual: FloatArray, further: FloatArray | None, weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The log density and its derivative with respect to the residual."""
+        slope = np.empty(residual.shape)
+        return self._density(residual, further, weight, slope), slope
+
+    def _density(
+        self, residual: FloatArray, further: FloatArray | None, weight: FloatArray, slope: FloatArray | None
+    ) -> FloatArray:
+        density = np.empty(residual.shape)
+        precision, gain, log_variance, _ = self._known if further is None else self._terms(self.v + further)
+        each = max(1, AT_ONCE // max(1, self.variances.size))
+        for first in range(0, len(density), each):
+            part = slice(first, first + each)
+            likelihood = self.likelihood(residual[part], None if further is None else further[part])
+            density[part] = (weight[part, None] @ likelihood)[:, 0]
+            if slope is not None:
+                likelihood *= gain if further is None else gain[part]
+                slope[part] = (weight[part, None] @ likelihood)[:, 0]
+        if slope is not None:
+            slope[:] = 2 * residual * (slope / density - precision)
+        return np.asarray(np.log(density) - residual**2 * precision - log_variance)
+
+    def draw(self, likelihood: FloatArray, weight: FloatArray, rng: np.random.Generator) -> IntArray:
+        """Nodes (chain, subgroup) given weights (chain, node)."""
+        level = rng.random(likelihood[:, 0].shape) * (weight[:, None] @ likelihood)[:, 0]
+        node, mass = np.zeros(level.shape, dtype=np.int64), np.zeros(level.shape)
+        for at in range(len(self.variances) - 1):
+            mass += weight[:, at, None] * likelihood[:, at]
+            node += mass < level
+        return node

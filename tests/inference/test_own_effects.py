@@ -1,0 +1,90 @@
+"""Own coefficients: their scales integrated out against fine grids, their nodes against the conditional law."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.own_effects import LARGEST_ERROR, Collapsed, layers
+from bayesgroups.inference.scale_mixtures import CoefficientPrior
+
+PRIORS = {
+    "horseshoe": CoefficientPrior(0.05),
+    "half-cauchy": CoefficientPrior(0.3, slab=0.5, local_df=1.0),
+    "laplace": CoefficientPrior(0.35, "laplace"),
+}
+V = np.array([0.001, 0.02, 0.3, 0.1])
+ENTRY = np.array([1.0, 1.0, -3.0, 0.0])
+RESIDUAL = np.array([[0.02, -0.3, 0.5, 0.2], [-0.3, 0.8, 2.0, -0.4]])
+FURTHER = np.array([[0.0, 0.1, 0.0, 0.2], [0.3, 0.0, 0.0, 0.0]])
+LOG_TAU = np.log([0.004, 0.2])
+
+
+def dense(prior: CoefficientPrior, residual: Any, variance: Any, entry: Any, log_tau: Any) -> float:
+    """Log density of one residual, with its scale integrated out on a fine and long grid."""
+    grid = np.linspace(-30.0, 30.0, 120_001)
+    mass = np.exp(prior.log_local(grid))
+    spread = np.sqrt(variance + entry**2 * prior.variance(grid + log_tau))
+    return float(np.log((mass * stats.norm.pdf(residual, 0.0, spread)).sum() / mass.sum()))
+
+
+@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("further", [None, FURTHER])
+def test_density_is_that_of_a_fine_grid(name: str, further: FloatArray | None) -> None:
+    prior = PRIORS[name]
+    own = Collapsed(ENTRY, V, prior)
+    found = own.log_density(RESIDUAL, further, own.nodes.weights(LOG_TAU)) - 0.5 * np.log(2 * np.pi)
+    more = np.zeros_like(RESIDUAL) if further is None else further
+    for chain, row in np.ndindex(*RESIDUAL.shape):
+        variance = V[row] + more[chain, row]
+        expected = dense(prior, RESIDUAL[chain, row], variance, ENTRY[row], LOG_TAU[chain])
+        assert found[chain, row] == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("further", [None, FURTHER])
+def test_slope_is_that_of_the_density(name: str, further: FloatArray | None) -> None:
+    own, small = Collapsed(ENTRY, V, PRIORS[name]), 1e-6
+    weight = own.nodes.weights(LOG_TAU)
+    value, slope = own.with_slope(RESIDUAL, further, weight)
+    up, down = (own.log_density(RESIDUAL + sign * small, further, weight) for sign in (1, -1))
+    assert slope == pytest.approx((up - down) / (2 * small), rel=1e-5, abs=1e-6)
+    np.testing.assert_array_equal(value, own.log_density(RESIDUAL, further, weight))
+
+
+def test_nodes_are_drawn_from_their_conditional_law() -> None:
+    own, size = Collapsed(ENTRY, V, PRIORS["horseshoe"]), 20_000
+    weight = own.nodes.weights(np.full(size, LOG_TAU[1]))
+    likelihood = own.likelihood(np.repeat(RESIDUAL[1:], size, axis=0), None).copy()
+    node = own.draw(likelihood, weight, np.random.default_rng(1))
+    share = weight[0, :, None] * likelihood[0]
+    share /= share.sum(axis=0)
+    for row in range(len(V)):
+        found = np.bincount(node[:, row], minlength=len(share)) / size
+        assert np.abs(found - share[:, row]).max() < 4.5 * np.sqrt(0.25 / size)
+
+
+def test_far_data_do_not_underflow() -> None:
+    own = Collapsed(np.ones(2), np.full(2, 1e-8), CoefficientPrior(1e-4, slab=0.01))
+    density, slope = own.with_slope(np.array([[0.0, 5.0]]), None, own.nodes.weights(np.log([1e-4])))
+    assert np.isfinite(density).all()
+    assert slope[0, 1] == pytest.approx(-5.0 / 1e-4, rel=0.01)  # that of the slab
+
+
+def test_nodes_without_own_columns() -> None:
+    own = Collapsed(np.zeros(2), np.array([0.1, 0.2]), PRIORS["horseshoe"])
+    assert own.nodes.log_free[0] == pytest.approx(np.log(0.01 * LARGEST_ERROR))
+    found = own.log_density(np.ones((1, 2)), None, own.nodes.weights(np.zeros(1)))
+    np.testing.assert_allclose(found[0], stats.norm.logpdf(1.0, 0.0, np.sqrt([0.1, 0.2])) + 0.5 * np.log(2 * np.pi))
+
+
+def test_layers_take_columns_apart() -> None:
+    seen = np.array([[1.0, 0, 0, 1, 0], [0, 2, 0, 0, 1], [0, 0, 0, 0, 0]])
+    first, second = layers(seen)
+    assert (first.at.tolist(), first.row.tolist(), first.entry.tolist()) == ([3, 4], [0, 1], [1.0, 1.0])
+    assert (second.at.tolist(), second.row.tolist(), second.entry.tolist()) == ([0, 1], [0, 1], [1.0, 2.0])
+    assert layers(np.zeros((3, 0))) == []
