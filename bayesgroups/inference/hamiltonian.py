@@ -55,13 +55,15 @@ def step(
     state: State,
     tuning: Tuning,
     rng: np.random.Generator,
+    lengths: tuple[float, float] = (0.0, 2 * MEAN_LENGTH),
 ) -> tuple[State, FloatArray]:
     """One Hamiltonian transition of every chain, and the probabilities of acceptance (chain,).
 
-    A density that is not finite is never accepted. Neal (2011), "MCMC using Hamiltonian dynamics", arXiv:1206.1901.
+    ``lengths`` are the shortest and the longest of a trajectory, in standard deviations. A density that is not finite is never
+    accepted. Neal (2011), "MCMC using Hamiltonian dynamics", arXiv:1206.1901.
     """
     chains = len(state.value)
-    length = 2 * MEAN_LENGTH * rng.random()
+    length = lengths[0] + (lengths[1] - lengths[0]) * rng.random()
     steps = int(np.clip(np.ceil(length / np.median(tuning.step)), 1, MAX_STEPS))
     size = (tuning.step * rng.uniform(0.8, 1.2, chains))[:, None] * tuning.spread
     momentum = rng.standard_normal(state.point.shape)
