@@ -13,7 +13,7 @@ from bayesgroups.frequentist.intervals.linear_contrasts import Sums
 from bayesgroups.questions.contrasts.common import Across, CommonEffect, common_effect
 from bayesgroups.questions.contrasts.comparisons import Comparison
 
-NO_ROWS = "no rows on the side of {}"
+NO_ROWS = "no rows that count on the side of {}"
 NO_ESTIMATE = "no estimate of {}: {}"
 NO_OVERLAP = "no stratum has rows of both {} and {}"
 NO_MEAN = "the value of {} is no mean of subgroups for this metric"

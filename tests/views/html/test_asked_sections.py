@@ -61,7 +61,7 @@ def test_contrasts_are_those_of_the_question(report: xr.DataTree) -> None:
     assert (
         "difference to everyone in the superpopulation rate; 95% credible (equal-tailed) and confidence (MOVER)" in page
     )
-    assert "not estimable: no rows on the side of C | m" in page
+    assert "not estimable: no rows that count on the side of C | m" in page
     assert "Worse than everyone with a probability of 95% or more, each by itself: A | m" in page
 
 
