@@ -4,10 +4,11 @@ The model is that of `bayesgroups.models.model_based_metrics`. Blocks, each exac
 
 1. scales of the effects, with all effects integrated out (`score_effects`), given the variances;
 2. effects and means, exactly;
-3. hyper-parameters of the variances, with the variances integrated out (`score_variances`), given the means;
+3. hyper-parameters of the variances, with the variances integrated out (`score_variances`), given the means: the spread
+   among points of a lattice, then all of them;
 4. variances, exactly, and sigma given them, which moves far where the spread is large and the block before it does not;
 5. with a warp of the scores (`bayesgroups.scores.warps`), its two parameters, with the effects integrated out,
-   by independent proposals about the best one; variances move along with the spread of the warped scores.
+   by steps and by independent proposals about the best one; variances move along with the spread of the warped scores.
 
 Slopes of covariates of the rows are coefficients among others: means of covariates are columns of the means of cells, and what
 rows within cells say of slopes is added to blocks 1 and 2. Variances are then those about the regression.
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference import hamiltonian, score_effects, score_variances
+from bayesgroups.inference import hamiltonian, lattices, score_effects, score_variances
 from bayesgroups.inference.hamiltonian import State, Tuning
 from bayesgroups.inference.score_effects import Aside, Design
 from bayesgroups.inference.score_slopes import Slopes
@@ -33,9 +34,13 @@ from bayesgroups.scores.warps import warp
 
 INNER = 2
 """Draws of means and variances per draw of the scales of effects, which cost most."""
+POINTS, SPACING = 8, (0.03, 0.8)
+"""Points of a lattice of logarithms of the spread, and the range of their distance, which is drawn anew every time."""
 DEGREES = 6.0
 INFLATION = 1.3
 """Degrees of freedom of the t distribution that proposes warps, and the ratio of its covariance to that of the fit."""
+NEAR = 0.5
+"""Share of proposals of warps that are steps from the last one."""
 MIN_VARIANCE_RATIO = 1e-6
 """Smallest ratio of the pooled variance of warped scores to the one before in an admissible proposal."""
 MAX_LOG_SCALE = 8.0
@@ -169,6 +174,7 @@ class _Kernel:
                 left = np.maximum(left - self.slopes.explained(theta), 0.0)
             total = left + self.count * (self.observed - mean) ** 2
             density = self._hyper_density(total)
+            self._jump_spread(density)
             moved, _ = hamiltonian.step(density, hamiltonian.start(density, self.hyper), self.own_tuning, self.rng)
             self.hyper = moved.point
             self.variance = score_variances.draw(self.hyper, self.count, total, self.rng)
@@ -176,6 +182,19 @@ class _Kernel:
             self.seen.append((mean, np.sqrt(self.variance), theta, np.exp(log_scale), self.hyper, self.shape))
         self.state = hamiltonian.start(self.effect_density, log_scale)
         return self.state
+
+    def _jump_spread(self, density: Callable[[FloatArray], tuple[FloatArray, FloatArray]]) -> None:
+        """Draw the spread among points of a lattice: chains that begin far from its law would take too long steps."""
+
+        def log_density(log_spread: FloatArray) -> FloatArray:
+            points = log_spread.shape[1]
+            hyper = np.repeat(self.hyper, points, axis=0)
+            hyper[:, 2] = log_spread.ravel()
+            return density(hyper)[0].reshape(log_spread.shape)
+
+        spacing = np.exp(self.rng.uniform(*np.log(SPACING)))
+        self.hyper = self.hyper.copy()
+        self.hyper[:, 2] = lattices.moved(self.hyper[:, 2], log_density, POINTS, spacing, self.rng)
 
     def effect_density(self, log_scale: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log density of the log scales given the variances."""
@@ -203,7 +222,8 @@ class _Kernel:
         start = self.warped.start
         step = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
         heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(step)))[:, None]
-        proposal = np.array([start.epsilon, start.log_delta]) + step * heavy
+        near = bool(self.rng.random() < NEAR)  # leads back from where proposals about the fit are too rare
+        proposal = (self.shape if near else np.array([start.epsilon, start.log_delta])) + step * heavy
         with np.errstate(all="ignore"):
             observed, scatter, slope = self._moments(proposal)
             ratio = scatter.sum(axis=(1, 2)) / self.scatter.sum(axis=(1, 2))
@@ -215,9 +235,9 @@ class _Kernel:
         variance = ratio[:, None, None] * self.variance
         hyper = self.hyper + 0.5 * np.log(ratio)[:, None] * np.array([1.0, 1.0, 0.0])
         effects = state.value - self._scale_prior(state.point)
-        now = effects + self._with_warp(self.shape, self.scatter, self.slope, self.variance, self.hyper)
+        now = effects + self._with_warp(self.shape, self.scatter, self.slope, self.variance, self.hyper, near)
         effects = score_effects.solve(self.design, state.point, observed, self.count / variance).value
-        new = effects + self._with_warp(proposal, scatter, slope, variance, hyper)
+        new = effects + self._with_warp(proposal, scatter, slope, variance, hyper, near)
         chance = np.where(finite, new - now, -np.inf)
         moved = np.log(self.rng.random(len(ratio))) < chance
         cell = moved[:, None, None]
@@ -229,9 +249,15 @@ class _Kernel:
         self.variance, self.slope = np.where(cell, variance, self.variance), np.where(moved, slope, self.slope)
 
     def _with_warp(
-        self, shape: FloatArray, scatter: FloatArray, slope: FloatArray, variance: FloatArray, hyper: FloatArray
+        self,
+        shape: FloatArray,
+        scatter: FloatArray,
+        slope: FloatArray,
+        variance: FloatArray,
+        hyper: FloatArray,
+        near: bool,
     ) -> FloatArray:
-        """Log density of warp, variances and sigma over that of the proposal, the observed means left out.
+        """Log density of warp, variances and sigma over that of the proposal about the fit, the observed means left out.
 
         The prior of the variances is one of their ratios to sigma, so it cancels when both move together.
         """
@@ -244,7 +270,7 @@ class _Kernel:
         off = shape - np.array([start.epsilon, start.log_delta])
         squares = ((off @ start.hessian) * off).sum(axis=1) / INFLATION
         proposed = -0.5 * (DEGREES + 2) * np.log1p(squares / DEGREES)
-        return np.asarray(spread + slope - prior - proposed, dtype=np.float64)
+        return np.asarray(spread + slope - prior - (0.0 if near else proposed), dtype=np.float64)
 
     def _precision(self) -> FloatArray:
         return np.asarray(self.count / self.variance, dtype=np.float64)
@@ -253,7 +279,9 @@ class _Kernel:
         prior = self.prior
 
         def density(hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
-            value, gradient = score_variances.log_likelihood(hyper, self.count, total)
+            # Of several points of a chain the data are the same.
+            data = total if len(hyper) == len(total) else np.repeat(total, len(hyper) // len(total), axis=0)
+            value, gradient = score_variances.log_likelihood(hyper, self.count, data)
             ratio = (np.exp(hyper[:, 2]) / prior.spread) ** 2
             value = value - 0.5 * (hyper[:, :2] ** 2).sum(axis=1) / prior.log_sd**2 + hyper[:, 2] - 0.5 * ratio
             gradient = gradient - np.column_stack([hyper[:, :2] / prior.log_sd**2, ratio - 1])

@@ -16,6 +16,10 @@ from bayesgroups.data.arrays import FloatArray
 
 SMALLEST_SD = 1e-3
 """Floor of a standard deviation, in units of the pooled one: cells whose scores are all equal."""
+STIRLING = 60.0
+"""Half the degrees of freedom from which on logarithms of gamma functions are replaced by their series."""
+NEAR_ZERO = 0.1
+"""Below it log(1 + x) - x has a series of its own."""
 
 
 def log_likelihood(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -27,17 +31,47 @@ def log_likelihood(hyper: FloatArray, count: FloatArray, scatter: FloatArray) ->
     >>> value.round(4).tolist(), gradient.round(4).tolist()
     ([-2.6983], [[0.0, 0.0, -1.2645]])
     """
-    variance = np.exp(2 * hyper[:, None, :2])
-    df = 0.5 * np.exp(-2 * hyper[:, 2])[:, None, None]
-    prior, after = df * variance, df * variance + scatter
-    shape = 0.5 * (df + count)
-    value = gammaln(shape) - gammaln(0.5 * df) - 0.5 * count * np.log(0.5 * prior) - shape * np.log1p(scatter / prior)
-    by_sigma = (df - 2 * shape * prior / after).sum(axis=1)
-    by_df = 0.5 * (
-        digamma(shape) - digamma(0.5 * df) - np.log1p(scatter / prior) + 1 - 2 * shape * variance / after
-    )  # fmt: skip
-    by_spread = (-2 * df * by_df).sum(axis=(1, 2))
+    # With u = scatter / (df sigma^2), which may be tiny: next to no spread must not become a difference of large numbers.
+    half = 0.25 * np.exp(-2 * hyper[:, 2])[:, None, None]
+    more = 0.5 * count
+    u = scatter / (2 * half * np.exp(2 * hyper[:, None, :2]))
+    rising, slope = _log_rising(half, more)
+    value = rising - 2 * more * hyper[:, None, :2] - (half + more) * np.log1p(u)
+    by_sigma = 2 * ((half * u - more) / (1 + u)).sum(axis=1)
+    by_half = slope - _log1p_less(u) + (more / half - u) * u / (1 + u)
+    by_spread = (-2 * half * by_half).sum(axis=(1, 2))
     return value.sum(axis=(1, 2)), np.concatenate([by_sigma, by_spread[:, None]], axis=1)
+
+
+def _log_rising(a: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log of gamma(a + c) / gamma(a) / a^c, and its derivative with respect to a; 0 for large a.
+
+    >>> value, slope = _log_rising(np.array([2.0, 1e15]), np.array([1.0, 1.0]))
+    >>> bool(np.abs(value).max() < 1e-12), bool(np.abs(slope).max() < 1e-12)
+    (True, True)
+    """
+    a, c = np.broadcast_arrays(a, c)
+    # Stirling's series, of which the terms beyond are below 1e-12.
+    large = np.maximum(a, STIRLING)
+    x, inverse, before = c / large, 1 / (large + c), 1 / large
+    less = _log1p_less(x)
+    value = large * less + (c - 0.5) * np.log1p(x) + (inverse - before) / 12 - (inverse**3 - before**3) / 360
+    slope = less + 0.5 * x * inverse - (inverse**2 - before**2) / 12 + (inverse**4 - before**4) / 120
+    if (a < STIRLING).any():
+        value = np.where(a < STIRLING, gammaln(a + c) - gammaln(a) - c * np.log(a), value)
+        slope = np.where(a < STIRLING, digamma(a + c) - digamma(a) - c / a, slope)
+    return value, slope
+
+
+def _log1p_less(x: FloatArray) -> FloatArray:
+    """log(1 + x) - x, without the loss of digits where x is small.
+
+    >>> (_log1p_less(np.array([1e-12, 1.0])) / np.array([-5e-25, np.log(2) - 1])).round(9).tolist()
+    [1.0, 1.0]
+    """
+    r = x / (2 + x)
+    near = -x * r + 2 * r**3 * (1 / 3 + r**2 * (1 / 5 + r**2 * (1 / 7 + r**2 / 9)))
+    return np.where(x < NEAR_ZERO, near, np.log1p(x) - x)
 
 
 def draw(hyper: FloatArray, count: FloatArray, scatter: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import invgamma
 
+from bayesgroups.inference import score_variances
 from bayesgroups.inference.score_variances import SMALLEST_SD, draw, log_likelihood, redraw_sigma
 
 HYPER = np.array([[-0.4, -0.1, -0.9], [0.2, -0.3, -1.4]])
@@ -33,6 +34,31 @@ def test_gradient_is_the_derivative() -> None:
     for j, step in enumerate(1e-6 * np.eye(3)):
         up, down = (log_likelihood(HYPER + sign * step, COUNT, SCATTER)[0] for sign in (1, -1))
         np.testing.assert_allclose(gradient[:, j], (up - down) / 2e-6, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("log_spread", [-2.3, -3.0, -6.0, -18.0, -30.0])
+def test_next_to_no_spread_keeps_its_digits(log_spread: float) -> None:
+    """Without spread the likelihood is that of one variance; it departs from that with the square of the spread."""
+    sigma, count, total = HYPER[:1, :2], 1e3 * COUNT, 1e3 * SCATTER[:1]
+    none = -(count * sigma[:, None] + 0.5 * total * np.exp(-2 * sigma[:, None])).sum()
+    spread = np.exp(log_spread)
+    tiny, small = (np.array([[*sigma[0], at]]) for at in (log_spread, -9.0))
+    value, gradient = log_likelihood(tiny, count, total)
+    if log_spread < -10:
+        change = log_likelihood(small, count, total)[0][0] - none
+        assert value[0] == pytest.approx(none + change * spread**2 / np.exp(-18.0), rel=1e-12, abs=1e-3)
+        assert gradient[0, 2] == pytest.approx(2 * change * spread**2 / np.exp(-18.0), rel=0.05)
+    up, down = (log_likelihood(tiny + [[0, 0, sign * 1e-5]], count, total)[0][0] for sign in (1, -1))
+    assert gradient[0, 2] == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-3)
+
+
+def test_series_and_gamma_functions_are_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    hyper = np.array([[0.1, -0.2, -0.5 * np.log(4 * 80.0)]])
+    series = log_likelihood(hyper, COUNT, SCATTER[:1])
+    monkeypatch.setattr(score_variances, "STIRLING", 200.0)
+    functions = log_likelihood(hyper, COUNT, SCATTER[:1])
+    for one, other in zip(series, functions, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10)
 
 
 def test_draws_have_the_conditional_mean_and_a_floor() -> None:
