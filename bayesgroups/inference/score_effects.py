@@ -105,12 +105,13 @@ def solve(
     theta = (scale * centre)[..., None]
     left = seen - np.stack([(on_low @ theta)[..., 0], (on_high @ theta)[..., 0]], axis=-1)
     effects = []
+    covariance = scale[:, :, None] * covariance * scale[:, None, :]
     for (first, second), variance in (((1.0, 1.0), common), (CONTRAST, differing)):
         pull = first * left[..., 0] + second * left[..., 1]
         lost = first**2 * w00 + 2 * first * second * w01 + second**2 * w11
-        reach = (first * on_low + second * on_high) * scale[:, None, :]
-        unsure = ((reach @ covariance) * reach).sum(axis=2)
-        effects.append(variance * (pull**2 - lost + unsure).sum(axis=1))
+        reach = first * on_low + second * on_high
+        unsure = (covariance * (np.swapaxes(reach, 1, 2) @ reach)).sum(axis=(1, 2))
+        effects.append(variance * ((pull**2 - lost).sum(axis=1) + unsure))
     gradient = np.column_stack([excess @ design.member, *effects])
     return Solved(value, gradient, weight, scale, centre, inverse)
 
