@@ -24,6 +24,8 @@ def moved(
 ) -> FloatArray:
     """New values (...) of coordinates that are independent of each other, given a log density of values (..., point).
 
+    Where no point has a finite density the value stays.
+
     >>> rng, value = np.random.default_rng(1), np.zeros(4000)
     >>> for _ in range(20):
     ...     value = moved(value, lambda at: -0.5 * (at - 3.0) ** 2, 12, 0.4, rng)
@@ -37,4 +39,5 @@ def moved(
         density = np.where(np.isfinite(density), density, -np.inf)
         mass = np.exp(density - density.max(axis=-1, keepdims=True)).cumsum(axis=-1)
     drawn = (mass < rng.random(value.shape)[..., None] * mass[..., -1:]).sum(axis=-1)
-    return np.asarray(np.take_along_axis(candidates, drawn[..., None], axis=-1)[..., 0])
+    found = np.take_along_axis(candidates, drawn[..., None], axis=-1)[..., 0]
+    return np.where(np.isfinite(mass[..., -1]), found, value)

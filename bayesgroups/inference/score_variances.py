@@ -16,6 +16,8 @@ from bayesgroups.data.arrays import FloatArray
 
 SMALLEST_SD = 1e-3
 """Floor of a standard deviation, in units of the pooled one: cells whose scores are all equal."""
+SMALLEST_GAMMA = 1e-12
+"""Floor of a gamma variable, which is 0 to the computer in cells without rows where the spread is beyond all measure."""
 STIRLING = 60.0
 """Half the degrees of freedom from which on logarithms of gamma functions are replaced by their series."""
 NEAR_ZERO = 0.1
@@ -78,7 +80,8 @@ def draw(hyper: FloatArray, count: FloatArray, scatter: FloatArray, rng: np.rand
     """Draw the variances (chain, subgroup, outcome) given the hyper-parameters."""
     df = 0.5 * np.exp(-2 * hyper[:, 2])[:, None, None]
     rate = 0.5 * (df * np.exp(2 * hyper[:, None, :2]) + scatter)
-    variance = rate / rng.standard_gamma(np.broadcast_to(0.5 * (df + count), rate.shape))
+    drawn = np.maximum(rng.standard_gamma(np.broadcast_to(0.5 * (df + count), rate.shape)), SMALLEST_GAMMA)
+    variance = rate / drawn
     return np.asarray(np.maximum(variance, SMALLEST_SD**2), dtype=np.float64)
 
 

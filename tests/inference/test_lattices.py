@@ -23,3 +23,9 @@ def test_points_without_density_are_never_drawn() -> None:
     for _ in range(5):
         value = moved(value, lambda at: np.where(at > 0, -at, np.nan), 8, 1.0, rng)
     assert (value > 0).all()
+
+
+def test_a_value_without_any_density_stays() -> None:
+    value = np.array([1.5, -2.0])
+    found = moved(value, lambda at: np.full(at.shape, np.nan), 8, 1.0, np.random.default_rng(1))
+    np.testing.assert_array_equal(found, value)

@@ -69,6 +69,8 @@ def test_draws_have_the_conditional_mean_and_a_floor() -> None:
     assert found[:, 1, 1].mean() == pytest.approx(rate / (shape - 1), rel=0.02)
     tiny = draw(np.full((1, 3), -20.0), np.full((1, 2), 1e6), np.zeros((1, 1, 2)), np.random.default_rng(1))
     assert (tiny == SMALLEST_SD**2).all()
+    wide = draw(np.full((1, 3), 4.0), np.zeros((50, 2)), np.zeros((1, 50, 2)), np.random.default_rng(1))
+    assert np.isfinite(wide).all()
 
 
 def test_sigma_given_variances_has_its_conditional_law() -> None:
