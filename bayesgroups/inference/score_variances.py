@@ -92,6 +92,7 @@ def redraw_sigma(hyper: FloatArray, variance: FloatArray, log_sd: float, rng: np
     """
     half = 0.25 * np.exp(-2 * hyper[:, 2:])
     drawn = rng.standard_gamma(np.broadcast_to(half * variance.shape[1], hyper[:, :2].shape))
+    drawn = np.maximum(drawn, np.finfo(np.float64).tiny)
     proposal = 0.5 * np.log(drawn / (half * (1 / variance).sum(axis=1)))
     chance = 0.5 * (hyper[:, :2] ** 2 - proposal**2) / log_sd**2
     moved = np.log(rng.random(proposal.shape)) < chance
