@@ -223,7 +223,7 @@ def test_chains_that_do_not_mix_go_on_and_then_fail(monkeypatch: pytest.MonkeyPa
     stuck = by_chains.gaussian(
         predictor, np.arange(5.0), np.ones(5), Prior("half_t", (0.2,)), np.random.default_rng(1), draws=400
     )
-    assert tried == [1, 1, 1, 1, 2, 4]
+    assert tried == [1, 1, 2, 1, 1, 2, 4]
     assert not all(check.passed for check in stuck.checks("rate"))
 
 

@@ -83,10 +83,11 @@ def target_of(case: Case, seed: int = 0) -> Target:
 
 def at_precision(target: Target, precision: float) -> Target:
     """Target whose transport takes data to say so little or so much of everything."""
-    directions, own, blocks = (
+    own, blocks = (
         tuple(Data(0 * data.precision + precision, data.observation) for data in each)
-        for each in (target.directions, target.own, target.blocks)
+        for each in (target.own, target.blocks)
     )
+    directions = tuple(each._replace(precision=0 * each.precision + precision) for each in target.directions)
     return replace(target, directions=directions, own=own, blocks=blocks)
 
 

@@ -19,7 +19,7 @@ from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.report.diagnostics import Mixing
 from bayesgroups.report.posterior import CHAINS
 
-FIRST_THINNING, LONG_THINNING = 2, 8
+FIRST_THINNING, LONG_THINNING = 4, 8
 """Most transitions of a chain for every draw that is kept, at first and of chains whose coordinates are fitted once more."""
 
 

@@ -8,6 +8,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.spectral_target import (
     MIN_PRECISION,
     Data,
+    Shared,
     Target,
     Values,
     shared_precision,
@@ -15,6 +16,8 @@ from bayesgroups.inference.collapsed.crossed.spectral_target import (
 from bayesgroups.inference.collapsed.crossed.transport import Transported, returned
 from bayesgroups.inference.collapsed.crossed.turns import Turn, turn
 
+LEAST = 0.3
+"""Least share of a precision that no residual effect makes up for, for the slope of it."""
 MAX_TURNED = 2000
 """Coordinates of a part up to which they are turned."""
 
@@ -33,12 +36,20 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
     if design.parts > 1:  # what the second says of the first
         precision[0] += (values.slope**2 / (values.made[1].variance + 1 / precision[1])).mean(axis=0)
     strength = [shared[block.part] @ block.root**2 + MIN_PRECISION for block in design.blocks]
-    directions = list(map(_data, precision, values.along, push.directions))
+    directions = [
+        Shared(*_data(each, along, by), np.zeros_like(each))
+        for each, along, by in zip(precision, values.along, push.directions, strict=True)
+    ]
+    if design.own is not None:
+        directions[0] = _bent(target, directions[0], weight[0], values.own[0].variance)
     own = list(map(_data, weight, [values.eta[:, part] for part in parts], push.predictors))
     blocks = list(map(_data, strength, [made.values for made in values.effects], push.effects))
-    of_parts = [[_xi(values.made[part], directions[part], values.along[part])] for part in parts]
+    of_parts = [
+        [_xi(values.made[part], _precision(directions[part], values.own[part]), directions[part], values.along[part])]
+        for part in parts
+    ]
     for block, made, data in zip(design.blocks, values.effects, blocks, strict=True):
-        of_parts[block.part].append(_xi(made, data, made.values))
+        of_parts[block.part].append(_xi(made, data.precision, data, made.values))
     pieces = [np.concatenate(each, axis=1) for each in of_parts]
     learned, first = target.learned, points[:, : target.learned.dimension]
     turns: tuple[Turn, ...] = ()
@@ -47,7 +58,7 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
     if turned and max(each.shape[1] for each in pieces) <= MAX_TURNED:
         turns = tuple(_turn(target, part, precision[part], strength, shared[part], values) for part in parts)
         pieces = [each.back(xi) for each, xi in zip(turns, pieces, strict=True)]
-    of_own = [_xi(values.own[part], own[part], values.eta[:, part]) for part in parts]
+    of_own = [_xi(values.own[part], own[part].precision, own[part], values.eta[:, part]) for part in parts]
     moved = Target(design, target.likelihood, tuple(directions), tuple(own), tuple(blocks), learned, turns)
     return moved, np.concatenate([first, *pieces, *of_own], axis=1)
 
@@ -57,10 +68,23 @@ def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
     return Data(precision, (total + push / precision).mean(axis=0))
 
 
-def _xi(made: Transported, data: Data, total: FloatArray) -> FloatArray:
+def _precision(shared: Shared, own: Transported) -> FloatArray:
+    """Precisions of the transport along the directions, (draw, direction) or (1, direction)."""
+    return np.asarray(shared.precision / (1 + own.variance.mean(axis=1, keepdims=True) * shared.bend))
+
+
+def _bent(target: Target, shared: Shared, weight: FloatArray, own: FloatArray) -> Shared:
+    """The same with precisions that have the slope by the variance of residual effects that they have at its mean."""
+    middle = own.mean()
+    steep = target.design.spectrum.squared((weight / (1 + middle * weight)) ** 2) / shared.precision
+    bend = steep / np.maximum(1 - middle * steep, LEAST)
+    return Shared(shared.precision * (1 + middle * bend), shared.observation, bend)
+
+
+def _xi(made: Transported, precision: FloatArray, data: Data | Shared, total: FloatArray) -> FloatArray:
     """The xi of values that are a part of totals."""
     rest = total - made.values
-    return returned(made.variance, data.precision, data.observation - rest, made.values)
+    return returned(made.variance, precision, data.observation - rest, made.values)
 
 
 def _turn(

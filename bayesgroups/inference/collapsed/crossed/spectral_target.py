@@ -25,7 +25,7 @@ from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design
-from bayesgroups.inference.collapsed.crossed.transport import Transported, passed_on, pulled, transported
+from bayesgroups.inference.collapsed.crossed.transport import Transported, by_precision, passed_on, pulled, transported
 from bayesgroups.inference.collapsed.crossed.turns import Turn
 
 MIN_PRECISION = 1e-8
@@ -37,6 +37,17 @@ class Data(NamedTuple):
 
     precision: FloatArray
     observation: FloatArray
+
+
+class Shared(NamedTuple):
+    """What the data say of values along the directions, where residual effects of variance l make up for a part of it.
+
+    The precision is ``precision`` / (1 + l ``bend``), with ``bend`` 0 where l is known.
+    """
+
+    precision: FloatArray
+    observation: FloatArray
+    bend: FloatArray
 
 
 class Values(NamedTuple):
@@ -81,7 +92,7 @@ class Target:
 
     design: Design
     likelihood: Likelihood
-    directions: tuple[Data, ...]
+    directions: tuple[Shared, ...]
     own: tuple[Data, ...]
     blocks: tuple[Data, ...]
     learned: Learned
@@ -100,7 +111,7 @@ class Target:
         return cls(
             design,
             likelihood,
-            tuple(Data(each, pull / each) for each, pull in zip(precision, pulls, strict=True)),
+            tuple(Shared(each, pull / each, np.zeros_like(each)) for each, pull in zip(precision, pulls, strict=True)),
             tuple(Data(*each) for each in zip(weight, eta, strict=True)),
             tuple(Data(each, np.zeros(len(each))) for each in blocks),
             learned,
@@ -146,13 +157,17 @@ class Target:
         variance = design.variance(learned, 0)
         constant = variance[:, :1].copy()
         variance[:, :1] += design.level
-        made = [transported(variance, *self.directions[0], next(pieces[0]))]
+        of_own_variance = [design.own_variance(learned, part) for part in range(design.parts)]
+        precision, observation, bend = self.directions[0]
+        if bend.any():
+            precision = precision / (1 + of_own_variance[0].mean(axis=1, keepdims=True) * bend)
+        made = [transported(variance, precision, observation, next(pieces[0]))]
         along, slope = [made[0].values], np.empty((len(points), 0))
         if design.parts > 1:
             slope, added = design.following(learned, constant)
             inherited, variance = slope * along[0], design.variance(learned, 1)
             variance[:, :1] += design.level + added
-            precision, observation = self.directions[1]
+            precision, observation, _ = self.directions[1]
             made.append(transported(variance, precision, observation - inherited, next(pieces[1])))
             along.append(inherited + made[1].values)
         eta = np.stack([design.spectrum.values(each) for each in along], axis=1)
@@ -166,7 +181,7 @@ class Target:
         own = []
         for part, (data, xi) in enumerate(zip(self.own, of_own, strict=True)):
             gap = data.observation - eta[:, part]
-            own.append(transported(design.own_variance(learned, part), data.precision, gap, xi))
+            own.append(transported(of_own_variance[part], data.precision, gap, xi))
             eta[:, part] += own[part].values
         return Values(scaled, constant, made, slope, along, effects, sums, own, eta)
 
@@ -187,6 +202,11 @@ class Target:
             by_shared.append([pull.xi])
             by_variances.append(pull.variance)
             by_learned += design.own_slope(learned, part, of_own.variance[part])
+            bend = self.directions[part].bend
+            if bend.any():
+                share = made.precision / self.directions[part].precision * bend
+                by_own = -(by_precision(made, by_values) * made.precision * share).sum(axis=1, keepdims=True)
+                by_learned += design.own_slope(learned, part, by_own)
         if design.parts > 1:
             by_slope, by_added = values.along[0] * passed, by_variances[1][:, :1]
             by_follow, by_constant = design.following_slope(learned, values.constant, by_slope, by_added)

@@ -47,7 +47,7 @@ class Pulled(NamedTuple):
 
 
 def transported(variance: FloatArray, precision: FloatArray, observation: FloatArray, xi: FloatArray) -> Transported:
-    """Values of xi (draw, direction); ``precision`` is (direction,), the variance and y may differ between draws or not."""
+    """Values of xi (draw, direction); ``precision`` is (direction,) or differs between draws, as variances and y may."""
     kept, weighted = variance * precision, precision * observation
     kept += 1
     np.reciprocal(kept, out=kept)
@@ -72,6 +72,14 @@ def pulled(made: Transported, by_values: FloatArray) -> Pulled:
     by_variance -= made.precision * made.kept
     by_variance *= 0.5
     return Pulled(xi, by_variance)
+
+
+def by_precision(made: Transported, by_values: FloatArray) -> FloatArray:
+    """Derivatives by precisions w, where these differ between draws, with y as it is, as `pulled` has those by variances."""
+    observation = made.weighted / made.precision
+    left = made.variance * made.kept
+    stretch = left * (made.kept * observation - 0.5 * (made.values - left * made.weighted))
+    return np.asarray((by_values - made.values / made.variance) * stretch - 0.5 * left)
 
 
 def passed_on(made: Transported, by_values: FloatArray) -> FloatArray:
