@@ -39,15 +39,15 @@ def step(
     momentum = rng.standard_normal(state.point.shape)
     energy = state.value - 0.5 * (momentum**2).sum(axis=1)
     point, value, gradient = state.point.copy(), state.value, state.gradient
-    there, scratch = np.empty_like(point), np.empty_like(point)
+    turned, scratch = np.empty_like(point), np.empty_like(point)
     with np.errstate(all="ignore"):
         momentum += half * (gradient + point)
         for left in range(steps - 1, -1, -1):
-            np.multiply(cos, point, out=there)
-            there += np.multiply(sin, momentum, out=scratch)
+            np.multiply(cos, point, out=turned)
+            turned += np.multiply(sin, momentum, out=scratch)
             momentum *= cos
             momentum -= np.multiply(sin, point, out=scratch)
-            point, there = there, point
+            point, turned = turned, point
             if left:
                 push = slope(point)
             else:

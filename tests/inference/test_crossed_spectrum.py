@@ -83,12 +83,12 @@ def target_of(case: Case, seed: int = 0) -> Target:
 
 def at_precision(target: Target, precision: float) -> Target:
     """Target whose transport takes data to say so little or so much of everything."""
-    own, blocks = (
+    residuals, blocks = (
         tuple(Data(0 * data.precision + precision, data.observation) for data in each)
-        for each in (target.own, target.blocks)
+        for each in (target.residuals, target.blocks)
     )
     directions = tuple(each._replace(precision=0 * each.precision + precision) for each in target.directions)
-    return replace(target, directions=directions, own=own, blocks=blocks)
+    return replace(target, directions=directions, residuals=residuals, blocks=blocks)
 
 
 def prior_covariance(case: Case, learned: FloatArray) -> FloatArray:

@@ -16,8 +16,8 @@ from bayesgroups.inference.collapsed.crossed.spectral_target import (
 from bayesgroups.inference.collapsed.crossed.transport import Transported, returned
 from bayesgroups.inference.collapsed.crossed.turns import Turn, turn
 
-LEAST = 0.3
-"""Least share of a precision that no residual effect makes up for, for the slope of it."""
+MIN_LEFT = 0.3
+"""Smallest share of a precision that no residual effect makes up for, for the slope of it."""
 MAX_TURNED = 2000
 """Coordinates of a part up to which they are turned."""
 
@@ -31,7 +31,7 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
     design, values = target.design, target.values(points)
     push, parts = target.push(values), range(target.design.parts)
     weight = target.likelihood.precision(values.eta).mean(axis=0) + MIN_PRECISION
-    shared = [shared_precision(weight[part], values.own[part].variance) for part in parts]
+    shared = [shared_precision(weight[part], values.residuals[part].variance) for part in parts]
     precision = [design.spectrum.squared(each) + MIN_PRECISION for each in shared]
     if design.parts > 1:  # what the second says of the first
         precision[0] += (values.slope**2 / (values.made[1].variance + 1 / precision[1])).mean(axis=0)
@@ -40,12 +40,19 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
         Shared(*_data(each, along, by), np.zeros_like(each))
         for each, along, by in zip(precision, values.along, push.directions, strict=True)
     ]
-    if design.own is not None:
-        directions[0] = _bent(target, directions[0], weight[0], values.own[0].variance)
-    own = list(map(_data, weight, [values.eta[:, part] for part in parts], push.predictors))
+    if design.residual_kernel is not None:
+        directions[0] = _bent(target, directions[0], weight[0], values.residuals[0].variance)
+    residuals = list(map(_data, weight, [values.eta[:, part] for part in parts], push.predictors))
     blocks = list(map(_data, strength, [made.values for made in values.effects], push.effects))
     of_parts = [
-        [_xi(values.made[part], _precision(directions[part], values.own[part]), directions[part], values.along[part])]
+        [
+            _xi(
+                values.made[part],
+                _precision(directions[part], values.residuals[part]),
+                directions[part],
+                values.along[part],
+            )
+        ]
         for part in parts
     ]
     for block, made, data in zip(design.blocks, values.effects, blocks, strict=True):
@@ -58,26 +65,28 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
     if turned and max(each.shape[1] for each in pieces) <= MAX_TURNED:
         turns = tuple(_turn(target, part, precision[part], strength, shared[part], values) for part in parts)
         pieces = [each.back(xi) for each, xi in zip(turns, pieces, strict=True)]
-    of_own = [_xi(values.own[part], own[part].precision, own[part], values.eta[:, part]) for part in parts]
-    moved = Target(design, target.likelihood, tuple(directions), tuple(own), tuple(blocks), learned, turns)
+    of_own = [
+        _xi(values.residuals[part], residuals[part].precision, residuals[part], values.eta[:, part]) for part in parts
+    ]
+    moved = Target(design, target.likelihood, tuple(directions), tuple(residuals), tuple(blocks), learned, turns)
     return moved, np.concatenate([first, *pieces, *of_own], axis=1)
 
 
 def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
-    """What the data say of values, from values and derivatives by them, (draw, value)."""
+    """Precision and observation of values, from these and derivatives by them, (draw, value)."""
     return Data(precision, (total + push / precision).mean(axis=0))
 
 
-def _precision(shared: Shared, own: Transported) -> FloatArray:
+def _precision(shared: Shared, residuals: Transported) -> FloatArray:
     """Precisions of the transport along the directions, (draw, direction) or (1, direction)."""
-    return np.asarray(shared.precision / (1 + own.variance.mean(axis=1, keepdims=True) * shared.bend))
+    return np.asarray(shared.precision / (1 + residuals.variance.mean(axis=1, keepdims=True) * shared.bend))
 
 
-def _bent(target: Target, shared: Shared, weight: FloatArray, own: FloatArray) -> Shared:
+def _bent(target: Target, shared: Shared, weight: FloatArray, residuals: FloatArray) -> Shared:
     """The same with precisions that have the slope by the variance of residual effects that they have at its mean."""
-    middle = own.mean()
+    middle = residuals.mean()
     steep = target.design.spectrum.squared((weight / (1 + middle * weight)) ** 2) / shared.precision
-    bend = steep / np.maximum(1 - middle * steep, LEAST)
+    bend = steep / np.maximum(1 - middle * steep, MIN_LEFT)
     return Shared(shared.precision * (1 + middle * bend), shared.observation, bend)
 
 
@@ -99,7 +108,7 @@ def _turn(
     design = target.design
     inside = [number for number, block in enumerate(design.blocks) if block.part == part]
     made = [(values.made[part], precision), *((values.effects[each], strength[each]) for each in inside)]
-    spread = [np.sqrt((each.variance / (1 + each.variance * said)).mean(axis=0)) for each, said in made]
+    spread = [np.sqrt((each.variance / (1 + each.variance * strength_of)).mean(axis=0)) for each, strength_of in made]
     basis = design.spectrum.values(np.eye(design.spectrum.directions)).T
     basis = np.concatenate([basis, *(design.blocks[each].root for each in inside)], axis=1) * np.concatenate(spread)
     given = (basis.T * shared) @ basis

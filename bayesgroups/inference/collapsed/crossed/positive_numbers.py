@@ -18,7 +18,7 @@ from bayesgroups.data.arrays import FloatArray
 HALF_NORMAL = 1.66
 """Scale of a half-normal number over its standard deviation."""
 NEWTON_STEPS = 8
-SMALLEST = 1e-300
+MIN_VALUE = 1e-300
 
 
 class Positive(NamedTuple):
@@ -41,7 +41,7 @@ def positive(u: FloatArray) -> Positive:
     log_slope = log_ndtr(u)
     slope, density = np.exp(log_slope), np.exp(-0.5 * u**2) / math.sqrt(2 * math.pi)
     bend = np.exp(-0.5 * u**2 - log_slope) / math.sqrt(2 * math.pi)
-    return Positive(np.maximum(density + u * slope, SMALLEST), slope, log_slope, bend)
+    return Positive(np.maximum(density + u * slope, MIN_VALUE), slope, log_slope, bend)
 
 
 def numbers(value: FloatArray) -> FloatArray:

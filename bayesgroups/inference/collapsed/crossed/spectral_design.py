@@ -51,8 +51,8 @@ class Block(NamedTuple):
 class Design:
     """One predictor, or two of which the second follows the first.
 
-    ``kernels`` are those of the spectrum, alike for both parts; ``own`` is that of the residual effects, if their standard
-    deviation is learned, and ``residual`` (part, subgroup) are the known parts of their variances; ``level`` is the variance of an
+    ``kernels`` are those of the spectrum, alike for both parts; ``residual_kernel`` is that of the residual effects, if their
+    standard deviation is learned, and ``residual`` (part, subgroup) are the known parts of their variances; ``level`` is the variance of an
     overall level along the first direction, 0 where levels are blocks. Learned values are standard deviations of the components of
     each part, the coefficient by which the second follows, and shares of each part.
     """
@@ -60,7 +60,7 @@ class Design:
     coordinates: Joined
     spectrum: Spectrum
     kernels: tuple[Kernel, ...]
-    own: Kernel | None
+    residual_kernel: Kernel | None
     residual: FloatArray
     level: float
     blocks: tuple[Block, ...]
@@ -99,17 +99,17 @@ class Design:
 
     def own_variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances of residual effects, (draw, subgroup), or (1, subgroup) where they are known."""
-        known = self.residual[part : part + 1]
-        if self.own is None:
-            return np.maximum(known, MIN_VARIANCE)
-        spread, portion = self._kernels(learned, part, (self.own,))
-        return np.maximum(spread**2 * portion + known, MIN_VARIANCE)
+        least = self.residual[part : part + 1]
+        if self.residual_kernel is None:
+            return np.maximum(least, MIN_VARIANCE)
+        spread, portion = self._kernels(learned, part, (self.residual_kernel,))
+        return np.maximum(spread**2 * portion + least, MIN_VARIANCE)
 
     def own_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `own_variance`."""
-        if self.own is None:
+        if self.residual_kernel is None:
             return np.zeros_like(learned)
-        return self._kernels_slope(learned, part, (self.own,), by_variance.sum(axis=1, keepdims=True))
+        return self._kernels_slope(learned, part, (self.residual_kernel,), by_variance.sum(axis=1, keepdims=True))
 
     def following(self, learned: FloatArray, constant: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Slope of the second part on the first along the directions, and what that adds to its variance along the first direction.
@@ -191,7 +191,7 @@ def design_of(
     components, subgroups = cells.shape
     with_share = {block.component: block.share for block in ordered.blocks}
     rest = [Kernel(component, with_share.get(component)) for component in range(components)]
-    own = rest[-1] if parts == 1 else None  # the last component of one predictor are the subgroups themselves
+    last = rest[-1] if parts == 1 else None  # the last component of one predictor are the subgroups themselves
     following = [(Kernel(block.component, block.share, follows=True), block.root) for block in ordered.blocks]
     factored = spectrum(cells, [root for _, root in following]) if components else None
     if factored is not None:
@@ -199,11 +199,11 @@ def design_of(
         inside = [kernel for (kernel, _), each in zip(following, diagonal, strict=True) if each]
         left = [pair for pair, each in zip(following, diagonal, strict=True) if not each]
         every = [*rest, *inside]
-        kernels, blocks = [kernel for kernel in every if kernel != own], []
-        basis = whole.of([position for position, kernel in enumerate(every) if kernel != own])
+        kernels, blocks = [kernel for kernel in every if kernel != last], []
+        basis = whole.of([position for position, kernel in enumerate(every) if kernel != last])
     else:
         kernels, basis = [], unfactored(subgroups)
-        left = [(kernel, indicator(cells[kernel.component])) for kernel in rest if kernel != own]
+        left = [(kernel, indicator(cells[kernel.component])) for kernel in rest if kernel != last]
         left += following
         blocks = [Block(part, np.ones((subgroups, 1)), predictor.overall_scale) for part in range(parts)]
     if predictor.covariates.shape[1]:
@@ -213,7 +213,7 @@ def design_of(
         coordinates_of(prior, len(ordered.shares)),
         basis,
         tuple(kernels),
-        own,
+        last,
         residual.reshape(parts, subgroups),
         predictor.overall_scale**2 * basis.combinations if factored is not None else 0.0,
         tuple(blocks),

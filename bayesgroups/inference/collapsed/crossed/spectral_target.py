@@ -33,14 +33,14 @@ MIN_PRECISION = 1e-8
 
 
 class Data(NamedTuple):
-    """What the data say of some values: for their transport, of no consequence for the density."""
+    """Precision and observation that the data make of some values: for transport, of no consequence for the density."""
 
     precision: FloatArray
     observation: FloatArray
 
 
 class Shared(NamedTuple):
-    """What the data say of values along the directions, where residual effects of variance l make up for a part of it.
+    """The same of values along the directions, where residual effects of variance l make up for a part of it.
 
     The precision is ``precision`` / (1 + l ``bend``), with ``bend`` 0 where l is known.
     """
@@ -67,7 +67,7 @@ class Values(NamedTuple):
     """Of every block."""
     sums: list[FloatArray]
     """What these add to the predictors, (draw, subgroup)."""
-    own: list[Transported]
+    residuals: list[Transported]
     """Residual effects of every part."""
     eta: FloatArray
     """Predictors (draw, part, subgroup)."""
@@ -85,15 +85,15 @@ class Push(NamedTuple):
 class Target:
     """Log density of points (draw, coordinate).
 
-    ``directions``, ``own`` and ``blocks`` are what the data say of the values along the directions and of the predictors of every
-    part, and of the effects of every block; ``learned`` are coordinates of what is learned; ``turns`` make the xi of every part of
+    ``directions``, ``residuals`` and ``blocks`` are what the data say of the values along the directions and of the predictors of
+    every part, and of the effects of every block; ``learned`` are coordinates of what is learned; ``turns`` make the xi of every part of
     coordinates, or there are none. None of them changes the density of the values.
     """
 
     design: Design
     likelihood: Likelihood
     directions: tuple[Shared, ...]
-    own: tuple[Data, ...]
+    residuals: tuple[Data, ...]
     blocks: tuple[Data, ...]
     learned: Learned
     turns: tuple[Turn, ...] = ()
@@ -127,7 +127,7 @@ class Target:
         values = self.values(points)
         log_density, by_eta = self.likelihood.at(values.eta)
         log_density += values.scaled.log_density
-        for made in (*values.made, *values.effects, *values.own):
+        for made in (*values.made, *values.effects, *values.residuals):
             log_density += made.log_density
         return log_density, self._gradient(values, self._own_slope(values, by_eta))
 
@@ -178,12 +178,12 @@ class Target:
             eta[:, block.part] += sums[-1]
             if design.handed_on(block):
                 eta[:, 1] += learned[:, design.coefficient, None] * sums[-1]
-        own = []
-        for part, (data, xi) in enumerate(zip(self.own, of_own, strict=True)):
+        residuals = []
+        for part, (data, xi) in enumerate(zip(self.residuals, of_own, strict=True)):
             gap = data.observation - eta[:, part]
-            own.append(transported(of_own_variance[part], data.precision, gap, xi))
-            eta[:, part] += own[part].values
-        return Values(scaled, constant, made, slope, along, effects, sums, own, eta)
+            residuals.append(transported(of_own_variance[part], data.precision, gap, xi))
+            eta[:, part] += residuals[part].values
+        return Values(scaled, constant, made, slope, along, effects, sums, residuals, eta)
 
     def pieces(self, part: int) -> list[int]:
         """Coordinates of the directions of a part and of its blocks."""
@@ -225,10 +225,10 @@ class Target:
 
     def _own_slope(self, values: Values, by_eta: FloatArray) -> _OwnSlope:
         """Derivatives by xi and variances of residual effects, and by what is shared, for which they make up in part."""
-        pulls = [pulled(own, by_eta[:, part]) for part, own in enumerate(values.own)]
+        pulls = [pulled(residuals, by_eta[:, part]) for part, residuals in enumerate(values.residuals)]
         return _OwnSlope(
             [pull.xi for pull in pulls],
-            [by_eta[:, part] - pull.observation(values.own[part]) for part, pull in enumerate(pulls)],
+            [by_eta[:, part] - pull.observation(values.residuals[part]) for part, pull in enumerate(pulls)],
             [pull.variance for pull in pulls],
         )
 
@@ -267,9 +267,9 @@ class _OwnSlope(NamedTuple):
     variance: list[FloatArray]
 
 
-def shared_precision(weight: FloatArray, own: FloatArray) -> FloatArray:
+def shared_precision(weight: FloatArray, residuals: FloatArray) -> FloatArray:
     """Precisions (subgroup,) of what is shared, from those of predictors and variances of residual effects (draw, subgroup)."""
-    return np.asarray((weight / (1 + own * weight)).mean(axis=0))
+    return np.asarray((weight / (1 + residuals * weight)).mean(axis=0))
 
 
 def split(values: FloatArray, sizes: list[int]) -> list[FloatArray]:
