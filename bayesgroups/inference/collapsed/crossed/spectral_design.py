@@ -52,9 +52,9 @@ class Design:
     """One predictor, or two of which the second follows the first.
 
     ``kernels`` are those of the spectrum, alike for both parts; ``residual_kernel`` is that of the residual effects, if their
-    standard deviation is learned, and ``residual`` (part, subgroup) are the known parts of their variances; ``level`` is the variance
-    of an overall level along the first direction, 0 where levels are blocks. Learned values are standard deviations of the components of
-    each part, the coefficient by which the second follows, and shares of each part.
+    standard deviation is learned, and ``residual`` (part, subgroup) are the known parts of their variances; ``level`` is the
+    variance of an overall level along the first direction, 0 where levels are blocks. Learned values are standard deviations of
+    the components of each part, the coefficient by which the second follows, and shares of each part.
     """
 
     coordinates: Joined

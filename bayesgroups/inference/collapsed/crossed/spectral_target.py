@@ -85,9 +85,9 @@ class Push(NamedTuple):
 class Target:
     """Log density of points (draw, coordinate).
 
-    ``directions``, ``residuals`` and ``blocks`` are what the data say of the values along the directions and of the predictors of
-    every part, and of the effects of every block; ``learned`` are coordinates of what is learned; ``turns`` make the xi of every part
-    of coordinates, or there are none. None of them changes the density of the values.
+    ``directions``, ``residuals`` and ``blocks`` are what the data say of the values along the directions and of the predictors
+    of every part, and of the effects of every block; ``learned`` are coordinates of what is learned; ``turns`` make the xi of
+    every part of coordinates, or there are none. None of them changes the density of the values.
     """
 
     design: Design
