@@ -28,6 +28,8 @@ from examples import page_blocks
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.parts))
+NUTS = DOCS / "how-to" / "open_the_model.md"
+"""The page that compiles and samples models; the other pages take the exact engines."""
 
 
 def _name(page: Path) -> str:
@@ -42,7 +44,11 @@ def _closed_figures() -> Iterator[None]:
     plt.close("all")
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=_name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] if page == NUTS else []) for page in (ROOT / "README.md", *PAGES)],
+    ids=_name,
+)
 @pytest.mark.usefixtures("no_pictures")
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data frames are the tables that the built page shows, and saved pictures are those that stand beside it."""

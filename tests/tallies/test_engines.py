@@ -96,7 +96,7 @@ def dying(part: pd.DataFrame, mark: str, times: int) -> pd.DataFrame:
 
 
 @pytest.mark.usefixtures("client")
-@pytest.mark.parametrize("times", [1, 100])
+@pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_killed_worker_loses_no_row(rows: pd.DataFrame, tmp_path: Path, times: int) -> None:
     import dask.dataframe as dd
 
