@@ -131,14 +131,14 @@ def read_netcdf(path: str | Path, opened: Callable[..., AbstractContextManager[A
         raise InputError(f"file {str(source)!r} cannot be read: {problem.strerror}") from problem
     if not exists:
         raise InputError(f"file {str(source)!r} does not exist")
-    import h5py
+    from bayesgroups.data.netcdf_parts import ReadParts
 
     _check_seal(source)  # HDF5 may read a damaged file for ever
     try:
-        with h5py.File(source, "r") as file:  # h5netcdf complains on standard error of what is no such file
+        with ReadParts(source) as file:  # h5netcdf complains on standard error of what is no such file
             _check_declared(file, source)
-        with opened(source, engine="h5netcdf") as tree:
-            loaded = tree.load()
+            with opened(file, engine="h5netcdf") as tree:
+                loaded = tree.load()
     except (MemoryError, SchemaError):
         raise
     except Exception as problem:  # HDF5 has an error of another kind for every part that may be damaged

@@ -230,6 +230,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     return pd.DataFrame({name: draw(st.lists(values, min_size=n, max_size=n)) for name, values in columns.items()})
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(frames(), st.sampled_from([None, "w"]))
 def test_any_frame_gives_the_same_tally_everywhere(frame: pd.DataFrame, weights: str | None) -> None:
