@@ -46,7 +46,6 @@ def test_most_answers_are_usable(record: pd.DataFrame) -> None:
     assert (record["answer"] == "usable").mean() > 0.9
 
 
-@pytest.mark.record
 @pytest.mark.parametrize(
     "word",
     [each for each in WORDS if type(each.estimator).__name__ in QUICK],

@@ -202,7 +202,6 @@ def test_the_counts_of_the_example_are_those_of_the_data() -> None:
         assert tuple(int((members & selected).sum()) for members in of) == example.successes
 
 
-@pytest.mark.slow
 def test_records_are_made_the_way_they_say(tmp_path: Path) -> None:
     checkpoints = ["--checkpoints", str(tmp_path / "kept")]
     for name in ("first.csv", "a.csv"):  # the second time everything is in the checkpoints
@@ -255,7 +254,6 @@ def test_lines_of_the_record_of_variances_can_be_made_again(monkeypatch: pytest.
     assert_remade(RECORDS / "between_group_variance.csv", list(map(asdict, lines)), ["design", "method"])
 
 
-@pytest.mark.slow
 def test_figures_have_the_samples_that_their_tables_have(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     samples = meta_metrics_samples.replicates(50)
     assert [sample.truth > 0 for sample in samples] == [False, False, True, True]

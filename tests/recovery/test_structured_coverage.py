@@ -91,7 +91,6 @@ def test_a_small_study_is_reproducible(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8").splitlines()[0] == ",".join(record()[0])
 
 
-@pytest.mark.record
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_relative_errors_can_be_made_again(truth: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of all fixed penalties and classes, in all replications: they need no bootstrap, which is drawn after the data."""
