@@ -6,6 +6,7 @@ penalise the selected columns and shrinks the others a little, so that small coe
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -49,26 +50,46 @@ def partial_ridge(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArr
     """
     of = centred(x, w)
     mean, y = of.response(z)
-    return line(of, float(mean), ridge_map(of, selected, scale) @ y)
+    return line(of, float(mean), penalised(of, scale).coefficient(y, selected))
 
 
-def ridge_map(of: Centred, selected: BoolArray, scale: Scale = "variance") -> FloatArray:
-    """Matrix (column, subgroup) that takes centred responses to the coefficients of partial ridge."""
-    size = len(of.share)
+@dataclass(frozen=True)
+class Penalised:
+    """Partial ridge on given columns, for any responses and selections.
+
+    ``length`` (column,) divides a penalised column, 0 where one does not vary; ``precision`` (subgroup, subgroup) is
+    (I + P P')^-1 of all columns P on the scale of the penalty. Those of a selection are fixed effects, which generalised least
+    squares takes out whatever variance they are given beside, so that one matrix serves every selection.
+    """
+
+    of: Centred
+    length: FloatArray
+    precision: FloatArray
+
+    def coefficient(self, y: FloatArray, selected: BoolArray) -> FloatArray:
+        """Coefficients (..., column) of partial ridge, of centred responses (..., subgroup)."""
+        x, length = self.of.x, self.length
+        free, held = selected & (length > 0), ~selected & (length > 0)
+        left, strength, right = np.linalg.svd(x[:, free], full_matrices=False)
+        rank = int((strength > RANK * strength.max(initial=0.0)).sum())
+        left, strength, right = left[:, :rank], strength[:rank], right[:rank]
+        weighted = self.precision @ left
+        fixed = np.linalg.solve(left.T @ weighted, (y @ weighted)[..., None])[..., 0]
+        pull = y @ self.precision - fixed @ weighted.T
+        coefficient = np.zeros((*y.shape[:-1], x.shape[1]))
+        coefficient[..., held] = (pull @ x[:, held]) * (len(x) / length[held] ** 2)
+        unexplained = y - coefficient[..., held] @ x[:, held].T
+        coefficient[..., free] = ((unexplained @ left) / strength) @ right
+        return coefficient
+
+
+def penalised(of: Centred, scale: Scale = "variance") -> Penalised:
+    """Partial ridge on columns; InputError if the scale does not exist."""
     length = scales(of, scale)
-    free, held = selected & (length > 0), ~selected & (length > 0)
-    linear_map = np.zeros((of.x.shape[1], size))
-    left, strength, right = np.linalg.svd(of.x[:, free], full_matrices=False)
-    rank = int((strength > RANK * strength.max(initial=0.0)).sum())
-    left, strength, right = left[:, :rank], strength[:rank], right[:rank]
-    inverse = (right.T / strength) @ left.T
+    varied = length > 0
     # With w~ for weights the columns are sqrt(K) times as long; the penalty K lambda2 is 1.
-    penalised = of.x[:, held] * (np.sqrt(size) / length[held])
-    rest = penalised - left @ (left.T @ penalised)
-    ridge = rest.T @ np.linalg.inv(rest @ rest.T + np.eye(size))
-    linear_map[held] = ridge * (np.sqrt(size) / length[held])[:, None]
-    linear_map[free] = inverse - inverse @ of.x[:, held] @ linear_map[held]
-    return linear_map
+    columns = of.x[:, varied] * (np.sqrt(len(of.x)) / length[varied])
+    return Penalised(of, length, np.linalg.inv(columns @ columns.T + np.eye(len(of.x))))
 
 
 def scales(of: Centred, scale: Scale) -> FloatArray:

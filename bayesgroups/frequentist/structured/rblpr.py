@@ -17,7 +17,7 @@ from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.frequentist.structured import lasso
 from bayesgroups.frequentist.structured.linear import centred, line
-from bayesgroups.frequentist.structured.partial_ridge import Scale, lasso_ols, ridge_map
+from bayesgroups.frequentist.structured.partial_ridge import Scale, lasso_ols, penalised
 from bayesgroups.frequentist.structured.together import solve_together
 
 Errors = Literal["known_variance", "residual"]
@@ -91,12 +91,13 @@ def run(
     again_mean, again = of.response(fitted + noise / np.sqrt(w))
     chosen = solve_together(of, again, penalty) != 0
     draws = np.empty((replicates, len(points)))
+    partial = penalised(of, scale)
     patterns, which = np.unique(chosen, axis=0, return_inverse=True)
     for i, pattern in enumerate(patterns):
         members = np.flatnonzero(which.ravel() == i)
-        coefficient = again[members] @ ridge_map(of, pattern, scale).T
+        coefficient = partial.coefficient(again[members], pattern)
         draws[members] = again_mean[members, None] + coefficient @ (points - of.mean).T
-    ridge = line(of, float(mean), ridge_map(of, selected, scale) @ y)
+    ridge = line(of, float(mean), partial.coefficient(y, selected))
     return Bootstrap(ols.at(points), ridge.at(points), draws, selected)
 
 
