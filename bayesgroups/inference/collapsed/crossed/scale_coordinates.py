@@ -1,6 +1,7 @@
-"""Standard deviations as smooth functions of positive numbers, shares and slopes of numbers on the whole line.
+"""Standard deviations, shares and slopes as smooth functions of numbers on the whole line, for steps along gradients.
 
-How positive numbers are made of any is the matter of `bayesgroups.inference.collapsed.crossed.learned_coordinates`.
+A standard deviation is the size of a number with a sign, whose density beforehand is even: what is learned depends on its square
+alone, so that nothing ends at 0 and a component that may be absent leaves no long tail.
 
 ==============  ========================================================================================
 ``half_normal``  tau = scale a
@@ -45,8 +46,8 @@ class Coordinates(Protocol):
         ...
 
     @property
-    def positive(self) -> tuple[bool, ...]:
-        """Of every coordinate, whether it is a positive number; densities are then those of either sign."""
+    def signed(self) -> tuple[bool, ...]:
+        """Of every coordinate, whether its sign says nothing."""
         ...
 
     def at(self, a: FloatArray) -> Scaled:
@@ -56,7 +57,7 @@ class Coordinates(Protocol):
 
 @dataclass(frozen=True)
 class StandardDeviations:
-    """Standard deviations of one prior."""
+    """Standard deviations of one prior, with a sign that says nothing."""
 
     prior: Prior
 
@@ -66,7 +67,7 @@ class StandardDeviations:
         return 0 if self.prior.family == "known" else self.prior.dimension
 
     @property
-    def positive(self) -> tuple[bool, ...]:
+    def signed(self) -> tuple[bool, ...]:
         """Of r2d2 the total alone."""
         return tuple(self.prior.family != "r2d2" or position == 0 for position in range(self.dimension))
 
@@ -99,7 +100,7 @@ class Shares:
         return self.number
 
     @property
-    def positive(self) -> tuple[bool, ...]:
+    def signed(self) -> tuple[bool, ...]:
         """None."""
         return (False,) * self.number
 
@@ -123,7 +124,7 @@ class Slopes:
         return 1
 
     @property
-    def positive(self) -> tuple[bool, ...]:
+    def signed(self) -> tuple[bool, ...]:
         """It is not."""
         return (False,)
 
@@ -144,9 +145,9 @@ class Joined:
         return sum(part.dimension for part in self.parts)
 
     @property
-    def positive(self) -> tuple[bool, ...]:
+    def signed(self) -> tuple[bool, ...]:
         """Of all of them."""
-        return tuple(each for part in self.parts for each in part.positive)
+        return tuple(each for part in self.parts for each in part.signed)
 
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""

@@ -12,34 +12,36 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference import hamiltonian, rotations
+from bayesgroups.inference import hamiltonian
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
-from bayesgroups.inference.collapsed.crossed.fitted_target import fitted
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, Kernel
-from bayesgroups.inference.collapsed.crossed.spectral_target import Target, Values
-from bayesgroups.inference.hamiltonian import State
+from bayesgroups.inference.collapsed.crossed.spectral_target import Point, Target
+from bayesgroups.inference.hamiltonian import State, Tuning
 from bayesgroups.report.posterior import CHAINS
 
 CHAINS_OF_A_GROUP = 16
-MODE_ITERATIONS = 15
-WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
-"""Transitions after each of which the coordinates are fitted anew, and chains of a group that take them."""
-LAST_WARM_UP = 15
+MODE_ITERATIONS = 40
+WARM_UP = (12, 15, 20)
+"""Transitions after each of which the coordinates are fitted anew."""
+LAST_WARM_UP = 20
 """Transitions after these, before the first draw."""
-LENGTHS = (1.0, 2.2)
-"""Shortest and longest trajectory, in standard deviations: about a quarter turn of a normal law."""
-LONG_LENGTHS = (1.0, 4.4)
-"""The same of chains that did not mix: tails of what is no normal law are far away."""
+LENGTHS = (0.96, 3.84)
+"""Shortest and longest trajectory, in standard deviations."""
 FIRST_LENGTHS = (0.5, 1.5)
 """The same as long as the coordinates are not yet fitted."""
 FIRST_STEP = 0.3
 TARGET_ACCEPTANCE = 0.85
+MAX_TURNED, MAX_TURNED_AGAIN = 200, 600
+"""Directions up to which their xi are turned, and the same where chains did not mix without."""
 GAIN = 2.0
 """Change of the logarithm of the step size by that of the mean acceptance, at first."""
-SMALLER = 0.5
+START_SPREAD = 1.5
+"""Standard deviations of the points where groups start, in those of the normal approximation at the mode."""
+MIN_CURVATURE = 0.25
+"""Smallest curvature of what is learned, where the density at the mode is flatter than its prior."""
+SMALLER = 0.7
 """Factor on the step size of chains that did not mix or diverged."""
-ROUNDING = 1e-12
-"""Share of the variance of a level that is left at least, where its sum over all subgroups is nothing but the level."""
+DIFFERENCE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,8 @@ class Run:
 
     target: Target
     state: State
-    step: float
+    tuning: Tuning
     rng: np.random.Generator
-    lengths: tuple[float, float] = LENGTHS
 
     def sample(self, draws: int, thin: int) -> tuple[Draws, Run]:
         """So many further draws at least, ``thin`` transitions for every one that is kept, and the run where they end."""
@@ -77,15 +78,15 @@ class Run:
         kept: list[tuple[FloatArray, ...]] = []
         for _ in range(-(-draws // (CHAINS * CHAINS_OF_A_GROUP))):
             for _ in range(thin):
-                state, acceptance = rotations.step(
-                    self.target, self.target.slope, state, self.step, self.rng, self.lengths
+                state, acceptance = hamiltonian.step(
+                    self.target, state, self.tuning, self.rng, LENGTHS, self.target.slope
                 )
                 divergences += int((acceptance == 0).sum())  # energies that differ by more than 700
-            point = self.target.values(state.point)
+            point = self.target.at(state.point)
             kept.append(
                 (
                     point.eta,
-                    point.scaled.values,
+                    point.learned,
                     _overall(point, self.target.design, self.rng),
                     _beta(point, self.target.design),
                 )
@@ -94,25 +95,29 @@ class Run:
         return Draws(eta, learned, overall, beta, divergences), replace(self, state=state)
 
     def again(self) -> Run:
-        """Chains whose coordinates are fitted to where they are now, with smaller steps and longer trajectories."""
-        target, points = fitted(self.target, self.state.point)
-        state, step = _warm(target, points, self.step, LAST_WARM_UP, self.rng)
-        return replace(self, target=target, state=state, step=SMALLER * step, lengths=LONG_LENGTHS)
+        """Chains whose coordinates are fitted to where they are now, with smaller steps."""
+        turned = self.target.design.spectrum.directions <= MAX_TURNED_AGAIN
+        target, points = self.target.refitted(self.state.point, turned=turned)
+        state, tuning = _warm(target, points, float(self.tuning.step[0]), LAST_WARM_UP, self.rng)
+        return replace(self, target=target, state=state, tuning=Tuning(SMALLER * tuning.step, tuning.spread))
 
 
 def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.Generator) -> Run:
     """Chains that are warm; ``eta`` (part, subgroup) are predictors to start from, such as logits of smoothed shares."""
     target = Target.around(design, likelihood, eta)
-    target, nearest = _nearest(target)
-    learned = target.learned.dimension
-    start = np.tile(nearest, (CHAINS, 1))
-    start[:, :learned] = np.abs(rng.standard_normal((CHAINS, learned)))
-    points, step = start, FIRST_STEP
-    for transitions, number in WARM_UP:
-        points = np.repeat(points, number * CHAINS // len(points), axis=0)
-        state, step = _warm(target, points, step, transitions, rng, FIRST_LENGTHS)
-        target, points = fitted(target, state.point, turned=number == CHAINS_OF_A_GROUP)
-    return Run(target, *_warm(target, points, step, LAST_WARM_UP, rng), rng)
+    target, mode = _mode(target)
+    learned = design.coordinates.dimension
+    start = np.tile(mode, (CHAINS, 1))
+    start[:, :learned] = START_SPREAD * rng.standard_normal((CHAINS, learned))
+    start[:, learned:] += rng.standard_normal((CHAINS, target.dimension - learned))
+    points = np.repeat(start, CHAINS_OF_A_GROUP, axis=0)
+    start_step = FIRST_STEP
+    turned = design.spectrum.directions <= MAX_TURNED
+    for transitions in WARM_UP:
+        state, tuning = _warm(target, points, start_step, transitions, rng, FIRST_LENGTHS)
+        target, points = target.refitted(state.point, turned=turned)
+        start_step = float(tuning.step[0])
+    return Run(target, *_warm(target, points, start_step, LAST_WARM_UP, rng), rng)
 
 
 def _warm(
@@ -122,38 +127,47 @@ def _warm(
     transitions: int,
     rng: np.random.Generator,
     lengths: tuple[float, float] = LENGTHS,
-) -> tuple[State, float]:
-    """Chains after some transitions, and their step size, which follows their mean acceptance (Robbins and Monro 1951)."""
-    state = hamiltonian.start(target, points)
+) -> tuple[State, Tuning]:
+    """Chains after some transitions, all with one step size, which follows their mean acceptance (Robbins and Monro 1951)."""
+    spread, effects = np.ones(target.dimension), sum(block.root.shape[1] for block in target.design.blocks)
+    if effects:
+        spread[-effects:] = np.sqrt(0.9 * points[:, -effects:].var(axis=0) + 0.1)
+    state, tuning = hamiltonian.start(target, points), Tuning(np.full(len(points), step), spread)
     for transition in range(transitions):
-        state, acceptance = rotations.step(target, target.slope, state, step, rng, lengths)
+        state, acceptance = hamiltonian.step(target, state, tuning, rng, lengths, target.slope)
         change = GAIN / np.sqrt(1 + transition) * (acceptance.mean() - TARGET_ACCEPTANCE)
-        step = min(step * float(np.exp(change)), rotations.MAX_STEP)
-    return state, step
+        tuning = Tuning(tuning.step * np.exp(change), tuning.spread)
+    return state, tuning
 
 
-def _nearest(target: Target) -> tuple[Target, FloatArray]:
-    """Target that is fitted to the mode of all but what is learned, which stays as large as its prior; and the mode in it."""
+def _mode(target: Target) -> tuple[Target, FloatArray]:
+    """Target whose coordinates are standardised at the mode of what is learned, and the mode (coordinate,) in them."""
     from scipy.optimize import minimize
 
-    learned = target.learned.dimension
-    fixed = np.zeros(learned)
+    def descent(point: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = target(point[None])
+        bounded = np.isfinite(value[0]) and np.isfinite(slope).all()
+        return (-float(value[0]), -slope[0]) if bounded else (np.inf, np.zeros_like(point))
 
-    def descent(xi: FloatArray) -> tuple[float, FloatArray]:
-        value, slope = target(np.concatenate([fixed, xi])[None])
-        return -float(value[0]), -slope[0, learned:]
+    learned, point = target.design.coordinates.dimension, np.zeros(target.dimension)
+    with np.errstate(all="ignore"):
+        point = minimize(descent, point, jac=True, method="L-BFGS-B", options={"maxiter": MODE_ITERATIONS}).x
+    target, points = target.refitted(point[None], turned=False)
+    point = points[0]
+    step = np.zeros((learned, target.dimension))
+    step[:, :learned] = DIFFERENCE * np.eye(learned)
+    curvature = -(target(point + step)[1] - target(point - step)[1])[:, :learned] / (2 * DIFFERENCE)
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
+    root = vectors / np.sqrt(np.maximum(values, MIN_CURVATURE))
+    origin = target.origin + point[:learned]
+    return replace(target, origin=origin, root=root), np.concatenate([np.zeros(learned), point[learned:]])
 
-    options = {"maxiter": MODE_ITERATIONS}
-    xi = minimize(descent, np.zeros(target.dimension - learned), jac=True, method="L-BFGS-B", options=options).x
-    target, points = fitted(target, np.concatenate([fixed, xi])[None], turned=False)
-    return target, points[0]
 
-
-def _overall(point: Values, design: Design, rng: np.random.Generator) -> FloatArray:
+def _overall(point: Point, design: Design, rng: np.random.Generator) -> FloatArray:
     """Overall levels (draw, part): those of blocks, or drawn given the sums over all subgroups that they are a part of."""
     if not design.level:
         return np.concatenate([effect.values for effect in point.effects[: design.parts]], axis=1)
-    number, variance = design.spectrum.combinations, design.level / design.spectrum.combinations
+    number, variance = design.spectrum.directions, design.level / design.spectrum.directions
     covariance = np.zeros((len(point.eta), design.parts, design.parts))
     covariance[:, 0, 0] = point.made[0].variance[:, 0]
     if design.parts > 1:
@@ -163,12 +177,12 @@ def _overall(point: Values, design: Design, rng: np.random.Generator) -> FloatAr
     inverse = np.linalg.inv(covariance)
     sums = np.stack([each[:, 0] for each in point.along], axis=1)
     mean = np.sqrt(number) * variance * (inverse @ sums[..., None])[..., 0]
-    left = variance * (1 + ROUNDING) * np.eye(design.parts) - number * variance**2 * inverse
+    left = variance * np.eye(design.parts) - number * variance**2 * inverse
     noise = np.linalg.cholesky(left) @ rng.standard_normal((*sums.shape, 1))
     return np.asarray(mean + noise[..., 0])
 
 
-def _beta(point: Values, design: Design) -> FloatArray:
+def _beta(point: Point, design: Design) -> FloatArray:
     """Coefficients of covariates, (draw, column)."""
     levels = 0 if design.level else design.parts
     for block, effect in list(zip(design.blocks, point.effects, strict=True))[levels:]:
