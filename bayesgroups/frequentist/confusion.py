@@ -96,8 +96,8 @@ def estimate(tally: xr.Dataset, *, interval: Choice = "wilson", seed: int = 0) -
         if relative is not None:
             methods[i] = "wilson"
             for level, limits in zip(LEVELS, intervals, strict=True):
-                found = proportions.wilson(cells @ (above[i] > 0), cells @ (below[i] > 0), level)
-                limits.lower[i], limits.upper[i] = (p / (p + relative * (1 - p)) for p in (found.lower, found.upper))
+                wilson = proportions.wilson(cells @ (above[i] > 0), cells @ (below[i] > 0), level)
+                limits.lower[i], limits.upper[i] = (p / (p + relative * (1 - p)) for p in (wilson.lower, wilson.upper))
     return assemble(tally, estimate=value, std_error=std_error, intervals=intervals, methods=methods)
 
 

@@ -12,7 +12,7 @@ in units of the metric's scale. Columns are shared by subgroups, or own columns 
 
 Own coefficients are drawn where a draw is kept. Scales are drawn from whole conditional laws, so that chains go to and fro between
 modes, which the posterior has where columns are redundant: the level that differs, or all others. Block 1 is for data that leave
-many own effects in doubt: given their scales, the few that are small hold the shared coefficients where they are.
+many own coefficients in doubt: given their scales, the few that are small hold the shared coefficients where they are.
 
 The horseshoe is the regularised one of Piironen and Vehtari with a fixed slab, so coefficients are normal given scales
 with the variance s_j^2 and its normalising constant. Nishimura and Suchard's form leaves out that constant, which
@@ -112,14 +112,14 @@ class Chains:
         first, *self.further = layers(columns) or [NO_LAYER]
         entry = np.zeros(len(columns))
         entry[first.row] = first.entry
-        self.own_at, self.own_row, self.own = first.at, first.row, Collapsed(entry, self.v, prior)
+        self.own_at, self.own_row, self.collapsed = first.at, first.row, Collapsed(entry, self.v, prior)
         self.swaps = _swaps(columns[:, self.shared_at])
         reach = max(np.log(LAST_GROUP_SCALE / prior.tau_scale), 1.0)
         log_tau = np.log(prior.tau_scale) + reach * (np.arange(groups) + rng.random(groups)) / groups
         self.log_tau = np.repeat(log_tau, CHAINS_OF_A_GROUP)
         self.free = self._start(len(self.shared_at))
         self.further_free = [self._start(len(layer.at)) for layer in self.further]
-        self.own_variance = self.own.entry**2 * prior.variance(self.log_tau)[:, None]
+        self.own_variance = self.collapsed.entry**2 * prior.variance(self.log_tau)[:, None]
         self.step, self.information = FIRST_STEP, np.full(self.shared.shape[1], FIRST_INFORMATION)
         self._settle()
         self._draw()
@@ -144,14 +144,14 @@ class Chains:
     def _transition(self, gain: float = 0.0) -> None:
         """All blocks; with a ``gain`` the Hamiltonian one is tuned."""
         further = self._further_variance(self.further_free) if self.further else None
-        likelihood = self.own.likelihood(self._residual(), further)
+        likelihood = self.collapsed.likelihood(self._residual(), further)
         self._draw_tau(likelihood)
         further = self._rescale(further)
-        weight = self.own.nodes.weights(self.log_tau)
+        weight = self.collapsed.nodes.weights(self.log_tau)
         self._move(further, weight, gain)
         residual = self._residual()
-        node = self.own.draw(self.own.likelihood(residual, further), weight, self.rng)
-        self.own_variance = np.take_along_axis(self.own.variances, node, axis=0)
+        node = self.collapsed.draw(self.collapsed.likelihood(residual, further), weight, self.rng)
+        self.own_variance = np.take_along_axis(self.collapsed.variances, node, axis=0)
         for at in range(len(self.further)):
             self._draw_further(at, residual)
         self._settle()
@@ -177,17 +177,17 @@ class Chains:
 
     def _further_variance(self, scales: list[FloatArray], without: int | None = None) -> FloatArray:
         """Variance (chain, subgroup) of own columns of further layers with these free scales, all or without those of one."""
-        found = np.zeros((len(self.log_tau), len(self.v)))
+        variance = np.zeros((len(self.log_tau), len(self.v)))
         for at, (layer, free) in enumerate(zip(self.further, scales, strict=True)):
             if at != without:
-                found[:, layer.row] += layer.entry**2 * self.prior.variance(free)
-        return found
+                variance[:, layer.row] += layer.entry**2 * self.prior.variance(free)
+        return variance
 
     def _draw_tau(self, likelihood: FloatArray) -> None:
         """Tau given the predictor and the free scales that are not integrated out."""
 
         def log_density(log_tau: FloatArray) -> FloatArray:
-            told = np.log(self.own.nodes.weights(log_tau) @ likelihood).sum(axis=2)
+            told = np.log(self.collapsed.nodes.weights(log_tau) @ likelihood).sum(axis=2)
             density = np.asarray(self.prior.log_tau(log_tau) + told)
             for free in (self.free, *self.further_free):
                 density = density + self.prior.log_local(free[:, None] - log_tau[..., None]).sum(axis=2)
@@ -214,8 +214,8 @@ class Chains:
             drawn = np.column_stack([self.drawn[:, 0], beta * ratio])
             further_free = [each + step[:, None] for each in self.further_free]
             proposed = self._further_variance(further_free) if self.further else None
-            there = self._log_density(proposed, drawn, log_tau)
-            chance = there - here
+            later = self._log_density(proposed, drawn, log_tau)
+            chance = later - here
             chance += (
                 prior.log_local(free - log_tau[:, None]) - prior.log_local(self.free - self.log_tau[:, None])
             ).sum(axis=1)
@@ -223,7 +223,7 @@ class Chains:
             chance += np.where(taken, back, 0.0).sum(axis=1)
             accepted = np.log(rng.random(chains)) < chance
             column = accepted[:, None]
-            here, self.log_tau = np.where(accepted, there, here), np.where(accepted, log_tau, self.log_tau)
+            here, self.log_tau = np.where(accepted, later, here), np.where(accepted, log_tau, self.log_tau)
             self.free, self.drawn = np.where(column, free, self.free), np.where(column, drawn, self.drawn)
             self.further_free = [np.where(column, *pair) for pair in zip(further_free, self.further_free, strict=True)]
             if further is not None and proposed is not None:
@@ -234,15 +234,15 @@ class Chains:
         return np.asarray(1 / (1 + LEFT_BEHIND * self.information[1:] * beta**2), dtype=np.float64)
 
     def _log_density(self, further: FloatArray | None, drawn: FloatArray, log_tau: FloatArray) -> FloatArray:
-        residual, weight = self.z - drawn @ self.shared.T, self.own.nodes.weights(log_tau)
-        return self.own.log_density(residual, further, weight).sum(axis=1) + self.prior.log_tau(log_tau)
+        residual, weight = self.z - drawn @ self.shared.T, self.collapsed.nodes.weights(log_tau)
+        return self.collapsed.log_density(residual, further, weight).sum(axis=1) + self.prior.log_tau(log_tau)
 
     def _move(self, further: FloatArray | None, weight: FloatArray, gain: float) -> None:
         """Intercept and shared coefficients given their scales and tau, scales of own columns integrated out."""
         precision = 1 / self._shared_prior()
 
         def log_density(point: FloatArray) -> tuple[FloatArray, FloatArray]:
-            density, slope = self.own.with_slope(self.z - point @ self.shared.T, further, weight)
+            density, slope = self.collapsed.with_slope(self.z - point @ self.shared.T, further, weight)
             pull = precision * point
             return density.sum(axis=1) - 0.5 * (pull * point).sum(axis=1), -slope @ self.shared - pull
 
@@ -289,14 +289,14 @@ class Chains:
         chains, effects = np.arange(len(self.log_tau)), self.effects
         pair = np.minimum(np.searchsorted(swaps.cumulative, self.rng.random(len(chains))), len(swaps.first) - 1)
         first, second = swaps.first[pair], swaps.second[pair]
-        one, other = effects.prior[chains, first], effects.prior[chains, second]
-        gain = self._changed(first, one, other) + self._changed(second, other, one)
+        left, right = effects.prior[chains, first], effects.prior[chains, second]
+        gain = self._changed(first, left, right) + self._changed(second, right, left)
         swapped = np.log(self.rng.random(len(chains))) < gain
-        self._changed(first, other, np.where(swapped, other, one))
-        self._changed(second, one, np.where(swapped, one, other))
-        here, there = self.free[chains, first - 1], self.free[chains, second - 1]
-        self.free[chains, first - 1] = np.where(swapped, there, here)
-        self.free[chains, second - 1] = np.where(swapped, here, there)
+        self._changed(first, right, np.where(swapped, right, left))
+        self._changed(second, left, np.where(swapped, left, right))
+        left, right = self.free[chains, first - 1], self.free[chains, second - 1]
+        self.free[chains, first - 1] = np.where(swapped, right, left)
+        self.free[chains, second - 1] = np.where(swapped, left, right)
 
     def _changed(self, column: IntArray, old: FloatArray, new: FloatArray) -> FloatArray:
         """Log likelihood ratio of another variance of a coefficient, which it has from then on."""
@@ -314,15 +314,15 @@ class Chains:
         beta[:, self.unseen_at] = unseen * rng.standard_normal(unseen.shape)
         beta[:, self.shared_at] = self.drawn[:, 1:]
         # Matheron's rule: a draw from the prior, corrected by what the data say of it.
-        entry = self.own.entry[self.own_row]
-        own = [(self.own_at, self.own_row, entry, self.own_variance[:, self.own_row] / entry**2)]
+        entry = self.collapsed.entry[self.own_row]
+        columns = [(self.own_at, self.own_row, entry, self.own_variance[:, self.own_row] / entry**2)]
         for layer, free in zip(self.further, self.further_free, strict=True):
-            own.append((layer.at, layer.row, layer.entry, self.prior.variance(free)))
+            columns.append((layer.at, layer.row, layer.entry, self.prior.variance(free)))
         missing = self._residual() - np.sqrt(self.v) * rng.standard_normal((chains, len(self.v)))
-        for at, row, entry, variance in own:
+        for at, row, entry, variance in columns:
             beta[:, at] = np.sqrt(variance) * rng.standard_normal(variance.shape)
             missing[:, row] -= entry * beta[:, at]
-        for at, row, entry, variance in own:
+        for at, row, entry, variance in columns:
             beta[:, at] += entry * variance / self.effects.noise[:, row] * missing[:, row]
         return beta
 

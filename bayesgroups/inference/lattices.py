@@ -39,5 +39,5 @@ def moved(
         density = np.where(np.isfinite(density), density, -np.inf)
         mass = np.exp(density - density.max(axis=-1, keepdims=True)).cumsum(axis=-1)
     drawn = (mass < rng.random(value.shape)[..., None] * mass[..., -1:]).sum(axis=-1)
-    found = np.take_along_axis(candidates, drawn[..., None], axis=-1)[..., 0]
-    return np.where(np.isfinite(mass[..., -1]), found, value)
+    chosen = np.take_along_axis(candidates, drawn[..., None], axis=-1)[..., 0]
+    return np.where(np.isfinite(mass[..., -1]), chosen, value)

@@ -45,13 +45,13 @@ def layers(seen: FloatArray) -> list[Layer]:
     """
     at = np.flatnonzero((seen != 0).sum(axis=0) == 1)
     row = np.nonzero(seen[:, at].T)[1]
-    found: list[Layer] = []
+    collected: list[Layer] = []
     while len(at):
         last = len(at) - 1 - np.unique(row[::-1], return_index=True)[1]
-        found.append(Layer(at[last], row[last], seen[row[last], at[last]]))
+        collected.append(Layer(at[last], row[last], seen[row[last], at[last]]))
         left = np.setdiff1d(np.arange(len(at)), last)
         at, row = at[left], row[left]
-    return found
+    return collected
 
 
 class Collapsed:

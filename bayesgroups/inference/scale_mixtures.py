@@ -30,7 +30,7 @@ STEP = {"horseshoe": 0.35, "laplace": 0.2}
 """Step of the logarithm of a free scale; it is smaller where the density of local scales has a sharp edge."""
 BEYOND = 40
 """Nodes on either side whose weights are added to the last one that is kept."""
-SMALLEST, LARGEST = 0.01, 30.0
+FIRST_NODE, LAST_NODE = 0.01, 30.0
 """The first node in standard errors, and the last one in slabs: beyond them a scale makes no difference."""
 LARGEST_TAU, LARGEST_LOCAL = 8.0, 9.5
 """Without a slab, what tau in its scales and a local scale do not exceed: each has a probability below 1e-14."""
@@ -111,8 +111,8 @@ class Nodes:
 
 def nodes_for(prior: CoefficientPrior, error: float) -> Nodes:
     """Nodes for coefficients that are known with this standard error, or with a larger one."""
-    last = LARGEST * prior.slab
+    last = LAST_NODE * prior.slab
     if prior.kind == "laplace":
         last = LARGEST_TAU * LARGEST_LOCAL * prior.tau_scale
-    low, high = np.log(SMALLEST * error), np.log(last)
+    low, high = np.log(FIRST_NODE * error), np.log(last)
     return Nodes(prior, low + prior.step * np.arange(max(int(np.ceil((high - low) / prior.step)), 1) + 1))

@@ -39,7 +39,7 @@ POINTS, SPACING = 8, (0.03, 0.8)
 DEGREES = 6.0
 INFLATION = 1.3
 """Degrees of freedom of the t distribution that proposes warps, and the ratio of its covariance to that of the fit."""
-NEAR = 0.5
+STEPS_OF_WARPS = 0.5
 """Share of proposals of warps that are steps from the last one."""
 MIN_VARIANCE_RATIO = 1e-6
 """Smallest ratio of the pooled variance of warped scores to the one before in an admissible proposal."""
@@ -222,7 +222,7 @@ class _Kernel:
         start = self.warped.start
         step = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
         heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(step)))[:, None]
-        near = bool(self.rng.random() < NEAR)  # leads back from where proposals about the fit are too rare
+        near = bool(self.rng.random() < STEPS_OF_WARPS)  # leads back from where proposals about the fit are too rare
         proposal = (self.shape if near else np.array([start.epsilon, start.log_delta])) + step * heavy
         with np.errstate(all="ignore"):
             observed, scatter, slope = self._moments(proposal)

@@ -20,7 +20,7 @@ SMALLEST_GAMMA = 1e-12
 """Floor of a gamma variable, which is 0 to the computer in cells without rows where the spread is beyond all measure."""
 STIRLING = 60.0
 """Half the degrees of freedom from which on logarithms of gamma functions are replaced by their series."""
-NEAR_ZERO = 0.1
+SERIES_UP_TO = 0.1
 """Below it log(1 + x) - x has a series of its own."""
 
 
@@ -73,7 +73,7 @@ def _log1p_less(x: FloatArray) -> FloatArray:
     """
     r = x / (2 + x)
     near = -x * r + 2 * r**3 * (1 / 3 + r**2 * (1 / 5 + r**2 * (1 / 7 + r**2 / 9)))
-    return np.where(x < NEAR_ZERO, near, np.log1p(x) - x)
+    return np.where(x < SERIES_UP_TO, near, np.log1p(x) - x)
 
 
 def draw(hyper: FloatArray, count: FloatArray, scatter: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -71,22 +71,22 @@ class SharedEffects:
         smaller numbers is taken.
         """
         chain = self._chain
-        own, row = self.covariance[chain, column, column], self.covariance[chain, column]
-        said, gram = self.gram[chain, column, column], self.gram[chain, column]
+        posterior, row = self.covariance[chain, column, column], self.covariance[chain, column]
+        alone, gram = self.gram[chain, column, column], self.gram[chain, column]
         gram[chain, column] = 0.0
         explained = (gram * (self.covariance @ gram[..., None])[..., 0]).sum(axis=1)
-        left = said - explained + (row * gram).sum(axis=1) ** 2 / own
+        left = alone - explained + (row * gram).sum(axis=1) ** 2 / posterior
         precision = 1 / self.prior[chain, column]
-        information = np.where(precision < said, 1 / own - precision, left)
-        return np.maximum(information, 0.0), self.mean[chain, column] / own
+        information = np.where(precision < alone, 1 / posterior - precision, left)
+        return np.maximum(information, 0.0), self.mean[chain, column] / posterior
 
     def change(self, column: IntArray, information: FloatArray, variance: FloatArray) -> None:
         """Give one coefficient of every chain another prior variance; its information is that of `alone`."""
         chain = self._chain
         row = self.covariance[chain, column]
-        own = row[chain, column]
-        ratio = 1 / (information + 1 / variance) / own
-        change = row * ((1 - ratio) / own)[:, None]
+        posterior = row[chain, column]
+        ratio = 1 / (information + 1 / variance) / posterior
+        change = row * ((1 - ratio) / posterior)[:, None]
         self.mean = self.mean - change * self.mean[chain, column][:, None]
         self.covariance -= change[:, :, None] * row[:, None, :]
         row *= ratio[:, None]  # as a difference it would lose its digits where the variance falls by many orders
