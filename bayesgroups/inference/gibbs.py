@@ -10,9 +10,9 @@ in units of the metric's scale. Columns are shared by subgroups, or own columns 
 3. the scales of shared columns, one after another and by swaps of two, with all coefficients integrated out;
 4. intercept and shared coefficients, exactly.
 
-Own coefficients are drawn where a draw is kept. Scales are drawn from whole conditional laws, so that chains go back and forth between
-modes, which the posterior has where columns are redundant: the level that differs, or all others. Block 1 is for data that leave
-many own coefficients in doubt: given their scales, the few that are small hold the shared coefficients where they are.
+Own coefficients are drawn where a draw is kept. Scales are drawn from whole conditional laws, so that chains go back and forth
+between modes, which the posterior has where columns are redundant: the level that differs, or all others. Block 1 is for data
+that leave many own coefficients in doubt: given their scales, the few that are small hold the shared coefficients where they are.
 
 The horseshoe is the regularised one of Piironen and Vehtari with a fixed slab, so coefficients are normal given scales
 with the variance s_j^2 and its normalising constant. Nishimura and Suchard's form leaves out that constant, which
