@@ -17,7 +17,7 @@ def held_interrupts() -> Iterator[None]:
 
     Examples
     --------
-    >>> done = []
+    >>> done, before = [], signal.signal(signal.SIGINT, signal.default_int_handler)
     >>> try:
     ...     with held_interrupts():
     ...         signal.raise_signal(signal.SIGINT)
@@ -26,6 +26,7 @@ def held_interrupts() -> Iterator[None]:
     ...     done.append("interrupted")
     >>> done
     ['whole', 'interrupted']
+    >>> _ = signal.signal(signal.SIGINT, before)
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
