@@ -34,7 +34,7 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference import hamiltonian, lattices, shared_effects
 from bayesgroups.inference.hamiltonian import Tuning
-from bayesgroups.inference.own_effects import NO_LAYER, Collapsed, layers
+from bayesgroups.inference.own_columns import NO_LAYER, Collapsed, layers
 from bayesgroups.inference.scale_mixtures import CoefficientPrior
 from bayesgroups.inference.shared_effects import SharedEffects
 

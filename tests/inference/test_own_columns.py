@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.own_effects import LARGEST_ERROR, Collapsed, layers
+from bayesgroups.inference.own_columns import LARGEST_ERROR, Collapsed, layers
 from bayesgroups.inference.scale_mixtures import CoefficientPrior
 
 PRIORS = {
