@@ -54,6 +54,17 @@ def means_of_rstanarm() -> Pair:
     return same_priors().value[:, 0], rstanarm().value[:, 0]
 
 
+def brms() -> Summary:
+    """The draws of brms, which has those priors."""
+    stored = golden("multilevel/mrp_brms.json")
+    return Summary(np.array(stored["value"]), np.array(stored["error"])[:, 0])
+
+
+def means_of_brms() -> Pair:
+    """Posterior means of eight cells, one without rows, and of the population."""
+    return same_priors().value[:, 0], brms().value[:, 0]
+
+
 def means_of_bambi() -> Pair:
     """Posterior means of the seven cells with rows."""
     seen = np.flatnonzero(CELLS["n"] > 0)

@@ -58,10 +58,10 @@ def maihda_of_means() -> list[Line]:
 
 
 def mrp() -> list[list[str]]:
-    """Means and limits of eight cells and of the population, by rstanarm and here."""
+    """Means and limits of eight cells and of the population, by brms, rstanarm and here."""
     who = [f"{race}, {sex}" for race, sex in samplers.CELLS[["race", "sex"]].to_numpy()]
     labels = [*zip(who, samplers.CELLS["k"], samplers.CELLS["n"], strict=True), ("population", "", "")]
-    sides = (samplers.rstanarm().value, samplers.same_priors().value)
+    sides = (samplers.brms().value, samplers.rstanarm().value, samplers.same_priors().value)
     return [
         [*map(str, label), *(f"{side[i, 0]:.3f} ({side[i, 1]:.2f} to {side[i, 2]:.2f})" for side in sides)]
         for i, label in enumerate(labels)
@@ -107,7 +107,7 @@ def numbers() -> dict[str, dict[str, str]]:
             "rate": table(["a rate", "lme4, pROC", "here"], rounded(maihda())),
             "mean": table(["a mean, REML", "glmmTMB", "here"], rounded(maihda_of_means())),
         },
-        "coming_from_mrp.md": {"cells": table(["cell", "cases", "rows", "rstanarm", "here"], mrp())},
+        "coming_from_mrp.md": {"cells": table(["cell", "cases", "rows", "brms", "rstanarm", "here"], mrp())},
         "coming_from_inspect.md": {"logs": table(of_logs, inspect())},
         "coming_from_lm_eval.md": {"logs": table(of_logs, harness())},
     }

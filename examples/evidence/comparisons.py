@@ -74,6 +74,8 @@ COMPARISONS: Sequence[Comparison] = (
                r.smoothed_weights, "tests/inference/test_left_out.py"),
     Comparison("rstanarm (R)", "2.21.3", "multilevel regression and poststratification: posterior means, same priors",
                "8 cells and the population", samplers.means_of_rstanarm, "tests/examples/test_coming_from.py", 5e-3),
+    Comparison("brms (R)", "2.18.0", "multilevel regression and poststratification: posterior means, same priors",
+               "8 cells and the population", samplers.means_of_brms, "tests/examples/test_coming_from.py", 5e-3),
     Comparison("Bambi", "0.21.0", "multilevel regression: posterior means, same priors", "7 cells", samplers.means_of_bambi,
                "tests/examples/test_coming_from.py", 5e-3),
     Comparison("SureMap, its authors' program", "0e74f86", "risks and estimates at given variances, alone and together",

@@ -27,6 +27,19 @@ def test_means_are_those_of_rstanarm_within_monte_carlo_error() -> None:
     assert error.max() < 0.003
 
 
+def test_draws_of_brms_can_be_used() -> None:
+    stored = golden("multilevel/mrp_brms.json")
+    assert stored["divergences"] == 0
+    assert stored["rhat"] < 1.01
+
+
+def test_means_are_those_of_brms_within_monte_carlo_error() -> None:
+    ours, theirs = samplers.same_priors(), samplers.brms()
+    error = np.hypot(ours.error, theirs.error)
+    assert (abs(ours.value[:, 0] - theirs.value[:, 0]) < 4 * error).all()
+    assert error.max() < 0.003
+
+
 def test_means_are_those_of_bambi_within_monte_carlo_error() -> None:
     stored, ours = golden("multilevel/bambi.json"), samplers.same_priors()
     seen = np.flatnonzero(samplers.CELLS["n"] > 0)
@@ -36,9 +49,10 @@ def test_means_are_those_of_bambi_within_monte_carlo_error() -> None:
 
 
 @pytest.mark.parametrize("cell", range(9))
-def test_limits_are_those_of_rstanarm(cell: int) -> None:
-    """Ends of intervals, of 4,000 and of 12,000 draws, lie within a quarter of a standard deviation of each other."""
-    ours, theirs = samplers.same_priors().value[cell], samplers.rstanarm().value[cell]
+@pytest.mark.parametrize("sampler", [samplers.rstanarm, samplers.brms])
+def test_limits_are_those_of_stan(sampler: Callable[[], samplers.Summary], cell: int) -> None:
+    """Ends of intervals, of 4,000 draws and of 12,000 or 40,000, lie within a quarter of a standard deviation of each other."""
+    ours, theirs = samplers.same_priors().value[cell], sampler().value[cell]
     width = (theirs[2] - theirs[1]) / 4
     assert (abs(ours[1:] - theirs[1:]) < 0.25 * width).all()
 
