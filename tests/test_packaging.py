@@ -35,6 +35,12 @@ def conda(requirement: str) -> list[str]:
     return [f"{wanted.name} {limits}".strip(), *(CONDA_NAMES[extra] for extra in sorted(wanted.extras))]
 
 
+def test_addresses_of_the_project_are_the_papers_that_it_implements() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    papers = re.findall(r"doi:(10\.[^\s,]+[^\s,.])", (ROOT / "docs" / "papers.md").read_text(encoding="utf-8"))
+    assert {address.removeprefix("https://doi.org/") for address in project["urls"].values()} == set(papers)
+
+
 def test_the_conda_recipe_requires_what_the_project_requires() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     project, recipe = settings["project"], load(RECIPE)
