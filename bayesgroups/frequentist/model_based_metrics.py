@@ -167,7 +167,7 @@ def _without_covariates(
 ) -> tuple[ScoreLaw, ScoreLaw]:
     """The law of the sample, and those of replicates."""
     score, slope = apply_with_slope(warped, rows.arcsinh)
-    spread = np.exp(2 * slope) * rows.within
+    spread = slope**2 * rows.within
     sample = score_regression.sums(rows.cell, rows.cells, score, rows.weight, spread)
     fitted = score_regression.fit(kinds, sample)
     drawn = score_regression.resample(rows.cell, rows.cells, score, rows.weight, spread, replicates, rng)

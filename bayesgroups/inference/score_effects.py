@@ -4,22 +4,62 @@
     m[y, g] = x[y, g] . theta + b[g] + h[y] e[g],      h = (-1/2, 1/2)
     theta_j ~ Normal(0, scale of its component),       b[g], e[g] ~ Normal(0, scales of the last two components)
 
-``b`` and ``e`` are integrated out subgroup by subgroup (2 x 2 matrices), ``theta`` by one Cholesky factor of its size; so
-the cost is linear in subgroups. Gradients with respect to the logarithms of the scales come from Fisher's identity: the
-expected score of the complete data. Everything is done for all chains at once, along the first axis.
+``b`` and ``e`` are integrated out subgroup by subgroup, ``theta`` by one Cholesky factor of its size. Columns are few functions
+of the subgroup, each common to both outcomes or differing between them, so that sums over subgroups are needed of their
+products only (`Basis`). Gradients with respect to the logarithms of the scales come from Fisher's identity: the expected score
+of the complete data. Everything is done for all chains at once, along the first axis.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from bayesgroups.data.arrays import FloatArray
 
 CONTRAST = np.array([-0.5, 0.5])
 """How the difference between outcomes enters the mean of each."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Columns of a design by functions of the subgroup: what is common to outcomes, and what differs between them.
+
+    ``function`` (subgroup, function); ``turn`` (2 function, column) are the coefficients of functions that are common, then
+    of those that differ, in every column; ``products`` (function squared, subgroup) are those of every two of them, mostly 0.
+    """
+
+    function: FloatArray
+    turn: FloatArray
+    products: Any
+
+    def gram(self, weights: FloatArray) -> FloatArray:
+        """Sums over subgroups of products of functions (chain, weight, function, function), weighted (chain, weight, subgroup)."""
+        size = self.function.shape[1]
+        sums = self.products @ weights.reshape(-1, weights.shape[-1]).T
+        return np.asarray(sums.T.reshape(*weights.shape[:2], size, size))
+
+    def turned(self, forms: FloatArray) -> FloatArray:
+        """Quadratic forms (chain, column, column) of the coefficients, from those of the functions.
+
+        ``forms`` (3, chain, function, function): of common ones, of common with differing ones, and of differing ones.
+        """
+        _, chains, size, _ = forms.shape
+        both = np.empty((chains, 2 * size, 2 * size))
+        both[:, :size, :size], both[:, size:, size:] = forms[0], forms[2]
+        both[:, :size, size:] = both[:, size:, :size] = forms[1]
+        return np.asarray(self.turn.T @ both @ self.turn)
+
+    def against(self, forms: FloatArray, covariance: FloatArray) -> FloatArray:
+        """Traces (chain,) of the forms, as in `turned`, times covariances (chain, 2 function, 2 function)."""
+        size = self.function.shape[1]
+        common, cross, differing = covariance[:, :size, :size], covariance[:, :size, size:], covariance[:, size:, size:]
+        return np.asarray((forms[0] * common + 2 * forms[1] * cross + forms[2] * differing).sum(axis=(1, 2)))
 
 
 @dataclass(frozen=True)
@@ -35,10 +75,32 @@ class Design:
     fixed: FloatArray
     components: int
 
-    @property
+    @cached_property
     def member(self) -> FloatArray:
         """Columns of each component, as a 0/1 matrix (column, component)."""
         return np.asarray(self.owner[:, None] == np.arange(self.components), dtype=np.float64)
+
+    @cached_property
+    def basis(self) -> Basis:
+        """The columns by functions of the subgroup; those that are multiples of each other are one.
+
+        >>> x = np.ones((3, 2, 1)) * np.array([0.0, 1.0, 1.0])[:, None, None]
+        >>> both = np.concatenate([x, x * CONTRAST[:, None]], axis=2)
+        >>> basis = Design(both, np.array([-1, -1]), np.ones(2), 0).basis
+        >>> basis.function.T.tolist(), basis.turn.tolist()
+        ([[0.0, 1.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
+        """
+        subgroups, outcomes, columns = self.x.shape
+        every = self.x.transpose(1, 2, 0).reshape(-1, subgroups)
+        largest = np.abs(every).argmax(axis=1)
+        size = every[np.arange(len(every)), largest]
+        some = size != 0
+        function, which = np.unique(every[some] / size[some, None], axis=0, return_inverse=True)
+        by_outcome = np.zeros((len(function), outcomes * columns))
+        by_outcome[which.ravel(), np.flatnonzero(some)] = size[some]
+        low, high = by_outcome.reshape(-1, outcomes, columns).swapaxes(0, 1)
+        products = (function[:, None] * function[None]).reshape(-1, subgroups)
+        return Basis(function.T, np.concatenate([(low + high) / 2, high - low]), csr_array(products))
 
 
 @dataclass(frozen=True)
@@ -51,7 +113,7 @@ class Solved:
 
     value: FloatArray
     gradient: FloatArray
-    weight: FloatArray
+    effects: _Effects
     scale: FloatArray
     centre: FloatArray
     factor: FloatArray
@@ -68,6 +130,47 @@ class Aside:
     pull: FloatArray
 
 
+@dataclass(frozen=True)
+class _Effects:
+    """What cells say of the effects of their subgroup, and of the linear part without these.
+
+    With S the variances of both effects (chain, 1) and L the precisions that cells have for them, ``weight`` (chain, 3, subgroup)
+    has the entries 11, 12 and 22 of (S + 1/L)^-1, and ``determinant`` (chain, subgroup) is that of I + S L. All sums are of
+    positive terms.
+    """
+
+    common: FloatArray
+    differing: FloatArray
+    low: FloatArray
+    high: FloatArray
+    weight: FloatArray
+    determinant: FloatArray
+
+    @classmethod
+    def of(cls, sigma: FloatArray, precision: FloatArray) -> _Effects:
+        """From standard deviations (chain, 2) and precisions (chain, subgroup, outcome), 0 for empty cells."""
+        common, differing = sigma[:, :1] ** 2, sigma[:, 1:] ** 2
+        low, high = precision[..., 0], precision[..., 1]
+        total, product = low + high, low * high
+        determinant = 1 + common * total + differing * (0.25 * total + common * product)
+        weight = np.stack([total + differing * product, 0.5 * (high - low), 0.25 * total + common * product], axis=1)
+        return cls(common, differing, low, high, weight / determinant[:, None], determinant)
+
+    def pulls(self, mean: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What means (chain, subgroup, outcome) ask of both effects: (S + 1/L)^-1 times the effects that fit them.
+
+        Third what they cost, the sum of squared standardised residuals (chain,).
+        """
+        low, high = self.low * mean[..., 0], self.high * mean[..., 1]
+        first, second = low + high, 0.5 * (high - low)
+        cross, total = 0.5 * (self.high - self.low), self.low + self.high
+        on_common = ((1 + 0.25 * self.differing * total) * first - self.differing * cross * second) / self.determinant
+        on_differing = ((1 + self.common * total) * second - self.common * cross * first) / self.determinant
+        explained = self.common * first * on_common + self.differing * second * on_differing
+        cost = low * mean[..., 0] + high * mean[..., 1] - explained
+        return on_common, on_differing, cost.sum(axis=1)
+
+
 def solve(
     design: Design, log_scale: FloatArray, mean: FloatArray, precision: FloatArray, aside: Aside | None = None
 ) -> Solved:
@@ -77,21 +180,18 @@ def solve(
     Means (chain or 1, subgroup, outcome) are anything finite, and their precisions 0, where there is none; ``aside`` is
     what rows within cells say of the coefficients.
     """
-    sigma = np.exp(log_scale)
-    common, differing = sigma[:, -2] ** 2, sigma[:, -1] ** 2
-    weight, log_det = _subgroup_weights(common, differing, precision)
+    basis, sigma = design.basis, np.exp(log_scale)
+    effects = _Effects.of(sigma[:, -2:], precision)
+    on_common, on_differing, cost = effects.pulls(mean)
+    w11, w12, w22 = effects.weight.swapaxes(0, 1)
+    squares = np.stack([w11 * w11, w11 * w12, w12 * w12, w12 * w22, w22 * w22], axis=1)
+    sums = basis.gram(np.concatenate([effects.weight, squares], axis=1)).swapaxes(0, 1)
     scale = np.where(design.owner >= 0, sigma[:, np.maximum(design.owner, 0)], design.fixed)
-    size = len(design.owner)
-    low, high = design.x[:, 0], design.x[:, 1]
-    w00, w01, w11 = weight[..., 0, 0], weight[..., 0, 1], weight[..., 1, 1]
-    # W x, row by row: many matrix products of 2 x 2 would cost more than these sums.
-    on_low = w00[..., None] * low + w01[..., None] * high
-    on_high = w01[..., None] * low + w11[..., None] * high
-    seen = np.stack([w00 * mean[..., 0] + w01 * mean[..., 1], w01 * mean[..., 0] + w11 * mean[..., 1]], axis=-1)
-    inner = np.swapaxes(on_low, 1, 2) @ low + np.swapaxes(on_high, 1, 2) @ high
-    along = seen[..., 0] @ low + seen[..., 1] @ high
+    inner = basis.turned(sums[:3])
+    along = np.concatenate([on_common @ basis.function, on_differing @ basis.function], axis=1) @ basis.turn
     if aside is not None:
         inner, along = inner + aside.precision, along + aside.pull
+    size = len(design.owner)
     precise = scale[:, :, None] * inner * scale[:, None, :]
     precise[:, np.arange(size), np.arange(size)] += 1.0
     right = scale * along
@@ -99,21 +199,24 @@ def solve(
     inverse = np.linalg.inv(factor)
     covariance = np.swapaxes(inverse, 1, 2) @ inverse
     centre = (covariance @ right[..., None])[..., 0]
-    value = 0.5 * (log_det - (mean * seen).sum(axis=(1, 2)) + (right * centre).sum(axis=1))
+    log_precision = np.log(np.where(precision > 0, precision, 1.0)).sum(axis=(1, 2))
+    log_det = log_precision - np.log(effects.determinant).sum(axis=1)
+    value = 0.5 * (log_det - cost + (right * centre).sum(axis=1))
     value = value - np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
     excess = centre**2 + np.diagonal(covariance, axis1=1, axis2=2) - 1.0
-    theta = (scale * centre)[..., None]
-    left = seen - np.stack([(on_low @ theta)[..., 0], (on_high @ theta)[..., 0]], axis=-1)
-    effects = []
-    covariance = scale[:, :, None] * covariance * scale[:, None, :]
-    for (first, second), variance in (((1.0, 1.0), common), (CONTRAST, differing)):
-        pull = first * left[..., 0] + second * left[..., 1]
-        lost = first**2 * w00 + 2 * first * second * w01 + second**2 * w11
-        reach = first * on_low + second * on_high
-        unsure = (covariance * (np.swapaxes(reach, 1, 2) @ reach)).sum(axis=(1, 2))
-        effects.append(variance * ((pull**2 - lost).sum(axis=1) + unsure))
-    gradient = np.column_stack([excess @ design.member, *effects])
-    return Solved(value, gradient, weight, scale, centre, inverse)
+    theta = (scale * centre) @ basis.turn.T
+    functions = basis.function.shape[1]
+    fitted, contrast = theta[:, :functions] @ basis.function.T, theta[:, functions:] @ basis.function.T
+    covariance = basis.turn @ (scale[:, :, None] * covariance * scale[:, None, :]) @ basis.turn.T
+    left = on_common - w11 * fitted - w12 * contrast, on_differing - w12 * fitted - w22 * contrast
+    gradients = [excess @ design.member]
+    for variance, pull, lost, forms in (
+        (effects.common, left[0], w11, sums[3:6]),
+        (effects.differing, left[1], w22, sums[5:8]),
+    ):
+        known = (pull**2 - lost).sum(axis=1)
+        gradients.append(variance * (known + basis.against(forms, covariance))[:, None])
+    return Solved(value, np.concatenate(gradients, axis=1), effects, scale, centre, inverse)
 
 
 def draw(
@@ -132,26 +235,5 @@ def draw(
     some = precision > 0
     error = np.where(some, rng.standard_normal(precision.shape) / np.sqrt(np.where(some, precision, 1.0)), 0.0)
     gap = mean - linear - residual @ basis.T - error
-    pull = np.einsum("...ij,...j->...i", solved.weight, gap) @ basis
-    effects = residual + sigma[:, None, :] ** 2 * pull
+    effects = residual + sigma[:, None, :] ** 2 * np.stack(solved.effects.pulls(gap)[:2], axis=-1)
     return linear + effects @ basis.T, theta
-
-
-def _subgroup_weights(
-    common: FloatArray, differing: FloatArray, precision: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Inverse covariances (chain, subgroup, 2, 2) of the means about the linear part, 0 for empty cells; log determinants."""
-    prior = np.empty((len(common), 1, 2, 2))
-    prior[..., 0, 0] = prior[..., 1, 1] = (common + differing / 4)[:, None]
-    prior[..., 0, 1] = prior[..., 1, 0] = (common - differing / 4)[:, None]
-    root = np.sqrt(precision)
-    a = 1 + root[..., 0] ** 2 * prior[..., 0, 0]
-    d = 1 + root[..., 1] ** 2 * prior[..., 1, 1]
-    b = root[..., 0] * root[..., 1] * prior[..., 0, 1]
-    determinant = a * d - b**2
-    weight = np.empty((*precision.shape, 2))
-    weight[..., 0, 0] = precision[..., 0] * d / determinant
-    weight[..., 1, 1] = precision[..., 1] * a / determinant
-    weight[..., 0, 1] = weight[..., 1, 0] = -root[..., 0] * root[..., 1] * b / determinant
-    log_precision = np.log(np.where(precision > 0, precision, 1.0)).sum(axis=(1, 2))
-    return weight, log_precision - np.log(determinant).sum(axis=1)

@@ -8,7 +8,8 @@ The model is that of `bayesgroups.models.model_based_metrics`. Blocks, each exac
    among points of a lattice, then all of them;
 4. variances, exactly, and sigma given them, which moves far where the spread is large and the block before it does not;
 5. with a warp of the scores (`bayesgroups.scores.warps`), its two parameters, with the effects integrated out,
-   by steps and by independent proposals about the best one; variances move along with the spread of the warped scores.
+   by steps and by independent proposals about where it was in the warm-up; variances go along with the scatter of warped
+   scores in their cell.
 
 Slopes of covariates of the rows are coefficients among others: means of covariates are columns of the means of cells, and what
 rows within cells say of slopes is added to blocks 1 and 2. Variances are then those about the regression.
@@ -19,7 +20,6 @@ cost of an iteration depends on subgroups and columns, not on rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape, warped_mome
 from bayesgroups.scores.warps import warp
 
 INNER = 2
-"""Draws of means and variances per draw of the scales of effects, which cost most."""
+"""Draws of means and variances per draw of the scales of effects and of the hyper-parameters of variances, which cost most."""
 POINTS, SPACING = 8, (0.03, 0.8)
 """Points of a lattice of logarithms of the spread, and the range of their distance, which is drawn anew every time."""
 DEGREES = 6.0
@@ -41,8 +41,12 @@ INFLATION = 1.3
 """Degrees of freedom of the t distribution that proposes warps, and the ratio of its covariance to that of the fit."""
 STEPS_OF_WARPS = 0.5
 """Share of proposals of warps that are steps from the last one."""
+SHARE_OF_FIT = 0.1
+"""Share of the covariance of the fitted warp that is added to that of the warps of the warm-up."""
 MIN_VARIANCE_RATIO = 1e-6
 """Smallest ratio of the pooled variance of warped scores to the one before in an admissible proposal."""
+ROWS_OF_ALL = 8.0
+"""Rows by which the variance of a cell is drawn to that of all as it goes along with a warp; about those of the prior."""
 MAX_LOG_SCALE = 8.0
 """Largest logarithm of a scale; larger ones are refused, as rounding would dominate."""
 
@@ -107,12 +111,33 @@ def sample(
     kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, chains)
     kernel.begin()
     _, kernel.tuning = hamiltonian.warm_up(kernel.effect_density, kernel.state, tune, rng, between=kernel.rest)
+    kernel.learn_warp()
     kept: list[tuple[FloatArray, ...]] = []
     for i in range(-(-draws // INNER) * thin):
         kernel.step()
         if (i + 1) % thin == 0:
             kept += kernel.seen
     return ScoreDraws(*(np.stack(part, axis=1)[:, :draws] for part in zip(*kept, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Proposals:
+    """Proposals of warps (chain, 2) by Student's t about a ``centre`` (2,)."""
+
+    centre: FloatArray
+    root: FloatArray
+    precision: FloatArray
+
+    @classmethod
+    def of(cls, centre: FloatArray, covariance: FloatArray) -> _Proposals:
+        """About a centre, with a covariance that is inflated."""
+        return cls(centre, np.linalg.cholesky(covariance).T, np.linalg.inv(covariance))
+
+    def log_density(self, shape: FloatArray) -> FloatArray:
+        """Log density (chain,) up to a constant."""
+        off = shape - self.centre
+        squares = ((off @ self.precision) * off).sum(axis=1) / INFLATION
+        return np.asarray(-0.5 * (DEGREES + 2) * np.log1p(squares / DEGREES))
 
 
 class _Kernel:
@@ -132,6 +157,7 @@ class _Kernel:
         spread = np.array([*np.minimum(narrow, prior.log_sd), 1.0 / np.sqrt(cells.sum()) + 0.3])
         self.own_tuning = Tuning(np.full(chains, 0.5), spread)
         self.seen: list[tuple[FloatArray, ...]] = []
+        self.shapes: list[FloatArray] = []
         self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.ones(self.size))
 
     def begin(self) -> None:
@@ -140,10 +166,8 @@ class _Kernel:
         self.shape = np.zeros((self.chains, 2))
         if self.warped is not None:
             start = self.warped.start
-            self.walk = np.linalg.cholesky(np.linalg.inv(start.hessian)).T
-            self.shape = (
-                np.array([start.epsilon, start.log_delta]) + self.rng.standard_normal(self.shape.shape) @ self.walk
-            )
+            self.about = _Proposals.of(np.array([start.epsilon, start.log_delta]), np.linalg.inv(start.hessian))
+            self.shape = self.about.centre + self.rng.standard_normal(self.shape.shape) @ self.about.root
             self.observed, self.scatter, self.slope = self._moments(self.shape)
         freedom = np.maximum(self.count - 1, 0.0).sum(axis=0)
         pooled = (self.scatter.sum(axis=1) + 1.0) / (freedom + 1.0)
@@ -163,9 +187,11 @@ class _Kernel:
     def rest(self, state: State) -> State:
         """All blocks but the first; the density of the first is another one then."""
         if self.warped is not None:
-            self._propose_warp(state)
+            # Steps lead back from where proposals about the centre are too rare.
+            state = self._propose_warp(state, near=bool(self.rng.random() < STEPS_OF_WARPS))
+            self.shapes.append(self.shape)
         log_scale, self.seen = state.point, []
-        for _ in range(INNER):
+        for turn in range(INNER):
             precision = self._precision()
             solved = score_effects.solve(self.design, log_scale, self.observed, precision, self._aside())
             mean, theta = score_effects.draw(self.design, solved, log_scale, self.observed, precision, self.rng)
@@ -173,28 +199,42 @@ class _Kernel:
             if self.slopes is not None:
                 left = np.maximum(left - self.slopes.explained(theta), 0.0)
             total = left + self.count * (self.observed - mean) ** 2
-            density = self._hyper_density(total)
-            self._jump_spread(density)
-            moved, _ = hamiltonian.step(density, hamiltonian.start(density, self.hyper), self.own_tuning, self.rng)
-            self.hyper = moved.point
+            if turn == 0:
+                self._move_hyper(total)
             self.variance = score_variances.draw(self.hyper, self.count, total, self.rng)
             self.hyper = score_variances.redraw_sigma(self.hyper, self.variance, self.prior.log_sd, self.rng)
             self.seen.append((mean, np.sqrt(self.variance), theta, np.exp(log_scale), self.hyper, self.shape))
         self.state = hamiltonian.start(self.effect_density, log_scale)
         return self.state
 
-    def _jump_spread(self, density: Callable[[FloatArray], tuple[FloatArray, FloatArray]]) -> None:
-        """Draw the spread among points of a lattice: chains that begin far from its law would take too long steps."""
+    def _move_hyper(self, total: FloatArray) -> None:
+        """Draw hyper-parameters of the variances, given scatter (chain, subgroup, outcome) about the means.
+
+        First the spread among points of a lattice: chains that begin far from its law would take too long steps.
+        """
 
         def log_density(log_spread: FloatArray) -> FloatArray:
             points = log_spread.shape[1]
             hyper = np.repeat(self.hyper, points, axis=0)
             hyper[:, 2] = log_spread.ravel()
-            return density(hyper)[0].reshape(log_spread.shape)
+            value = score_variances.log_likelihood(hyper, self.count, np.repeat(total, points, axis=0))
+            return (value + self._hyper_prior(hyper)).reshape(log_spread.shape)
+
+        def density(hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
+            value, gradient = score_variances.with_gradient(hyper, self.count, total)
+            ratio = (np.exp(hyper[:, 2]) / self.prior.spread) ** 2
+            gradient = gradient - np.column_stack([hyper[:, :2] / self.prior.log_sd**2, ratio - 1])
+            return value + self._hyper_prior(hyper), gradient
 
         spacing = np.exp(self.rng.uniform(*np.log(SPACING)))
         self.hyper = self.hyper.copy()
         self.hyper[:, 2] = lattices.moved(self.hyper[:, 2], log_density, POINTS, spacing, self.rng)
+        moved, _ = hamiltonian.step(density, hamiltonian.start(density, self.hyper), self.own_tuning, self.rng)
+        self.hyper = moved.point
+
+    def _hyper_prior(self, hyper: FloatArray) -> FloatArray:
+        ratio = (np.exp(hyper[:, 2]) / self.prior.spread) ** 2
+        return np.asarray(hyper[:, 2] - 0.5 * ((hyper[:, :2] ** 2).sum(axis=1) / self.prior.log_sd**2 + ratio))
 
     def effect_density(self, log_scale: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log density of the log scales given the variances."""
@@ -216,28 +256,34 @@ class _Kernel:
         cells = (len(shape), *self.count.shape)
         return mean.reshape(cells), scatter.reshape(cells), slope
 
-    def _propose_warp(self, state: State) -> None:
-        """Propose a warp; variances and sigma keep their ratio to the pooled variance of warped scores."""
-        assert self.warped is not None, "called with a warp only"
-        start = self.warped.start
-        step = self.rng.standard_normal(self.shape.shape) @ self.walk * np.sqrt(INFLATION)
+    def learn_warp(self) -> None:
+        """Propose warps about where the chains have been since half of the warm-up: the fit knows nothing of the hierarchy."""
+        if self.warped is not None:
+            found = np.concatenate(self.shapes[len(self.shapes) // 2 :])
+            fitted = np.linalg.inv(self.warped.start.hessian)
+            self.about = _Proposals.of(found.mean(axis=0), np.cov(found.T) + SHARE_OF_FIT * fitted)
+
+    def _propose_warp(self, state: State, *, near: bool) -> State:
+        """Propose a warp; variances go along with the scatter of their cell, and sigma with that of all."""
+        step = self.rng.standard_normal(self.shape.shape) @ self.about.root * np.sqrt(INFLATION)
         heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(step)))[:, None]
-        near = bool(self.rng.random() < STEPS_OF_WARPS)  # leads back from where proposals about the fit are too rare
-        proposal = (self.shape if near else np.array([start.epsilon, start.log_delta])) + step * heavy
+        proposal = (self.shape if near else self.about.centre) + step * heavy
         with np.errstate(all="ignore"):
             observed, scatter, slope = self._moments(proposal)
             ratio = scatter.sum(axis=(1, 2)) / self.scatter.sum(axis=(1, 2))
             # Scores of a few values only can be warped to next to nothing, which no likelihood is worth.
             finite = np.isfinite(ratio) & np.isfinite(slope) & np.isfinite(observed).all(axis=(1, 2))
             finite &= (ratio > MIN_VARIANCE_RATIO) & (ratio < 1 / MIN_VARIANCE_RATIO)
-        ratio, cell = np.where(finite, ratio, 1.0), finite[:, None, None]
+        cell = finite[:, None, None]
         observed, scatter = np.where(cell, observed, self.observed), np.where(cell, scatter, self.scatter)
-        variance = ratio[:, None, None] * self.variance
-        hyper = self.hyper + 0.5 * np.log(ratio)[:, None] * np.array([1.0, 1.0, 0.0])
+        by_cell = self._steadied(scatter) / self._steadied(self.scatter)
+        variance = by_cell * self.variance
+        hyper = self.hyper + 0.5 * np.log(np.where(finite, ratio, 1.0))[:, None] * np.array([1.0, 1.0, 0.0])
         effects = state.value - self._scale_prior(state.point)
         now = effects + self._with_warp(self.shape, self.scatter, self.slope, self.variance, self.hyper, near)
-        effects = score_effects.solve(self.design, state.point, observed, self.count / variance).value
-        new = effects + self._with_warp(proposal, scatter, slope, variance, hyper, near)
+        solved = score_effects.solve(self.design, state.point, observed, self.count / variance).value
+        new = solved + self._with_warp(proposal, scatter, slope, variance, hyper, near)
+        new = new + np.log(by_cell).sum(axis=(1, 2))  # the volume that variances gain by going along
         chance = np.where(finite, new - now, -np.inf)
         moved = np.log(self.rng.random(len(ratio))) < chance
         cell = moved[:, None, None]
@@ -247,6 +293,13 @@ class _Kernel:
         )
         self.observed, self.scatter = np.where(cell, observed, self.observed), np.where(cell, scatter, self.scatter)
         self.variance, self.slope = np.where(cell, variance, self.variance), np.where(moved, slope, self.slope)
+        value = np.where(moved, solved + self._scale_prior(state.point), state.value)
+        return State(state.point, value, state.gradient)
+
+    def _steadied(self, scatter: FloatArray) -> FloatArray:
+        """Scatter (chain, subgroup, outcome) with that of a few rows of all cells added, to which variances are proportional."""
+        freedom = np.maximum(self.count - 1, 0.0).sum()
+        return np.asarray(scatter + ROWS_OF_ALL * scatter.sum(axis=(1, 2), keepdims=True) / freedom)
 
     def _with_warp(
         self,
@@ -257,34 +310,14 @@ class _Kernel:
         hyper: FloatArray,
         near: bool,
     ) -> FloatArray:
-        """Log density of warp, variances and sigma over that of the proposal about the fit, the observed means left out.
-
-        The prior of the variances is one of their ratios to sigma, so it cancels when both move together.
-        """
-        assert self.warped is not None, "called with a warp only"
-        start = self.warped.start
+        """Log density of warp, variances and sigma, over that of proposals about the centre, the observed means left out."""
         spread = -0.5 * (np.maximum(self.count - 1, 0.0) * np.log(variance) + scatter / variance).sum(axis=(1, 2))
+        spread = spread + score_variances.log_prior(hyper, variance)
         prior = (
             0.5 * (shape**2).sum(axis=1) / PRIOR_SD**2 + 0.5 * (hyper[:, :2] ** 2).sum(axis=1) / self.prior.log_sd**2
         )
-        off = shape - np.array([start.epsilon, start.log_delta])
-        squares = ((off @ start.hessian) * off).sum(axis=1) / INFLATION
-        proposed = -0.5 * (DEGREES + 2) * np.log1p(squares / DEGREES)
-        return np.asarray(spread + slope - prior - (0.0 if near else proposed), dtype=np.float64)
+        proposed = 0.0 if near else self.about.log_density(shape)
+        return np.asarray(spread + slope - prior - proposed, dtype=np.float64)
 
     def _precision(self) -> FloatArray:
         return np.asarray(self.count / self.variance, dtype=np.float64)
-
-    def _hyper_density(self, total: FloatArray) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
-        prior = self.prior
-
-        def density(hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
-            # Of several points of a chain the data are the same.
-            data = total if len(hyper) == len(total) else np.repeat(total, len(hyper) // len(total), axis=0)
-            value, gradient = score_variances.log_likelihood(hyper, self.count, data)
-            ratio = (np.exp(hyper[:, 2]) / prior.spread) ** 2
-            value = value - 0.5 * (hyper[:, :2] ** 2).sum(axis=1) / prior.log_sd**2 + hyper[:, 2] - 0.5 * ratio
-            gradient = gradient - np.column_stack([hyper[:, :2] / prior.log_sd**2, ratio - 1])
-            return value, gradient
-
-        return density

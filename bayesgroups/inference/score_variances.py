@@ -24,45 +24,73 @@ SERIES_UP_TO = 0.1
 """Below it log(1 + x) - x has a series of its own."""
 
 
-def log_likelihood(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log likelihood (chain,) of the hyper-parameters with the variances integrated out, and its gradient (chain, 3).
+def log_likelihood(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> FloatArray:
+    """Log likelihood (chain,) of the hyper-parameters (chain, 3) with the variances integrated out.
 
     ``count`` are rows of each cell, ``scatter`` (chain, subgroup, outcome) sums of squared distances from the mean.
 
-    >>> value, gradient = log_likelihood(np.zeros((1, 3)), np.array([[3.0, 0.0]]), np.array([[[3.0, 0.0]]]))
+    >>> log_likelihood(np.zeros((1, 3)), np.array([[3.0, 0.0]]), np.array([[[3.0, 0.0]]])).round(4).tolist()
+    [-2.6983]
+    """
+    half, more, u = _parts(hyper, count, scatter)
+    value = _log_rising(half, more) - 2 * more * hyper[:, None, :2] - (half + more) * np.log1p(u)
+    return np.asarray(value.sum(axis=(1, 2)))
+
+
+def with_gradient(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log likelihood (chain,) as in `log_likelihood`, and its gradient (chain, 3).
+
+    >>> value, gradient = with_gradient(np.zeros((1, 3)), np.array([[3.0, 0.0]]), np.array([[[3.0, 0.0]]]))
     >>> value.round(4).tolist(), gradient.round(4).tolist()
     ([-2.6983], [[0.0, 0.0, -1.2645]])
     """
-    # With u = scatter / (df sigma^2), which may be tiny: next to no spread must not become a difference of large numbers.
-    half = 0.25 * np.exp(-2 * hyper[:, 2])[:, None, None]
-    more = 0.5 * count
-    u = scatter / (2 * half * np.exp(2 * hyper[:, None, :2]))
-    rising, slope = _log_rising(half, more)
-    value = rising - 2 * more * hyper[:, None, :2] - (half + more) * np.log1p(u)
+    half, more, u = _parts(hyper, count, scatter)
     by_sigma = 2 * ((half * u - more) / (1 + u)).sum(axis=1)
-    by_half = slope - _log1p_less(u) + (more / half - u) * u / (1 + u)
+    by_half = _slope_of_log_rising(half, more) - _log1p_less(u) + (more / half - u) * u / (1 + u)
     by_spread = (-2 * half * by_half).sum(axis=(1, 2))
-    return value.sum(axis=(1, 2)), np.concatenate([by_sigma, by_spread[:, None]], axis=1)
+    return log_likelihood(hyper, count, scatter), np.concatenate([by_sigma, by_spread[:, None]], axis=1)
 
 
-def _log_rising(a: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log of gamma(a + c) / gamma(a) / a^c, and its derivative with respect to a; 0 for large a.
+def _parts(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Half the degrees of freedom before (chain, 1, 1) and what rows add to it, and scatter / (df sigma^2), which may be tiny.
 
-    >>> value, slope = _log_rising(np.array([2.0, 1e15]), np.array([1.0, 1.0]))
-    >>> bool(np.abs(value).max() < 1e-12), bool(np.abs(slope).max() < 1e-12)
-    (True, True)
+    Next to no spread must not become a difference of large numbers.
     """
-    a, c = np.broadcast_arrays(a, c)
+    half = 0.25 * np.exp(-2 * hyper[:, 2])[:, None, None]
+    return half, 0.5 * count, scatter / (2 * half * np.exp(2 * hyper[:, None, :2]))
+
+
+def _log_rising(a: FloatArray, c: FloatArray) -> FloatArray:
+    """Log of gamma(a + c) / gamma(a) / a^c; 0 for large a.
+
+    >>> bool(np.abs(_log_rising(np.array([2.0, 1e15]), np.array([1.0, 1.0]))).max() < 1e-12)
+    True
+    """
     # Stirling's series, of which the terms beyond are below 1e-12.
     large = np.maximum(a, STIRLING)
     x, inverse, before = c / large, 1 / (large + c), 1 / large
-    less = _log1p_less(x)
-    value = large * less + (c - 0.5) * np.log1p(x) + (inverse - before) / 12 - (inverse**3 - before**3) / 360
-    slope = less + 0.5 * x * inverse - (inverse**2 - before**2) / 12 + (inverse**4 - before**4) / 120
-    if (a < STIRLING).any():
-        value = np.where(a < STIRLING, gammaln(a + c) - gammaln(a) - c * np.log(a), value)
-        slope = np.where(a < STIRLING, digamma(a + c) - digamma(a) - c / a, slope)
-    return value, slope
+    value = large * _log1p_less(x) + (c - 0.5) * np.log1p(x)
+    value = value + (inverse - before) / 12 - (inverse**3 - before**3) / 360
+    small = a < STIRLING
+    if small.any():
+        value = np.where(small, gammaln(a + c) - gammaln(a) - c * np.log(a), value)
+    return value
+
+
+def _slope_of_log_rising(a: FloatArray, c: FloatArray) -> FloatArray:
+    """Derivative of `_log_rising` with respect to a; 0 for large a.
+
+    >>> bool(np.abs(_slope_of_log_rising(np.array([2.0, 1e15]), np.array([1.0, 1.0]))).max() < 1e-12)
+    True
+    """
+    large = np.maximum(a, STIRLING)
+    x, inverse, before = c / large, 1 / (large + c), 1 / large
+    slope = _log1p_less(x) + 0.5 * x * inverse
+    slope = slope - (inverse**2 - before**2) / 12 + (inverse**4 - before**4) / 120
+    small = a < STIRLING
+    if small.any():
+        slope = np.where(small, digamma(a + c) - digamma(a) - c / a, slope)
+    return np.asarray(slope)
 
 
 def _log1p_less(x: FloatArray) -> FloatArray:
@@ -74,6 +102,17 @@ def _log1p_less(x: FloatArray) -> FloatArray:
     r = x / (2 + x)
     near = -x * r + 2 * r**3 * (1 / 3 + r**2 * (1 / 5 + r**2 * (1 / 7 + r**2 / 9)))
     return np.where(x < SERIES_UP_TO, near, np.log1p(x) - x)
+
+
+def log_prior(hyper: FloatArray, variance: FloatArray) -> FloatArray:
+    """Log density (chain,) of variances (chain, subgroup, outcome) given hyper-parameters (chain, 3), but for a factor of spread.
+
+    >>> log_prior(np.zeros((1, 3)), np.ones((1, 1, 2))).round(4).tolist()
+    [-0.5]
+    """
+    half = 0.25 * np.exp(-2 * hyper[:, 2])[:, None, None]
+    ratio = np.log(variance) - 2 * hyper[:, None, :2]
+    return np.asarray((-np.log(variance) - half * (ratio + np.exp(-ratio))).sum(axis=(1, 2)))
 
 
 def draw(hyper: FloatArray, count: FloatArray, scatter: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -50,6 +50,11 @@ class BinnedScores:
         """Inverse hyperbolic sine of ``x``."""
         return np.asarray(np.arcsinh(self.x), dtype=np.float64)
 
+    @cached_property
+    def narrowing(self) -> FloatArray:
+        """Derivative of the inverse hyperbolic sine at ``x``."""
+        return np.asarray(1 / np.sqrt(1 + self.x**2), dtype=np.float64)
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -78,13 +83,13 @@ def binned(bins: ScoreBins, subgroups: int, centre: float, unit: float) -> Binne
 
 def warped_moments(rows: BinnedScores, parameters: Warp) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean and scatter of warped scores, (..., cell), and the sum of log derivatives, (...)."""
-    value, slope = apply_with_slope(parameters, rows.arcsinh)
+    value, slope = apply_with_slope(parameters, rows.arcsinh, rows.narrowing)
     count = np.bincount(rows.cell, weights=rows.weight, minlength=rows.cells)
     safe = np.where(count > 0, count, 1.0)
     mean = _by_cell(rows, rows.weight * value) / safe
     deviation = value - mean[..., rows.cell]
-    scatter = _by_cell(rows, rows.weight * (deviation**2 + np.exp(2 * slope) * rows.within))
-    return mean, scatter, slope @ rows.weight
+    scatter = _by_cell(rows, rows.weight * (deviation**2 + slope**2 * rows.within))
+    return mean, scatter, np.log(slope) @ rows.weight
 
 
 def fit(rows: BinnedScores) -> Shape:

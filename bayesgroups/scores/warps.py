@@ -15,6 +15,7 @@ Jones and Pewsey (2009), "Sinh-arcsinh distributions", doi:10.1093/biomet/asp053
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -37,11 +38,17 @@ class Warp:
 def warp(epsilon: FloatArray | float, log_delta: FloatArray | float) -> Warp:
     """Warp of two parameters; arrays give several."""
     skew, tail = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(log_delta, dtype=np.float64))
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    weights = weights / weights.sum()
+    nodes, weights = _normal_nodes()
     values = np.sinh(np.exp(tail)[..., None] * np.arcsinh(nodes) - skew[..., None])
     shift = values @ weights
     return Warp(skew, tail, shift, np.sqrt(((values - shift[..., None]) ** 2) @ weights))
+
+
+@cache
+def _normal_nodes() -> tuple[FloatArray, FloatArray]:
+    """Nodes (node,) of the standard normal law, and their weights, which sum to 1."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    return nodes, weights / weights.sum()
 
 
 def apply(parameters: Warp, x: FloatArray) -> FloatArray:
@@ -50,15 +57,22 @@ def apply(parameters: Warp, x: FloatArray) -> FloatArray:
     return np.where(finite, apply_with_slope(parameters, np.arcsinh(np.where(finite, x, 0.0)))[0], x)
 
 
-def apply_with_slope(parameters: Warp, arcsinh: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Warped scores and the log of the derivative of the warp, from the inverse hyperbolic sines of scores."""
+def apply_with_slope(
+    parameters: Warp, arcsinh: FloatArray, narrowing: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Warped scores and the derivative of the warp, from the inverse hyperbolic sines of scores.
+
+    ``narrowing`` is the derivative of the inverse hyperbolic sine, 1 / cosh(arcsinh), if it is at hand: it depends on the scores
+    alone.
+    """
     delta = np.exp(parameters.log_delta)[..., None]
     with np.errstate(over="ignore"):
         up = np.exp(delta * arcsinh - parameters.epsilon[..., None])
         down = 1 / up
         value = (0.5 * (up - down) - parameters.shift[..., None]) / parameters.scale[..., None]
-        # d arcsinh(x) / dx = 1 / cosh(arcsinh(x)), which depends on the scores alone.
-        slope = np.log(0.5 * (up + down)) + np.log(delta / parameters.scale[..., None]) - np.log(np.cosh(arcsinh))
+        if narrowing is None:
+            narrowing = 1 / np.cosh(arcsinh)
+        slope = (0.5 * (up + down) * narrowing) * (delta / parameters.scale[..., None])
     return np.asarray(value, dtype=np.float64), np.asarray(slope, dtype=np.float64)
 
 

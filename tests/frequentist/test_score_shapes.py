@@ -28,7 +28,7 @@ def test_a_warp_increases_and_can_be_undone() -> None:
 def test_the_slope_is_the_derivative() -> None:
     x, h = np.linspace(-3, 3, 13), 1e-6
     _, slope = apply_with_slope(SKEWED, np.arcsinh(x))
-    np.testing.assert_allclose(np.exp(slope), (apply(SKEWED, x + h) - apply(SKEWED, x - h)) / (2 * h), rtol=1e-6)
+    np.testing.assert_allclose(slope, (apply(SKEWED, x + h) - apply(SKEWED, x - h)) / (2 * h), rtol=1e-6)
 
 
 def test_a_warped_normal_has_mean_zero_and_variance_one() -> None:
@@ -46,7 +46,7 @@ def test_moments_are_those_of_warped_rows() -> None:
         here = value[rows.cell == cell]
         assert mean[cell] == pytest.approx(here.mean())
         assert scatter[cell] == pytest.approx(((here - here.mean()) ** 2).sum())
-    assert slope == pytest.approx(own.sum())
+    assert slope == pytest.approx(np.log(own).sum())
 
 
 def test_normal_scores_need_no_warp() -> None:

@@ -8,7 +8,14 @@ from scipy.integrate import quad
 from scipy.stats import invgamma
 
 from bayesgroups.inference import score_variances
-from bayesgroups.inference.score_variances import SMALLEST_SD, draw, log_likelihood, redraw_sigma
+from bayesgroups.inference.score_variances import (
+    SMALLEST_SD,
+    draw,
+    log_likelihood,
+    log_prior,
+    redraw_sigma,
+    with_gradient,
+)
 
 HYPER = np.array([[-0.4, -0.1, -0.9], [0.2, -0.3, -1.4]])
 COUNT = np.array([[3.0, 0.0], [10.0, 20.0], [1.0, 5.0]])
@@ -26,13 +33,14 @@ def test_value_is_the_integral_over_the_variances(chain: int) -> None:
             return float(prior.pdf(v) * v ** (-COUNT[g, y] / 2) * np.exp(-SCATTER[chain, g, y] / 2 / v))
 
         total += np.log(quad(density, 0, np.inf)[0])
-    assert log_likelihood(HYPER, COUNT, SCATTER)[0][chain] == pytest.approx(total, rel=1e-6)
+    assert log_likelihood(HYPER, COUNT, SCATTER)[chain] == pytest.approx(total, rel=1e-6)
 
 
 def test_gradient_is_the_derivative() -> None:
-    _, gradient = log_likelihood(HYPER, COUNT, SCATTER)
+    value, gradient = with_gradient(HYPER, COUNT, SCATTER)
+    np.testing.assert_array_equal(value, log_likelihood(HYPER, COUNT, SCATTER))
     for j, step in enumerate(1e-6 * np.eye(3)):
-        up, down = (log_likelihood(HYPER + sign * step, COUNT, SCATTER)[0] for sign in (1, -1))
+        up, down = (log_likelihood(HYPER + sign * step, COUNT, SCATTER) for sign in (1, -1))
         np.testing.assert_allclose(gradient[:, j], (up - down) / 2e-6, rtol=1e-4, atol=1e-6)
 
 
@@ -43,22 +51,32 @@ def test_next_to_no_spread_keeps_its_digits(log_spread: float) -> None:
     none = -(count * sigma[:, None] + 0.5 * total * np.exp(-2 * sigma[:, None])).sum()
     spread = np.exp(log_spread)
     tiny, small = (np.array([[*sigma[0], at]]) for at in (log_spread, -9.0))
-    value, gradient = log_likelihood(tiny, count, total)
+    value, gradient = with_gradient(tiny, count, total)
     if log_spread < -10:
-        change = log_likelihood(small, count, total)[0][0] - none
+        change = log_likelihood(small, count, total)[0] - none
         assert value[0] == pytest.approx(none + change * spread**2 / np.exp(-18.0), rel=1e-12, abs=1e-3)
         assert gradient[0, 2] == pytest.approx(2 * change * spread**2 / np.exp(-18.0), rel=0.05)
-    up, down = (log_likelihood(tiny + [[0, 0, sign * 1e-5]], count, total)[0][0] for sign in (1, -1))
+    up, down = (log_likelihood(tiny + [[0, 0, sign * 1e-5]], count, total)[0] for sign in (1, -1))
     assert gradient[0, 2] == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-3)
 
 
 def test_series_and_gamma_functions_are_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     hyper = np.array([[0.1, -0.2, -0.5 * np.log(4 * 80.0)]])
-    series = log_likelihood(hyper, COUNT, SCATTER[:1])
+    series = with_gradient(hyper, COUNT, SCATTER[:1])
     monkeypatch.setattr(score_variances, "STIRLING", 200.0)
-    functions = log_likelihood(hyper, COUNT, SCATTER[:1])
+    functions = with_gradient(hyper, COUNT, SCATTER[:1])
     for one, other in zip(series, functions, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_the_density_of_variances_is_that_of_an_inverse_gamma() -> None:
+    """Differences between variances, and between sigmas, of which the normalising constant depends on the spread alone."""
+    rng = np.random.default_rng(1)
+    hyper, variance = np.repeat(HYPER[:1], 4, axis=0), rng.gamma(3, 0.3, (4, 3, 2))
+    hyper[:, :2] += 0.2 * rng.standard_normal((4, 2))
+    df = 0.5 * np.exp(-2 * HYPER[0, 2])
+    exact = invgamma(df / 2, scale=0.5 * df * np.exp(2 * hyper[:, None, :2])).logpdf(variance).sum(axis=(1, 2))
+    np.testing.assert_allclose(np.diff(log_prior(hyper, variance)), np.diff(exact), rtol=1e-9)
 
 
 def test_draws_have_the_conditional_mean_and_a_floor() -> None:

@@ -220,8 +220,8 @@ def squared_error(values: FloatArray, splits: IntArray) -> FloatArray:
     return total / len(values) ** 2
 
 
-Errors = Callable[[FloatArray, FloatArray], FloatArray]
-"""Monte Carlo errors (value,) of differences of means, from draws (draw, value) of two answers."""
+Errors = Callable[[FloatArray, FloatArray, float | None], FloatArray]
+"""Monte Carlo errors (value,) of differences of means, from draws (draw, value) of two answers, and their variance if it is known."""
 
 
 def errors_of(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> Errors:
@@ -230,10 +230,15 @@ def errors_of(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> Errors:
     if any(each is None for each in batches):
         number = effective(values_of(ours))
         total = sum((effective(values_of(each)) for each in theirs), np.zeros_like(number))
-        return lambda values, others: np.asarray(np.sqrt(values.var(axis=0) / number + others.var(axis=0) / total))
+
+        def by_effective_numbers(values: FloatArray, others: FloatArray, known: float | None) -> FloatArray:
+            own, other = (each.var(axis=0) if known is None else known for each in (values, others))
+            return np.asarray(np.sqrt(own / number + other / total))
+
+        return by_effective_numbers
     first, *rest = [each for each in batches if each is not None]
     more = np.concatenate([part + position * part.shape[1] for position, part in enumerate(rest)], axis=1)
-    return lambda values, others: np.asarray(np.sqrt(squared_error(values, first) + squared_error(others, more)))
+    return lambda values, others, _: np.asarray(np.sqrt(squared_error(values, first) + squared_error(others, more)))
 
 
 def distance(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> float:
@@ -243,12 +248,12 @@ def distance(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> float:
         for reports in ([ours], theirs)
     )
     error = errors_of(ours, theirs)
-    largest = np.abs(flat.mean(axis=0) - pooled.mean(axis=0)) / error(flat, pooled)
+    largest = np.abs(flat.mean(axis=0) - pooled.mean(axis=0)) / error(flat, pooled, None)
     for share in (0.025, 0.975):
         limit = np.quantile(flat, share, axis=0)
         below, up_to = (pooled < limit).mean(axis=0), (pooled <= limit).mean(axis=0)  # many draws may be at an end
         inside, others = (np.asarray(values < limit, dtype=np.float64) for values in (flat, pooled))
-        within = error(inside, others).clip(min=1 / len(flat))
+        within = error(inside, others, share * (1 - share)).clip(min=1 / len(flat))
         largest = np.maximum(largest, np.maximum(below - share, share - up_to) / within)
     return float(largest.max())
 
