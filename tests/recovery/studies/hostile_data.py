@@ -221,7 +221,7 @@ def squared_error(values: FloatArray, splits: IntArray) -> FloatArray:
 
 
 Errors = Callable[[FloatArray, FloatArray, float | None], FloatArray]
-"""Monte Carlo errors (value,) of differences of means, from draws (draw, value) of two answers, and their variance if it is known."""
+"""Monte Carlo errors (value,) of differences of means, from draws (draw, value) of two answers and their variance, if known."""
 
 
 def errors_of(ours: xr.DataTree, theirs: Sequence[xr.DataTree]) -> Errors:
