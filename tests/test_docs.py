@@ -36,6 +36,15 @@ def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+FIRST = (ROOT / "README.md", DOCS / "tutorials" / "first-report.md")
+"""Pages that everybody meets first, whose blocks run among the other tests."""
+
+
+def _mark(page: Path) -> list[pytest.MarkDecorator]:
+    """Blocks of a page are doctests, which are run like those of the package, but for the first pages."""
+    return [pytest.mark.slow] if page == NUTS else [] if page in FIRST else [pytest.mark.page]
+
+
 @pytest.fixture(autouse=True)
 def _closed_figures() -> Iterator[None]:
     import matplotlib.pyplot as plt
@@ -46,7 +55,7 @@ def _closed_figures() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] if page == NUTS else []) for page in (ROOT / "README.md", *PAGES)],
+    [pytest.param(page, marks=_mark(page)) for page in (ROOT / "README.md", *PAGES)],
     ids=_name,
 )
 @pytest.mark.usefixtures("no_pictures")

@@ -24,6 +24,7 @@ def record() -> Lines:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.record
 def test_the_study_gives_a_line_per_setting_and_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "SHAPES", ((2,), (2, 2)))
     monkeypatch.setattr(choice, "ROWS", (20,))
@@ -108,6 +109,7 @@ def test_a_word_that_covers_too_little_is_not_taken() -> None:
     assert choices(lines, "shared") == choices(lines, "apart")  # what only one world has belongs to both
 
 
+@pytest.mark.record
 def test_the_figure_is_that_of_the_record(record: Lines, tmp_path: Path) -> None:
     main(["--record", str(DOCS / "choice.csv"), "--output", str(tmp_path)])
     assert (tmp_path / "choice.svg").read_bytes() == (DOCS / "choice.svg").read_bytes()

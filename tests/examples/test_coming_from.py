@@ -57,6 +57,7 @@ def test_limits_are_those_of_stan(sampler: Callable[[], samplers.Summary], cell:
     assert (abs(ours[1:] - theirs[1:]) < 0.25 * width).all()
 
 
+@pytest.mark.record
 def test_tables_of_the_pages() -> None:
     numbers = coming_from.numbers()
     assert len(numbers) == 4

@@ -34,6 +34,7 @@ def _made_up(rows: int) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
+@pytest.mark.record
 def test_example_writes_page_and_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "diabetes").mkdir()
     _made_up(4_000).to_csv(tmp_path / "diabetes" / "diabetic_data.csv", index=False)
@@ -64,6 +65,7 @@ def accuracy_rows(text: str) -> dict[tuple[str, str, str], str]:
     return {(metric, word, approach): row for (metric, word, approach), row in zip(cells, rows, strict=True)}
 
 
+@pytest.mark.record
 def test_the_command_of_the_page_makes_its_file_of_the_first_draw(population: pd.DataFrame) -> None:
     """All 192 lines; half a unit of their fourth decimal is left to the linear algebra."""
     _, groups, _ = diabetes_example.study(population, ROWS, 1, SEED)

@@ -113,6 +113,7 @@ def test_only_the_two_subgroups_take_part(folder: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.record
 def test_main_writes_page_record_and_figures(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "docs" / "page.md"
     main(["--data", str(folder), "--output", str(output), "--record", str(tmp_path / "lines.csv")])
@@ -159,6 +160,7 @@ def test_the_record_holds_what_the_page_says() -> None:
         assert f"| {line['critics']} | {float(line['truth']):.3f} |" in text
 
 
+@pytest.mark.record
 def test_the_command_makes_record_and_page() -> None:
     """All lines and the whole page, from the public judgements."""
     folder = public_data("dressel_farid") / "dressel_farid"

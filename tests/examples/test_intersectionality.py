@@ -28,6 +28,7 @@ def record() -> pd.DataFrame:
     return pd.read_csv(RECORD)
 
 
+@pytest.mark.record
 def test_the_page_has_the_tables_that_the_code_makes() -> None:
     shown = blocks((DOCS / "intersectionality.md").read_text(encoding="utf-8"))
     record = read_points(RECORD)
@@ -40,6 +41,7 @@ def test_the_page_has_the_tables_that_the_code_makes() -> None:
     assert "| compas | Male-Native American-25..45 (17 of 18) |" in shown["critical subgroups"]
 
 
+@pytest.mark.record
 def test_figures_are_drawn_from_the_record(record: pd.DataFrame, tmp_path: Path) -> None:
     for study, number in page.FIGURES.items():
         path = tmp_path / "figure.svg"
@@ -109,6 +111,7 @@ def test_adult_has_the_published_critical_subgroups() -> None:
     assert (pessimist.subgroup, pessimist.rows) == ("Other | Male | 60s", 10)
 
 
+@pytest.mark.record
 def test_the_command_makes_the_page(tmp_path: Path) -> None:
     """All tables, with the posterior of the worst value, and the figures; the prose stays as it is."""
     data = public_data("adult", "compas", "asr_commonvoice")
@@ -135,6 +138,7 @@ def test_lines_of_a_table_without_models_can_be_made_again() -> None:
     assert_remade(RECORD, [asdict(line) for line in lines], KEYS)
 
 
+@pytest.mark.record
 def test_lines_of_half_the_rows_can_be_made_again() -> None:
     """Three models trained on COMPAS, judged out of fold."""
     made = load_table("compas", public_data("compas"))

@@ -91,6 +91,7 @@ def test_they_are_learned_from_the_whole_population(population: Population) -> N
     assert isinstance(found, KnownComponents)
 
 
+@pytest.mark.record
 def test_the_command_scores_them_beside_those_that_learn(
     population: Population, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,7 @@ def test_synthetic_populations_have_means_of_known_structure(population: Populat
 
 
 @pytest.mark.filterwarnings("ignore:.*leave no residuals:UserWarning")
+@pytest.mark.record
 def test_the_page_says_what_the_tables_say(population: Population) -> None:
     found = study(population, published_regression.COMPETITORS, draws=2, seed=1)
     table = measures(found, reference="standard")

@@ -39,6 +39,7 @@ def population() -> levels.ClinicalPopulation:
     return clinical_population(public_data("diabetes", "adult", "asr_commonvoice"))
 
 
+@pytest.mark.record
 def test_the_record_makes_the_page(tmp_path: Path) -> None:
     output = tmp_path / "page.md"
     levels_page.main(["--record", str(RECORD), "--output", str(output)])
@@ -73,6 +74,7 @@ def test_narrower_intervals_of_structured_regression_cover_too_seldom(record: pd
         assert residuals["coverage"] < level - 0.05
 
 
+@pytest.mark.record
 def test_draws_are_those_of_the_shared_study(population: levels.ClinicalPopulation) -> None:
     plain = populations(public_data("diabetes", "adult", "asr_commonvoice"))[0]
     first, second = (each.sample(3, seed=SEED) for each in (plain, population))
@@ -81,6 +83,7 @@ def test_draws_are_those_of_the_shared_study(population: levels.ClinicalPopulati
     assert set(levels.CLINICAL) < set(second.columns)
 
 
+@pytest.mark.record
 def test_the_first_draw_is_made_again(population: levels.ClinicalPopulation) -> None:
     """Figure 1, standard and model-based; structured regression too."""
     answers = study(population, {name: COMPETITORS[name] for name in SHOWN}, draws=1, seed=SEED)

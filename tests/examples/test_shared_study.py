@@ -85,6 +85,7 @@ def test_tables_of_a_small_study() -> None:
     assert made.lost.loc["people", "fnr"]["standard"] >= 0
 
 
+@pytest.mark.record
 def test_the_command_writes_tables_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,6 +43,7 @@ def test_the_file_is_found(inside: str, tmp_path: Path) -> None:
     assert speech.find_data(path) == path
 
 
+@pytest.mark.record
 def test_from_the_file_to_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     clips = made_up()
     clips.to_csv(tmp_path / "clips.csv.gz", index=False)
@@ -77,6 +78,7 @@ def test_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         speech.main(["--data", str(tmp_path)])
 
 
+@pytest.mark.record
 def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The whole page, from the public clips."""
     page = tmp_path / "speech.md"

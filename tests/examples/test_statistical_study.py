@@ -197,6 +197,7 @@ def test_the_joint_model_answers_tables_of_confusion_cells() -> None:
     assert [draws_of(each.without_differences(), 5, 1) for each in (joint, people)] == [2, SPEECH_TIMES]
 
 
+@pytest.mark.record
 def test_the_command_writes_record_and_page_and_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -137,6 +137,7 @@ def test_lines_of_intervals_of_single_subgroups_can_be_made_again(monkeypatch: p
     assert_remade(RECORD, lines, KEYS)
 
 
+@pytest.mark.record
 def test_a_study_goes_on_from_its_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"alike": aucs()["alike"]}
     monkeypatch.setattr(auc_coverage, "aucs", lambda: one)

@@ -72,6 +72,7 @@ def test_chains_take_one_fit_in_twenty_at_most() -> None:
     assert sum(int(fit["chains"]) for fit in fits) < 0.05 * len(fits)
 
 
+@pytest.mark.record
 def test_the_code_makes_the_record(tmp_path: Path) -> None:
     main(["--output", str(tmp_path / "one.csv"), "--replications", "2"])
     found = read_ranks(tmp_path / "one_ranks.csv")

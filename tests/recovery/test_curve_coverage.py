@@ -91,6 +91,7 @@ def test_lines_of_the_record_can_be_made_again(monkeypatch: pytest.MonkeyPatch) 
     assert_remade(RECORD, lines, ["curve", "approach", "size_class"], tolerance=1e-4)
 
 
+@pytest.mark.record
 def test_a_study_goes_on_from_its_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve_coverage, "DRAWS", 100)
     found, again = resumed(lambda run: study(2, 1, executor=run), tmp_path)

@@ -89,6 +89,7 @@ def test_correction_makes_the_pessimist_needlessly_shy() -> None:
     assert record()["pessimist", "wald", "none"][0] > record()["pessimist", "clopper_pearson", "none"][0]
 
 
+@pytest.mark.record
 def test_the_study_repeats_itself(tmp_path: Path) -> None:
     lines, again = resumed(lambda run: study(replications=100, seed=3, executor=run), tmp_path / "kept")
     assert lines == again
@@ -104,6 +105,7 @@ def test_too_few_replications() -> None:
 
 
 @pytest.mark.parametrize("kind", range(4))
+@pytest.mark.record
 def test_lines_of_the_record_can_be_made_again(kind: int) -> None:
     """Of rates, means and margins, in all replications; ranks, reports and discoveries take longer."""
     lines = family_wise._measure(family_wise.REPLICATIONS, family_wise.SEED, kind)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
     assert_same_ranks,
@@ -37,6 +39,7 @@ def test_fits_pass_their_checks() -> None:
     assert sum(passed) >= 0.98 * len(passed)
 
 
+@pytest.mark.record
 def test_the_code_makes_the_record(tmp_path: Path) -> None:
     answer = STUDY.calibrate("few_labels", 1)
     assert_same_ranks(NAME, "few_labels", ranks_by_quantity(answer), moved=DRAWS // 100)

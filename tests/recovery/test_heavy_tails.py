@@ -120,6 +120,7 @@ def test_a_part_of_the_record_is_made_again(monkeypatch: pytest.MonkeyPatch) -> 
     assert_remade(RECORD, made, KEYS, tolerance=1e-4)
 
 
+@pytest.mark.record
 def test_the_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heavy_tails, "WORDS", {"no_pooling": bg.NoPooling()})
     people = pd.DataFrame(

@@ -51,6 +51,7 @@ def test_most_answers_are_usable(record: pd.DataFrame) -> None:
     [each for each in WORDS if type(each.estimator).__name__ in QUICK],
     ids=lambda word: f"{type(word.estimator).__name__} {word.data}",
 )
+@pytest.mark.record
 def test_lines_can_be_made_again(word: Word) -> None:
     made = line(word, "heavy", 0)
     assert_remade(RECORD, [asdict(made)], KEYS, tolerance=0.01)

@@ -96,6 +96,7 @@ def test_complete_pooling_does_not_cover_subgroups_that_differ(record: pd.DataFr
     assert (own.loc[own["spread"] == 1, "coverage"] < 0.5).all()
 
 
+@pytest.mark.record
 def test_a_line_of_the_record_can_be_made_again(record: pd.DataFrame) -> None:
     """The frequentist side of complete pooling at the largest spread, in two of its evaluation sets at a time."""
     line = record.query("estimator == 'complete_pooling' and kind == 'rate' and spread == 1 and level == 0.95")
@@ -112,6 +113,7 @@ def test_a_line_of_the_record_can_be_made_again(record: pd.DataFrame) -> None:
     assert float(line["width"]) == pytest.approx(float(np.mean(widths)), abs=1e-6)
 
 
+@pytest.mark.record
 def test_the_truth_is_what_the_module_says() -> None:
     rng = np.random.default_rng(3)
     deviations = np.stack([values(0.5, rng) for _ in range(4000)])

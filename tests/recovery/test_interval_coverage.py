@@ -159,6 +159,7 @@ def test_partial_pooling_covers_with_less_width(design: str) -> None:
         assert small[0] > level - shortfall - 0.01 - 3 * small[1]
 
 
+@pytest.mark.record
 def test_the_code_makes_the_record(tmp_path: Path) -> None:
     main(["--output", str(tmp_path / "new" / "again.csv"), "--replications", "60", "--seed", "3"])
     text = (tmp_path / "new" / "again.csv").read_bytes()

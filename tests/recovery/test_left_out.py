@@ -32,6 +32,7 @@ def test_densities_are_those_of_fits_without_the_subgroup(record: pd.DataFrame) 
 
 
 @pytest.mark.parametrize("data", ["demonstration", "120 subgroups"])
+@pytest.mark.record
 def test_partial_pooling_is_made_again(data: str) -> None:
     made = left_out.lines(data, bg.PartialPooling(), number=5)
     assert_remade(RECORD, [line._asdict() for line in made], KEYS, tolerance=1e-4)

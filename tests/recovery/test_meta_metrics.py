@@ -159,6 +159,7 @@ def test_the_corrected_variance_has_no_bias_and_the_published_one_a_little() -> 
     assert np.mean(off["corrected variance (published)"]) > 0.3
 
 
+@pytest.mark.record
 def test_the_page_shows_the_record() -> None:
     page = (ROOT / "docs" / "examples" / "meta_metrics.md").read_text(encoding="utf-8")
     numbers = meta_metrics_page.numbers(variances(), bias(), shortest())
@@ -171,6 +172,7 @@ def test_the_page_shows_the_record() -> None:
         assert (ROOT / "docs" / "examples" / f"meta_metrics_{number}.svg").is_file()
 
 
+@pytest.mark.record
 def test_the_example_of_the_page() -> None:
     """Published limits are of 500 replicates; where a subgroup has 14 rows their ends are discrete."""
     lines = meta_metrics_page.incomes_table().splitlines()[2:]
@@ -202,6 +204,7 @@ def test_the_counts_of_the_example_are_those_of_the_data() -> None:
         assert tuple(int((members & selected).sum()) for members in of) == example.successes
 
 
+@pytest.mark.record
 def test_records_are_made_the_way_they_say(tmp_path: Path) -> None:
     checkpoints = ["--checkpoints", str(tmp_path / "kept")]
     for name in ("first.csv", "a.csv"):  # the second time everything is in the checkpoints
@@ -254,6 +257,7 @@ def test_lines_of_the_record_of_variances_can_be_made_again(monkeypatch: pytest.
     assert_remade(RECORDS / "between_group_variance.csv", list(map(asdict, lines)), ["design", "method"])
 
 
+@pytest.mark.record
 def test_figures_have_the_samples_that_their_tables_have(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     samples = meta_metrics_samples.replicates(50)
     assert [sample.truth > 0 for sample in samples] == [False, False, True, True]

@@ -93,6 +93,7 @@ def test_lines_can_be_made_again() -> None:
     assert_remade(RECORD, [asdict(line) for line in study.lines(6, 50, 0.5, ("none", "0.25"))], keys)
 
 
+@pytest.mark.record
 def test_the_program_writes_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "DESIGNS", [(6, 50, 0.5)])
     monkeypatch.setattr(study.lines, "__defaults__", (("none", "0.5"), None, study.SEED))

@@ -109,6 +109,7 @@ def test_known_sizes_cover_as_recorded(record: pd.DataFrame) -> None:
     assert round(remade.width, 6) == pytest.approx(kept["width"], abs=1.5e-6)
 
 
+@pytest.mark.record
 def test_studies_write_their_records(tmp_path: Path) -> None:
     calibration.main(["--output", str(tmp_path / "ranks.csv"), "--replications", "1"])
     assert {name: len(ranks) for name, ranks in calibration.read(tmp_path / "ranks.csv").items()} == dict.fromkeys(

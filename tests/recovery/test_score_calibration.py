@@ -44,12 +44,14 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.record
 def test_the_code_makes_the_record(kind: Kind, tmp_path: Path) -> None:
     answer, again = resumed(lambda run: STUDY.calibrate(kind, 1, executor=run), tmp_path)
     assert answer.identical(again)
     assert_made_again(NAME, kind, ranks_by_quantity(answer), effective=150, slack=10)
 
 
+@pytest.mark.record
 def test_the_command_writes_a_line_per_quantity(tmp_path: Path) -> None:
     main(["--output", str(tmp_path / "sbc.csv"), "--replications", "1", "--seed", "7"])
     assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + len(ranks_of(NAME))

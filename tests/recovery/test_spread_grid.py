@@ -60,6 +60,7 @@ def test_several_attributes_are_held_to_nuts_at_all_spreads_and_numbers_of_rows(
 
 
 @pytest.mark.parametrize("position", [12, 34, 45, 62])
+@pytest.mark.record
 def test_a_line_is_made_again(record: pd.DataFrame, position: int) -> None:
     line, kept = spread_grid.line(spread_grid.SEED, position), record.iloc[position]
     assert line[:7] == kept[["shape", "likelihood", "spread", "rows", "estimator", "usable", "failed"]].tolist()
@@ -69,6 +70,7 @@ def test_a_line_is_made_again(record: pd.DataFrame, position: int) -> None:
 SEVERAL = [spread_grid.Setting((2, 2), "normal", spread, 100, "crossed_effects") for spread in (0.3, 1.0)]
 
 
+@pytest.mark.record
 def test_data_sets_that_are_sampled_together_have_nothing_in_common() -> None:
     """The log density of all of them is the sum of those of each."""
     tallies = [spread_grid.simulate(each, np.random.default_rng(i)) for i, each in enumerate(SEVERAL)]

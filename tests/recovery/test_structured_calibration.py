@@ -46,10 +46,12 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.record
 def test_the_code_makes_the_record(prior: Prior) -> None:
     assert_made_again(NAME, prior, ranks_by_quantity(STUDY.calibrate(prior, 2)), effective=400, slack=5)
 
 
+@pytest.mark.record
 def test_the_command_writes_a_line_per_quantity(tmp_path: Path) -> None:
     main(["--output", str(tmp_path / "sbc.csv"), "--replications", "2", "--seed", "7"])
     assert (tmp_path / "sbc.csv").read_text(encoding="utf-8").count("\n") == 1 + 2 * len(QUANTITIES)

@@ -82,6 +82,7 @@ def test_features_that_tell_something_help() -> None:
     assert additive < rough
 
 
+@pytest.mark.record
 def test_a_small_study_is_reproducible(tmp_path: Path) -> None:
     path = tmp_path / "made" / "record.csv"
     main(["--output", str(path), "--replications", "2", "--bootstraps", "5", "--seed", "3"])
@@ -92,6 +93,7 @@ def test_a_small_study_is_reproducible(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.record
 def test_relative_errors_can_be_made_again(truth: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of all fixed penalties and classes, in all replications: they need no bootstrap, which is drawn after the data."""
     nothing = Interval(np.zeros(32), np.ones(32))
