@@ -3,8 +3,8 @@
     python3 .ci/golden_values.py STORED MADE
 
 compares every JSON and CSV file that was made, and fails where a number differs by more than 1e-5 and 1e-4 of itself, or text
-differs at all. Numbers of ``mrp.json`` and ``mrp_brms.json`` come from chains, which another processor rounds otherwise: they may differ by six of the
-stored Monte Carlo errors.
+differs at all. Numbers of ``mrp.json`` and ``mrp_brms.json`` come from chains, which another processor rounds otherwise: they
+may differ by six of the stored Monte Carlo errors.
 """
 
 from __future__ import annotations

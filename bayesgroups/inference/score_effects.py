@@ -132,11 +132,11 @@ class Aside:
 
 @dataclass(frozen=True)
 class _Effects:
-    """What cells say of the effects of their subgroup, and of the linear part without these.
+    """Effects of subgroups given their variances: what cells say of them, and of the linear part without them.
 
     With S the variances of both effects (chain, 1) and L the precisions that cells have for them, ``weight`` (chain, 3, subgroup)
-    has the entries 11, 12 and 22 of (S + 1/L)^-1, and ``determinant`` (chain, subgroup) is that of I + S L. All sums are of
-    positive terms.
+    has the entries 11, 12 and 22 of (S + 1/L)^-1, and ``determinant`` (chain, subgroup) is that of I + S L. No sum cancels
+    but the difference of two precisions.
     """
 
     common: FloatArray
@@ -157,7 +157,7 @@ class _Effects:
         return cls(common, differing, low, high, weight / determinant[:, None], determinant)
 
     def pulls(self, mean: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What means (chain, subgroup, outcome) ask of both effects: (S + 1/L)^-1 times the effects that fit them.
+        """Pulls of means (chain, subgroup, outcome) on both effects: (S + 1/L)^-1 times the effects that fit them.
 
         Third what they cost, the sum of squared standardised residuals (chain,).
         """
@@ -214,8 +214,8 @@ def solve(
         (effects.common, left[0], w11, sums[3:6]),
         (effects.differing, left[1], w22, sums[5:8]),
     ):
-        known = (pull**2 - lost).sum(axis=1)
-        gradients.append(variance * (known + basis.against(forms, covariance))[:, None])
+        alone = (pull**2 - lost).sum(axis=1)
+        gradients.append(variance * (alone + basis.against(forms, covariance))[:, None])
     return Solved(value, np.concatenate(gradients, axis=1), effects, scale, centre, inverse)
 
 

@@ -259,9 +259,9 @@ class _Kernel:
     def learn_warp(self) -> None:
         """Propose warps about where the chains have been since half of the warm-up: the fit knows nothing of the hierarchy."""
         if self.warped is not None:
-            found = np.concatenate(self.shapes[len(self.shapes) // 2 :])
+            visited = np.concatenate(self.shapes[len(self.shapes) // 2 :])
             fitted = np.linalg.inv(self.warped.start.hessian)
-            self.about = _Proposals.of(found.mean(axis=0), np.cov(found.T) + SHARE_OF_FIT * fitted)
+            self.about = _Proposals.of(visited.mean(axis=0), np.cov(visited.T) + SHARE_OF_FIT * fitted)
 
     def _propose_warp(self, state: State, *, near: bool) -> State:
         """Propose a warp; variances go along with the scatter of their cell, and sigma with that of all."""
