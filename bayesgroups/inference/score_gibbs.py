@@ -38,7 +38,7 @@ POINTS, SPACING = 8, (0.03, 0.8)
 """Points of a lattice of logarithms of the spread, and the range of their distance, which is drawn anew every time."""
 DEGREES = 6.0
 INFLATION = 1.3
-"""Degrees of freedom of the t distribution that proposes warps, and the ratio of its covariance to that of the fit."""
+"""Degrees of freedom of the t distribution that proposes warps, and the ratio of its covariance to that of the warps that it is about."""
 STEPS_OF_WARPS = 0.5
 """Share of proposals of warps that are steps from the last one."""
 SHARE_OF_FIT = 0.1
@@ -188,7 +188,7 @@ class _Kernel:
         """All blocks but the first; the density of the first is another one then."""
         if self.warped is not None:
             # Steps lead back from where proposals about the centre are too rare.
-            state = self._propose_warp(state, near=bool(self.rng.random() < STEPS_OF_WARPS))
+            self._propose_warp(state, near=bool(self.rng.random() < STEPS_OF_WARPS))
             self.shapes.append(self.shape)
         log_scale, self.seen = state.point, []
         for turn in range(INNER):
@@ -263,8 +263,11 @@ class _Kernel:
             fitted = np.linalg.inv(self.warped.start.hessian)
             self.about = _Proposals.of(visited.mean(axis=0), np.cov(visited.T) + SHARE_OF_FIT * fitted)
 
-    def _propose_warp(self, state: State, *, near: bool) -> State:
-        """Propose a warp; variances go along with the scatter of their cell, and sigma with that of all."""
+    def _propose_warp(self, state: State, *, near: bool) -> None:
+        """Propose a warp; variances go along with the scatter of their cell, and sigma with that of all.
+
+        A step is ``near``, from the last one; without it the proposal is independent of that.
+        """
         step = self.rng.standard_normal(self.shape.shape) @ self.about.root * np.sqrt(INFLATION)
         heavy = np.sqrt(DEGREES / self.rng.chisquare(DEGREES, len(step)))[:, None]
         proposal = (self.shape if near else self.about.centre) + step * heavy
@@ -281,8 +284,8 @@ class _Kernel:
         hyper = self.hyper + 0.5 * np.log(np.where(finite, ratio, 1.0))[:, None] * np.array([1.0, 1.0, 0.0])
         effects = state.value - self._scale_prior(state.point)
         now = effects + self._with_warp(self.shape, self.scatter, self.slope, self.variance, self.hyper, near)
-        solved = score_effects.solve(self.design, state.point, observed, self.count / variance).value
-        new = solved + self._with_warp(proposal, scatter, slope, variance, hyper, near)
+        effects = score_effects.solve(self.design, state.point, observed, self.count / variance).value
+        new = effects + self._with_warp(proposal, scatter, slope, variance, hyper, near)
         new = new + np.log(by_cell).sum(axis=(1, 2))  # the volume that variances gain by going along
         chance = np.where(finite, new - now, -np.inf)
         moved = np.log(self.rng.random(len(ratio))) < chance
@@ -293,8 +296,6 @@ class _Kernel:
         )
         self.observed, self.scatter = np.where(cell, observed, self.observed), np.where(cell, scatter, self.scatter)
         self.variance, self.slope = np.where(cell, variance, self.variance), np.where(moved, slope, self.slope)
-        value = np.where(moved, solved + self._scale_prior(state.point), state.value)
-        return State(state.point, value, state.gradient)
 
     def _steadied(self, scatter: FloatArray) -> FloatArray:
         """Scatter (chain, subgroup, outcome) with that of a few rows of all cells added, to which variances are proportional."""
