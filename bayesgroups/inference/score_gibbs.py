@@ -38,7 +38,7 @@ POINTS, SPACING = 8, (0.03, 0.8)
 """Points of a lattice of logarithms of the spread, and the range of their distance, which is drawn anew every time."""
 DEGREES = 6.0
 INFLATION = 1.3
-"""Degrees of freedom of the t distribution that proposes warps, and the ratio of its covariance to that of the warps that it is about."""
+"""Degrees of freedom of the t distribution that proposes warps, and how much its covariance is inflated."""
 STEPS_OF_WARPS = 0.5
 """Share of proposals of warps that are steps from the last one."""
 SHARE_OF_FIT = 0.1
