@@ -36,10 +36,6 @@ NAMED = 8
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-KINDS = {"bayesian": "credible", "frequentist": "confidence"}
-"""Kind of the intervals of an approach."""
-
-
 @dataclass(frozen=True)
 class Side:
     """Answer of one approach for every subgroup, arrays (subgroup,) on the metric's own scale.

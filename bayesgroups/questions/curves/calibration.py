@@ -21,6 +21,7 @@ from bayesgroups.questions.curves.histograms import ranked
 from bayesgroups.questions.curves.scores import Scores, check_draws, scores_of
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
+from bayesgroups.report.schema import KINDS
 
 Edges = Literal["uniform", "quantile"]
 Shape = Literal["free", "isotonic"]
@@ -78,8 +79,8 @@ def calibration_curve(
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, bin, subgroup), ``band_level(approach, subgroup)``, ``mean_score`` and ``count`` (bin, subgroup),
         ``bin_lower`` and ``bin_upper`` (bin), ``status(subgroup)``, and
-        ``interval_method(approach)`` of the pointwise limits. A bin holds its upper edge, the first both edges. The attribute
-        ``note`` says so where rows come in clusters, which limits do not count.
+        ``interval_kind`` and ``interval_method(approach)`` of the pointwise limits. A bin holds its upper edge, the first both
+        edges. The attribute ``note`` says so where rows come in clusters, which limits do not count.
 
     Raises
     ------
@@ -136,6 +137,7 @@ def calibration_curve(
     data["band_level"] = (("approach", "subgroup"), np.stack([side[1] for side in sides]))
     data |= {"mean_score": (dims[1:], mean_score), "count": (dims[1:], rows)}
     data |= {"bin_lower": ("bin", bounds[:-1]), "bin_upper": ("bin", bounds[1:]), "status": ("subgroup", status)}
+    data["interval_kind"] = ("approach", np.array(list(KINDS.values())))
     data["interval_method"] = ("approach", np.array(["equal_tailed", interval]))
     coordinates = {
         "approach": list(APPROACHES),

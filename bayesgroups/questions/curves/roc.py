@@ -21,6 +21,7 @@ from bayesgroups.questions.curves.histograms import Histogram, Replicates, at_le
 from bayesgroups.questions.curves.scores import Scores, check_draws, scores_of
 from bayesgroups.questions.curves.thresholds import APPROACHES, LIMITS
 from bayesgroups.report.posterior import generator
+from bayesgroups.report.schema import KINDS
 from bayesgroups.tallies.auc import ScoreCells, statistics
 
 STEPS = 64
@@ -70,11 +71,11 @@ def roc_curve(
     xr.Dataset
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, fpr, subgroup), true positive rates; ``band_level(approach, subgroup)``; ``auc``, ``auc_lower`` and
-        ``auc_upper`` (approach, subgroup); ``positives``, ``negatives`` and ``status`` (subgroup); ``interval_method(approach)`` of
-        the pointwise limits. The points of the empirical curve, one per
-        distinct score of a subgroup and one at (0, 0), are ``point_subgroup`` (its position), ``point_fpr``, ``point_tpr``
-        and ``point_threshold`` (point); NaN where a class is empty. The attribute ``note`` says so
-        where rows come in clusters, which limits do not count.
+        ``auc_upper`` (approach, subgroup); ``positives``, ``negatives`` and ``status`` (subgroup); ``interval_kind`` and
+        ``interval_method(approach)`` of the pointwise limits. The points of the empirical curve, one per distinct score of a
+        subgroup and one at (0, 0), are ``point_subgroup`` (its position), ``point_fpr``, ``point_tpr`` and ``point_threshold``
+        (point); NaN where a class is empty. The attribute ``note`` says so where rows come in clusters, which limits do not
+        count.
 
     Raises
     ------
@@ -123,6 +124,7 @@ def roc_curve(
         data[name] = (("approach", "subgroup"), np.stack([side[2][i] for side in sides]))
     data["status"] = ("subgroup", scores.status())
     data |= {name: ("subgroup", total) for name, total in zip(("positives", "negatives"), scores.totals(), strict=True)}
+    data["interval_kind"] = ("approach", np.array(list(KINDS.values())))
     data["interval_method"] = ("approach", np.array(["equal_tailed", "jeffreys (effective trials)"]))
     data |= {f"point_{name}": ("point", values) for name, values in _points(scores).items()}
     coordinates = {"approach": list(APPROACHES), "fpr": grid, "level": float(level), **scores.labels()}

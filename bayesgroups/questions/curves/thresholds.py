@@ -17,6 +17,7 @@ from bayesgroups.questions.curves import bands, hierarchy, net_benefits, rates, 
 from bayesgroups.questions.curves.histograms import Histogram, at_least, choose_thresholds, histogram, resample
 from bayesgroups.questions.curves.scores import Scores, check_draws, scores_of
 from bayesgroups.report.posterior import generator
+from bayesgroups.report.schema import KINDS
 
 APPROACHES = ("bayesian", "frequentist")
 LIMITS = ("estimate", "lower", "upper", "band_lower", "band_upper")
@@ -82,7 +83,7 @@ def threshold_curve(
         ``estimate``, the pointwise limits ``lower`` and ``upper`` and the simultaneous ``band_lower`` and ``band_upper``
         (approach, metric, threshold, subgroup), ``count(metric, threshold, subgroup)`` the denominator,
         ``band_level(approach, metric, subgroup)`` the pointwise level of the bands and ``status(subgroup)``, what a subgroup
-        lacks, and ``interval_method(approach, metric)`` of the pointwise limits.
+        lacks, and ``interval_kind(approach)`` and ``interval_method(approach, metric)`` of the pointwise limits.
         A band holds the whole curve of one metric in one subgroup with the probability ``level``.
         With a net benefit also, along approach, threshold and subgroup, ``treat_all``, that of selecting everyone (of no one: 0),
         and ``minus_treat_all`` with ``_lower`` and ``_upper``, the net benefit beyond it; and ``probability_useful(threshold,
@@ -139,6 +140,7 @@ def threshold_curve(
     data["count"] = (DIMS[1:], np.stack([_denominator(name, confusion(binned)).T for name in names]))
     data["status"] = ("subgroup", scores.status())
     frequentist = ["normal" if name in net_benefits.METRICS else "jeffreys" for name in names]
+    data["interval_kind"] = ("approach", np.array(list(KINDS.values())))
     data["interval_method"] = (DIMS[:2], np.array([["equal_tailed"] * len(names), frequentist]))
     if beneficial:
         data |= net_benefits.variables([side.beside for side in sides], sides[0].useful)

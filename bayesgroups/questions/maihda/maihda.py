@@ -16,7 +16,7 @@ from bayesgroups.questions.maihda import bootstrap, likelihood, posterior
 from bayesgroups.questions.maihda.sources import Draws, Model, check_report, fitted, reported
 from bayesgroups.questions.maihda.strata import Method, Strata, Weights, people_of, strata_of
 from bayesgroups.report.posterior import generator
-from bayesgroups.report.schema import APPROACHES, check
+from bayesgroups.report.schema import APPROACHES, KINDS, check
 from bayesgroups.tallies.assembly import SCHEMA
 
 ESTIMAND = "variance of the superpopulation values between strata, and what main effects explain of it"
@@ -110,7 +110,7 @@ def maihda(
         ``probability_positive``, and ``discovered``, 1 for strata whose sign of the interaction is listed with an expected
         share of false entries of at most 5 %.
 
-        Limits of a name end in ``_lower`` and ``_upper``; along ``approach`` is their ``interval_method``.
+        Limits of a name end in ``_lower`` and ``_upper``; along ``approach`` are their ``interval_kind`` and ``interval_method``.
         NaN is what a side does not say; ``usable`` is 0 if a Bayesian fit did
         not pass its diagnostics.
 
@@ -181,6 +181,7 @@ def maihda(
     strata = tally.sizes["subgroup"]
     along |= {name: (("approach", "metric", "subgroup"), stacked("strata", name, strata)) for name in ALONG_SUBGROUP}
     reasons = [[[side["reasons"].get(label, "") for label in labels] for side in pair] for pair in sides]
+    along["interval_kind"] = ("approach", np.array(list(KINDS.values())))
     along["interval_method"] = ("approach", np.array(["equal_tailed", LIMITS + (RESAMPLED if replicates else ")")]))
     along["reason"] = (("approach", "metric", "model"), np.array(reasons, dtype=str).swapaxes(0, 1))
     told = [[str(side["shares"]["reason"]) for side in pair] for pair in sides]

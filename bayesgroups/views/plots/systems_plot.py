@@ -9,7 +9,8 @@ import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, near_misses
-from bayesgroups.report.view import KINDS, percent, plain
+from bayesgroups.report.schema import KINDS
+from bayesgroups.report.view import percent, plain
 from bayesgroups.views.plots import style
 
 if TYPE_CHECKING:

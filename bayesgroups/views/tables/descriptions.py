@@ -7,7 +7,8 @@ from collections.abc import Hashable
 import numpy as np
 import xarray as xr
 
-from bayesgroups.report.view import KINDS, interval_words, percent, plain
+from bayesgroups.report.schema import KINDS
+from bayesgroups.report.view import interval_words, percent, plain
 
 DESCRIPTIONS = ("estimand", "level", "interval_kind", "interval_method")
 """Variables, coordinates or attributes of an answer that describe its limits."""
