@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesgroups.cli.options import RowOptions
-from bayesgroups.data.netcdf_names import is_netcdf
+from bayesgroups.data.file_names import is_netcdf
 from bayesgroups.errors import InputError, near_misses
 
 if TYPE_CHECKING:

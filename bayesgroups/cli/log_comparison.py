@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.text import Text
 
 from bayesgroups.cli.log_options import LOGS, LogOptions
-from bayesgroups.cli.options import ANSWER, AnswerOptions, Larger, Names, Output, Written
+from bayesgroups.cli.options import ANSWER, AnswerOptions, Larger, Names, Output, Page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ def compare_logs(
     missing: Literal["error", "level", "drop"] = "error",
     level: float = 0.95,
     seed: int = 0,
-    html: Written | None = None,
+    html: Page | None = None,
     answer: AnswerOptions = ANSWER,
 ) -> int:
     """Say which system is better and for whom, from evaluation logs of all of them.

@@ -16,6 +16,7 @@ class Role(Enum):
     WRITTEN = "a file that the command writes"
     TALLY = "a tally that the command writes"
     REPORT = "a report that the command writes"
+    PAGE = "a page that the command writes"
     KEPT = "a folder that the command keeps files in"
 
 
@@ -53,6 +54,8 @@ Shown = Annotated[
 Output = Annotated[Path, Parameter(alias="-o"), Role.WRITTEN]
 TallyFile = Annotated[Path, Parameter(alias="-o", help="Write the tally to this NetCDF file."), Role.TALLY]
 ReportFile = Annotated[Path, Parameter(alias="-o"), Role.REPORT]
+PageFile = Annotated[Path, Parameter(alias="-o"), Role.PAGE]
+Page = Annotated[Path, Role.PAGE]
 Written = Annotated[Path, Role.WRITTEN]
 Folder = Annotated[Path, Role.KEPT]
 
@@ -170,7 +173,7 @@ class ReportOptions:
 
     level: float = 0.95
     output: ReportFile | None = None
-    html: Written | None = None
+    html: Page | None = None
     json: Flag = False
     show: Show = 50
     sort: SortTable = "label"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bayesgroups.cli.options import ORDERS, Escape, Imputed, Json, Output, Show, Shown, SortTable
+from bayesgroups.cli.options import ORDERS, Escape, Imputed, Json, Output, PageFile, Show, Shown, SortTable
 
 if TYPE_CHECKING:
     from bayesgroups.questions.values import Using
@@ -58,7 +58,7 @@ def show(data: Path, *, level: float = 0.95, json: Json = False, show: Show = 50
 def write_html(
     report: Path,
     *,
-    output: Output,
+    output: PageFile,
     level: float = 0.95,
     imputed: Imputed = "leave_out",
     reference: str | None = None,

@@ -9,30 +9,34 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from bayesgroups.cli.options import Role
+from bayesgroups.data.file_names import Format, check_ending
 
-STORED: dict[Role | None, str] = {Role.TALLY: "a tally", Role.REPORT: "a report"}
-"""Files that are written as NetCDF, whatever their names."""
+STORED: dict[Role | None, tuple[str, Format]] = {
+    Role.TALLY: ("a tally", "NetCDF4"),
+    Role.REPORT: ("a report", "NetCDF4"),
+    Role.PAGE: ("a page", "HTML"),
+}
+"""Files of one format, whatever their names."""
 WRITTEN = {Role.WRITTEN, *STORED}
 
 
 def check_paths(command: Callable[..., Any], bound: inspect.BoundArguments) -> None:
     """Refuse outputs of a command that is about to run, before it reads or computes anything.
 
-    They must lie in a folder that one can write in, no output may be an input, and tallies and reports have no name of another
-    format; see `bayesgroups.data.outputs` and `bayesgroups.data.netcdf_names`.
+    They must lie in a folder that one can write in, no output may be an input, and tallies, reports and pages have no name of
+    another format; see `bayesgroups.data.outputs` and `bayesgroups.data.file_names`.
     """
     if inspect.ismethod(command):  # help, version and completion, which name no file
         return
     paths = list(_paths(command, bound.arguments))
     outputs = [path for path, role in paths if role in WRITTEN]
     if outputs:
-        from bayesgroups.data.netcdf_names import check_netcdf_name
         from bayesgroups.data.outputs import check_outputs
 
         check_outputs(outputs, [path for path, role in paths if role is None])
         for path, role in paths:
             if role in STORED:
-                check_netcdf_name(path, STORED[role])
+                check_ending(path, *STORED[role])
 
 
 def _paths(command: Any, arguments: dict[str, Any]) -> Iterator[tuple[Path, Role | None]]:

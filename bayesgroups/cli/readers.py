@@ -13,7 +13,7 @@ from bayesgroups.cli import inputs
 from bayesgroups.cli.estimate import Settings
 from bayesgroups.cli.estimators import Word, chosen
 from bayesgroups.cli.options import ROWS, Names, RowOptions
-from bayesgroups.data.netcdf_names import is_netcdf
+from bayesgroups.data.file_names import is_netcdf
 
 if TYPE_CHECKING:
     import numpy as np

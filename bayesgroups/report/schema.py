@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesgroups.data.file_names import check_ending
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.netcdf import check_version, read_netcdf, with_texts, write_netcdf
-from bayesgroups.data.netcdf_names import check_netcdf_name
 from bayesgroups.data.texts import as_json
 from bayesgroups.errors import InputError, SchemaError
 from bayesgroups.report.credible import EQUAL_TAILED, ONE_SIDED, CredibleLimits, credible_limits
@@ -247,7 +247,7 @@ def save_report(report: xr.DataTree, path: str | Path, *, include: Iterable[str]
     ['constant_data', 'diagnostics', 'estimates']
     """
     check(report)
-    check_netcdf_name(path, "a report")
+    check_ending(path, "a report", "NetCDF4")
     tree = report if include is None else _part(report, set(include))
     return write_netcdf(path, tree)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import xarray as xr
 
+from bayesgroups.data.file_names import check_ending
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.data.netcdf import check_version, read_netcdf, with_texts, write_netcdf
-from bayesgroups.data.netcdf_names import check_netcdf_name
 from bayesgroups.errors import SchemaError
 from bayesgroups.tallies.assembly import SCHEMA, SCHEMA_VERSION
 
@@ -51,7 +51,7 @@ def save_tally(tally: xr.Dataset, path: str | Path) -> Path:
     """
     if not isinstance(tally, xr.Dataset) or "schema" not in tally.attrs:
         raise SchemaError(f"tally must come from bg.tally() or a related function; got {type(tally).__name__}")
-    check_netcdf_name(path, "a tally")
+    check_ending(path, "a tally", "NetCDF4")
     return write_netcdf(path, tally)
 
 

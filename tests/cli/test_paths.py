@@ -101,6 +101,11 @@ def test_what_is_read_is_not_written_over(folder: Path, capsys: Captured, line: 
         ("poststratify nowhere.nc --population rows -o r.json", "a report is written as NetCDF4, which is no .json"),
         ("tally nowhere.csv -o t.CSV", "file 't.CSV': a tally is written as NetCDF4, which is no .CSV; name it 't.nc'"),
         ("add-tallies nowhere.nc -o t.parquet", "a tally is written as NetCDF4, which is no .parquet"),
+        (
+            "write-html nowhere.nc -o page.csv",
+            "file 'page.csv': a page is written as HTML, which is no .csv; name it 'page.html'",
+        ),
+        ("estimate nowhere.nc --html page.nc", "a page is written as HTML, which is no .nc; name it 'page.html'"),
         ("bin-scores nowhere.nc -o t.csv.gz", "which is no .gz; name it 't.csv.nc'"),
         ("demo --output-dir away", "folder 'away' does not exist"),
         ("init away/analysis.toml", "folder 'away' does not exist"),
@@ -173,6 +178,8 @@ def test_python_refuses_a_name_of_another_format_too(folder: Path) -> None:
         bg.save_tally(tally, "x.csv")
     with pytest.raises(InputError, match=r"file 'x\.json': a report is written as NetCDF4"):
         bg.save_report(report, "x.json")
+    with pytest.raises(InputError, match=r"file 'x\.csv': a page is written as HTML, which is no \.csv"):
+        bg.write_html(report, "x.csv")
     assert not Path("x.csv").exists()
 
 

@@ -14,9 +14,9 @@ import xarray as xr
 from bayesgroups.cli.analysis_files.plans import Fit, Plan, read_plan
 from bayesgroups.cli.analysis_files.questions import ask
 from bayesgroups.data.csv_files import write_csv
+from bayesgroups.data.file_names import check_ending
 from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
-from bayesgroups.data.netcdf_names import check_netcdf_name
 from bayesgroups.data.outputs import check_outputs
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.estimate import estimate
@@ -201,7 +201,7 @@ def _check_outputs(plan: Plan) -> None:
     try:
         check_outputs(plan.outputs, [plan.path, *(plan.path.parent / source for source in sources)])
         if "output" in plan.tally:
-            check_netcdf_name(plan.folder / plan.tally["output"], "a tally")
+            check_ending(plan.folder / plan.tally["output"], "a tally", "NetCDF4")
     except InputError as problem:
         raise InputError(f"{plan.path.name}: {problem}") from problem
 

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from bayesgroups.cli import inputs
 from bayesgroups.cli.options import ROWS, Flag, Names
 from bayesgroups.cli.questions.question import Question
-from bayesgroups.data.netcdf_names import is_netcdf
+from bayesgroups.data.file_names import is_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,6 +7,7 @@ from typing import Any
 
 import xarray as xr
 
+from bayesgroups.data.file_names import check_ending
 from bayesgroups.data.files import write_text
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.questions.contrasts.comparisons import Reference
@@ -78,8 +79,9 @@ def write_html(
     SchemaError
         If the tree is not a report.
     InputError
-        If the file cannot be written, the report lacks the level, the truth does not fit, ``imputed`` is something else, or the
-        reference or population is one that `bayesgroups.contrasts` or `bayesgroups.poststratify` refuses.
+        If the file cannot be written or has the ending of another format, the report lacks the level, the truth does not fit,
+        ``imputed`` is something else, or the reference or population is one that `bayesgroups.contrasts` or
+        `bayesgroups.poststratify` refuses.
 
     Examples
     --------
@@ -91,6 +93,7 @@ def write_html(
     ...     "False negative rate" in bg.write_html(report, Path(folder) / "fnr.html").read_text("utf-8")
     True
     """
+    check_ending(path, "a page", "HTML")
     page = render(report, level=level, truth=truth, imputed=imputed, reference=reference, population=population)
     return write_text(path, page)
 
