@@ -28,8 +28,8 @@ def check_ending(path: str | Path, what: str, written: Format) -> None:
     bayesgroups.errors.InputError: file 'fnr.csv': a tally is written as NetCDF4, which is no .csv; name it 'fnr.nc'
     """
     target = Path(path)
-    others = OTHER.union(*(endings for name, endings in ENDINGS.items() if name != written))
-    if target.suffix.lower() in others:
+    foreign = OTHER.union(*(endings for name, endings in ENDINGS.items() if name != written))
+    if target.suffix.lower() in foreign:
         raise InputError(
             f"file {str(target)!r}: {what} is written as {written}, which is no {target.suffix}; name it "
             f"{str(target.with_suffix(ENDINGS[written][0]))!r}"

@@ -370,3 +370,29 @@ def test_what_a_function_warns_of_is_a_note(tmp_path: Path, folder: Path, capsys
         assert "Note: " in capsys.readouterr().err
         assert run([*words("select-model models.csv --criterion P@F+5%", folder), "--threshold", "2"]) == 2
     assert "meets the threshold" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (
+            "rows-to-certify t.nc --standard 0.01 --power 0.9 --level 0.99",
+            "needed: with probability 0.9 all one-sided 99% limits are beyond the standard 0.01",
+        ),
+        (
+            "rows-to-narrow t.nc --factor 0.25",
+            "needed: every interval is at most 0.25 times as wide as the widest is now",
+        ),
+        (
+            "minimum-detectable-gap t.nc --correction none",
+            "gap: a one-sided test at 95% confidence, without correction, shows it with probability 0.8",
+        ),
+        (
+            "minimum-detectable-gap t.nc --power 0.7",
+            "gap: a one-sided test at 95% confidence, corrected for all subgroups (bonferroni), shows it with probability 0.7",
+        ),
+    ],
+)
+def test_plans_say_what_they_are_for(line: str, sentence: str, folder: Path, capsys: Captured) -> None:
+    assert run(words(line, folder)) == 0
+    assert sentence in " ".join(capsys.readouterr().out.split())

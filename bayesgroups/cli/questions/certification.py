@@ -28,9 +28,32 @@ def _standards(answer: xr.Dataset) -> list[str]:
 def _totals(answer: xr.Dataset) -> list[str]:
     values = [float(value) for value in answer["total"].values]
     totals = [f"{value:,.0f}" if value < float("inf") else "no number of" for value in values]
-    return [
+    lines = [
         f"{metric}: {total} more rows in all" for metric, total in zip(answer["metric"].values, totals, strict=True)
     ]
+    return [*lines, _aim(answer.attrs)]
+
+
+def _aim(settings: dict[str, Any]) -> str:
+    """The intervals that a plan is made for, in a sentence."""
+    from bayesgroups.report.view import percent
+
+    if "factor" in settings:
+        return f"needed: every interval is at most {settings['factor']:g} times as wide as the widest is now"
+    return (
+        f"needed: with probability {settings['power']:g} all one-sided {percent(settings['level'])} limits are beyond the standard "
+        f"{settings['standard']:g}"
+    )
+
+
+def _gaps(answer: xr.Dataset) -> list[str]:
+    from bayesgroups.report.view import percent
+
+    settings = answer.attrs
+    correction = settings["correction"]
+    which = "without correction" if correction == "none" else f"corrected for all subgroups ({correction})"
+    test = f"a one-sided test at {percent(settings['level'])} confidence, {which},"
+    return [f"gap: {test} shows it with probability {settings['power']:g}"]
 
 
 NEEDED = Table(
@@ -100,7 +123,7 @@ SAMPLE_SIZES = (
     Question(
         "questions.certification.sample_sizes.minimum_detectable_gap", "minimum-detectable-gap acc.tally.nc",
         {"tally": readers.tally},
-        table=Table("subgroup", {"gap": "gap"}, order=("-gap",)),
+        table=Table("subgroup", {"gap": "gap"}, notes=_gaps, order=("-gap",)),
     ),
     Question(
         "questions.certification.sample_sizes.probability_of_finding_worst",
