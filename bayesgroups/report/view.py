@@ -337,7 +337,7 @@ def _overall(report: xr.DataTree, metric: str, facts: xr.Dataset) -> tuple[float
     if "posterior" in report.children and "overall" in report["posterior"].data_vars:
         centre = float(report["posterior"].to_dataset()["overall"].sel(metric=metric).mean())
         if math.isfinite(centre):
-            return centre, "the target population" if overlaps(report) else "overall (posterior mean)"
+            return centre, "the target population" if overlaps(report) else "centre of the subgroups (posterior mean)"
     if overlaps(report):
         return float(facts["estimate"].values[0]), "the target population"
     weight, estimate = denominators(report["constant_data"].to_dataset().sel(metric=metric)), _floats(facts["estimate"])

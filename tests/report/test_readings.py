@@ -61,7 +61,7 @@ def test_a_truth_is_matched_by_label(report: xr.DataTree, truth: xr.DataArray) -
 
 
 def test_the_overall_value_without_a_posterior_is_that_of_all_rows(report: xr.DataTree) -> None:
-    assert read(report).overall_is == "overall (posterior mean)"
+    assert read(report).overall_is == "centre of the subgroups (posterior mean)"
     bare = report.copy()
     del bare["posterior"]
     facts = report["constant_data"].to_dataset().sel(metric="fnr")

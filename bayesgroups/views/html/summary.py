@@ -81,8 +81,6 @@ def _apart(reading: Reading) -> str:
             more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
             parts.append(f"{_count(len(labels), 'subgroup')} wholly {where} it ({'; '.join(labels[:NAMED])}{more})")
     name = reading.overall_is[0].upper() + reading.overall_is[1:]
-    # "Overall" alone reads like the value of everybody.
-    name = name.replace("Overall (", "Centre of the subgroups (overall, ")
     value = f"{name}: {number(reading.overall, reading.decimals())}"
     interval = f"{percent(reading.level)} {side.interval_kind} interval"
     if not parts:
