@@ -60,8 +60,8 @@ def loo(report: xr.DataTree) -> xr.Dataset:
         relied on; and ``reason``, why there is no number or why it is flagged. Along ``metric``: ``elpd``, its sum; ``se``,
         its standard error over subgroups; ``p``, the effective number of parameters, which are those that subgroups share
         unless the method is ``psis``; ``n_data_points``, subgroups with a number; ``n_flagged``; and ``observed``, the data
-        whose density it is. ``good_k`` is the threshold. Attributes: ``estimand``, ``n_samples`` (draws used) and, where
-        there is something to say, ``note``.
+        whose density it is. ``good_k`` is the threshold, and ``usable`` 0 if the report did not pass its
+        diagnostics. Attributes: ``estimand``, ``n_samples`` (draws used) and, where there is something to say, ``note``.
 
     Raises
     ------
@@ -117,7 +117,8 @@ def loo(report: xr.DataTree) -> xr.Dataset:
         tables, dim="metric", data_vars="minimal", coords="minimal", join="exact", combine_attrs="override"
     )
     attributes = {name: ("subgroup", source[name].values) for name in attributes_of(source)}
-    return with_attributes(joined, attributes).assign_attrs(_noted(joined))
+    usable = np.int8(report.attrs["usable"])
+    return with_attributes(joined, attributes).assign(usable=usable).assign_attrs(_noted(joined))
 
 
 def _answer(estimator: Estimator, draws: xr.Dataset, tally: xr.Dataset) -> LeftOut:

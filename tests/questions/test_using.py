@@ -250,7 +250,7 @@ def test_what_is_shown_has_two_sides() -> None:
 @pytest.mark.parametrize(
     "question",
     [bg.certify, bg.ranks, bg.discoveries, bg.simultaneous_intervals, bg.contrasts, bg.disparity, bg.impact_ratios,
-     bg.fairness_definitions, posterior_variance],
+     bg.fairness_definitions, bg.prior_sensitivity, bg.loo, posterior_variance],
 )  # fmt: skip
 @pytest.mark.parametrize("usable", [True, False])
 def test_answers_say_whether_their_report_is_usable(

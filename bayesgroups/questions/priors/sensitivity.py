@@ -57,7 +57,8 @@ def prior_sensitivity(
         on, of ``overall``, ``tau``, the ``worst`` value and the ``gap`` between the largest and the smallest. Along
         ``metric``: ``k_hat`` (also ``power``), means being NaN where it is above 0.7, and ``reason``, why there is no answer, and
         ``left_out``, labels and reasons of the subgroups that ``worst`` and ``gap`` leave out.
-        ``diagnosis`` is ``""``, ``"prior and data disagree"`` or ``"prior strong, data weak"``.
+        ``diagnosis`` is ``""``, ``"prior and data disagree"`` or ``"prior strong, data weak"``. ``usable`` is 0 if the report
+        did not pass its diagnostics.
 
     Raises
     ------
@@ -103,7 +104,8 @@ def prior_sensitivity(
     ]
     joined = xr.concat(tables, dim="metric", data_vars="all", join="exact", combine_attrs="drop")
     attributes = {name: ("subgroup", table[name].values[places], table[name].attrs) for name in attributes_of(table)}
-    return with_attributes(joined, {"metric": table["metric"].values, "subgroup": chosen, **attributes})
+    named = with_attributes(joined, {"metric": table["metric"].values, "subgroup": chosen, **attributes})
+    return named.assign(usable=np.int8(report.attrs["usable"]))
 
 
 def _metric(report: xr.DataTree, metric: str, powers: list[float], places: list[int], imputed: Imputed) -> xr.Dataset:
