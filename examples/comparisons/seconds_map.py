@@ -39,8 +39,6 @@ ESTIMATORS: dict[str, Estimator] = {
     each.word: each
     for each in (bg.CrossedEffects(), bg.ConfusionModel(), bg.StructuredRegression(), bg.ModelBasedMetrics())
 }
-MAX_SUBGROUPS = {"model_based_metrics": 384}
-"""Subgroups up to which an estimator is measured, if not all: its engine takes minutes beyond."""
 REPETITIONS, LONG = 2, 2.0
 """Fits of a cell, and seconds of one that is not repeated."""
 Answer = Literal["usable", "flagged", "none"]
@@ -120,13 +118,9 @@ def cells_of(words: Sequence[str]) -> list[tuple[str, tuple[int, ...], int, floa
     Examples
     --------
     >>> len(cells_of(["crossed_effects", "model_based_metrics"]))
-    81
+    90
     """
-    return [
-        (word, shape, rows, spread)
-        for word, shape, rows, spread in itertools.product(words, SHAPES, ROWS, SPREADS)
-        if np.prod(shape) <= MAX_SUBGROUPS.get(word, np.inf)
-    ]
+    return list(itertools.product(words, SHAPES, ROWS, SPREADS))
 
 
 def measured(word: str, shape: Sequence[int], rows: int, spread: float) -> Cell:
