@@ -29,9 +29,9 @@ from bayesgroups.tallies.subgroups import attributes_of, check_attributes
 
 SCHEMA = "bayesgroups.report"
 SCHEMA_VERSION = 1
-APPROACHES = ("bayesian", "frequentist")
 KINDS = {"bayesian": "credible", "frequentist": "confidence"}
 """Kind of the intervals of an approach."""
+APPROACHES = tuple(KINDS)
 SAMPLERS = {"nuts": ("pymc", "nutpie"), "nuts_jax": ("pymc", "nutpie", "jax")}
 """Packages whose versions are told where they took part."""
 ESTIMATES = frozenset({"approach", "level", "metric", "estimate", "std_error", "median", "lower", "upper", "lower_unclipped",
