@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -70,7 +70,7 @@ def expected_time(model: pm.Model) -> str:
     >>> expected_time(model)
     'about 2 minutes'
     """
-    values = sum(int(np.prod(node.shape.eval())) for node in model.free_RVs)
+    values = _size(model.free_RVs)
     minutes = (SECONDS + SECONDS_PER_VALUE * values) / 60
     if minutes < 0.75:
         return "about half a minute"
@@ -114,7 +114,15 @@ def _nuts(
 
 def _numbers(model: pm.Model) -> int:
     """Size of the log likelihood of all draws."""
-    return CHAINS * DRAWS * sum(int(np.prod(model.rvs_to_values[node].shape.eval())) for node in model.observed_RVs)
+    return CHAINS * DRAWS * _size([model.rvs_to_values[node] for node in model.observed_RVs])
+
+
+def _size(variables: Sequence[Any]) -> int:
+    """Number of values of tensors, whose shapes may have to be computed."""
+    from bayesgroups.inference.compilations import whole_compilations
+
+    with whole_compilations():
+        return sum(int(np.prod(variable.shape.eval())) for variable in variables)
 
 
 def _of_kept_draws(stats: xr.Dataset, thin: int) -> xr.Dataset:

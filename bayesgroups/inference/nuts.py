@@ -74,10 +74,12 @@ def sample(
     import pymc as pm
     from pytensor.configdefaults import config
 
+    from bayesgroups.inference.compilations import whole_compilations
+
     kept = [variable.name for variable in model.unobserved_RVs] if keep_latent else parameters_of(model)
     observed = log_likelihood and bool(model.observed_RVs)
     # With fast maths the first run and a run from the compiler's cache round differently, and draw differently.
-    with model, config.change_flags(numba__fastmath=False), one_thread_of_linear_algebra():
+    with model, config.change_flags(numba__fastmath=False), one_thread_of_linear_algebra(), whole_compilations():
         raw: xr.DataTree = pm.sample(
             draws=draws * thin,
             tune=tune,
