@@ -47,7 +47,7 @@ SHRUNK = {
 def model_based() -> dict[str, str]:
     """Errors, coverage and widths of nine estimators by metric, and geometric means of their relative errors."""
     lines = pd.read_csv(RECORDS / "model_based_metrics.csv").set_index(["estimator", "subgroups", "metric"])
-    every, small = (pd.DataFrame(lines.xs(name, level="subgroups")) for name in ("all", "small"))
+    every, small, certain = (pd.DataFrame(lines.xs(name, level="subgroups")) for name in ("all", "small", "known"))
     pairs = every["pairs"] - small["pairs"]
     large = (every["coverage"] * every["pairs"] - small["coverage"] * small["pairs"]) / pairs
     tables = {
@@ -56,13 +56,15 @@ def model_based() -> dict[str, str]:
         "coverage": (every["coverage"], "{:.0%}"),
         "coverage of large subgroups": (large, "{:.0%}"),
         "coverage of small subgroups": (small["coverage"], "{:.0%}"),
+        "coverage of known truths": (certain["coverage"], "{:.0%}"),
+        "widths of known truths": (certain["width"], "{:.3f}"),
         "widths": (every["width"], "{:.3f}"),
     }
     ratios = [
-        [label, *(f"{np.exp(np.log(part.loc[name, 'ratio']).mean()):.2f}" for part in (every, small))]
+        [label, *(f"{np.exp(np.log(part.loc[name, 'ratio']).mean()):.2f}" for part in (every, small, certain))]
         for name, label in COMPETITORS.items()
     ]
-    relative = table(["estimator", "all subgroups", "small subgroups"], ratios)
+    relative = table(["estimator", "all subgroups", "small subgroups", "known truths"], ratios)
     shown = {name: _by_metric(pd.Series(values), form) for name, (values, form) in tables.items()}
     return {"relative errors": relative} | shown
 

@@ -51,7 +51,7 @@ def test_every_estimator_and_metric_is_there() -> None:
     names = {name for name, _, _ in record()}
     assert names >= {"standard", "eb_morris", "sr", "suremap", "mbm_normal", MINE, PUBLISHED}
     assert set(record()) == {
-        (name, metric, which) for name in names for metric in METRICS for which in ("all", "small")
+        (name, metric, which) for name in names for metric in METRICS for which in ("all", "small", "known")
     }
     assert record()["standard", "sel", "all"]["pairs"] == 20 * 32
 
@@ -62,7 +62,17 @@ def test_over_confidence_is_reproduced() -> None:
     assert _mean(PUBLISHED, "width") < 0.9 * _mean("eb_morris", "width")
 
 
-def test_the_hierarchical_version_repairs_it_in_larger_subgroups_and_errs_least() -> None:
+def test_the_hierarchical_version_repairs_it_where_the_truth_is_known() -> None:
+    crossed = "crossed_effects (bayesian)"
+    assert 0.93 < _mean(MINE, "coverage", "known") < 0.97
+    assert _mean(PUBLISHED, "coverage", "known") < 0.9
+    assert min(record()[MINE, metric, "known"]["coverage"] for metric in METRICS) > 0.88
+    assert _mean(MINE, "width", "known") < 0.8 * _mean(crossed, "width", "known")
+    others = {name for name, _, _ in record()} - {MINE}
+    assert _mean(MINE, "ratio", "known") < min(_mean(name, "ratio", "known") for name in others)
+
+
+def test_it_covers_larger_subgroups_and_errs_least() -> None:
     assert np.mean([_large(MINE, metric) - _large(PUBLISHED, metric) for metric in METRICS]) > 0.04
     assert np.mean([_large(MINE, metric) for metric in METRICS]) > 0.9
     assert _mean(MINE, "coverage", "small") < 0.7
@@ -98,6 +108,8 @@ def _large(estimator: str, metric: str) -> float:
         ("Coverage of 95 % intervals, all subgroups", "coverage", "all"),
         ("Coverage, subgroups with more than 25 rows", "coverage", "large"),
         ("Coverage, small subgroups", "coverage", "small"),
+        ("Coverage where the truth is known", "coverage", "known"),
+        ("Width of 95 % intervals where the truth is known", "width", "known"),
         ("Width of 95 % intervals, all subgroups", "width", "all"),
     ],
 )
@@ -120,10 +132,18 @@ def test_the_page_compares_with_crossed_effects() -> None:
     text = PAGE.read_text(encoding="utf-8")
     crossed = "crossed_effects (bayesian)"
     assert f"({_mean(crossed, 'ratio'):.2f} for crossed effects;" in text
-    narrower = 1 - _mean(MINE, "width") / _mean(crossed, "width")
-    assert f"{100 * narrower:.0f} % narrower than those of crossed effects" in text
-    assert f"which cover {100 * _mean(crossed, 'coverage'):.0f} %" in text
-    assert f"{100 * _mean(crossed, 'coverage', 'small'):.0f} % in small ones, for the same reason" in text
+    narrower = 1 - _mean(MINE, "width", "known") / _mean(crossed, "width", "known")
+    assert f"with intervals {100 * narrower:.0f} % narrower than those of crossed effects" in text
+    known = [_mean(name, "coverage", "known") for name in (MINE, crossed)]
+    assert (
+        f"it covers {100 * known[0]:.0f} % on average over the metrics (crossed effects {100 * known[1]:.0f} %)" in text
+    )
+    least = [f"{_mean(name, 'ratio', 'known'):.2f}" for name in (MINE, crossed, PUBLISHED)]
+    assert (
+        f"{least[0]} times those of the standard estimate ({least[1]} for crossed effects; {least[2]} for the" in text
+    )
+    assert f"these cover {100 * _mean(crossed, 'coverage'):.0f} %" in text
+    assert f"{100 * _mean(crossed, 'coverage', 'small'):.0f} % in small ones, with wider intervals" in text
     small = [f"{_mean(name, 'ratio', 'small'):.2f}" for name in (crossed, MINE, "eb_morris")]
     assert f"err a little less ({small[0]} against {small[1]}), and empirical Bayes as much ({small[2]})" in text
 
@@ -142,6 +162,7 @@ def _found() -> xr.Dataset:
             "rows": (("draw", "subgroup"), np.full((3, 2), [100.0, 10.0])),
             "range_lower": ("metric", [0.0]),
             "range_upper": ("metric", [1.0]),
+            "covers": (dims[2:], [[True, False]]),
             "usable": (("estimator", "draw"), np.ones((2, 3))),
         },
         coords={"estimator": ["standard", "mbm (bayesian)"], "level": [0.95], "metric": ["sel"], "draw": range(3)},
@@ -157,6 +178,7 @@ def test_the_table_counts_errors_bias_coverage_and_clipped_width() -> None:
     assert other["width"] == pytest.approx(0.65)
     assert found.loc[("standard", "small"), "pairs"] == 3
     assert found.loc[("standard", "small"), "coverage"] == 1.0
+    assert found.loc[("standard", "known"), ["pairs", "mae"]].tolist() == pytest.approx([3, 0.1])
 
 
 def test_the_command_writes_the_table(
@@ -165,7 +187,7 @@ def test_the_command_writes_the_table(
     monkeypatch.setattr(model_based, "populations", lambda folder: [None])
     monkeypatch.setattr(model_based, "study", lambda population, competitors, **settings: _found())
     main(["--data", str(tmp_path), "--output", str(tmp_path)])
-    assert len(pd.read_csv(tmp_path / model_based.RECORD)) == 4
+    assert len(pd.read_csv(tmp_path / model_based.RECORD)) == 6
     assert "3 draws, 3 usable fits" in capsys.readouterr().out
     assert list(competitors())[0] == "standard"  # noqa: RUF015
 
@@ -186,7 +208,7 @@ def _remade(*names: str) -> list[dict[str, object]]:
 @pytest.mark.record
 def test_lines_of_references_can_be_made_again() -> None:
     lines = _remade("js", "eb_plug_in", "eb_morris")
-    assert len(lines) == 4 * 12
+    assert len(lines) == 4 * 18
     assert_remade(RECORD, lines, KEYS, tolerance=HALF_DIGIT)
 
 
@@ -194,5 +216,5 @@ def test_lines_of_references_can_be_made_again() -> None:
 def test_lines_of_crossed_effects_can_be_made_again() -> None:
     """Both sides; a pair of draw and subgroup may change sides of a limit where draws are rounded otherwise."""
     lines = _remade("crossed_effects")
-    assert len(lines) == 3 * 12
+    assert len(lines) == 3 * 18
     assert_remade(RECORD, lines, KEYS, tolerance=5e-3)

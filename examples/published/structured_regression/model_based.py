@@ -66,13 +66,15 @@ def table(answers: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     pandas DataFrame
-        Columns ``estimator``, ``metric``, ``subgroups`` (``all``, or ``small`` for 25 rows or fewer), ``mae`` and its
-        ``ratio`` to the standard estimate, ``bias`` (mean error, weighted by rows), ``coverage`` and ``width`` of 95 %
-        intervals clipped to the range, over pairs of draw and subgroup where truth, standard estimate and answer are defined.
+        Columns ``estimator``, ``metric``, ``subgroups`` (``all``, ``small`` for 25 rows or fewer, or ``known`` for those
+        whose value in the population stands for the superpopulation's), ``mae`` and its ``ratio`` to the standard
+        estimate, ``bias`` (mean error, weighted by rows), ``coverage`` and ``width`` of 95 % intervals clipped to the
+        range, over pairs of draw and subgroup where truth, standard estimate and answer are defined.
     """
     truth = answers["truth"].transpose("metric", "subgroup").values
     rows = answers["rows"].transpose("draw", "subgroup").values
     defined = np.isfinite(truth) & np.isfinite(answers["standard"].transpose("draw", "metric", "subgroup").values)
+    covers = answers["covers"].transpose("metric", "subgroup").values.astype(bool)
     low, high = (answers[f"range_{side}"].values[:, None] for side in ("lower", "upper"))
     at_level = answers.sel(level=LEVEL)
     lines = []
@@ -84,7 +86,8 @@ def table(answers: xr.Dataset) -> pd.DataFrame:
         )
         lower, upper = np.clip(lower, low, high), np.clip(upper, low, high)
         for i, metric in enumerate(str(label) for label in answers["metric"].values):
-            for which, wanted in (("all", rows >= 0), ("small", rows <= MAX_ROWS_OF_SMALL_SUBGROUP)):
+            classes = {"all": rows >= 0, "small": rows <= MAX_ROWS_OF_SMALL_SUBGROUP, "known": covers[i]}
+            for which, wanted in classes.items():
                 use = defined[:, i] & wanted & np.isfinite(estimate[:, i])
                 gap = (estimate[:, i] - truth[i])[use]
                 inside = (lower[:, i] <= truth[i]) & (truth[i] <= upper[:, i])
