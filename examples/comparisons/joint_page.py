@@ -3,7 +3,7 @@
     python -m examples.comparisons.joint_page --record docs/examples/joint_model.csv --output docs/examples/joint_model.md
 
 Rows of the first table are populations, of the second estimators, of the third metrics. A record of other draws, with
-``--held-out``, fills a table of its own.
+``--held-out``, fills a table of its own, and so does one of known components, with ``--ceiling``.
 """
 
 from __future__ import annotations
@@ -97,6 +97,24 @@ def held_out(record: Record) -> dict[str, str]:
     return {"errors of the other draws": table(head, rows)}
 
 
+def ceiling(record: Record) -> dict[str, str]:
+    """The block of the joint model that knows the standard deviations of its components."""
+    names = [name for name in dict.fromkeys(key[0] for key in record) if "all" not in name]
+    shown = [
+        ("**all cells**", "all", "all"),
+        ("**small subgroups**", "all", "small"),
+        *((name, name, "all") for name in names),
+    ]
+    entrants = [JOINT, "known_components_not_following (bayesian)", "known_components (bayesian)"]
+    rows = []
+    for title, name, size in shown:
+        lines = [record[name, entrant, size] for entrant in entrants]
+        errors = [f"{_ratio(line['mae'])} ± {float(line['mae_se']):.3f}" for line in lines]
+        rows.append([title, *errors, _ratio(lines[-1]["interval_score"]), _percent(lines[-1]["coverage"])])
+    head = ["population", "joint", "known, nothing follows", "known", "interval score", "coverage"]
+    return {"errors with known components": table(head, rows)}
+
+
 def _errors(record: Record, name: str, size: str) -> list[str]:
     return [_ratio(record[name, estimator, size]["mae"]) for estimator in INGREDIENTS.values()]
 
@@ -124,12 +142,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Fill in the tables of a record."""
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Tables of the page of the joint study.")
     parser.add_argument("--record", type=Path, required=True, help="record of the study")
-    parser.add_argument("--held-out", action="store_true", help="the record is of the draws that priors did not see")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--held-out", action="store_true", help="the record is of the draws that priors did not see")
+    kind.add_argument("--ceiling", action="store_true", help="the record is of the model that knows its components")
     parser.add_argument("--output", type=Path, required=True, help="Markdown page whose numbers to fill in")
     given = parser.parse_args(arguments)
     kept = blocks(given.output.read_text(encoding="utf-8"))
     record = read(given.record)
-    fill(given.output, kept | (held_out(record) if given.held_out else numbers(record)))
+    made = held_out if given.held_out else ceiling if given.ceiling else numbers
+    fill(given.output, kept | made(record))
 
 
 if __name__ == "__main__":

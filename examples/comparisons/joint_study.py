@@ -88,6 +88,11 @@ def summarise(by_population: Mapping[str, xr.Dataset], *, reference: str = REFER
     return lines
 
 
+def draws_of_share(population: Population, share: float) -> int:
+    """Number of draws of a population in a run with this share of them, two at least."""
+    return max(2, math.floor(draws_of(population) * share))
+
+
 _COLUMNS = (("mae", ""), ("mae", "_se"), ("interval_score", ""), ("coverage", ""), ("coverage", "_se"))
 
 
@@ -124,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     populations, by_population = _chosen(joint_populations(given.data, fewest=given.fewest), given.populations), {}
     with executor(given) as run:
         for population in populations:
-            first, last = (_draws(population, share) for share in (given.after, given.share))
+            first, last = (draws_of_share(population, share) for share in (given.after, given.share))
             if given.after and first == last:
                 raise InputError(
                     f"--after {given.after}: population {population.name!r} has no draw after its first {first}"
@@ -149,11 +154,6 @@ def _chosen(populations: Sequence[JointPopulation], asked: str | None) -> list[J
         if name not in [each.name for each in populations]:
             raise InputError(f"population {name!r} is not one of {', '.join(each.name for each in populations)}")
     return [each for each in populations if each.name in names]
-
-
-def _draws(population: Population, share: float) -> int:
-    """Draws of a population in a run with this share of them, two at least."""
-    return max(2, math.floor(draws_of(population) * share))
 
 
 if __name__ == "__main__":

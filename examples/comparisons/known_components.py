@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +40,12 @@ if TYPE_CHECKING:
 PROGRAM = "python -m examples.comparisons.known_components"
 ATTEMPTS = 8
 """Times that an evaluation set is fitted while its weights are not good."""
+
+
+def first_usable(attempts: Iterator[Posterior]) -> Posterior:
+    """Posterior of the first attempt that passes its checks, or of the first: others pass where weights had too long a tail."""
+    first = next(attempts)
+    return first if usable(first.checks) else next((each for each in attempts if usable(each.checks)), first)
 
 
 @dataclass(frozen=True)
@@ -73,13 +79,7 @@ class KnownComponents(CrossedEffects):
             crossed_effects.sample(tally, seed=seed + i, binomial_likelihood=rates, component_sd=component_sd)
             for i in range(ATTEMPTS)
         )
-        posterior = next(attempts)
-        # Other draws pass where the weights of the first ones have too long a tail.
-        return (
-            posterior
-            if usable(posterior.checks)
-            else next((each for each in attempts if usable(each.checks)), posterior)
-        )
+        return first_usable(attempts)
 
 
 def knowing(population: Population, *, seed: int) -> KnownComponents:

@@ -2,14 +2,12 @@
 
     python -m examples.evidence.calibrated --output docs/evidence/calibrated.md
 
-takes ten seconds and writes the pictures beside the page. A record that has changed since gets the date of ``--date``, today
-where it is left out.
+takes ten seconds and writes the pictures beside the page. Times at which records were made are those of `docs/records.csv`.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from bayesgroups.studies.uniformity import uniformity
 from bayesgroups.views.plots.calibration_plot import share_below
 from examples.evidence import calibrated_records as records
 from examples.evidence.calibrated_figures import DRAWS, band, figures
+from examples.evidence.record_dates import commands, recorded
 from examples.pages import fill, table
 from examples.pictures import save, style
 
@@ -142,23 +141,22 @@ def lowest() -> str:
     return table(["record", "lines", "lowest", "median", "highest", "the lowest is"], rows)
 
 
-def origins(page: str, today: str) -> str:
-    """Date, digest and command of every record."""
-    commands = records.commands()
-    dated = records.dated(page, today)
-    rows = [[f"`{name}`", date, f"`{sign}`", f"`{commands[name]}`"] for name, (date, sign) in dated.items()]
-    return table(["record", "date", "SHA-256", "command"], rows)
+def origins() -> str:
+    """Time, digest and command of every record."""
+    typed, dates = commands(), recorded()
+    rows = [[f"`{name}`", dates[name].made, f"`{dates[name].digest}`", f"`{typed[name]}`"] for name in records.files()]
+    return table(["record", "made (UTC)", "SHA-256", "command"], rows)
 
 
-def numbers(page: str, today: str) -> dict[str, str]:
-    """Texts of the page by the name of their block; ``page`` is the page as it is, which knows the dates of its records."""
+def numbers() -> dict[str, str]:
+    """Texts of the page by the name of their block."""
     return {
         "calibration": calibration(),
         "by level": by_level(),
         "by size": by_size(),
         "by estimator": by_estimator(),
         "lowest": lowest(),
-        "records": origins(page, today),
+        "records": origins(),
     }
 
 
@@ -166,9 +164,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Fill in the tables and draw the pictures."""
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Page of calibration and coverage, from the records.")
     parser.add_argument("--output", type=Path, required=True, help="Markdown page whose numbers to fill in")
-    parser.add_argument("--date", default=datetime.date.today().isoformat(), help="date of records that are new")
     given = parser.parse_args(arguments)
-    fill(given.output, numbers(given.output.read_text(encoding="utf-8"), given.date))
+    fill(given.output, numbers())
     with style():
         drawn = figures()
     save(drawn, given.output.parent)

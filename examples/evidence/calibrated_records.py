@@ -1,24 +1,19 @@
-"""Records of calibration and coverage as tables, with the command and the date of each."""
+"""Records of calibration and coverage as tables."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesgroups.errors import InputError
-
 ROOT = Path(__file__).parents[2]
 RECORDS = ROOT / "tests" / "recovery" / "records"
-LIST = ROOT / "docs" / "records.md"
 CALIBRATIONS = {
     "partial_pooling": "`PartialPooling`",
     "crossed_effects": "`CrossedEffects`",
+    "ordered": "`CrossedEffects` of an ordered attribute",
     "structured_regression": "`StructuredRegression`",
     "confusion": "`ConfusionModel`",
     "few_labels": "`ConfusionModel` of few labels",
@@ -33,7 +28,6 @@ COVERAGES = (
     "anytime_coverage", "family_wise",
 )  # fmt: skip
 """Names of the records of coverage."""
-DIGITS_OF_DIGEST = 12
 Ranks = dict[str, dict[str, NDArray[np.int64]]]
 
 
@@ -58,38 +52,3 @@ def files() -> dict[str, Path]:
     """Files that the page is made from, by their name in the list of records."""
     names = [f"sbc_{name}" for name in CALIBRATIONS] + list(COVERAGES)
     return {f"tests/recovery/records/{name}.csv": RECORDS / f"{name}.csv" for name in names}
-
-
-def commands() -> dict[str, str]:
-    """Command of every record, from the list of records."""
-    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", LIST.read_text(encoding="utf-8"), re.MULTILINE)
-    return dict(rows)
-
-
-def digest(path: Path) -> str:
-    """First digits of the SHA-256 of a record and of its ranks, which tell whether a date is still that of its bytes."""
-    beside = path.with_name(f"{path.stem}_ranks.csv")
-    content = b"".join(file.read_bytes() for file in (path, beside) if file.is_file())
-    return hashlib.sha256(content).hexdigest()[:DIGITS_OF_DIGEST]
-
-
-def dated(page: str, today: str) -> dict[str, tuple[str, str]]:
-    """Date and digest of every record: the date of the page while the bytes are the same, ``today`` for new ones.
-
-    Parameters
-    ----------
-    page : str
-        The page as it is, whose table of records has lines ``| `file` | date | `digest` | ...``.
-    today : str
-        Date of the form 2026-11-23.
-
-    Raises
-    ------
-    InputError
-        If ``today`` is not of this form.
-    """
-    if not re.fullmatch(r"\d{4}-\d\d-\d\d", today):
-        raise InputError(f"date {today!r} must have the form 2026-11-23; give --date YYYY-MM-DD")
-    rows = re.findall(r"^\| `([^`]+)` \| (\d{4}-\d\d-\d\d) \| `(\w+)` \|", page, re.MULTILINE)
-    before: Mapping[tuple[str, str], str] = {(name, sign): date for name, date, sign in rows}
-    return {name: (before.get((name, digest(path)), today), digest(path)) for name, path in files().items()}

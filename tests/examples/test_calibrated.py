@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgroups.errors import InputError
 from bayesgroups.views.plots.calibration_plot import rank_band, share_below
 from examples.evidence import calibrated, calibrated_figures
 from examples.evidence import calibrated_records as records
@@ -26,10 +25,7 @@ def page() -> str:
 
 
 def test_the_page_is_made_from_the_records() -> None:
-    """No date is new: the digests of the page are those of the records."""
-    numbers = calibrated.numbers(page(), "2000-01-01")
-    assert "2000-01-01" not in numbers["records"]
-    assert blocks(page()) == numbers
+    assert blocks(page()) == calibrated.numbers()
 
 
 def test_the_page_has_its_pictures() -> None:
@@ -62,24 +58,10 @@ def test_a_band_holds_uniform_lines_as_often_as_it_says() -> None:
     assert np.mean(inside) == pytest.approx(0.95, abs=0.045)
 
 
-def test_a_changed_record_gets_the_new_date(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    path = tmp_path / "sbc.csv"
-    path.write_text("a\n1\n", encoding="utf-8")
-    monkeypatch.setattr(records, "files", lambda: {"sbc.csv": path})
-    row = f"| `sbc.csv` | 2026-11-21 | `{records.digest(path)}` | `python` |"
-    assert records.dated(row, "2026-12-01")["sbc.csv"][0] == "2026-11-21"
-    path.write_text("a\n2\n", encoding="utf-8")
-    assert records.dated(row, "2026-12-01")["sbc.csv"][0] == "2026-12-01"
-    path.with_name("sbc_ranks.csv").write_text("b\n", encoding="utf-8")
-    with pytest.raises(InputError, match="date 'today' must have the form 2026-11-23"):
-        records.dated(row, "today")
-
-
 def test_the_command_writes_page_and_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(calibrated, "figures", lambda: {"level.svg": calibrated_figures.level_figure()})
     output = tmp_path / "page.md"
     output.write_text(filled(page(), dict.fromkeys(blocks(page()), "")), encoding="utf-8")
-    calibrated.main(["--output", str(output), "--date", "2026-12-01"])
+    calibrated.main(["--output", str(output)])
     assert (tmp_path / "level.svg").is_file()
     assert blocks(output.read_text(encoding="utf-8"))["by size"] == blocks(page())["by size"]
-    assert "2026-12-01" in output.read_text(encoding="utf-8")

@@ -50,13 +50,15 @@ def sample(
     judged_rate: bool | None = None,
     ordered: Ordered | None = None,
     cyclic: Sequence[str] = (),
+    component_sd: FloatArray | None = None,
 ) -> Posterior:
     """Independent draws of the cells of every subgroup, and of every metric of the tally from them.
 
     The same model as `bayesgroups.models.confusion` without correlations, with the settings of its ``build``. The draws
     have ``mu``, ``overall``, ``cell_share(chain, draw, subgroup, outcome, decision)`` and the hyper-parameters of the
-    factors. They are the same whichever metrics the tally has. ValueError if the tally has no cells or a metric is no
-    function of them.
+    factors. They are the same whichever metrics the tally has. ``component_sd`` (factor, component) are standard deviations of
+    all components, where they are known, in the place of their priors and of those that are fixed. ValueError if the tally has
+    no cells, a metric is no function of them, or there are not so many factors and components.
     """
     confusion_tree, components = tree(tally), subsets(tally, order)
     judged = uses_judged_rate(tally, judged_rate)
@@ -70,6 +72,20 @@ def sample(
         scale_of(confusion_tree, tau_scale, followed=followed, judged=judged)
         for scale_of in (factor_scales, own_spreads)
     )
+    if component_sd is not None:
+        if component_sd.shape != (len(confusion_tree.names), len(components.names)):
+            raise ValueError(
+                f"component_sd must have {len(confusion_tree.names)} rows, as {', '.join(confusion_tree.names)}, of "
+                f"{len(components.names)} numbers, as {', '.join(components.names)}"
+            )
+        residual_scales = component_sd[:, -1]
+
+    def spread_of(factor: int, number: int, residual_sd: float | None) -> Prior:
+        """Prior of the standard deviations of the first components of a factor."""
+        if component_sd is not None:
+            return Prior("known", tuple(component_sd[factor, :number].tolist()))
+        return Prior("half_normal", (float(scales[factor]),) * number, residual_sd)
+
     without = np.empty((tally.sizes["subgroup"], 0))
     covariates = [x[name][:, None] if name in x else without for name in confusion_tree.names]
     drawn: dict[int, CrossedDraws] = {}
@@ -82,7 +98,7 @@ def sample(
             pair,
             components,
             covariates[followed],
-            scales[pair],
+            [spread_of(i, len(components.names) - 1, None) for i in pair],
             residual_scales[pair],
             along,
             rng,
@@ -95,14 +111,14 @@ def sample(
             if judged and not confusion_tree.decides[i] and not rates:  # decisions come first
                 rates = judged_rates(decision_shares(confusion_tree, drawn), confusion_tree)
                 covariates = [rates[each][:, None] if each in rates else without for each in confusion_tree.names]
-            spread = Prior(
-                "half_normal", (float(scales[i]),) * len(components.names), float(residual_scales[i]) if fixed else None
-            )
+            spread = spread_of(i, len(components.names), float(residual_scales[i]) if fixed else None)
             predictor = Predictor(
                 components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE
             )
             rng = generator(seed, name, "confusion")
-            residual = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored else None
+            residual = (
+                np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored and component_sd is None else None
+            )
             successes, count = confusion_tree.successes[i], confusion_tree.count[i]
             drawn[i] = engine.binomial(
                 predictor, successes, count, spread, rng, draws=draws, known=residual, ordered=along
@@ -188,7 +204,7 @@ def _following(
     pair: list[int],
     components: Subsets,
     covariate: FloatArray,
-    scales: FloatArray,
+    spreads: Sequence[Prior],
     residual_scales: FloatArray,
     along: OrderedBlocks,
     rng: np.random.Generator,
@@ -197,7 +213,7 @@ def _following(
     """Draws of the selection rate, of the factor that follows it, and of the slope by which it does, (draw,)."""
     number = len(components.names) - 1
     predictor = FollowingPredictor(components.cells[:-1], covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
-    first, second = (Prior("half_normal", (float(scale),) * number) for scale in scales)
+    first, second = spreads
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
     residual_variances = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
