@@ -45,6 +45,7 @@ def tally(
     from bayesgroups.cli import consoles
     from bayesgroups.cli.inputs import tally_rows
     from bayesgroups.cli.results import print_json
+    from bayesgroups.tallies.determined import determined_notes
     from bayesgroups.tallies.notes import binary_notes
     from bayesgroups.views.tables import tally_table
 
@@ -56,7 +57,7 @@ def tally(
     for metric in result["metric"].values if show and not json else ():
         console.print(tally_table(result, str(metric), order=ORDERS[sort], limit=show))
         console.print()
-    for note in () if json else binary_notes(result):
+    for note in () if json else [*binary_notes(result), *determined_notes(result)]:
         console.print(Text(f"Note: {note}"))
     if written and not json:
         console.print(Text(written))

@@ -29,6 +29,7 @@ from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
 from bayesgroups.report.schema import assemble, check_names
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.constant_metrics import without_variance
+from bayesgroups.tallies.determined import determined_notes
 from bayesgroups.tallies.notes import binary_notes
 
 Inference = Literal["auto", "collapsed", "nuts", "nuts_jax"]
@@ -132,7 +133,7 @@ def estimate(
             fits.append(replace(fit, latent=None, observed={}))
     constant = without_variance(tally)
     notes += [*without_limits(tally, reference, constant), *imputed_without_limits(tally, reference, constant)]
-    notes += [*estimator.notes(tally), *_ignored_clusters(tally), *binary_notes(tally)]
+    notes += [*estimator.notes(tally), *_ignored_clusters(tally), *binary_notes(tally), *determined_notes(tally)]
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,
         bootstrap=estimator.replicates(tally, seed=seed), estimands=estimator.estimands(tally),

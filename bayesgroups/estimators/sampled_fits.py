@@ -15,6 +15,7 @@ from bayesgroups.estimators.likelihood_groups import too_large
 from bayesgroups.estimators.model_errors import errors_of_models
 from bayesgroups.report.diagnostics import nuts_checks, only_too_few_draws, usable
 from bayesgroups.report.posterior import CHAINS, Posterior
+from bayesgroups.tallies.determined import determined_notes
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -41,6 +42,8 @@ def sampled_fit(
         model = estimator.model(tally)
     if why:
         notes.append(f"{name}: {why}, so NUTS was run")
+    for sentence in determined_notes(tally):
+        LOG.warning(sentence)
     reason = f"{why}, so it is" if why else "it is"
     LOG.log(
         logging.WARNING if why else logging.INFO,
