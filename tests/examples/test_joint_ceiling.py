@@ -62,6 +62,7 @@ def test_known_standard_deviations_are_kept(tally: xr.Dataset) -> None:
         sample(tally, seed=1, component_sd=known[:, :2])
 
 
+@pytest.mark.record
 def test_a_population_makes_its_components_known() -> None:
     population = JointPopulation(
         "people", people(), {"race": ("a", "b", "c"), "sex": ("f", "m")}, METRICS, rows=60, design="independent", y_true="y",

@@ -58,13 +58,13 @@ def test_fits_pass_the_gate() -> None:
 
 
 def test_effects_have_the_variance_of_their_components() -> None:
-    """Diagonal of the covariance of the sum, over 20,000 draws: errors are 1 % of a variance."""
+    """Diagonal of the covariance of the sum, over 4,000 draws: errors are 2 % of a variance."""
     rng = np.random.default_rng(2)
     tau, share = np.array([0.6, 0.3, 0.2]), 0.7
-    drawn = np.array([effects(rng, tau, share) for _ in range(20_000)])
+    drawn = np.array([effects(rng, tau, share) for _ in range(4_000)])
     age = 1 - share + share * np.diag(walk_covariance(5))
     right = np.repeat((tau[0] ** 2 + tau[2] ** 2) * age, 2) + tau[1] ** 2
-    assert drawn.var(axis=0) == pytest.approx(right, rel=0.05)
+    assert drawn.var(axis=0) == pytest.approx(right, rel=0.1)
 
 
 @pytest.mark.record

@@ -276,6 +276,7 @@ ALONE = {
 }  # fmt: skip
 """Programs that compute in one go, or draw or write what a record says."""
 OWN_FOLDER = {
+    "joint_ceiling",
     "joint_study",
     "known_components",
     "levels",
