@@ -103,7 +103,9 @@ def test_the_effects_of_single_subgroups_have_a_known_spread(rates: xr.Dataset, 
 
 
 @pytest.mark.parametrize("prior", ["half_normal", "half_t", "r2d2"])
-@pytest.mark.parametrize("own_effects", ["learned", "fixed", "floored"])
+@pytest.mark.parametrize(
+    "own_effects", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("learned", "fixed")), "floored"]
+)
 def test_tau_is_what_subgroups_differ_by(rates: xr.Dataset, prior: Any, own_effects: Any) -> None:
     """In units of tau, values of subgroups around the centre have a variance of 1, whatever part of it is known."""
     model = crossed_effects.build(rates, prior=prior, tau_scale=0.3, own_effects=own_effects)
