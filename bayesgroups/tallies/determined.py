@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import xarray as xr
+
+from bayesgroups.tallies.subgroups import attributes_of
 
 MIN_ROWS_OF_LEVEL = 10
 """Rows of every level from which this is no chance of few rows."""
@@ -40,7 +40,7 @@ def determined_notes(tally: xr.Dataset) -> list[str]:
     for i, metric in enumerate(tally["metric"].values):
         k, n = (np.asarray(tally[name].values[i], dtype=np.float64) for name in ("successes", "count"))
         seen = np.isfinite(k) & (n > 0)
-        for name in json.loads(str(tally.attrs["by"]))["by"]:
+        for name in attributes_of(tally):
             levels, at = np.unique(tally[name].values.astype(str)[seen], return_inverse=True)
             successes, rows = (np.bincount(at, weights=part[seen], minlength=len(levels)) for part in (k, n))
             none, every = successes == 0, successes == rows

@@ -21,7 +21,6 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.errors import InputError
 from bayesgroups.estimators.confusion import ConfusionModel
 from bayesgroups.estimators.crossed_effects import CrossedEffects
 from bayesgroups.estimators.estimate import estimate
@@ -30,13 +29,11 @@ from bayesgroups.studies.resampling import Entry, study
 from examples.commands import add_options, executor
 from examples.comparisons.joint_populations import joint_populations
 from examples.comparisons.joint_study import draws_of_share, summarise
-from examples.comparisons.known_components import ATTEMPTS, first_usable
+from examples.comparisons.known_components import ATTEMPTS, ExactAlone, first_usable
 from examples.comparisons.shared_cells import MIN_ROWS_WITH_TRUTH, SEED
 from examples.records import as_csv, write
 
 if TYPE_CHECKING:
-    import pymc as pm
-
     from bayesgroups.report.posterior import Posterior
 
 PROGRAM = "python -m examples.comparisons.joint_ceiling"
@@ -45,7 +42,7 @@ KNOWN = {"known_components": True, "known_components_not_following": False}
 
 
 @dataclass(frozen=True)
-class KnownFactors(ConfusionModel):
+class KnownFactors(ExactAlone, ConfusionModel):
     r"""The joint model with known standard deviations of the components; the exact engine alone knows them.
 
     Parameters
@@ -55,15 +52,6 @@ class KnownFactors(ConfusionModel):
     """
 
     component_sd: tuple[tuple[float, ...], ...] = ()
-
-    def model(self, tally: xr.Dataset) -> pm.Model:
-        """There is none: NUTS would learn what is known.
-
-        Raises
-        ------
-        InputError
-        """
-        raise InputError("known standard deviations are for the exact engine, whose checks did not pass here")
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
         """Exact draws of all metrics."""
@@ -99,9 +87,7 @@ def knowing(population: Population, *, follow_selection: bool, seed: int) -> Kno
     learned = _means(whole, ConfusionModel(own_effects="learned", follow_selection=False), seed)
     if follow_selection:
         learned = np.concatenate([_means(whole, ConfusionModel(), seed), learned[:, -1:]], axis=1)
-    return KnownFactors(
-        follow_selection=follow_selection, component_sd=tuple(tuple(row) for row in np.maximum(learned, 1e-3).tolist())
-    )
+    return KnownFactors(follow_selection=follow_selection, component_sd=tuple(tuple(row) for row in learned.tolist()))
 
 
 def _means(whole: xr.Dataset, estimator: ConfusionModel, seed: int) -> FloatArray:

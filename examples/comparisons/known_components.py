@@ -48,8 +48,21 @@ def first_usable(attempts: Iterator[Posterior]) -> Posterior:
     return first if usable(first.checks) else next((each for each in attempts if usable(each.checks)), first)
 
 
+class ExactAlone:
+    """A word whose model is not sampled by NUTS, which would learn what is known."""
+
+    def model(self, tally: xr.Dataset) -> pm.Model:
+        """There is none.
+
+        Raises
+        ------
+        InputError
+        """
+        raise InputError("known standard deviations are for the exact engine, whose checks did not pass here")
+
+
 @dataclass(frozen=True)
-class KnownComponents(CrossedEffects):
+class KnownComponents(ExactAlone, CrossedEffects):
     """Crossed effects with known standard deviations of the components; the exact engine alone knows them.
 
     Parameters
@@ -59,15 +72,6 @@ class KnownComponents(CrossedEffects):
     """
 
     component_sd: tuple[tuple[str, tuple[float, ...]], ...] = ()
-
-    def model(self, tally: xr.Dataset) -> pm.Model:
-        """There is none: NUTS would learn what is known.
-
-        Raises
-        ------
-        InputError
-        """
-        raise InputError("known standard deviations are for the exact engine, whose checks did not pass here")
 
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior:
         """Exact draws of one metric."""

@@ -21,10 +21,10 @@ from tests.recovery.sbc_records import (
     ranks_of,
     read_ranks,
 )
+from tests.recovery.studies.crossed_calibration import OVERALL_SCALE
 from tests.recovery.studies.ordered_calibration import (
     COMPONENTS,
     COUNTS,
-    OVERALL_SCALE,
     SEED,
     effects,
     main,

@@ -24,20 +24,17 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
-from bayesgroups.models.shared.component_scales import DEGREES, LOGIT_SCALE, OVERALL_LOGIT, OWN_EFFECT, ROW_SHARE
+from bayesgroups.models.shared.component_scales import DEGREES, OWN_EFFECT
 from bayesgroups.models.shared.ordered_levels import ordered_blocks
 from bayesgroups.models.shared.subsets import subsets
 from bayesgroups.report.diagnostics import usable
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
+from tests.recovery.studies.crossed_calibration import OVERALL_SCALE, ROW_VARIANCE, TAU_SCALE
 
 AGES = ("18", "25", "35", "50", "65")
 WHO = pd.DataFrame(itertools.product(AGES, "fm"), columns=["age", "sex"])
 COUNTS = (0, 2, 9, 30, 120, 4, 700, 60, 15, 3)
 """Rows of the subgroups."""
-ROW_VARIANCE = 0.16
-"""Variance of a row of a mean, in squared units of the metric."""
-OVERALL_SCALE = {"binomial": OVERALL_LOGIT, "normal": 0.5}
-TAU_SCALE = {"binomial": LOGIT_SCALE, "normal": ROW_SHARE * math.sqrt(ROW_VARIANCE)}
 COMPONENTS = ("age", "sex", "age x sex")
 REPLICATIONS = 500
 SEED = 20_261_126
