@@ -26,6 +26,8 @@ MAX_STEPS = 24
 FIRST_STEP = 0.2
 WINDOWS = (0.15, 0.5, 0.9)
 """Shares of the warm-up after which the scales of the coordinates are estimated anew, from the draws since the last."""
+SMALL = 0.03
+"""Standard deviation towards which estimates of others are pulled."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,8 @@ def warm_up(
 
 
 def _spread(points: FloatArray) -> FloatArray:
-    """Standard deviations of the coordinates over draws and chains, pulled a little towards 1."""
+    """Standard deviations of the coordinates over draws and chains, pulled towards one that is small, as steps adapt to the largest."""
     points = points.reshape(-1, points.shape[-1])
     weight = len(points) / (len(points) + 5.0)
     variance = points.var(axis=0)
-    return np.asarray(np.sqrt(weight * variance + (1 - weight)), dtype=np.float64)
+    return np.asarray(np.sqrt(weight * variance + (1 - weight) * SMALL**2), dtype=np.float64)

@@ -20,14 +20,21 @@ cost of an iteration depends on subgroups and columns, not on rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference import hamiltonian, lattices, score_effects, score_variances
+from bayesgroups.inference import (
+    half_normal_scales,
+    hamiltonian,
+    lattices,
+    score_effects,
+    score_scales,
+    score_variances,
+)
 from bayesgroups.inference.hamiltonian import State, Tuning
-from bayesgroups.inference.score_effects import Aside, Design
+from bayesgroups.inference.score_effects import Aside, Cells, Design, Law
 from bayesgroups.inference.score_slopes import Slopes
 from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape, warped_moments
 from bayesgroups.scores.warps import warp
@@ -47,8 +54,6 @@ MIN_VARIANCE_RATIO = 1e-6
 """Smallest ratio of the pooled variance of warped scores to the one before in an admissible proposal."""
 ROWS_OF_ALL = 8.0
 """Rows by which the variance of a cell is drawn to that of all as it goes along with a warp; about those of the prior."""
-MAX_LOG_SCALE = 8.0
-"""Largest logarithm of a scale; larger ones are refused, as rounding would dominate."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ class _Kernel:
         self.own_tuning = Tuning(np.full(chains, 0.5), spread)
         self.seen: list[tuple[FloatArray, ...]] = []
         self.shapes: list[FloatArray] = []
-        self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.ones(self.size))
+        self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.ones(2))
 
     def begin(self) -> None:
         """Scatter the chains about the prior."""
@@ -175,8 +180,9 @@ class _Kernel:
         self.hyper = np.log(0.5 * self.prior.spread) + 0.3 * noise
         self.hyper[:, :2] = 0.5 * np.log(pooled) + 0.1 * noise[:, :2] / np.sqrt(freedom + 1.0)
         self.variance = pooled[:, None, :] * np.exp(0.1 * self.rng.standard_normal(shape))
-        log_scale = np.log(0.5 * self.prior.effect) + 0.5 * self.rng.standard_normal((self.chains, self.size))
-        self.state = hamiltonian.start(self.effect_density, log_scale)
+        self.coordinate = -0.3 + 0.5 * self.rng.standard_normal((self.chains, self.size))  # scales about half of their prior's
+        self.cells = Cells.of(self.observed, self._precision())
+        self.state = hamiltonian.start(self.effect_density, self.coordinate[:, -2:])
         self.state = self.rest(self.state)
 
     def step(self) -> None:
@@ -190,11 +196,16 @@ class _Kernel:
             # Steps lead back from where proposals about the centre are too rare.
             self._propose_warp(state, near=bool(self.rng.random() < STEPS_OF_WARPS))
             self.shapes.append(self.shape)
-        log_scale, self.seen = state.point, []
+        self.coordinate[:, -2:], self.seen = state.point, []
         for turn in range(INNER):
-            precision = self._precision()
-            solved = score_effects.solve(self.design, log_scale, self.observed, precision, self._aside())
-            mean, theta = score_effects.draw(self.design, solved, log_scale, self.observed, precision, self.rng)
+            cells, aside = Cells.of(self.observed, self._precision()), self._aside()
+            log_scale = self._log_scale(self.coordinate)[0]
+            solved = score_effects.solve(self.design, log_scale, cells, aside)
+            if turn == 0:
+                self.coordinate = score_scales.redraw(self.design, self.coordinate, solved.law, self.rng)
+                log_scale = self._log_scale(self.coordinate)[0]
+                solved = replace(solved, law=Law.of(self.design, log_scale, solved.inner, solved.along))
+            mean, theta = score_effects.draw(self.design, solved, log_scale, self.rng)
             left = self.scatter
             if self.slopes is not None:
                 left = np.maximum(left - self.slopes.explained(theta), 0.0)
@@ -204,7 +215,8 @@ class _Kernel:
             self.variance = score_variances.draw(self.hyper, self.count, total, self.rng)
             self.hyper = score_variances.redraw_sigma(self.hyper, self.variance, self.prior.log_sd, self.rng)
             self.seen.append((mean, np.sqrt(self.variance), theta, np.exp(log_scale), self.hyper, self.shape))
-        self.state = hamiltonian.start(self.effect_density, log_scale)
+        self.cells = Cells.of(self.observed, self._precision())
+        self.state = hamiltonian.start(self.effect_density, state.point)
         return self.state
 
     def _move_hyper(self, total: FloatArray) -> None:
@@ -236,19 +248,24 @@ class _Kernel:
         ratio = (np.exp(hyper[:, 2]) / self.prior.spread) ** 2
         return np.asarray(hyper[:, 2] - 0.5 * ((hyper[:, :2] ** 2).sum(axis=1) / self.prior.log_sd**2 + ratio))
 
-    def effect_density(self, log_scale: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Log density of the log scales given the variances."""
-        inside = np.clip(log_scale, -4 * MAX_LOG_SCALE, MAX_LOG_SCALE)
-        solved = score_effects.solve(self.design, inside, self.observed, self._precision(), self._aside())
-        ratio = (np.exp(inside) / self.prior.effect) ** 2
-        value = np.where((inside == log_scale).all(axis=1), solved.value + self._scale_prior(inside), -np.inf)
-        return value, solved.gradient + 1 - ratio
+    def effect_density(self, own: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log density of the coordinates (chain, 2) of the scales of effects of subgroups, given the others and the variances."""
+        log_scale, slope = self._log_scale(np.concatenate([self.coordinate[:, :-2], own], axis=1))
+        solved = score_effects.solve(self.design, log_scale, self.cells, self._aside())
+        inside = (np.abs(own) < half_normal_scales.LARGEST).all(axis=1)
+        value = np.where(inside, solved.value + self._scale_prior(own), -np.inf)
+        return value, (solved.gradient * slope)[:, -2:] - own
+
+    def _log_scale(self, coordinate: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log scales of the effects, and their derivatives with respect to their coordinates."""
+        value, slope = half_normal_scales.log_scales(coordinate)
+        return value + np.log(self.prior.effect), slope
 
     def _aside(self) -> Aside | None:
         return None if self.slopes is None else self.slopes.aside(self.variance, len(self.design.owner))
 
-    def _scale_prior(self, log_scale: FloatArray) -> FloatArray:
-        return np.asarray((log_scale - 0.5 * (np.exp(log_scale) / self.prior.effect) ** 2).sum(axis=1))
+    def _scale_prior(self, coordinate: FloatArray) -> FloatArray:
+        return np.asarray(-0.5 * (coordinate**2).sum(axis=1))
 
     def _moments(self, shape: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         assert self.warped is not None, "asked for with a warp only"
@@ -284,7 +301,8 @@ class _Kernel:
         hyper = self.hyper + 0.5 * np.log(np.where(finite, ratio, 1.0))[:, None] * np.array([1.0, 1.0, 0.0])
         effects = state.value - self._scale_prior(state.point)
         now = effects + self._with_warp(self.shape, self.scatter, self.slope, self.variance, self.hyper, near)
-        effects = score_effects.solve(self.design, state.point, observed, self.count / variance).value
+        log_scale = self._log_scale(np.concatenate([self.coordinate[:, :-2], state.point], axis=1))[0]
+        effects = score_effects.solve(self.design, log_scale, Cells.of(observed, self.count / variance)).value
         new = effects + self._with_warp(proposal, scatter, slope, variance, hyper, near)
         new = new + np.log(by_cell).sum(axis=(1, 2))  # the volume that variances gain by going along
         chance = np.where(finite, new - now, -np.inf)

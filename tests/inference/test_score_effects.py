@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from bayesgroups.inference.score_effects import CONTRAST, Design, draw, solve
+from bayesgroups.inference.score_effects import CONTRAST, Cells, Design, draw, solve
 
 RNG = np.random.default_rng(0)
 DESIGN = Design(RNG.normal(size=(5, 2, 4)), np.array([-1, -1, 0, 0]), np.array([3.0, 3, 1, 1]), 1)
@@ -33,7 +33,7 @@ def _log_likelihood(log_scale: np.ndarray, precision: np.ndarray) -> float:
 
 @pytest.mark.parametrize("chain", [0, 1])
 def test_value_and_gradient_are_those_of_the_dense_law(chain: int) -> None:
-    found = solve(DESIGN, LOG_SCALE, MEAN, PRECISION)
+    found = solve(DESIGN, LOG_SCALE, Cells.of(MEAN, PRECISION))
     assert found.value[chain] == pytest.approx(_log_likelihood(LOG_SCALE[chain], PRECISION[chain]), rel=1e-12)
     for j, step in enumerate(1e-5 * np.eye(3)):
         up, down = (_log_likelihood(LOG_SCALE[chain] + sign * step, PRECISION[chain]) for sign in (1, -1))
@@ -44,7 +44,7 @@ def test_draws_have_the_conditional_law() -> None:
     size = 40_000
     scales, precisions = np.repeat(LOG_SCALE[:1], size, 0), np.repeat(PRECISION[:1], size, 0)
     mean, theta = draw(
-        DESIGN, solve(DESIGN, scales, MEAN, precisions), scales, MEAN, precisions, np.random.default_rng(1)
+        DESIGN, solve(DESIGN, scales, Cells.of(MEAN, precisions)), scales, np.random.default_rng(1)
     )
     assert theta.shape == (size, 4)
     some = PRECISION[0].ravel() > 0

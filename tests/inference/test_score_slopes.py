@@ -12,7 +12,7 @@ import bayesgroups as bg
 from bayesgroups.inference import nuts, score_effects
 from bayesgroups.inference.collapsed import model_based_metrics, score_covariates
 from bayesgroups.inference.collapsed.model_based_metrics import laws, sample
-from bayesgroups.inference.score_effects import CONTRAST, Design
+from bayesgroups.inference.score_effects import CONTRAST, Cells, Design
 from bayesgroups.inference.score_gibbs import ScorePrior
 from bayesgroups.inference.score_gibbs import sample as gibbs
 from bayesgroups.inference.score_slopes import Slopes
@@ -63,7 +63,7 @@ def test_the_law_of_slopes_is_that_of_a_regression_of_rows() -> None:
     design = Design(np.concatenate(columns, axis=2), np.full(6, -1), np.array([3, 3, 1, 1, 0.5, 0.5]), 0)
     variance, log_scale = np.array([[[0.9, 1.1]] * 3]), np.log([[0.4, 0.3]])
     slopes = Slopes(product, cross)
-    found = score_effects.solve(design, log_scale, mean[None], count / variance, slopes.aside(variance, 6))
+    found = score_effects.solve(design, log_scale, Cells.of(mean[None], count / variance), slopes.aside(variance, 6))
     # The same of the rows: effects of subgroups enter as correlated noise.
     h = CONTRAST[y]
     x = np.concatenate([np.eye(2)[y], c, c * h[:, None]], axis=1)
@@ -71,7 +71,7 @@ def test_the_law_of_slopes_is_that_of_a_regression_of_rows() -> None:
     noise = np.diag(variance[0][group, y]) + same * (0.4**2 + 0.3**2 * np.outer(h, h))
     precision = x.T @ np.linalg.solve(noise, x) + np.diag(design.fixed**-2.0)
     np.testing.assert_allclose(
-        found.scale[0] * found.centre[0], np.linalg.solve(precision, x.T @ np.linalg.solve(noise, u)), rtol=1e-9
+        found.law.scale[0] * found.law.centre[0], np.linalg.solve(precision, x.T @ np.linalg.solve(noise, u)), rtol=1e-9
     )
     # Fisher's identity holds with what rows within cells say: the gradient is that of the value.
     step = 1e-5
@@ -79,7 +79,7 @@ def test_the_law_of_slopes_is_that_of_a_regression_of_rows() -> None:
         shift = step * np.eye(2)[j]
         up, down = (
             score_effects.solve(
-                design, log_scale + sign * shift, mean[None], count / variance, slopes.aside(variance, 6)
+                design, log_scale + sign * shift, Cells.of(mean[None], count / variance), slopes.aside(variance, 6)
             )
             for sign in (1, -1)
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import score_effects
-from bayesgroups.inference.score_effects import Design
+from bayesgroups.inference.score_effects import Cells, Design
 from bayesgroups.models.shared.score_covariates import CENTRE_SCALE, TAU_SCALES, CovariateCells
 
 NODES = 32
@@ -50,8 +50,8 @@ def sample(
         log_scale = _scales(design, mean, count, rng, draws)
         for block in _blocks(draws, len(count)):
             precision = np.broadcast_to(count, (len(log_scale[block]), *count.shape))
-            solved = score_effects.solve(design, log_scale[block], mean, precision)
-            nu, theta = score_effects.draw(design, solved, log_scale[block], mean, precision, rng)
+            solved = score_effects.solve(design, log_scale[block], Cells.of(mean, precision))
+            nu, theta = score_effects.draw(design, solved, log_scale[block], rng)
             drawn[block, :, :, k] = np.where(count > 0, mean[0], nu) if finite else nu
             centre[block, :, k] = theta
     return drawn, centre
@@ -64,7 +64,7 @@ def _scales(design: Design, mean: FloatArray, count: FloatArray, rng: np.random.
         value = np.empty(len(point))
         for block in _blocks(len(point), len(count)):
             precision = np.broadcast_to(count, (len(point[block]), *count.shape))
-            value[block] = score_effects.solve(design, point[block], mean, precision).value
+            value[block] = score_effects.solve(design, point[block], Cells.of(mean, precision)).value
         prior = point - 0.5 * (np.exp(point) / np.array(TAU_SCALES)) ** 2
         return np.asarray(value + prior.sum(axis=1), dtype=np.float64)
 

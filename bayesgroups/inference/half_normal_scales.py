@@ -1,0 +1,31 @@
+"""Half-normal scales as functions of standard normal coordinates, in which chains move.
+
+    s = unit |Phi^-1|((1 + Phi(z)) / 2),    z ~ Normal(0, 1)    gives    s ~ HalfNormal(unit)
+
+Log scales have a long tail to the left, where data say nothing of small effects, and a wall to the right, where the prior ends;
+their coordinates have neither, so that trajectories take a few long steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import erfinv, ndtr, ndtri
+
+from bayesgroups.data.arrays import FloatArray
+
+LARGEST = 8.0
+"""Largest absolute coordinate that is told from those beyond it, which have no mass to the computer."""
+
+
+def log_scales(coordinate: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of scales in units of their prior, and their derivatives with respect to the coordinates.
+
+    >>> value, slope = log_scales(np.array([-7.0, 0.0, 3.0]))
+    >>> value.round(4).tolist(), slope.round(4).tolist()
+    ([-27.1586, -0.3938, 1.1648], [7.1377, 0.9306, 0.2948])
+    """
+    z = np.clip(coordinate, -LARGEST, LARGEST)
+    # Each formula keeps its digits on its side of 0.
+    below = np.sqrt(2) * erfinv(ndtr(np.minimum(z, 0.0)))
+    ratio = np.where(z < 0, below, -ndtri(0.5 * ndtr(-np.maximum(z, 0.0))))
+    return np.log(ratio), 0.5 * np.exp(0.5 * (ratio**2 - z**2)) / ratio
