@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -123,20 +122,15 @@ class Mixing:
 
 def mixing(quantities: FloatArray) -> Mixing:
     """Mixing of chains, from draws (quantity, chain, draw); NaN where no quantity varies or a draw is not finite."""
-    from arviz_stats.base.array import array_stats
-
-    statistics: Any = array_stats  # arviz-stats is typed in part
+    from bayesgroups.report.rank_statistics import statistics
 
     varying = _varying(quantities)
     if varying.shape[0] == 0 or not np.isfinite(varying).all():
         return Mixing(math.nan, math.nan, math.nan)
-    # Axes of the quantities: (quantity, chain, draw). Stuck chains divide by zero; infinity and NaN fail.
+    # Stuck chains divide by zero; infinity and NaN fail.
     with np.errstate(divide="ignore", invalid="ignore"):
-        return Mixing(
-            float(np.max(statistics.rhat(varying, 1, 2, method="rank"))),
-            float(np.min(statistics.ess(varying, 1, 2, method="bulk"))),
-            float(np.min(statistics.ess(varying, 1, 2, method="tail", prob=TAIL))),
-        )
+        r_hat, bulk, tail = statistics(varying, TAIL)
+    return Mixing(float(np.max(r_hat)), float(np.min(bulk)), float(np.min(tail)))
 
 
 def chain_checks(draws: xr.Dataset, metric: str) -> list[Check]:

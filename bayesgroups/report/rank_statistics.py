@@ -1,0 +1,103 @@
+"""Rank-normalised split R-hat and effective sample sizes of many quantities at once.
+
+Vehtari et al. (2021), "Rank-normalization, folding, and localization", doi:10.1214/20-BA1221. Every quantity is sorted once, for
+its ranks, those of its distances from the median, and the ends of its tail.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import ndtri
+
+from bayesgroups.data.arrays import FloatArray, IndexArray
+
+AT_ONCE = 250_000
+"""Numbers handled at once."""
+FEWEST = 4
+"""Draws of a chain below which nothing is said."""
+CONSTANT = 1e-15
+"""Range of values that do not vary to the computer."""
+
+
+def statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """R-hat, bulk and tail effective sample sizes (quantity,), from draws (quantity, chain, draw), all of them finite.
+
+    R-hat is the larger one of ranks and of folded ranks; ``tail`` are the quantiles beyond which draws are counted for the tail.
+    NaN for fewer than four draws of a chain, and R-hat for one chain.
+
+    >>> draws = np.random.default_rng(1).standard_normal((2, 4, 500)) + np.array([0.0, 0.5])[:, None, None] * np.arange(4)[:, None]
+    >>> r_hat, bulk, tail = statistics(draws, (0.05, 0.95))
+    >>> r_hat.round(2).tolist(), (bulk > 1000).tolist()
+    ([1.0, 1.19], [True, False])
+    """
+    if draws.shape[2] < FEWEST:
+        return (np.full(len(draws), np.nan),) * 3
+    parts = np.array_split(draws, max(1, draws.size // AT_ONCE))
+    return tuple(np.concatenate(each) for each in zip(*(_statistics(part, tail) for part in parts), strict=True))
+
+
+def _statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    half = draws.shape[2] // 2
+    cut = np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+    flat = cut.reshape(len(draws), -1)
+    order = np.argsort(flat, axis=1)
+    ordered = np.take_along_axis(flat, order, axis=1)
+    score = _scores(order, ordered).reshape(cut.shape)
+    size = flat.shape[1]
+    distance = np.abs(flat - 0.5 * (ordered[:, [(size - 1) // 2]] + ordered[:, [size // 2]]))
+    order = np.argsort(distance, axis=1)
+    folded = _scores(order, np.take_along_axis(distance, order, axis=1)).reshape(cut.shape)
+    ends = np.quantile(draws.reshape(len(draws), -1), tail, axis=1)[..., None, None]
+    bulk, low, high = _effective(np.stack([score, cut <= ends[0], cut <= ends[1]]))
+    r_hat = np.maximum(_r_hat(score), _r_hat(folded)) if draws.shape[1] > 1 else np.full(len(draws), np.nan)
+    return r_hat, bulk, np.minimum(low, high)
+
+
+def _scores(order: IndexArray, ordered: FloatArray) -> FloatArray:
+    """Normal scores (quantity, draw) of ranks, from the order of draws and the draws in order; ties share their mean rank."""
+    quantities, size = order.shape
+    by_rank = np.broadcast_to(ndtri((np.arange(1, size + 1) - 0.375) / (size + 0.25)), order.shape)
+    tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if tied.any():
+        by_rank = by_rank.copy()
+        for one in np.flatnonzero(tied):
+            run = np.concatenate([[0], np.cumsum(ordered[one, 1:] != ordered[one, :-1])])
+            mean_rank = (np.bincount(run, np.arange(1.0, size + 1)) / np.bincount(run))[run]
+            by_rank[one] = ndtri((mean_rank - 0.375) / (size + 0.25))
+    scores = np.empty((quantities, size))
+    np.put_along_axis(scores, order, by_rank, axis=1)
+    return scores
+
+
+def _r_hat(values: FloatArray) -> FloatArray:
+    """R-hat (quantity,) of values (quantity, chain, draw)."""
+    draws = values.shape[2]
+    within = values.var(axis=2, ddof=1).mean(axis=1)
+    between = draws * values.mean(axis=2).var(axis=1, ddof=1)
+    return np.asarray(np.sqrt((between / within + draws - 1) / draws))
+
+
+def _effective(values: FloatArray) -> FloatArray:
+    """Effective sample sizes (...,) of values (..., chain, draw), by Geyer's initial monotone sequence."""
+    chains, draws = values.shape[-2:]
+    mean = values.mean(axis=-1, keepdims=True)
+    transformed = rfft(values - mean, next_fast_len(2 * draws, real=True), axis=-1)
+    power = (transformed.real**2 + transformed.imag**2).mean(axis=-2)
+    covariance = irfft(power, next_fast_len(2 * draws, real=True), axis=-1)[..., :draws] / draws
+    within = covariance[..., :1] * (draws / (draws - 1.0))
+    total = covariance[..., :1] + (mean[..., 0].var(axis=-1, ddof=1)[..., None] if chains > 1 else 0.0)
+    correlation = 1.0 - (within - covariance) / total
+    correlation[..., 0] = 1.0
+    # Sums of pairs of lags up to the first that is not positive, no pair larger than one before it.
+    pairs = correlation[..., 0 : draws - 1 : 2] + correlation[..., 1:draws:2]
+    most = max(0, -(-(draws - 4) // 2))
+    stop = np.minimum(np.where((pairs <= 0).any(axis=-1), (pairs <= 0).argmax(axis=-1), most), most)
+    before = np.arange(pairs.shape[-1]) < stop[..., None]
+    time = -1.0 + 2.0 * np.where(before, np.minimum.accumulate(pairs, axis=-1), 0.0).sum(axis=-1)
+    # One more lag improves it: where it is positive, or in a pair that is.
+    last = np.take_along_axis(correlation, 2 * stop[..., None], axis=-1)[..., 0]
+    time = time + np.where(np.take_along_axis(pairs, stop[..., None], axis=-1)[..., 0] > 0, last, np.maximum(last, 0.0))
+    number = chains * draws
+    effective = number / np.maximum(time, 1 / np.log10(number))
+    return np.where(np.ptp(values, axis=(-2, -1)) < CONSTANT, number, np.asarray(effective))
