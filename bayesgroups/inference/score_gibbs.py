@@ -36,7 +36,8 @@ from bayesgroups.inference import (
 from bayesgroups.inference.hamiltonian import State, Tuning
 from bayesgroups.inference.score_effects import Aside, Cells, Design, Law
 from bayesgroups.inference.score_slopes import Slopes
-from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape, warped_moments
+from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape
+from bayesgroups.scores.warped_sums import WarpedSums
 from bayesgroups.scores.warps import warp
 
 INNER = 2
@@ -154,6 +155,7 @@ class _Kernel:
     ) -> None:  # fmt: skip
         self.design, self.prior, self.rng, self.warped, self.slopes = design, prior, rng, warped, slopes
         self.count, self.observed, self.scatter = count, mean[None], scatter[None]
+        self.sums = None if warped is None else WarpedSums(warped.rows)
         self.size = design.components + 2
         self.chains = chains
         rows, cells = np.maximum(count.sum(axis=0), 1.0), np.maximum((count > 1).sum(axis=0), 1)
@@ -268,8 +270,8 @@ class _Kernel:
         return np.asarray(-0.5 * (coordinate**2).sum(axis=1))
 
     def _moments(self, shape: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        assert self.warped is not None, "asked for with a warp only"
-        mean, scatter, slope = warped_moments(self.warped.rows, warp(shape[:, 0], shape[:, 1]))
+        assert self.sums is not None, "asked for with a warp only"
+        mean, scatter, slope = self.sums.moments(warp(shape[:, 0], shape[:, 1]))
         cells = (len(shape), *self.count.shape)
         return mean.reshape(cells), scatter.reshape(cells), slope
 
