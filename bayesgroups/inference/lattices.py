@@ -32,12 +32,23 @@ def moved(
     >>> round(float(value.mean()), 1), round(float(value.std()), 1)
     (3.0, 1.0)
     """
-    place = rng.integers(points, size=value.shape)
-    candidates = value[..., None] + spacing * (np.arange(points) - place[..., None])
+    at = candidates(value, points, spacing, rng)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        density = log_density(candidates)
-        density = np.where(np.isfinite(density), density, -np.inf)
+        density = log_density(at)
+    return chosen(value, at, density, rng)
+
+
+def candidates(value: FloatArray, points: int, spacing: float | FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Points (..., point) of lattices that contain the values (...), each at any place with the same chance."""
+    place = rng.integers(points, size=value.shape)
+    return np.asarray(value[..., None] + spacing * (np.arange(points) - place[..., None]))
+
+
+def chosen(value: FloatArray, at: FloatArray, density: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """One of the candidates (..., point) each, by their log densities; the value where none is finite."""
+    density = np.where(np.isfinite(density), density, -np.inf)
+    with np.errstate(invalid="ignore"):
         mass = np.exp(density - density.max(axis=-1, keepdims=True)).cumsum(axis=-1)
     drawn = (mass < rng.random(value.shape)[..., None] * mass[..., -1:]).sum(axis=-1)
-    chosen = np.take_along_axis(candidates, drawn[..., None], axis=-1)[..., 0]
-    return np.where(np.isfinite(mass[..., -1]), chosen, value)
+    one = np.take_along_axis(at, drawn[..., None], axis=-1)[..., 0]
+    return np.where(np.isfinite(mass[..., -1]), one, value)

@@ -234,16 +234,19 @@ class _Kernel:
             value = score_variances.log_likelihood(hyper, self.count, np.repeat(total, points, axis=0))
             return (value + self._hyper_prior(hyper)).reshape(log_spread.shape)
 
-        def density(hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
-            value, gradient = score_variances.with_gradient(hyper, self.count, total)
+        def slope(hyper: FloatArray) -> FloatArray:
             ratio = (np.exp(hyper[:, 2]) / self.prior.spread) ** 2
-            gradient = gradient - np.column_stack([hyper[:, :2] / self.prior.log_sd**2, ratio - 1])
-            return value + self._hyper_prior(hyper), gradient
+            from_prior = np.column_stack([hyper[:, :2] / self.prior.log_sd**2, ratio - 1])
+            return score_variances.slope(hyper, self.count, total) - from_prior
+
+        def density(hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return score_variances.log_likelihood(hyper, self.count, total) + self._hyper_prior(hyper), slope(hyper)
 
         spacing = np.exp(self.rng.uniform(*np.log(SPACING)))
         self.hyper = self.hyper.copy()
         self.hyper[:, 2] = lattices.moved(self.hyper[:, 2], log_density, POINTS, spacing, self.rng)
-        moved, _ = hamiltonian.step(density, hamiltonian.start(density, self.hyper), self.own_tuning, self.rng)
+        state = hamiltonian.start(density, self.hyper)
+        moved, _ = hamiltonian.step(density, state, self.own_tuning, self.rng, slope=slope)
         self.hyper = moved.point
 
     def _hyper_prior(self, hyper: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import half_normal_scales, lattices
 from bayesgroups.inference.score_effects import Design, Law
 
-POINTS, SPACING = 24, (0.03, 0.5)
+POINTS, SPACING = 48, (0.06, 0.2)
 """Points of a lattice, and the range of their distance, which is drawn anew every time."""
 SMALLEST_SHARE = 1e-300
 """Floor of the share of a prior variance that data leave."""
@@ -33,30 +33,30 @@ def redraw(design: Design, coordinate: FloatArray, law: Law, rng: np.random.Gene
     >>> [round(float(part), 1) for part in (np.mean(seen, axis=0)[0, 0], np.std(seen, axis=0)[0, 0])]
     [0.0, 1.0]
     """
-    coordinate, covariance, centre = coordinate.copy(), law.covariance.copy(), law.centre.copy()
-    for component in range(design.components):
+    covariance, centre, size = law.covariance.copy(), law.centre.copy(), design.components
+    drawn = coordinate.copy()
+    # Lattices of all scales, whose places do not depend on each other.
+    spacing = np.exp(rng.uniform(*np.log(SPACING), size=(size, 1)))
+    at = lattices.candidates(coordinate[:, :size], POINTS, spacing, rng)
+    before = half_normal_scales.log_scales(coordinate[:, :size])[0]
+    with np.errstate(over="ignore"):
+        ratio = np.exp(2 * (half_normal_scales.log_scales(at)[0] - before[..., None]))
+    prior = np.where(np.abs(at) < half_normal_scales.LARGEST, -0.5 * at**2, -np.inf)
+    for component in range(size):
         own = np.flatnonzero(design.owner == component)
         if not len(own):
+            drawn[:, component] = lattices.chosen(coordinate[:, component], at[:, component], prior[:, component], rng)
             continue
         # In units of the scales before: the share of the prior variance that data leave, in the basis of this component.
         share, basis = np.linalg.eigh(covariance[:, own[:, None], own])
         share = np.clip(share, SMALLEST_SHARE, 1.0)
         toward = (centre[:, None, own] @ basis)[:, 0]
-        gained, pull = (1 - share) / share, (toward / share) ** 2
-        before = half_normal_scales.log_scales(coordinate[:, component])[0]
-
-        def log_density(
-            point: FloatArray, before: FloatArray = before, gained: FloatArray = gained, pull: FloatArray = pull
-        ) -> FloatArray:
-            ratio = np.exp(2 * (half_normal_scales.log_scales(point)[0] - before[:, None]))[..., None]
-            more = 1 + ratio * gained[:, None]
-            value = 0.5 * (ratio * pull[:, None] / more - np.log(more)).sum(axis=-1) - 0.5 * point**2
-            return np.where(np.abs(point) < half_normal_scales.LARGEST, value, -np.inf)
-
-        spacing = np.exp(rng.uniform(*np.log(SPACING)))
-        moved = lattices.moved(coordinate[:, component], log_density, POINTS, spacing, rng)
-        factor = np.exp(half_normal_scales.log_scales(moved)[0] - before)
-        coordinate[:, component] = moved
+        times = ratio[:, component, :, None]
+        more = 1 + times * ((1 - share) / share)[:, None]
+        density = 0.5 * (times * ((toward / share) ** 2)[:, None] / more - np.log(more)).sum(axis=-1)
+        moved = lattices.chosen(coordinate[:, component], at[:, component], density + prior[:, component], rng)
+        drawn[:, component] = moved
+        factor = np.exp(half_normal_scales.log_scales(moved)[0] - before[:, component])
         # The law with another prior of these coefficients, then in units of their new scale.
         less = (factor**-2 - 1)[:, None]
         across = covariance[:, :, own] @ basis
@@ -67,4 +67,4 @@ def redraw(design: Design, coordinate: FloatArray, law: Law, rng: np.random.Gene
         unit[:, own] = 1 / factor[:, None]
         centre *= unit
         covariance *= unit[:, :, None] * unit[:, None, :]
-    return coordinate
+    return drawn

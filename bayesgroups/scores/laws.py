@@ -77,18 +77,18 @@ def metric_of(
         return _of_the_score(name, law, link)
     if np.isnan(cut).any():
         raise InputError(f"metric {name!r} is about decisions and needs a threshold")
-    p = law.prevalence
-    tpr = ndtr((law.mean_positive - cut) / law.sd_positive)
-    fpr = ndtr((law.mean_negative - cut) / law.sd_negative)
+    if name in ("tpr", "fnr"):
+        tpr = _selected(law.mean_positive, law.sd_positive, cut)
+        return tpr if name == "tpr" else 1 - tpr
+    fpr = _selected(law.mean_negative, law.sd_negative, cut)
+    if name in ("fpr", "tnr"):
+        return fpr if name == "fpr" else 1 - fpr
+    p, tpr = law.prevalence, _selected(law.mean_positive, law.sd_positive, cut)
     tp, fp = p * tpr, (1 - p) * fpr
     fn, tn = p - tp, (1 - p) - fp
     numerator, denominator = {
         "sel": (tp + fp, 1.0),
         "acc": (tp + tn, 1.0),
-        "tpr": (tpr, 1.0),
-        "fnr": (1 - tpr, 1.0),
-        "fpr": (fpr, 1.0),
-        "tnr": (1 - fpr, 1.0),
         "ppv": (tp, tp + fp),
         "fdr": (fp, tp + fp),
         "npv": (tn, tn + fn),
@@ -97,6 +97,11 @@ def metric_of(
     }[name]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(numerator / denominator, dtype=np.float64)
+
+
+def _selected(mean: FloatArray, sd: FloatArray, cut: FloatArray | float) -> FloatArray:
+    """Shares of rows with one outcome whose score is at least the cut."""
+    return np.asarray(ndtr((mean - cut) / sd), dtype=np.float64)
 
 
 def _of_the_score(name: str, law: ScoreLaw, link: Callable[[FloatArray], FloatArray]) -> FloatArray:
