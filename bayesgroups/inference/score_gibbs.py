@@ -34,14 +34,15 @@ from bayesgroups.inference import (
     score_variances,
 )
 from bayesgroups.inference.hamiltonian import State, Tuning
-from bayesgroups.inference.score_effects import Aside, Cells, Design, Law
+from bayesgroups.inference.score_effects import Aside, Cells, Design, Law, Solved
 from bayesgroups.inference.score_slopes import Slopes
+from bayesgroups.inference.score_variances import Rows
 from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape
 from bayesgroups.scores.warped_sums import WarpedSums
 from bayesgroups.scores.warps import warp
 
-INNER = 2
-"""Draws of means and variances per draw of the scales of effects and of the hyper-parameters of variances, which cost most."""
+PER_SCALES, PER_HYPER = 4, 2
+"""Draws of means and variances per draw of the scales of effects, and of the warp and the hyper-parameters of variances."""
 POINTS, SPACING = 8, (0.03, 0.8)
 """Points of a lattice of logarithms of the spread, and the range of their distance, which is drawn anew every time."""
 DEGREES = 6.0
@@ -116,10 +117,9 @@ def sample(
     """
     kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, chains)
     kernel.begin()
-    _, kernel.tuning = hamiltonian.warm_up(kernel.effect_density, kernel.state, tune, rng, between=kernel.rest)
-    kernel.learn_warp()
+    kernel.warmed_up(hamiltonian.warm_up(kernel.effect_density, kernel.state, tune, rng, between=kernel.rest)[1])
     kept: list[tuple[FloatArray, ...]] = []
-    for i in range(-(-draws // INNER) * thin):
+    for i in range(-(-draws // PER_SCALES) * thin):
         kernel.step()
         if (i + 1) % thin == 0:
             kept += kernel.seen
@@ -156,6 +156,7 @@ class _Kernel:
         self.design, self.prior, self.rng, self.warped, self.slopes = design, prior, rng, warped, slopes
         self.count, self.observed, self.scatter = count, mean[None], scatter[None]
         self.sums = None if warped is None else WarpedSums(warped.rows)
+        self.rows, self.turns = Rows(count), 1
         self.size = design.components + 2
         self.chains = chains
         rows, cells = np.maximum(count.sum(axis=0), 1.0), np.maximum((count > 1).sum(axis=0), 1)
@@ -184,7 +185,7 @@ class _Kernel:
         self.variance = pooled[:, None, :] * np.exp(0.1 * self.rng.standard_normal(shape))
         self.coordinate = -0.3 + 0.5 * self.rng.standard_normal((self.chains, self.size))  # scales about half of their prior's
         self.cells = Cells.of(self.observed, self._precision())
-        self.state = hamiltonian.start(self.effect_density, self.coordinate[:, -2:])
+        self.state = hamiltonian.start(self.effect_density, self.coordinate[:, -2:].copy())
         self.state = self.rest(self.state)
 
     def step(self) -> None:
@@ -194,15 +195,17 @@ class _Kernel:
 
     def rest(self, state: State) -> State:
         """All blocks but the first; the density of the first is another one then."""
-        if self.warped is not None:
-            # Steps lead back from where proposals about the centre are too rare.
-            self._propose_warp(state, near=bool(self.rng.random() < STEPS_OF_WARPS))
-            self.shapes.append(self.shape)
         self.coordinate[:, -2:], self.seen = state.point, []
-        for turn in range(INNER):
-            cells, aside = Cells.of(self.observed, self._precision()), self._aside()
-            log_scale = self._log_scale(self.coordinate)[0]
-            solved = score_effects.solve(self.design, log_scale, cells, aside)
+        log_scale, value = self._log_scale(self.coordinate)[0], state.value - self._scale_prior(state.point)
+        for turn in range(self.turns):
+            again = turn % PER_HYPER == 0
+            if self.warped is not None and again:
+                if turn:
+                    value = self._solve(log_scale).value
+                # Steps lead back from where proposals about the centre are too rare.
+                self._propose_warp(log_scale, value, near=bool(self.rng.random() < STEPS_OF_WARPS))
+                self.shapes.append(self.shape)
+            solved = self._solve(log_scale)
             if turn == 0:
                 self.coordinate = score_scales.redraw(self.design, self.coordinate, solved.law, self.rng)
                 log_scale = self._log_scale(self.coordinate)[0]
@@ -212,7 +215,7 @@ class _Kernel:
             if self.slopes is not None:
                 left = np.maximum(left - self.slopes.explained(theta), 0.0)
             total = left + self.count * (self.observed - mean) ** 2
-            if turn == 0:
+            if again:
                 self._move_hyper(total)
             self.variance = score_variances.draw(self.hyper, self.count, total, self.rng)
             self.hyper = score_variances.redraw_sigma(self.hyper, self.variance, self.prior.log_sd, self.rng)
@@ -221,6 +224,9 @@ class _Kernel:
         self.state = hamiltonian.start(self.effect_density, state.point)
         return self.state
 
+    def _solve(self, log_scale: FloatArray) -> Solved:
+        return score_effects.solve(self.design, log_scale, Cells.of(self.observed, self._precision()), self._aside())
+
     def _move_hyper(self, total: FloatArray) -> None:
         """Draw hyper-parameters of the variances, given scatter (chain, subgroup, outcome) about the means.
 
@@ -228,19 +234,17 @@ class _Kernel:
         """
 
         def log_density(log_spread: FloatArray) -> FloatArray:
-            points = log_spread.shape[1]
-            hyper = np.repeat(self.hyper, points, axis=0)
-            hyper[:, 2] = log_spread.ravel()
-            value = score_variances.log_likelihood(hyper, self.count, np.repeat(total, points, axis=0))
-            return (value + self._hyper_prior(hyper)).reshape(log_spread.shape)
+            hyper = np.repeat(self.hyper[:, None], log_spread.shape[1], axis=1)
+            hyper[..., 2] = log_spread
+            return score_variances.log_likelihood(hyper, self.rows, total[:, None]) + self._hyper_prior(hyper)
 
         def slope(hyper: FloatArray) -> FloatArray:
             ratio = (np.exp(hyper[:, 2]) / self.prior.spread) ** 2
             from_prior = np.column_stack([hyper[:, :2] / self.prior.log_sd**2, ratio - 1])
-            return score_variances.slope(hyper, self.count, total) - from_prior
+            return score_variances.slope(hyper, self.rows, total) - from_prior
 
         def density(hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
-            return score_variances.log_likelihood(hyper, self.count, total) + self._hyper_prior(hyper), slope(hyper)
+            return score_variances.log_likelihood(hyper, self.rows, total) + self._hyper_prior(hyper), slope(hyper)
 
         spacing = np.exp(self.rng.uniform(*np.log(SPACING)))
         self.hyper = self.hyper.copy()
@@ -250,8 +254,8 @@ class _Kernel:
         self.hyper = moved.point
 
     def _hyper_prior(self, hyper: FloatArray) -> FloatArray:
-        ratio = (np.exp(hyper[:, 2]) / self.prior.spread) ** 2
-        return np.asarray(hyper[:, 2] - 0.5 * ((hyper[:, :2] ** 2).sum(axis=1) / self.prior.log_sd**2 + ratio))
+        ratio = (np.exp(hyper[..., 2]) / self.prior.spread) ** 2
+        return np.asarray(hyper[..., 2] - 0.5 * ((hyper[..., :2] ** 2).sum(axis=-1) / self.prior.log_sd**2 + ratio))
 
     def effect_density(self, own: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log density of the coordinates (chain, 2) of the scales of effects of subgroups, given the others and the variances."""
@@ -278,15 +282,21 @@ class _Kernel:
         cells = (len(shape), *self.count.shape)
         return mean.reshape(cells), scatter.reshape(cells), slope
 
-    def learn_warp(self) -> None:
-        """Propose warps about where the chains have been since half of the warm-up: the fit knows nothing of the hierarchy."""
+    def warmed_up(self, tuning: Tuning) -> None:
+        """End the warm-up: tuning is fixed then, and draws are kept.
+
+        Warps are proposed about where the chains have been since half of it: the fit knows nothing of the hierarchy.
+        """
+        self.tuning, self.turns = tuning, PER_SCALES
         if self.warped is not None:
             visited = np.concatenate(self.shapes[len(self.shapes) // 2 :])
             fitted = np.linalg.inv(self.warped.start.hessian)
             self.about = _Proposals.of(visited.mean(axis=0), np.cov(visited.T) + SHARE_OF_FIT * fitted)
 
-    def _propose_warp(self, state: State, *, near: bool) -> None:
+    def _propose_warp(self, log_scale: FloatArray, effects: FloatArray, *, near: bool) -> None:
         """Propose a warp; variances go along with the scatter of their cell, and sigma with that of all.
+
+        ``effects`` (chain,) is the log likelihood of the scales as it is.
 
         A step is ``near``, from the last one; without it the proposal is independent of that.
         """
@@ -304,9 +314,7 @@ class _Kernel:
         by_cell = self._steadied(scatter) / self._steadied(self.scatter)
         variance = by_cell * self.variance
         hyper = self.hyper + 0.5 * np.log(np.where(finite, ratio, 1.0))[:, None] * np.array([1.0, 1.0, 0.0])
-        effects = state.value - self._scale_prior(state.point)
         now = effects + self._with_warp(self.shape, self.scatter, self.slope, self.variance, self.hyper, near)
-        log_scale = self._log_scale(np.concatenate([self.coordinate[:, :-2], state.point], axis=1))[0]
         effects = score_effects.solve(self.design, log_scale, Cells.of(observed, self.count / variance)).value
         new = effects + self._with_warp(proposal, scatter, slope, variance, hyper, near)
         new = new + np.log(by_cell).sum(axis=(1, 2))  # the volume that variances gain by going along

@@ -9,7 +9,10 @@ left are three hyper-parameters, logarithms of ``sigma[0]``, ``sigma[1]`` and ``
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.polynomial import chebyshev
 from scipy.special import digamma, gammaln
 
 from bayesgroups.data.arrays import FloatArray
@@ -22,41 +25,83 @@ STIRLING = 60.0
 """Half the degrees of freedom from which on logarithms of gamma functions are replaced by their series."""
 SERIES_UP_TO = 0.1
 """Below it log(1 + x) - x has a series of its own."""
+NODES = 16
+"""Nodes of a piece of length 1 of logarithms of half the degrees of freedom."""
+LARGEST_LOG_HALF = 100.0
+"""Largest absolute logarithm of half the degrees of freedom that has a likelihood."""
 
 
-def log_likelihood(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> FloatArray:
-    """Log likelihood (chain,) of the hyper-parameters (chain, 3) with the variances integrated out.
+class Rows:
+    """Rows ``count`` (subgroup, outcome) of every cell, and sums over cells of what depends on nothing but them and the spread.
 
-    ``count`` are rows of each cell, ``scatter`` (chain, subgroup, outcome) sums of squared distances from the mean.
+    These are smooth functions of one number, interpolated between Chebyshev nodes of pieces so short that the error is that of
+    rounding.
+    """
 
-    >>> log_likelihood(np.zeros((1, 3)), np.array([[3.0, 0.0]]), np.array([[[3.0, 0.0]]])).round(4).tolist()
+    def __init__(self, count: FloatArray) -> None:
+        self.count, self.half, self.half_of_all = count, 0.5 * count, 0.5 * count.sum(axis=0)
+        self._pieces: dict[int, FloatArray] = {}
+
+    def rising(self, log_half: FloatArray) -> FloatArray:
+        """Sums over cells (2, ...) of `_log_rising` and of its derivative, NaN where the spread is beyond all measure.
+
+        ``log_half`` (...) are logarithms of half the degrees of freedom before the rows.
+        """
+        sums = np.full((2, log_half.size), np.nan)
+        for i, one in enumerate(log_half.ravel().tolist()):
+            if abs(one) < LARGEST_LOG_HALF:
+                piece = math.floor(one)
+                if piece not in self._pieces:
+                    self._pieces[piece] = self._piece(piece)
+                turned = np.cos(np.arange(NODES) * math.acos(min(max(2 * (one - piece) - 1, -1.0), 1.0)))
+                sums[:, i] = self._pieces[piece] @ turned
+        return sums.reshape(2, *log_half.shape)
+
+    def _piece(self, piece: int) -> FloatArray:
+        """Chebyshev coefficients (2, node) of the sums."""
+        nodes = chebyshev.chebpts1(NODES)
+        at = np.exp(piece + 0.5 * (nodes + 1))[:, None, None]
+        values = np.stack([part(at, self.half).sum(axis=(1, 2)) for part in (_log_rising, _slope_of_log_rising)])
+        turn = chebyshev.chebvander(nodes, NODES - 1) * (2 / NODES)
+        turn[:, 0] /= 2
+        return np.asarray(values @ turn)
+
+
+def log_likelihood(hyper: FloatArray, rows: Rows, scatter: FloatArray) -> FloatArray:
+    """Log likelihood (...) of the hyper-parameters (..., 3) with the variances integrated out.
+
+    ``scatter`` (..., subgroup, outcome) are sums of squared distances from the mean.
+
+    >>> log_likelihood(np.zeros((1, 3)), Rows(np.array([[3.0, 0.0]])), np.array([[[3.0, 0.0]]])).round(4).tolist()
     [-2.6983]
     """
-    half, more, u = _parts(hyper, count, scatter)
-    value = _log_rising(half, more) - 2 * more * hyper[:, None, :2] - (half + more) * np.log1p(u)
-    return np.asarray(value.sum(axis=(1, 2)))
+    half, u = _parts(hyper, scatter)
+    log = np.log1p(u)
+    value = half * log.sum(axis=(-1, -2)) + (rows.half * log).sum(axis=(-1, -2))
+    return np.asarray(rows.rising(np.log(half))[0] - 2 * hyper[..., :2] @ rows.half_of_all - value)
 
 
-def slope(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> FloatArray:
-    """Gradient (chain, 3) of `log_likelihood`.
+def slope(hyper: FloatArray, rows: Rows, scatter: FloatArray) -> FloatArray:
+    """Gradient (..., 3) of `log_likelihood`.
 
-    >>> slope(np.zeros((1, 3)), np.array([[3.0, 0.0]]), np.array([[[3.0, 0.0]]])).round(4).tolist()
+    >>> slope(np.zeros((1, 3)), Rows(np.array([[3.0, 0.0]])), np.array([[[3.0, 0.0]]])).round(4).tolist()
     [[0.0, 0.0, -1.2645]]
     """
-    half, more, u = _parts(hyper, count, scatter)
-    by_sigma = 2 * ((half * u - more) / (1 + u)).sum(axis=1)
-    by_half = _slope_of_log_rising(half, more) - _log1p_less(u) + (more / half - u) * u / (1 + u)
-    by_spread = (-2 * half * by_half).sum(axis=(1, 2))
-    return np.concatenate([by_sigma, by_spread[:, None]], axis=1)
+    half, u = _parts(hyper, scatter)
+    share = u / (1 + u)
+    more = (rows.half * share).sum(axis=-2)
+    by_sigma = 2 * (half[..., None] * share.sum(axis=-2) + more - rows.half_of_all)
+    by_half = rows.rising(np.log(half))[1] + more.sum(axis=-1) / half - (_log1p_less(u) + u * share).sum(axis=(-1, -2))
+    return np.concatenate([by_sigma, (-2 * half * by_half)[..., None]], axis=-1)
 
 
-def _parts(hyper: FloatArray, count: FloatArray, scatter: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Half the degrees of freedom before (chain, 1, 1) and what rows add to it, and scatter / (df sigma^2), which may be tiny.
+def _parts(hyper: FloatArray, scatter: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Half the degrees of freedom before (...), and scatter / (df sigma^2), which may be tiny.
 
     Next to no spread must not become a difference of large numbers.
     """
-    half = 0.25 * np.exp(-2 * hyper[:, 2])[:, None, None]
-    return half, 0.5 * count, scatter / (2 * half * np.exp(2 * hyper[:, None, :2]))
+    half = 0.25 * np.exp(-2 * hyper[..., 2])
+    return half, scatter * (0.5 * np.exp(-2 * hyper[..., :2]) / half[..., None])[..., None, :]
 
 
 def _log_rising(a: FloatArray, c: FloatArray) -> FloatArray:
@@ -102,9 +147,13 @@ def _log1p_less(x: FloatArray) -> FloatArray:
     >>> (_log1p_less(np.array([1e-12, 1.0])) / np.array([-5e-25, np.log(2) - 1])).round(9).tolist()
     [1.0, 1.0]
     """
+    near = x < SERIES_UP_TO
+    if not near.any():
+        return np.asarray(np.log1p(x) - x)
     r = x / (2 + x)
-    near = -x * r + 2 * r**3 * (1 / 3 + r**2 * (1 / 5 + r**2 * (1 / 7 + r**2 / 9)))
-    return np.where(x < SERIES_UP_TO, near, np.log1p(x) - x)
+    square = r * r
+    series = 2 * r * square * (1 / 3 + square * (1 / 5 + square * (1 / 7 + square / 9))) - x * r
+    return series if near.all() else np.where(near, series, np.log1p(x) - x)
 
 
 def log_prior(hyper: FloatArray, variance: FloatArray) -> FloatArray:

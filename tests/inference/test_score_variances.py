@@ -10,16 +10,21 @@ from scipy.stats import invgamma
 from bayesgroups.inference import score_variances
 from bayesgroups.inference.score_variances import (
     SMALLEST_SD,
+    Rows,
     draw,
     log_likelihood,
     log_prior,
     redraw_sigma,
-    with_gradient,
+    slope,
 )
 
 HYPER = np.array([[-0.4, -0.1, -0.9], [0.2, -0.3, -1.4]])
 COUNT = np.array([[3.0, 0.0], [10.0, 20.0], [1.0, 5.0]])
 SCATTER = np.random.default_rng(0).gamma(3, 2, size=(2, 3, 2)) * (COUNT > 0)
+
+
+def with_gradient(hyper: np.ndarray, count: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return log_likelihood(hyper, Rows(count), scatter), slope(hyper, Rows(count), scatter)
 
 
 @pytest.mark.parametrize("chain", [0, 1])
@@ -33,14 +38,14 @@ def test_value_is_the_integral_over_the_variances(chain: int) -> None:
             return float(prior.pdf(v) * v ** (-COUNT[g, y] / 2) * np.exp(-SCATTER[chain, g, y] / 2 / v))
 
         total += np.log(quad(density, 0, np.inf)[0])
-    assert log_likelihood(HYPER, COUNT, SCATTER)[chain] == pytest.approx(total, rel=1e-6)
+    assert log_likelihood(HYPER, Rows(COUNT), SCATTER)[chain] == pytest.approx(total, rel=1e-6)
 
 
 def test_gradient_is_the_derivative() -> None:
     value, gradient = with_gradient(HYPER, COUNT, SCATTER)
-    np.testing.assert_array_equal(value, log_likelihood(HYPER, COUNT, SCATTER))
+    np.testing.assert_array_equal(value, log_likelihood(HYPER, Rows(COUNT), SCATTER))
     for j, step in enumerate(1e-6 * np.eye(3)):
-        up, down = (log_likelihood(HYPER + sign * step, COUNT, SCATTER) for sign in (1, -1))
+        up, down = (log_likelihood(HYPER + sign * step, Rows(COUNT), SCATTER) for sign in (1, -1))
         np.testing.assert_allclose(gradient[:, j], (up - down) / 2e-6, rtol=1e-4, atol=1e-6)
 
 
@@ -53,10 +58,10 @@ def test_next_to_no_spread_keeps_its_digits(log_spread: float) -> None:
     tiny, small = (np.array([[*sigma[0], at]]) for at in (log_spread, -9.0))
     value, gradient = with_gradient(tiny, count, total)
     if log_spread < -10:
-        change = log_likelihood(small, count, total)[0] - none
+        change = log_likelihood(small, Rows(count), total)[0] - none
         assert value[0] == pytest.approx(none + change * spread**2 / np.exp(-18.0), rel=1e-12, abs=1e-3)
         assert gradient[0, 2] == pytest.approx(2 * change * spread**2 / np.exp(-18.0), rel=0.05)
-    up, down = (log_likelihood(tiny + [[0, 0, sign * 1e-5]], count, total)[0] for sign in (1, -1))
+    up, down = (log_likelihood(tiny + [[0, 0, sign * 1e-5]], Rows(count), total)[0] for sign in (1, -1))
     assert gradient[0, 2] == pytest.approx((up - down) / 2e-5, rel=1e-4, abs=1e-3)
 
 
