@@ -206,7 +206,7 @@ class _Kernel:
                 self._propose_warp(log_scale, value, near=bool(self.rng.random() < STEPS_OF_WARPS))
                 self.shapes.append(self.shape)
             solved = self._solve(log_scale)
-            if turn == 0:
+            if again:
                 self.coordinate = score_scales.redraw(self.design, self.coordinate, solved.law, self.rng)
                 log_scale = self._log_scale(self.coordinate)[0]
                 solved = replace(solved, law=Law.of(self.design, log_scale, solved.inner, solved.along))
