@@ -10,7 +10,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 
-from bayesgroups.data.arrays import FloatArray, IndexArray
+from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 
 AT_ONCE = 250_000
 """Numbers handled at once."""
@@ -18,6 +18,8 @@ FEWEST = 4
 """Draws of a chain below which nothing is said."""
 CONSTANT = 1e-15
 """Range of values that do not vary to the computer."""
+FIRST_LAGS = 24
+"""Lags that are looked at before all of them are."""
 
 
 def statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -80,24 +82,55 @@ def _r_hat(values: FloatArray) -> FloatArray:
 
 def _effective(values: FloatArray) -> FloatArray:
     """Effective sample sizes (...,) of values (..., chain, draw), by Geyer's initial monotone sequence."""
-    chains, draws = values.shape[-2:]
+    shape, draws = values.shape[:-2], values.shape[-1]
+    values = values.reshape(-1, *values.shape[-2:])
     mean = values.mean(axis=-1, keepdims=True)
-    transformed = rfft(values - mean, next_fast_len(2 * draws, real=True), axis=-1)
-    power = (transformed.real**2 + transformed.imag**2).mean(axis=-2)
-    covariance = irfft(power, next_fast_len(2 * draws, real=True), axis=-1)[..., :draws] / draws
-    within = covariance[..., :1] * (draws / (draws - 1.0))
-    total = covariance[..., :1] + (mean[..., 0].var(axis=-1, ddof=1)[..., None] if chains > 1 else 0.0)
-    correlation = 1.0 - (within - covariance) / total
-    correlation[..., 0] = 1.0
-    # Sums of pairs of lags up to the first that is not positive, no pair larger than one before it.
-    pairs = correlation[..., 0 : draws - 1 : 2] + correlation[..., 1:draws:2]
-    most = max(0, -(-(draws - 4) // 2))
-    stop = np.minimum(np.where((pairs <= 0).any(axis=-1), (pairs <= 0).argmax(axis=-1), most), most)
-    before = np.arange(pairs.shape[-1]) < stop[..., None]
-    time = -1.0 + 2.0 * np.where(before, np.minimum.accumulate(pairs, axis=-1), 0.0).sum(axis=-1)
-    # One more lag improves it: where it is positive, or in a pair that is.
-    last = np.take_along_axis(correlation, 2 * stop[..., None], axis=-1)[..., 0]
-    time = time + np.where(np.take_along_axis(pairs, stop[..., None], axis=-1)[..., 0] > 0, last, np.maximum(last, 0.0))
-    number = chains * draws
+    centred = values - mean
+    between = mean[..., 0].var(axis=-1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
+    # Where chains mix, few lags tell; all of them are had at the price of many.
+    time, known = _time(_first_lags(centred, min(FIRST_LAGS, draws)), between, draws)
+    if not known.all():
+        time[~known] = _time(_all_lags(centred[~known]), between[~known], draws)[0]
+    number = values[0].size
     effective = number / np.maximum(time, 1 / np.log10(number))
-    return np.where(np.ptp(values, axis=(-2, -1)) < CONSTANT, number, np.asarray(effective))
+    return np.where(np.ptp(values, axis=(1, 2)) < CONSTANT, number, effective).reshape(shape)
+
+
+def _first_lags(centred: FloatArray, lags: int) -> FloatArray:
+    """Autocovariances (quantity, lag) of the first lags, averaged over chains."""
+    draws = centred.shape[-1]
+    covariance = np.empty((len(centred), lags))
+    for lag in range(lags):
+        covariance[:, lag] = np.einsum("qcd,qcd->q", centred[..., lag:], centred[..., : draws - lag])
+    return covariance / (draws * centred.shape[1])
+
+
+def _all_lags(centred: FloatArray) -> FloatArray:
+    """Autocovariances (quantity, lag), averaged over chains."""
+    draws = centred.shape[-1]
+    length = next_fast_len(2 * draws, real=True)
+    transformed = rfft(centred, length, axis=-1)
+    power = (transformed.real**2 + transformed.imag**2).mean(axis=-2)
+    return np.asarray(irfft(power, length, axis=-1)[..., :draws] / draws)
+
+
+def _time(covariance: FloatArray, between: FloatArray, draws: int) -> tuple[FloatArray, BoolArray]:
+    """Integrated autocorrelation times (quantity,), and whether lags were enough; from autocovariances (quantity, lag).
+
+    ``between`` (quantity,) are variances of the means of chains of so many ``draws``.
+    """
+    lags = covariance.shape[1]
+    within = covariance[:, :1] * (draws / (draws - 1.0))
+    correlation = 1.0 - (within - covariance) / (covariance[:, :1] + between[:, None])
+    correlation[:, 0] = 1.0
+    # Sums of pairs of lags up to the first that is not positive, no pair larger than one before it.
+    pairs = correlation[:, 0 : lags - 1 : 2] + correlation[:, 1:lags:2]
+    most = min(max(0, -(-(draws - 4) // 2)), pairs.shape[1] - 1)
+    ends = (pairs <= 0).any(axis=1)
+    stop = np.minimum(np.where(ends, (pairs <= 0).argmax(axis=1), most), most)[:, None]
+    before = np.arange(pairs.shape[1]) < stop
+    time = -1.0 + 2.0 * np.where(before, np.minimum.accumulate(pairs, axis=1), 0.0).sum(axis=1)
+    # One more lag improves it: where it is positive, or in a pair that is.
+    last = np.take_along_axis(correlation, 2 * stop, axis=1)[:, 0]
+    time = time + np.where(np.take_along_axis(pairs, stop, axis=1)[:, 0] > 0, last, np.maximum(last, 0.0))
+    return time, ends | (lags == draws)

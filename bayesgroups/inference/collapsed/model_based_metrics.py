@@ -40,7 +40,7 @@ Estimand = Literal["super", "finite"]
 
 DRAWS = 1000
 """Draws per chain."""
-FIRST, LONGER = (150, 1), (500, 4)
+FIRST, LONGER = (100, 1), (500, 4)
 """Iterations of warm-up and per draw: at first, and where the chains have not mixed."""
 
 
