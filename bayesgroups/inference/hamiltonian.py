@@ -24,7 +24,7 @@ MEAN_LENGTH = 1.4
 """Mean length of a trajectory in standard deviations; a quarter turn of a normal density is pi / 2."""
 MAX_STEPS = 24
 FIRST_STEP = 0.2
-WINDOWS = (0.1, 0.25, 0.5, 0.9)
+WINDOWS = (0.1, 0.25, 0.6)
 """Shares of the warm-up after which the scales of the coordinates are estimated anew, from the draws since the last."""
 SMALL = 0.03
 """Standard deviation towards which estimates of others are pulled."""

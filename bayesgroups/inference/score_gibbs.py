@@ -166,7 +166,7 @@ class _Kernel:
         self.own_tuning = Tuning(np.full(chains, 0.5), spread)
         self.seen: list[tuple[FloatArray, ...]] = []
         self.shapes: list[FloatArray] = []
-        self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.ones(2))
+        self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.full(2, 0.2))
 
     def begin(self) -> None:
         """Scatter the chains about the prior."""
