@@ -246,9 +246,13 @@ class Chains:
             pull = precision * point
             return density.sum(axis=1) - 0.5 * (pull * point).sum(axis=1), -slope @ self.shared - pull
 
+        def slope(point: FloatArray) -> FloatArray:
+            near = self.collapsed.near_slope(self.z - point @ self.shared.T, further, weight)
+            return np.asarray(-near @ self.shared - precision * point, dtype=np.float64)
+
         tuning = Tuning(np.full(len(weight), self.step), 1 / np.sqrt(precision + self.information))
         state = hamiltonian.start(log_density, self.drawn)
-        state, acceptance = hamiltonian.step(log_density, state, tuning, self.rng, LENGTHS)
+        state, acceptance = hamiltonian.step(log_density, state, tuning, self.rng, LENGTHS, slope)
         self.drawn = state.point
         if gain:
             told = state.gradient + precision * state.point

@@ -7,7 +7,9 @@ then drawn itself. Further ones, where a subgroup has more than one, keep their 
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from bayesgroups.inference.scale_mixtures import CoefficientPrior, Nodes, nodes_
 AT_ONCE = 64_000
 """Numbers handled at once, which stay in the cache."""
 
+COARSE = 3
+"""Of so many nodes one leads trajectories."""
 LARGEST_ERROR = 1.0
 """Standard error that is taken for one where there is none."""
 LOWEST = -300.0
@@ -65,9 +69,26 @@ class Collapsed:
         with_entry = entry != 0
         errors = np.sqrt(v[with_entry]) / np.abs(entry[with_entry])
         self.nodes: Nodes = nodes_for(prior, float(errors.min(initial=LARGEST_ERROR)))
-        self.variances = entry**2 * prior.variance(self.nodes.log_free)[:, None]
-        self._known = self._terms(v)
-        self._room = np.empty((0, *self.variances.shape))
+        self._set(entry**2 * prior.variance(self.nodes.log_free)[:, None])
+
+    def _set(self, variances: FloatArray) -> None:
+        self.variances = variances
+        self._known = self._terms(self.v)
+        self._room = np.empty((0, *variances.shape))
+
+    @cached_property
+    def _coarse(self) -> Collapsed:
+        other = copy.copy(self)
+        other._set(self.variances[::COARSE])
+        return other
+
+    def near_slope(self, residual: FloatArray, further: FloatArray | None, weight: FloatArray) -> FloatArray:
+        """About the derivative that `with_slope` has, from few of the nodes.
+
+        It depends on nothing but the arguments, and so leads trajectories that lead back; which are accepted the density decides.
+        """
+        few = weight[:, ::COARSE]
+        return self._coarse.with_slope(residual, further, few / few.sum(axis=1, keepdims=True))[1]
 
     def _terms(self, error: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Half the precision of the last node and the gain of it on others, and the same of logarithms of variances."""
