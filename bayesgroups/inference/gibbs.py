@@ -47,7 +47,7 @@ POINTS, SPACING = 24, 0.5
 TAU_POINTS, TAU_SPACING = 8, (0.02, 0.6)
 """The same of tau, with a distance that is drawn anew every time."""
 TAU_ROUNDS = 2
-RESCALINGS, RESCALING = 4, (0.4, 3.0)
+RESCALINGS, RESCALING = 6, (0.4, 3.0)
 """Random walks of tau that take the scales of shared and further columns along, and their lengths."""
 LEFT_BEHIND = 0.1
 """Odds that a coefficient of one standard error stays where it is."""
@@ -144,9 +144,12 @@ class Chains:
     def _transition(self, gain: float = 0.0) -> None:
         """All blocks; with a ``gain`` the Hamiltonian one is tuned."""
         further = self._further_variance(self.further_free) if self.further else None
-        likelihood = self.collapsed.likelihood(self._residual(), further)
+        residual = self._residual()
+        likelihood = self.collapsed.likelihood(residual, further)
         self._draw_tau(likelihood)
-        further = self._rescale(further)
+        weight = self.collapsed.nodes.weights(self.log_tau)
+        told = self.collapsed.log_density_of(likelihood, residual, further, weight)
+        further = self._rescale(told.sum(axis=1) + self.prior.log_tau(self.log_tau), further)
         weight = self.collapsed.nodes.weights(self.log_tau)
         self._move(further, weight, gain)
         residual = self._residual()
@@ -197,14 +200,13 @@ class Chains:
             spacing = np.exp(self.rng.uniform(*np.log(TAU_SPACING)))
             self.log_tau = lattices.moved(self.log_tau, log_density, TAU_POINTS, spacing, self.rng)
 
-    def _rescale(self, further: FloatArray | None) -> FloatArray | None:
+    def _rescale(self, here: FloatArray, further: FloatArray | None) -> FloatArray | None:
         """Random walks of tau that take free scales and coefficients along; returns the variance of further layers.
 
         Shared coefficients that the data tell apart from 0 stay where they are: each is left behind with a chance that grows
-        with its size, and the chances of the way back are counted.
+        with its size, and the chances of the way back are counted. ``here`` (chain,) is the log density of tau as it is.
         """
         prior, rng, chains = self.prior, self.rng, len(self.log_tau)
-        here = self._log_density(further, self.drawn, self.log_tau)
         for _ in range(RESCALINGS):
             step = np.exp(rng.uniform(*np.log(RESCALING))) * rng.standard_normal(chains)
             log_tau, beta = self.log_tau + step, self.drawn[:, 1:]

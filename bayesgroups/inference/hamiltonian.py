@@ -130,7 +130,7 @@ def warm_up(
 
 
 def _spread(points: FloatArray) -> FloatArray:
-    """Standard deviations of the coordinates over draws and chains, pulled towards one that is small, as steps adapt to the largest."""
+    """Standard deviations of the coordinates over draws and chains, pulled a little towards one that is small."""
     points = points.reshape(-1, points.shape[-1])
     weight = len(points) / (len(points) + 5.0)
     variance = points.var(axis=0)

@@ -116,6 +116,14 @@ class Collapsed:
         """Log density (chain, subgroup) of data about the shared predictor, given weights (chain, node)."""
         return self._density(residual, further, weight, slope=None)
 
+    def log_density_of(
+        self, likelihood: FloatArray, residual: FloatArray, further: FloatArray | None, weight: FloatArray
+    ) -> FloatArray:
+        """The log density of residuals whose `likelihood` is at hand."""
+        precision, _, log_variance, _ = self._known if further is None else self._terms(self.v + further)
+        density = (weight[:, None] @ likelihood)[:, 0]
+        return np.asarray(np.log(density) - residual**2 * precision - log_variance)
+
     def with_slope(
         self, residual: FloatArray, further: FloatArray | None, weight: FloatArray
     ) -> tuple[FloatArray, FloatArray]:

@@ -116,7 +116,9 @@ class Design:
         by_outcome[which.ravel(), np.flatnonzero(some)] = size[some]
         low, high = by_outcome.reshape(-1, outcomes, columns).swapaxes(0, 1)
         first, second = np.triu_indices(len(function))
-        together = np.array([(function[i] * function[j] != 0).any() for i, j in zip(first, second, strict=True)], dtype=bool)
+        together = np.array(
+            [(function[i] * function[j] != 0).any() for i, j in zip(first, second, strict=True)], dtype=bool
+        )
         first, second = first[together], second[together]
         pair = np.full((len(function), len(function)), len(first))
         pair[first, second] = pair[second, first] = np.arange(len(first))
@@ -203,7 +205,9 @@ class _Effects:
         on_differing = (1 + self.common * self.cells.total) * second
         on_differing -= self.common * (cross * first)
         on_differing /= self.determinant
-        explained = self.common[:, 0] * np.vecdot(first, on_common) + self.differing[:, 0] * np.vecdot(second, on_differing)
+        explained = self.common[:, 0] * np.vecdot(first, on_common) + self.differing[:, 0] * np.vecdot(
+            second, on_differing
+        )
         return on_common, on_differing, explained
 
 

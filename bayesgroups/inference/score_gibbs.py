@@ -183,7 +183,9 @@ class _Kernel:
         self.hyper = np.log(0.5 * self.prior.spread) + 0.3 * noise
         self.hyper[:, :2] = 0.5 * np.log(pooled) + 0.1 * noise[:, :2] / np.sqrt(freedom + 1.0)
         self.variance = pooled[:, None, :] * np.exp(0.1 * self.rng.standard_normal(shape))
-        self.coordinate = -0.3 + 0.5 * self.rng.standard_normal((self.chains, self.size))  # scales about half of their prior's
+        self.coordinate = -0.3 + 0.5 * self.rng.standard_normal(
+            (self.chains, self.size)
+        )  # scales about half of their prior's
         self.cells = Cells.of(self.observed, self._precision())
         self.state = hamiltonian.start(self.effect_density, self.coordinate[:, -2:].copy())
         self.state = self.rest(self.state)

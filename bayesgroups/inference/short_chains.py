@@ -40,8 +40,10 @@ def _mixing(draws: FloatArray, groups: int) -> tuple[float, float, float]:
     quantities, chains, each = draws.shape
     number = chains * each
     flat = draws.reshape(quantities, -1)
-    order = np.argsort(flat, axis=1, kind="stable")
+    order = np.argsort(flat, axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():  # ties go in turn, chain by chain
+        order = np.argsort(flat, axis=1, kind="stable")
     middle = ordered[:, [(number - 1) // 2, number // 2]].mean(axis=1, keepdims=True)
     # Distances from the middle fall and rise along the order, which a stable sort merges.
     from_middle = np.argsort(np.abs(ordered - middle), axis=1, kind="stable")

@@ -34,9 +34,11 @@ def statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray
     ([1.0, 1.19], [True, False])
     """
     if draws.shape[2] < FEWEST:
-        return (np.full(len(draws), np.nan),) * 3
+        nothing = np.full(len(draws), np.nan)
+        return nothing, nothing, nothing
     parts = np.array_split(draws, max(1, draws.size // AT_ONCE))
-    return tuple(np.concatenate(each) for each in zip(*(_statistics(part, tail) for part in parts), strict=True))
+    r_hat, bulk, ends = zip(*(_statistics(part, tail) for part in parts), strict=True)
+    return np.concatenate(r_hat), np.concatenate(bulk), np.concatenate(ends)
 
 
 def _statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -93,7 +95,9 @@ def _effective(values: FloatArray) -> FloatArray:
         time[~known] = _time(_all_lags(centred[~known]), between[~known], draws)[0]
     number = values[0].size
     effective = number / np.maximum(time, 1 / np.log10(number))
-    return np.where(np.ptp(values, axis=(1, 2)) < CONSTANT, number, effective).reshape(shape)
+    return np.asarray(
+        np.where(np.ptp(values, axis=(1, 2)) < CONSTANT, number, effective).reshape(shape), dtype=np.float64
+    )
 
 
 def _first_lags(centred: FloatArray, lags: int) -> FloatArray:
@@ -102,7 +106,7 @@ def _first_lags(centred: FloatArray, lags: int) -> FloatArray:
     covariance = np.empty((len(centred), lags))
     for lag in range(lags):
         covariance[:, lag] = np.einsum("qcd,qcd->q", centred[..., lag:], centred[..., : draws - lag])
-    return covariance / (draws * centred.shape[1])
+    return np.asarray(covariance / (draws * centred.shape[1]), dtype=np.float64)
 
 
 def _all_lags(centred: FloatArray) -> FloatArray:

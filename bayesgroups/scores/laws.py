@@ -86,7 +86,7 @@ def metric_of(
     p, tpr = law.prevalence, _selected(law.mean_positive, law.sd_positive, cut)
     tp, fp = p * tpr, (1 - p) * fpr
     fn, tn = p - tp, (1 - p) - fp
-    numerator, denominator = {
+    fractions: dict[str, tuple[FloatArray, FloatArray | float]] = {
         "sel": (tp + fp, 1.0),
         "acc": (tp + tn, 1.0),
         "ppv": (tp, tp + fp),
@@ -94,7 +94,8 @@ def metric_of(
         "npv": (tn, tn + fn),
         "for": (fn, tn + fn),
         "f1": (2 * tp, 2 * tp + fp + fn),
-    }[name]
+    }
+    numerator, denominator = fractions[name]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(numerator / denominator, dtype=np.float64)
 

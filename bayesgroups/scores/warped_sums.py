@@ -51,7 +51,11 @@ class WarpedSums:
 
     def moments(self, parameters: Warp) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Mean and scatter (warp, cell), 0 for cells without rows, and the sum of log derivatives (warp,), of warps (warp,)."""
-        delta, epsilon, b = np.exp(parameters.log_delta)[:, None], parameters.epsilon[:, None], parameters.scale[:, None]
+        delta, epsilon, b = (
+            np.exp(parameters.log_delta)[:, None],
+            parameters.epsilon[:, None],
+            parameters.scale[:, None],
+        )
         up_mean, down_mean, up_squares, down_squares = np.stack([self._sums(float(one)) for one in delta[:, 0]], axis=1)
         a = np.exp(delta * self._middle - epsilon)
         inverse = 1 / a
@@ -73,7 +77,9 @@ class WarpedSums:
         if piece not in self._pieces:
             self._pieces[piece] = self._piece((piece + 0.5) * self._length)
         place = 2 * (delta / self._length - piece) - 1
-        return np.asarray(np.tensordot(np.cos(np.arange(NODES) * np.arccos(np.clip(place, -1, 1))), self._pieces[piece], 1))
+        return np.asarray(
+            np.tensordot(np.cos(np.arange(NODES) * np.arccos(np.clip(place, -1, 1))), self._pieces[piece], 1)
+        )
 
     def _piece(self, centre: float) -> FloatArray:
         """Chebyshev coefficients (node, 4, cell) of the sums, of a piece of delta."""

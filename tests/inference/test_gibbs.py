@@ -95,7 +95,7 @@ def test_one_coefficient_is_as_integrated_numerically(prior: CoefficientPrior) -
 )
 def test_the_gate_is_passed_with_redundant_columns(prior: CoefficientPrior, effect: float) -> None:
     x, z, v = study(1, effect)
-    found = sample(x, z, v, prior, 1)
+    found = sample(x, z, v, prior, 2)
     mu = found.intercept[..., None] + found.beta @ x.T
     every = np.concatenate([np.moveaxis(mu, -1, 0), np.moveaxis(found.beta, -1, 0), [found.tau, found.intercept]])
     assert short_chains.mixing(every, 4).passed

@@ -43,9 +43,7 @@ def test_value_and_gradient_are_those_of_the_dense_law(chain: int) -> None:
 def test_draws_have_the_conditional_law() -> None:
     size = 40_000
     scales, precisions = np.repeat(LOG_SCALE[:1], size, 0), np.repeat(PRECISION[:1], size, 0)
-    mean, theta = draw(
-        DESIGN, solve(DESIGN, scales, Cells.of(MEAN, precisions)), scales, np.random.default_rng(1)
-    )
+    mean, theta = draw(DESIGN, solve(DESIGN, scales, Cells.of(MEAN, precisions)), scales, np.random.default_rng(1))
     assert theta.shape == (size, 4)
     some = PRECISION[0].ravel() > 0
     prior = _covariance(LOG_SCALE[0])
