@@ -13,7 +13,7 @@ from scipy.special import erfinv, ndtr, ndtri
 
 from bayesgroups.data.arrays import FloatArray
 
-LARGEST = 8.0
+MAX_COORDINATE = 8.0
 """Largest absolute coordinate that is told from those beyond it, which have no mass to the computer."""
 
 
@@ -24,7 +24,7 @@ def log_scales(coordinate: FloatArray) -> tuple[FloatArray, FloatArray]:
     >>> value.round(4).tolist(), slope.round(4).tolist()
     ([-27.1586, -0.3938, 1.1648], [7.1377, 0.9306, 0.2948])
     """
-    z = np.clip(coordinate, -LARGEST, LARGEST)
+    z = np.clip(coordinate, -MAX_COORDINATE, MAX_COORDINATE)
     # Each formula keeps its digits on its side of 0.
     below = np.sqrt(2) * erfinv(ndtr(np.minimum(z, 0.0)))
     ratio = np.where(z < 0, below, -ndtri(0.5 * ndtr(-np.maximum(z, 0.0))))

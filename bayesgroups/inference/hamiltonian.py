@@ -26,7 +26,7 @@ MAX_STEPS = 24
 FIRST_STEP = 0.2
 WINDOWS = (0.1, 0.25, 0.6)
 """Shares of the warm-up after which the scales of the coordinates are estimated anew, from the draws since the last."""
-SMALL = 0.03
+PRIOR_SPREAD = 0.03
 """Standard deviation towards which estimates of others are pulled."""
 
 
@@ -134,4 +134,4 @@ def _spread(points: FloatArray) -> FloatArray:
     points = points.reshape(-1, points.shape[-1])
     weight = len(points) / (len(points) + 5.0)
     variance = points.var(axis=0)
-    return np.asarray(np.sqrt(weight * variance + (1 - weight) * SMALL**2), dtype=np.float64)
+    return np.asarray(np.sqrt(weight * variance + (1 - weight) * PRIOR_SPREAD**2), dtype=np.float64)

@@ -50,5 +50,5 @@ def chosen(value: FloatArray, at: FloatArray, density: FloatArray, rng: np.rando
     with np.errstate(invalid="ignore"):
         mass = np.exp(density - density.max(axis=-1, keepdims=True)).cumsum(axis=-1)
     drawn = (mass < rng.random(value.shape)[..., None] * mass[..., -1:]).sum(axis=-1)
-    one = np.take_along_axis(at, drawn[..., None], axis=-1)[..., 0]
-    return np.where(np.isfinite(mass[..., -1]), one, value)
+    picked = np.take_along_axis(at, drawn[..., None], axis=-1)[..., 0]
+    return np.where(np.isfinite(mass[..., -1]), picked, value)

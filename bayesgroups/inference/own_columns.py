@@ -19,8 +19,8 @@ from bayesgroups.inference.scale_mixtures import CoefficientPrior, Nodes, nodes_
 AT_ONCE = 64_000
 """Numbers handled at once, which stay in the cache."""
 
-COARSE = 3
-"""Of so many nodes one leads trajectories."""
+NODES_PER_LEADING_NODE = 3
+"""Nodes of the quadrature for each that leads trajectories."""
 LARGEST_ERROR = 1.0
 """Standard error that is taken for one where there is none."""
 LOWEST = -300.0
@@ -79,7 +79,7 @@ class Collapsed:
     @cached_property
     def _coarse(self) -> Collapsed:
         other = copy.copy(self)
-        other._set(self.variances[::COARSE])
+        other._set(self.variances[::NODES_PER_LEADING_NODE])
         return other
 
     def near_slope(self, residual: FloatArray, further: FloatArray | None, weight: FloatArray) -> FloatArray:
@@ -87,7 +87,7 @@ class Collapsed:
 
         It depends on nothing but the arguments, and so leads trajectories that lead back; which are accepted the density decides.
         """
-        few = weight[:, ::COARSE]
+        few = weight[:, ::NODES_PER_LEADING_NODE]
         return self._coarse.with_slope(residual, further, few / few.sum(axis=1, keepdims=True))[1]
 
     def _terms(self, error: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

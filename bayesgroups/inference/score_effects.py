@@ -237,14 +237,14 @@ class Solved:
         functions = basis.function.shape[1]
         fitted, contrast = theta[:, :functions] @ basis.function.T, theta[:, functions:] @ basis.function.T
         covariance = basis.turn @ (scale[:, :, None] * law.covariance * scale[:, None, :]) @ basis.turn.T
-        own, both, other = basis.spread(covariance)
+        of_common, across_both, of_differing = basis.spread(covariance)
         gradients = [excess @ self.design.member]
-        for variance, pull, along, across, one, two in (
-            (effects.common, self.pulls[0] - w11 * fitted - w12 * contrast, w11, w12, own, other),
-            (effects.differing, self.pulls[1] - w12 * fitted - w22 * contrast, w22, w12, other, own),
+        for variance, pull, along, across, near, far in (
+            (effects.common, self.pulls[0] - w11 * fitted - w12 * contrast, w11, w12, of_common, of_differing),
+            (effects.differing, self.pulls[1] - w12 * fitted - w22 * contrast, w22, w12, of_differing, of_common),
         ):
             # w' C w of both parts, with w the row of weights of this effect.
-            squares = pull**2 + along * (along * one + 2 * across * both - 1.0) + across**2 * two
+            squares = pull**2 + along * (along * near + 2 * across * across_both - 1.0) + across**2 * far
             gradients.append(variance * squares.sum(axis=1)[:, None])
         return np.concatenate(gradients, axis=1)
 
@@ -269,7 +269,7 @@ class Law:
         precise = scale[:, :, None] * inner * scale[:, None, :]
         precise[:, np.arange(size), np.arange(size)] += 1.0
         factor = np.linalg.cholesky(precise)
-        inverse = np.stack([dtrtri(one, lower=1)[0] for one in factor])
+        inverse = np.stack([dtrtri(part, lower=1)[0] for part in factor])
         half = (inverse @ (scale * along)[..., None])[..., 0]
         value = 0.5 * (half**2).sum(axis=1) - np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
         return cls(scale, (half[:, None] @ inverse)[:, 0], inverse, value)

@@ -259,13 +259,13 @@ class _Kernel:
         ratio = (np.exp(hyper[..., 2]) / self.prior.spread) ** 2
         return np.asarray(hyper[..., 2] - 0.5 * ((hyper[..., :2] ** 2).sum(axis=-1) / self.prior.log_sd**2 + ratio))
 
-    def effect_density(self, own: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def effect_density(self, last: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log density of the coordinates (chain, 2) of the scales of effects of subgroups, given the others and the variances."""
-        log_scale, slope = self._log_scale(np.concatenate([self.coordinate[:, :-2], own], axis=1))
+        log_scale, slope = self._log_scale(np.concatenate([self.coordinate[:, :-2], last], axis=1))
         solved = score_effects.solve(self.design, log_scale, self.cells, self._aside())
-        inside = (np.abs(own) < half_normal_scales.LARGEST).all(axis=1)
-        value = np.where(inside, solved.value + self._scale_prior(own), -np.inf)
-        return value, (solved.gradient * slope)[:, -2:] - own
+        inside = (np.abs(last) < half_normal_scales.MAX_COORDINATE).all(axis=1)
+        value = np.where(inside, solved.value + self._scale_prior(last), -np.inf)
+        return value, (solved.gradient * slope)[:, -2:] - last
 
     def _log_scale(self, coordinate: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log scales of the effects, and their derivatives with respect to their coordinates."""

@@ -1,7 +1,7 @@
 """Scales of the components of coefficients, one after another, given what data say of all coefficients.
 
 All coefficients are integrated out. Given the other scales, what data say of those of one component is a normal likelihood, whose
-precision is diagonal in a basis of its own: densities at many values of its scale cost next to nothing, and the value is drawn
+precision is diagonal in a certain basis: densities at many values of its scale cost next to nothing, and the value is drawn
 among points of a lattice of its coordinate (`half_normal_scales`).
 """
 
@@ -41,16 +41,16 @@ def redraw(design: Design, coordinate: FloatArray, law: Law, rng: np.random.Gene
     before = half_normal_scales.log_scales(coordinate[:, :size])[0]
     with np.errstate(over="ignore"):
         ratio = np.exp(2 * (half_normal_scales.log_scales(at)[0] - before[..., None]))
-    prior = np.where(np.abs(at) < half_normal_scales.LARGEST, -0.5 * at**2, -np.inf)
+    prior = np.where(np.abs(at) < half_normal_scales.MAX_COORDINATE, -0.5 * at**2, -np.inf)
     for component in range(size):
-        own = np.flatnonzero(design.owner == component)
-        if not len(own):
+        columns = np.flatnonzero(design.owner == component)
+        if not len(columns):
             drawn[:, component] = lattices.chosen(coordinate[:, component], at[:, component], prior[:, component], rng)
             continue
         # In units of the scales before: the share of the prior variance that data leave, in the basis of this component.
-        share, basis = np.linalg.eigh(covariance[:, own[:, None], own])
+        share, basis = np.linalg.eigh(covariance[:, columns[:, None], columns])
         share = np.clip(share, SMALLEST_SHARE, 1.0)
-        toward = (centre[:, None, own] @ basis)[:, 0]
+        toward = (centre[:, None, columns] @ basis)[:, 0]
         times = ratio[:, component, :, None]
         more = 1 + times * ((1 - share) / share)[:, None]
         density = 0.5 * (times * ((toward / share) ** 2)[:, None] / more - np.log(more)).sum(axis=-1)
@@ -59,12 +59,12 @@ def redraw(design: Design, coordinate: FloatArray, law: Law, rng: np.random.Gene
         factor = np.exp(half_normal_scales.log_scales(moved)[0] - before[:, component])
         # The law with another prior of these coefficients, then in units of their new scale.
         less = (factor**-2 - 1)[:, None]
-        across = covariance[:, :, own] @ basis
+        across = covariance[:, :, columns] @ basis
         weighted = across * (less / (1 + less * share))[:, None]
         covariance -= weighted @ np.swapaxes(across, 1, 2)
         centre -= (weighted @ toward[..., None])[..., 0]
         unit = np.ones(centre.shape)
-        unit[:, own] = 1 / factor[:, None]
+        unit[:, columns] = 1 / factor[:, None]
         centre *= unit
         covariance *= unit[:, :, None] * unit[:, None, :]
     return drawn

@@ -48,12 +48,12 @@ class Rows:
         ``log_half`` (...) are logarithms of half the degrees of freedom before the rows.
         """
         sums = np.full((2, log_half.size), np.nan)
-        for i, one in enumerate(log_half.ravel().tolist()):
-            if abs(one) < LARGEST_LOG_HALF:
-                piece = math.floor(one)
+        for i, place in enumerate(log_half.ravel().tolist()):
+            if abs(place) < LARGEST_LOG_HALF:
+                piece = math.floor(place)
                 if piece not in self._pieces:
                     self._pieces[piece] = self._piece(piece)
-                turned = np.cos(np.arange(NODES) * math.acos(min(max(2 * (one - piece) - 1, -1.0), 1.0)))
+                turned = np.cos(np.arange(NODES) * math.acos(min(max(2 * (place - piece) - 1, -1.0), 1.0)))
                 sums[:, i] = self._pieces[piece] @ turned
         return sums.reshape(2, *log_half.shape)
 

@@ -14,9 +14,9 @@ from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 
 AT_ONCE = 250_000
 """Numbers handled at once."""
-FEWEST = 4
+MIN_DRAWS_OF_A_CHAIN = 4
 """Draws of a chain below which nothing is said."""
-CONSTANT = 1e-15
+MIN_RANGE = 1e-15
 """Range of values that do not vary to the computer."""
 FIRST_LAGS = 24
 """Lags that are looked at before all of them are."""
@@ -33,7 +33,7 @@ def statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray
     >>> r_hat.round(2).tolist(), (bulk > 1000).tolist()
     ([1.0, 1.19], [True, False])
     """
-    if draws.shape[2] < FEWEST:
+    if draws.shape[2] < MIN_DRAWS_OF_A_CHAIN:
         nothing = np.full(len(draws), np.nan)
         return nothing, nothing, nothing
     parts = np.array_split(draws, max(1, draws.size // AT_ONCE))
@@ -65,10 +65,10 @@ def _scores(order: IndexArray, ordered: FloatArray) -> FloatArray:
     tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if tied.any():
         by_rank = by_rank.copy()
-        for one in np.flatnonzero(tied):
-            run = np.concatenate([[0], np.cumsum(ordered[one, 1:] != ordered[one, :-1])])
+        for at in np.flatnonzero(tied):
+            run = np.concatenate([[0], np.cumsum(ordered[at, 1:] != ordered[at, :-1])])
             mean_rank = (np.bincount(run, np.arange(1.0, size + 1)) / np.bincount(run))[run]
-            by_rank[one] = ndtri((mean_rank - 0.375) / (size + 0.25))
+            by_rank[at] = ndtri((mean_rank - 0.375) / (size + 0.25))
     scores = np.empty((quantities, size))
     np.put_along_axis(scores, order, by_rank, axis=1)
     return scores
@@ -90,13 +90,13 @@ def _effective(values: FloatArray) -> FloatArray:
     centred = values - mean
     between = mean[..., 0].var(axis=-1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
     # Where chains mix, few lags tell; all of them are had at the price of many.
-    time, known = _time(_first_lags(centred, min(FIRST_LAGS, draws)), between, draws)
-    if not known.all():
-        time[~known] = _time(_all_lags(centred[~known]), between[~known], draws)[0]
+    time, told = _time(_first_lags(centred, min(FIRST_LAGS, draws)), between, draws)
+    if not told.all():
+        time[~told] = _time(_all_lags(centred[~told]), between[~told], draws)[0]
     number = values[0].size
     effective = number / np.maximum(time, 1 / np.log10(number))
     return np.asarray(
-        np.where(np.ptp(values, axis=(1, 2)) < CONSTANT, number, effective).reshape(shape), dtype=np.float64
+        np.where(np.ptp(values, axis=(1, 2)) < MIN_RANGE, number, effective).reshape(shape), dtype=np.float64
     )
 
 

@@ -39,8 +39,10 @@ class WarpedSums:
         self._weight = rows.weight
         self._middle = np.add.reduceat(rows.weight * u, self._start) / self._count
         sizes = np.diff(np.append(self._start, len(u)))
-        away = u - np.repeat(self._middle, sizes)
-        self._away = np.where(np.repeat(sizes, sizes) > 1, away, 0.0)  # nothing but rounding where there is one bin
+        deviation = u - np.repeat(self._middle, sizes)
+        self._away = np.where(
+            np.repeat(sizes, sizes) > 1, deviation, 0.0
+        )  # nothing but rounding where there is one bin
         self._within = rows.weight * rows.within * rows.narrowing**2
         self._sum_within = np.add.reduceat(self._within, self._start)
         self._length = 2 * REACH / max(float(np.abs(self._away).max(initial=0.0)), REACH)
@@ -56,7 +58,9 @@ class WarpedSums:
             parameters.epsilon[:, None],
             parameters.scale[:, None],
         )
-        up_mean, down_mean, up_squares, down_squares = np.stack([self._sums(float(one)) for one in delta[:, 0]], axis=1)
+        up_mean, down_mean, up_squares, down_squares = np.stack(
+            [self._sums(float(value)) for value in delta[:, 0]], axis=1
+        )
         a = np.exp(delta * self._middle - epsilon)
         inverse = 1 / a
         rise = 0.5 * (a * up_mean - inverse * down_mean)  # of the mean over the warp of the middle
@@ -87,10 +91,10 @@ class WarpedSums:
         values = np.empty((NODES, 4, len(self._some)))
         for value, delta in zip(values, centre + 0.5 * self._length * nodes, strict=True):
             up, down = np.expm1(delta * self._away), np.expm1(-delta * self._away)
-            for i, (one, weight) in enumerate(((up, self._weight), (down, self._weight))):
-                value[i] = np.add.reduceat(weight * one, self._start) / self._count
-                within = delta**2 * self._within * (1 + one) ** 2
-                value[2 + i] = np.add.reduceat(weight * one**2 + within, self._start)
+            for i, (rise, weight) in enumerate(((up, self._weight), (down, self._weight))):
+                value[i] = np.add.reduceat(weight * rise, self._start) / self._count
+                within = delta**2 * self._within * (1 + rise) ** 2
+                value[2 + i] = np.add.reduceat(weight * rise**2 + within, self._start)
         turn = chebyshev.chebvander(nodes, NODES - 1).T * (2 / NODES)
         turn[0] /= 2
         return np.tensordot(turn, values, 1)
