@@ -2,7 +2,8 @@
 
 The model is that of `bayesgroups.models.model_based_metrics`. Blocks, each exact given the others or Hamiltonian:
 
-1. scales of the effects, with all effects integrated out (`score_effects`), given the variances;
+1. scales of the effects, with all effects integrated out, given the variances: those of effects of subgroups together
+   (`score_effects`), those of the components of columns one after another (`score_scales`);
 2. effects and means, exactly;
 3. hyper-parameters of the variances, with the variances integrated out (`score_variances`), given the means: the spread
    among points of a lattice, then all of them;
@@ -15,7 +16,7 @@ Slopes of covariates of the rows are coefficients among others: means of covaria
 rows within cells say of slopes is added to blocks 1 and 2. Variances are then those about the regression.
 
 Means and variances of a normal sample hardly depend on each other, so chains mix about as well as independent draws. The
-cost of an iteration depends on subgroups and columns, not on rows.
+cost of an iteration depends on subgroups and columns, not on rows (`bayesgroups.scores.warped_sums`).
 """
 
 from __future__ import annotations
