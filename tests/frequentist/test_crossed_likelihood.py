@@ -11,6 +11,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, mixture, multi_task
 from bayesgroups.frequentist.crossed.families import family
 from bayesgroups.frequentist.crossed.precision import combine, weigh
+from bayesgroups.frequentist.crossed.restricted import CHUNK, Restricted
 from bayesgroups.frequentist.crossed.stacked import stack
 from bayesgroups.frequentist.intervals import morris
 
@@ -80,11 +81,33 @@ def test_posterior_is_that_of_a_wide_prior_on_the_mean() -> None:
     covariance = combine(np.full(len(LEVELS), 0.01), LEVELS)
     wide = covariance + 1e5
     weights = weigh(u, wide)
-    found = marginal_likelihood.at(z, u, covariance)
-    np.testing.assert_allclose(found.estimate, wide @ (weights @ z), rtol=1e-3)
+    found = Restricted(z, u, LEVELS).posterior(np.full((1, len(LEVELS)), 0.01))
+    np.testing.assert_allclose(found.estimate[0], wide @ (weights @ z), rtol=1e-3)
     used = np.flatnonzero(u)
     exact = np.linalg.inv(np.linalg.inv(wide + 1e-12 * np.eye(24)) + np.diag(u))
-    np.testing.assert_allclose(found.variance[used], np.diagonal(exact)[used], rtol=0.02)
+    np.testing.assert_allclose(found.variance[0, used], np.diagonal(exact)[used], rtol=0.02)
+
+
+@pytest.mark.parametrize("correlated", [False, True])
+def test_many_points_are_as_one_by_one(correlated: bool) -> None:
+    z, u = some(8)
+    size = np.sqrt(np.where(u > 0, 1 / np.where(u > 0, u, 1), 0.0))
+    between = 0.9 * np.outer(size, size) * (np.arange(24) < 6) * (np.arange(24) < 6)[:, None] * ~np.eye(24, dtype=bool)
+    between = between if correlated else np.zeros((24, 24))
+    points = np.random.default_rng(8).exponential(0.02, (CHUNK // 24**2 * 2 + 5, len(LEVELS)))
+    points[0] = 0
+    law = Restricted(z, u, LEVELS, between)
+    values, found = law.log_likelihood(points), law.posterior(points)
+    errors = np.diag(np.where(u > 0, size**2, 1e9)) + between
+    for i in (0, 1, len(points) // 2, len(points) - 1):
+        assert values[i] == pytest.approx(-marginal_likelihood.deviance(z, u, LEVELS, points[i], between)[0] / 2)
+        covariance = combine(points[i], LEVELS)
+        weights = np.linalg.inv(covariance + errors)
+        mean = weights.sum(axis=0) / weights.sum()
+        left = 1 - covariance @ weights.sum(axis=0)
+        np.testing.assert_allclose(found.estimate[i], mean @ z + covariance @ weights @ (z - mean @ z), rtol=1e-6)
+        within = np.diagonal(covariance - covariance @ weights @ covariance)
+        np.testing.assert_allclose(found.variance[i], within + left**2 / weights.sum(), rtol=1e-6)
 
 
 def test_one_component_of_equal_errors_in_closed_form() -> None:
@@ -105,7 +128,7 @@ def test_the_mixture_sums_what_quadrature_does() -> None:
     weight = np.array([-marginal_likelihood.deviance(z, u, own, np.array([each]))[0] / 2 for each in variances])
     weight = np.exp(weight - weight.max())
     weight /= weight.sum()
-    each = marginal_likelihood.at(z, u, variances[:, None, None] * own)
+    each = Restricted(z, u, own).posterior(variances[:, None])
     mean = weight @ each.estimate
     np.testing.assert_allclose(found.posterior.estimate, mean, atol=2e-3)
     expected = weight @ (each.variance + (each.estimate - mean) ** 2)
@@ -161,8 +184,8 @@ def test_stacked_tasks_have_the_law_of_metamap() -> None:
     centre[0] = 1e4  # a free overall mean
     found = multi_task.smooth(z, u, agreement, np.concatenate([own, centre]))
     cells = stack(agreement, 3, shares_centre=True)
-    covariance = combine(np.concatenate([own, centre[1:]]), np.asarray(cells.agreement))
-    stacked = marginal_likelihood.at(z.ravel(), u.ravel(), covariance)
+    law = Restricted(z.ravel(), u.ravel(), np.asarray(cells.agreement))
+    stacked = law.posterior(np.concatenate([own, centre[1:]])[None])
     np.testing.assert_allclose(stacked.estimate.reshape(3, 8), found.estimate, rtol=1e-4)
 
 

@@ -13,6 +13,7 @@ from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
 from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
 from bayesgroups.frequentist.crossed.mixture import mix
 from bayesgroups.frequentist.crossed.precision import combine, weigh
+from bayesgroups.frequentist.crossed.restricted import Restricted
 from bayesgroups.frequentist.crossed.stacked import stack
 
 Method = Literal["suremap", "marginal_likelihood"]
@@ -173,7 +174,8 @@ def _at(
     if isinstance(agreement, EffectSpace):
         _, estimate, variance = agreement.posterior(z, u, variances)
         return Posterior(estimate, variance)
-    return marginal_likelihood.at(z, u, combine(variances, agreement), between)
+    law = Restricted(z, u, agreement, between).posterior(variances[None])
+    return Posterior(law.estimate[0], law.variance[0])
 
 
 def _overall(

@@ -16,14 +16,14 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
-from bayesgroups.frequentist.crossed.precision import against, combine, noise, weigh, whiten
+from bayesgroups.frequentist.crossed.precision import against, combine, weigh
 from bayesgroups.frequentist.crossed.search import minimise
 from bayesgroups.frequentist.crossed.sure import starts
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """Normal law of every group: ``estimate`` and ``variance``, arrays (group,)."""
+    """Normal law of every group: ``estimate`` and ``variance``, arrays (..., group)."""
 
     estimate: FloatArray
     variance: FloatArray
@@ -97,44 +97,3 @@ def information(
     number = len(agreement)
     matrix: FloatArray = pc.reshape(number, -1) @ np.swapaxes(pc, -1, -2).reshape(number, -1).T / 2
     return matrix
-
-
-def at(z: FloatArray, u: FloatArray, covariance: FloatArray, between: FloatArray | float = 0.0) -> Posterior:
-    """Posterior (..., group) at known variances, K (..., group, group), with ``z`` and ``u`` as in `fit`.
-
-    The uncertainty of the overall mean counts, that of the variances does not.
-
-    >>> answer = at(np.array([1.0, 3.0, 0.0]), np.array([1.0, 1.0, 0.0]), np.eye(3))
-    >>> answer.estimate.round(4).tolist(), answer.variance.round(4).tolist()
-    ([1.5, 2.5, 2.0], [0.75, 0.75, 2.0])
-    """
-    return restricted(z, u, covariance, between)[1]
-
-
-def restricted(
-    z: FloatArray, u: FloatArray, covariance: FloatArray, between: FloatArray | float = 0.0
-) -> tuple[FloatArray, Posterior]:
-    """Log restricted likelihood (...), up to a constant, and the posterior of `at`.
-
-    Only sums of the weights are formed: a group with data and errors of its own has the variance v - v W v, any other K - K W K.
-    """
-    inverse, log_determinant = whiten(u, covariance + between if np.any(between) else covariance)
-    root = np.sqrt(u)
-    halves = inverse @ np.stack([root, root * z], axis=-1)  # of the columns 1 and z
-    row, weighted = np.moveaxis(root[:, None] * (np.swapaxes(inverse, -1, -2) @ halves), -1, 0)
-    total, product, square = ((halves[..., i] * halves[..., j]).sum(axis=-1) for i, j in ((0, 0), (0, 1), (1, 1)))
-    level = product / total
-    likelihood = -(log_determinant + np.log(total) + square - product * level) / 2
-    moved, reached = np.moveaxis(
-        covariance @ np.stack([weighted - row * level[..., None], row], axis=-1), -1, 0
-    )  # fmt: skip
-    alone = (u > 0) & ~np.any(np.broadcast_to(between, covariance.shape[-2:]), axis=0)
-    within = noise(u) * (1 - np.einsum("...ij,...ij->...j", inverse, inverse))
-    if not alone.all():
-        full = covariance[..., ~alone]
-        half = inverse @ (root[:, None] * full)
-        within[..., ~alone] = np.diagonal(covariance, axis1=-2, axis2=-1)[..., ~alone] - np.einsum(
-            "...ij,...ij->...j", half, half
-        )
-    variance = np.maximum(within, 0.0) + (1 - reached) ** 2 / total[..., None]
-    return likelihood, Posterior(level[..., None] + moved, variance)

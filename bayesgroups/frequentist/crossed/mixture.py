@@ -11,19 +11,21 @@ normal, and weighted by it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
-from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, deviance, information, restricted
+from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, deviance, information
+from bayesgroups.frequentist.crossed.restricted import Restricted
 
 REFERENCE = 4.0
 """Median of a lone component's variance, in sampling variances of a typical cell: a spread of two standard errors."""
 DRAWS = 512
-CHUNK = 250_000
-"""Points, and the numbers that the matrices of a chunk of them may hold."""
+"""Points of a round."""
 FREEDOM = 5
 """Degrees of freedom of the law that points are drawn from: its tails must reach further than those of what is summed."""
 ROUNDS, MIN_EFFECTIVE_SHARE = 4, 0.2
@@ -63,28 +65,29 @@ def mix(
     from scipy.special import expit
 
     reference = REFERENCE / len(agreement) * typical_noise(u, agreement)
+    law = _law(z, u, agreement, between)
     centre, root = _mode(z, u, agreement, reference, between)
     selected, best = None, -1.0
     for turn in range(ROUNDS):
         t, log_density = _even_t(draws, len(agreement), seed + turn)
         points = np.clip(centre + t @ root.T, -MAX_LOG_RATIO, MAX_LOG_RATIO)
-        likelihood, each = _posteriors(z, u, agreement, reference * np.exp(points), between)
+        likelihood, posteriors = law(reference * np.exp(points))
         log_weight = likelihood + np.log(expit(points) * expit(-points)).sum(axis=-1) - log_density
         weight = np.exp(log_weight - log_weight.max())
         weight = np.minimum(weight, weight.mean() * np.sqrt(draws))
         weight /= weight.sum()
         effective = float(1 / (weight**2).sum())
         if effective > best:
-            estimate = weight @ each.estimate
-            variance = weight @ (each.variance + (each.estimate - estimate) ** 2)
-            selected, best = Posterior(estimate, variance), effective
+            selected, best = (weight, posteriors), effective
         if effective >= MIN_EFFECTIVE_SHARE * draws:
             break
         centre = weight @ points
         deviations = (points - centre) * np.sqrt(weight)[:, None]
         root = np.linalg.cholesky(deviations.T @ deviations + MIN_POINT_VARIANCE * np.eye(len(centre)))
     assert selected is not None  # the first round beats -1
-    return Mixture(selected, best)
+    weight, each = selected[0], selected[1]()
+    estimate = weight @ each.estimate
+    return Mixture(Posterior(estimate, weight @ (each.variance + (each.estimate - estimate) ** 2)), best)
 
 
 def typical_noise(u: FloatArray, agreement: Components) -> FloatArray:
@@ -125,28 +128,31 @@ def _mode(
     return mode, direction / np.sqrt(value)
 
 
-def _posteriors(
-    z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float
-) -> tuple[FloatArray, Posterior]:
-    """Log restricted likelihood and posterior at every row of variances."""
+def _law(
+    z: FloatArray, u: FloatArray, agreement: Components, between: FloatArray | float
+) -> Callable[[FloatArray], tuple[FloatArray, Callable[[], Posterior]]]:
+    """Log restricted likelihood at rows of variances, and the posteriors there: only the best round is asked for its own."""
     if isinstance(agreement, EffectSpace):
-        rows = [agreement.posterior(z, u, each) for each in variances]
-        by_row, centres, spreads = (np.array(part) for part in zip(*rows, strict=True))
-        return by_row, Posterior(centres, spreads)
-    flat, groups = agreement.reshape(len(agreement), -1), len(u)
-    likelihood, means, within = [], [], []
-    for some in np.array_split(variances, max(1, len(variances) * groups**2 // CHUNK)):
-        value, each = restricted(z, u, (some @ flat).reshape(-1, groups, groups), between)
-        likelihood.append(value)
-        means.append(each.estimate)
-        within.append(each.variance)
-    return np.concatenate(likelihood), Posterior(np.concatenate(means), np.concatenate(within))
+        return partial(_by_effects, z, u, agreement)
+    model = Restricted(z, u, agreement, between)
+    return lambda variances: (model.log_likelihood(variances), partial(model.posterior, variances))
 
 
+def _by_effects(
+    z: FloatArray, u: FloatArray, space: EffectSpace, variances: FloatArray
+) -> tuple[FloatArray, Callable[[], Posterior]]:
+    """The same of many groups, whose likelihood costs as much as their posterior."""
+    rows = [space.posterior(z, u, each) for each in variances]
+    by_row, centres, spreads = (np.array(part) for part in zip(*rows, strict=True))
+    return by_row, partial(Posterior, centres, spreads)
+
+
+@lru_cache(maxsize=ROUNDS)
 def _even_t(draws: int, dimensions: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """Numbers of Student's law that fill the space evenly, array (draw, dimension), and their log density.
 
-    Multiples of powers of the generalised golden ratio, the root of x^(d + 1) = x + 1, shifted at random.
+    Multiples of powers of the generalised golden ratio, the root of x^(d + 1) = x + 1, shifted at random. Metrics beside one
+    another ask for the same.
     """
     from scipy.special import stdtrit
 
@@ -156,4 +162,6 @@ def _even_t(draws: int, dimensions: int, seed: int) -> tuple[FloatArray, FloatAr
     step = ratio ** -np.arange(1.0, dimensions + 1)
     shift = np.random.default_rng(seed).random(dimensions)
     t: FloatArray = stdtrit(FREEDOM, (shift + np.arange(1, draws + 1)[:, None] * step) % 1)
-    return t, -(FREEDOM + 1) / 2 * np.log1p(t * t / FREEDOM).sum(axis=-1)
+    log_density: FloatArray = -(FREEDOM + 1) / 2 * np.log1p(t * t / FREEDOM).sum(axis=-1)
+    t.flags.writeable = log_density.flags.writeable = False
+    return t, log_density
