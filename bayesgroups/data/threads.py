@@ -9,12 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
     from threadpoolctl import ThreadpoolController
+
+_POOL: ContextVar[Executor | None] = ContextVar("pool", default=None)
+"""The pool on a thread of which the context runs."""
 
 
 @contextmanager
@@ -44,7 +49,8 @@ def _libraries(modules: int) -> ThreadpoolController:
 def side_by_side[T](calls: Sequence[Callable[[], T]], threads: int) -> Iterator[Iterator[T]]:
     """Results of calls that share nothing, in their order, computed on so many threads; below two, when they are asked for.
 
-    An error is raised where its result is asked for, and calls that have not begun are then given up.
+    A call may lay calls side by side itself: they take threads that the outer ones leave idle, and the thread that asks for them,
+    never more. An error is raised where its result is asked for, and calls that have not begun are then given up.
 
     >>> from functools import partial
     >>> with side_by_side([partial(pow, 2, 3), partial(pow, 3, 2)], threads=2) as results:
@@ -55,12 +61,35 @@ def side_by_side[T](calls: Sequence[Callable[[], T]], threads: int) -> Iterator[
         if threads < 2:
             yield (call() for call in calls)
             return
+        outer = _POOL.get()
+        if outer is not None:
+            yield from _within(outer, calls)
+            return
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(threads)
         try:
-            # NumPy keeps how it treats floating-point errors in the context, which a thread does not inherit.
-            results = [pool.submit(copy_context().run, call) for call in calls]
-            yield (result.result() for result in results)
+            yield (result.result() for result in _submitted(pool, calls))
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _within[T](pool: Executor, calls: Sequence[Callable[[], T]]) -> Iterator[Iterator[T]]:
+    """Results of calls from a thread of a pool, which runs those that no other thread has begun."""
+    begun = _submitted(pool, calls)
+    try:
+        yield (call() if result.cancel() else result.result() for call, result in zip(calls, begun, strict=True))
+    finally:
+        for result in begun:
+            result.cancel()
+
+
+def _submitted[T](pool: Executor, calls: Sequence[Callable[[], T]]) -> list[Future[T]]:
+    # NumPy keeps how it treats floating-point errors in the context, which a thread does not inherit.
+    return [pool.submit(copy_context().run, _run, pool, call) for call in calls]
+
+
+def _run[T](pool: Executor, call: Callable[[], T]) -> T:
+    """The result of a call on a thread of a pool, of which it can learn."""
+    _POOL.set(pool)
+    return call()

@@ -11,7 +11,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesgroups.data.keywords import checked_keywords
-from bayesgroups.data.threads import one_thread_of_linear_algebra
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.descriptions import describe
@@ -100,8 +99,6 @@ def estimate(
     large = too_large(CHAINS * DRAWS * tally["estimate"].size) if "log_likelihood" not in requested else ""
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     notes: list[str] = covariance_notes(tally, estimator)
-    with errors_of_models(), one_thread_of_linear_algebra():
-        reference, description = estimator.reference(tally, seed=seed), describe(estimator, tally)
     fits, made = [], []
     names = [str(metric) for metric in tally["metric"].values]
     parts = parts_of(tally, estimator)
@@ -111,7 +108,9 @@ def estimate(
         if inference in ("auto", "collapsed")
         else []
     )
-    with exact_fits(fitted, estimator, seed) as exact:
+    with exact_fits(tally, fitted, estimator, seed) as (reference, exact):
+        with errors_of_models():
+            description = describe(estimator, tally)
         for i, (part, constant) in enumerate(zip(parts, constants, strict=True)):
             name = ", ".join(str(metric) for metric in part["metric"].values)
             if progress is not None:

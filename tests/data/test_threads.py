@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.linalg  # noqa: F401 (its library of linear algebra is there before threads are counted)
 import xarray as xr
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -41,6 +44,42 @@ def test_an_error_puts_them_back() -> None:
     with pytest.raises(ZeroDivisionError), side_by_side([partial(divmod, 1, 0)], threads=1) as results:
         list(results)
     assert now() == {3}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_calls_within_calls_take_no_further_threads(threads: int) -> None:
+    ran: set[int] = set()
+
+    def inner(value: int) -> int:
+        ran.add(threading.get_ident())
+        time.sleep(0.002)
+        return value
+
+    def outer(value: int) -> list[int]:
+        ran.add(threading.get_ident())
+        with side_by_side([partial(inner, value + i) for i in range(6)], threads=threads) as results:
+            return list(results)
+
+    with side_by_side([partial(outer, 10 * i) for i in range(4)], threads=threads) as results:
+        assert list(results) == [[10 * i + j for j in range(6)] for i in range(4)]
+    assert len(ran) <= threads
+
+
+def test_an_error_within_calls_is_raised_and_gives_up_the_rest() -> None:
+    begun: list[int] = []
+
+    def inner(value: int) -> int:
+        begun.append(value)
+        return 1 // value
+
+    def outer(wait: float) -> list[int]:
+        time.sleep(wait)
+        with side_by_side([partial(inner, i) for i in range(9)], threads=2) as results:
+            return [] if wait else list(results)
+
+    with pytest.raises(ZeroDivisionError), side_by_side([partial(outer, 0), partial(outer, 0.05)], threads=2) as both:
+        list(both)
+    assert begun == [0]
 
 
 def test_a_report_is_computed_on_one_thread_of_the_linear_algebra() -> None:

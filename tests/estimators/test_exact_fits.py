@@ -60,6 +60,11 @@ class Recorded:
         self.in_threads, self.failing = in_threads, failing
         self.runs: list[tuple[str, int, str]] = []
 
+    def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
+        if self.failing == "reference":
+            raise bg.InputError("no reference")
+        return tally
+
     def collapsed(self, tally: xr.Dataset, *, seed: int) -> Posterior | None:
         name = str(tally["metric"].values[0])
         self.runs.append((name, threading.get_ident(), np.geterr()["over"]))
@@ -70,7 +75,8 @@ class Recorded:
 
 def run(engine: Recorded, tally: xr.Dataset) -> list[Posterior | None]:
     parts = [tally.isel(metric=[i]) for i in range(tally.sizes["metric"])]
-    with exact_fits(parts, engine, 1) as fits:  # type: ignore[arg-type]
+    with exact_fits(tally, parts, engine, 1) as (reference, fits):  # type: ignore[arg-type]
+        assert reference is tally
         return list(fits)
 
 
@@ -97,9 +103,10 @@ def test_large_metrics_are_fitted_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
     assert {thread for _, thread, _ in engine.runs} == {threading.get_ident()}
 
 
-def test_an_error_in_a_thread_is_raised_and_ends_the_rest(
-    five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_raised_and_ends_the_rest(five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    with pytest.raises(bg.InputError, match="fnr cannot be fitted"):
-        run(Recorded(in_threads=True, failing="fnr"), five_metrics)
+    for in_threads in (False, True):
+        with pytest.raises(bg.InputError, match="fnr cannot be fitted"):
+            run(Recorded(in_threads=in_threads, failing="fnr"), five_metrics)
+        with pytest.raises(bg.InputError, match="no reference"):
+            run(Recorded(in_threads=in_threads, failing="reference"), five_metrics)
