@@ -11,7 +11,7 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial
 from bayesgroups.inference.collapsed.crossed import engine
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor, chunks, expit
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
 from bayesgroups.inference.collapsed.partial_pooling import grid_checks, quadrature_check
 from bayesgroups.inference.correlated_errors import covariance_of
@@ -34,6 +34,9 @@ OwnEffects = Literal["floored", "fixed", "learned"]
 
 SMALLEST_STD_ERROR = 1e-6
 """Floor of a standard error as a share of the metric's scale, as in `bayesgroups.models.shared.cells`."""
+
+NUMBERS_AT_ONCE = 10_000
+"""Predictors of draws that turn into rates at once."""
 
 
 def sample(
@@ -97,8 +100,8 @@ def sample(
         drawn = engine.binomial(
             predictor, successes, count, spread, rng, draws=draws, known=known_variance, ordered=along
         )
-        for row in drawn.eta:  # in place: with many subgroups a copy is most of the memory
-            row[:] = expit(row)
+        for rows in chunks(len(drawn.eta), drawn.eta.shape[1], NUMBERS_AT_ONCE):
+            drawn.eta[rows] = expit(drawn.eta[rows])  # with many subgroups a copy of all is most of the memory
         mu, overall = drawn.eta, expit(drawn.overall)
     else:
         z, v = source["estimate"].values[0], source["sampling_variance"].values[0]
