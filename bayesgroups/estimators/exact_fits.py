@@ -29,13 +29,13 @@ def exact_fits(
 
     A fit depends on its tally and the seed alone, so that threads change no byte. NumPy computes without the interpreter's
     lock for most of the time of an engine that declares ``in_threads``, and of references with large matrices, so that one and
-    the other run beside each other; other engines, and metrics with more than `MAX_SUBGROUPS_IN_THREADS`, are fitted one by
-    one, when they are asked for. An error is raised where the fit is asked for, that of the reference at once.
+    the other run beside each other. Other engines, a metric alone, and metrics with more than `MAX_SUBGROUPS_IN_THREADS` are
+    fitted one by one, when they are asked for. An error is raised where the fit is asked for, that of the reference at once.
     """
-    small = all(part.sizes["subgroup"] <= MAX_SUBGROUPS_IN_THREADS for part in parts)
+    several = len(parts) > 1 and all(part.sizes["subgroup"] <= MAX_SUBGROUPS_IN_THREADS for part in parts)
     both: list[Callable[[], Any]] = [partial(estimator.reference, tally, seed=seed)]
     both += [partial(estimator.collapsed, part, seed=seed) for part in parts]
-    threads = min(len(both), os.cpu_count() or 1) if small and estimator.in_threads else 1
+    threads = min(len(both), os.cpu_count() or 1) if several and estimator.in_threads else 1
     with side_by_side(both, threads) as results:
         with errors_of_models():
             reference = next(results)
