@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray, IndexArray, IntArray
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.report.diagnostics import TAIL, Mixing
 
-QUANTITIES_AT_ONCE = 200
+QUANTITIES_AT_ONCE = 32
 
 
 def mixing(draws: FloatArray, groups: int) -> Mixing:
@@ -40,37 +40,46 @@ def _mixing(draws: FloatArray, groups: int) -> tuple[float, float, float]:
     quantities, chains, each = draws.shape
     number = chains * each
     flat = draws.reshape(quantities, -1)
-    order = np.argsort(flat, axis=1)
-    ordered = np.take_along_axis(flat, order, axis=1)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():  # ties go in turn, chain by chain
-        order = np.argsort(flat, axis=1, kind="stable")
-    middle = ordered[:, [(number - 1) // 2, number // 2]].mean(axis=1, keepdims=True)
-    # Distances from the middle fall and rise along the order, which a stable sort merges.
-    from_middle = np.argsort(np.abs(ordered - middle), axis=1, kind="stable")
-    rank = _ranks(order)
-    r_hat = max(_split_r_hat(ranks, groups) for ranks in (rank, _ranks(np.take_along_axis(order, from_middle, axis=1))))
+    rank, middle = _twice_ranks(flat)
+    from_middle, _ = _twice_ranks(np.abs(flat - middle))
+    r_hat = max(_split_r_hat(ranks, groups) for ranks in (rank, from_middle))
     of_chains = rank.reshape(draws.shape)
-    bulk = _effective(of_chains.mean(axis=2), (number**2 - 1) / 12, number)
+    bulk = _effective(of_chains.mean(axis=2), (number**2 - 1) / 3, number)
     ends = []
     for share in TAIL:
         below = np.ceil(share * number) / number
-        ends.append(_effective((of_chains < share * number).mean(axis=2), below * (1 - below), number))
+        ends.append(_effective((of_chains < 2 * share * number).mean(axis=2), below * (1 - below), number))
     return r_hat, bulk, min(ends)
 
 
-def _ranks(order: IndexArray) -> IntArray:
-    """Ranks from 0 on along the last axis, of values in an order."""
-    ranks = np.empty(order.shape, dtype=np.int64)
-    np.put_along_axis(ranks, order, np.arange(order.shape[1])[None], axis=1)
-    return ranks
+def _twice_ranks(values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Twice the ranks from 0 on along the last axis, those of equal values their mean, and the medians (quantity, 1)."""
+    order = np.argsort(values, axis=1)  # the fastest sort, which leaves equal values in any order
+    ordered = np.take_along_axis(values, order, axis=1)
+    number = values.shape[1]
+    middle = ordered[:, [(number - 1) // 2, number // 2]].mean(axis=1, keepdims=True)
+    twice = np.tile(2 * np.arange(number), (len(values), 1))
+    # Draws of chains that stay where they are: runs of equal values, few among all.
+    equal = np.zeros(values.shape, dtype=np.bool_)
+    np.equal(ordered[:, 1:], ordered[:, :-1], out=equal[:, :-1])
+    place = np.flatnonzero(equal)
+    starts = np.flatnonzero(np.diff(place, prepend=-2) > 1)
+    length = np.diff(starts, append=len(place)) + 1
+    first = np.repeat(place[starts], length)
+    within = np.arange(len(first)) - np.repeat(np.cumsum(length) - length, length)
+    twice.ravel()[first + within] = 2 * (first % number) + np.repeat(length - 1, length)
+    ranks = np.empty_like(twice)
+    np.put_along_axis(ranks, order, twice, axis=1)
+    return ranks, middle
 
 
-def _split_r_hat(ranks: IntArray, groups: int) -> float:
+def _split_r_hat(twice_ranks: IntArray, groups: int) -> float:
     """Largest R-hat of normal scores of ranks (quantity, draw), groups of chains laid out as chains and cut in halves."""
     from scipy.special import ndtri
 
-    number = ranks.shape[1]
-    score = ndtri((np.arange(1, number + 1) - 0.375) / (number + 0.25))[ranks].reshape(len(ranks), groups, -1)
+    quantities, number = twice_ranks.shape
+    scores = ndtri((np.arange(1, number + 0.5, 0.5) - 0.375) / (number + 0.25))
+    score = scores[twice_ranks].reshape(quantities, groups, -1)
     half = score.shape[2] // 2
     cut = np.concatenate([score[:, :, :half], score[:, :, -half:]], axis=1)
     within = cut.var(axis=2, ddof=1).mean(axis=1)

@@ -98,8 +98,9 @@ def test_without_a_share_the_order_says_nothing() -> None:
     tau = [0.3, 0.2, 0.5]
     covariances = []
     for design, learned in zip(designs, ([*tau, 0.0], tau), strict=True):
-        basis = design.spectrum.values(np.eye(10)).T
-        covariances.append((basis * design.variance(np.array([learned]), 0)) @ basis.T)
+        basis = design.spectrum.values(np.eye(design.spectrum.directions)).T
+        shared = (basis * design.variance(np.array([learned]), 0)) @ basis.T
+        covariances.append(shared + np.diag(design.own_variance(np.array([learned]), 0)[0]))
     np.testing.assert_allclose(covariances[0], covariances[1], atol=1e-12)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from bayesgroups.inference.collapsed.crossed import engine, sites, trajectories
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
-from bayesgroups.inference.collapsed.crossed.spectral_target import Target
 from tests.inference.test_crossed_spectrum import ALIKE, ALONG, CASES, CELLS, GRID, NONE, THREE, X, prior_covariance
 
 MANY = np.stack([np.repeat(np.arange(40), 6), np.tile(np.arange(6), 40), np.arange(240)])
@@ -161,7 +161,7 @@ def test_coordinates_of_chains_leave_draws_what_they_are() -> None:
     predictor, prior = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0), Prior("half_normal", (0.8,))
     right = by_chains.binomial(predictor, k, n, prior, np.random.default_rng(1), draws=4000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Target, "refitted", lambda self, points, turned: (self, points))
+        patch.setattr(trajectories, "fitted", lambda target, points, turned=True: (target, points))
         plain = by_chains.binomial(predictor, k, n, prior, np.random.default_rng(2), draws=4000)
     assert right.mixing is not None
     assert plain.mixing is not None
@@ -218,10 +218,29 @@ def test_chains_that_do_not_mix_go_on_and_then_fail(monkeypatch: pytest.MonkeyPa
         return sample(self, draws, 1)
 
     monkeypatch.setattr(trajectories.Run, "sample", counted)
-    monkeypatch.setattr("bayesgroups.inference.hamiltonian.choose", lambda _, proposed, state: state)
+    monkeypatch.setattr("bayesgroups.inference.rotations.choose", lambda _, proposed, state: state)
     predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)
     stuck = by_chains.gaussian(
         predictor, np.arange(5.0), np.ones(5), Prior("half_t", (0.2,)), np.random.default_rng(1), draws=400
     )
-    assert tried == [1, 1, by_chains.LONG_THINNING]
+    assert tried == [1, 1, 2, 1, 1, 2, 4]
     assert not all(check.passed for check in stuck.checks("rate"))
+
+
+def test_chains_that_diverge_are_fitted_anew_and_take_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[float] = []
+    sample = trajectories.Run.sample
+
+    def diverging(self: trajectories.Run, draws: int, thin: int) -> Any:
+        sampled, run = sample(self, draws, thin)
+        steps.append(self.step)
+        return (replace(sampled, divergences=3) if len(steps) == 1 else sampled), run
+
+    monkeypatch.setattr(trajectories.Run, "sample", diverging)
+    predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)
+    drawn = by_chains.gaussian(
+        predictor, np.arange(5.0), np.ones(5), Prior("half_t", (0.2,)), np.random.default_rng(1), draws=2000
+    )
+    assert steps[1] < steps[0]
+    assert drawn.divergences == 0
+    assert all(check.passed for check in drawn.checks("rate"))

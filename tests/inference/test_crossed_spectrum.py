@@ -11,13 +11,14 @@ import pytest
 from scipy import stats
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed import fitted_target
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts, Estimates
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, design_of
-from bayesgroups.inference.collapsed.crossed.spectral_target import Target
+from bayesgroups.inference.collapsed.crossed.spectral_target import Data, Target
 from bayesgroups.inference.collapsed.crossed.spectrum import Spectrum, spectrum
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlock, OrderedBlocks, walk_root
 
@@ -78,6 +79,16 @@ def target_of(case: Case, seed: int = 0) -> Target:
     n = rng.integers(0, 20, shape).astype(np.float64)
     k = rng.binomial(n.astype(int), 0.3).astype(np.float64)
     return Target.around(design, Counts(k, n), 0.5 * rng.standard_normal(shape))
+
+
+def at_precision(target: Target, precision: float) -> Target:
+    """Target whose transport takes data to say so little or so much of everything."""
+    residuals, blocks = (
+        tuple(Data(0 * data.precision + precision, data.observation) for data in each)
+        for each in (target.residuals, target.blocks)
+    )
+    directions = tuple(each._replace(precision=0 * each.precision + precision) for each in target.directions)
+    return replace(target, directions=directions, residuals=residuals, blocks=blocks)
 
 
 def prior_covariance(case: Case, learned: FloatArray) -> FloatArray:
@@ -154,21 +165,21 @@ def test_what_has_too_many_levels_or_combinations_has_no_such_directions() -> No
 def test_gradients_are_differences(case: Case) -> None:
     target = target_of(case)
     points = np.random.default_rng(2).standard_normal((3, target.dimension))
-    for turned in (False, True):
+    for _ in range(2):
         gradient = target(points)[1]
         step = 1e-6 * np.eye(target.dimension)
         differences = np.stack([(target(points + e)[0] - target(points - e)[0]) / 2e-6 for e in step], axis=1)
         np.testing.assert_allclose(gradient, differences, atol=1e-5, rtol=1e-5)
-        target, points = target.refitted(points, turned=turned)
+        target, points = fitted_target.fitted(target, points)
 
 
 def test_fitted_coordinates_have_the_same_predictors(case: Case) -> None:
     target = target_of(case)
     points = np.random.default_rng(3).standard_normal((6, target.dimension))
-    fitted, moved = target.refitted(points, turned=True)
-    first, second = target.at(points), fitted.at(moved)
+    fitted, moved = fitted_target.fitted(target, points)
+    first, second = target.values(points), fitted.values(moved)
     np.testing.assert_allclose(first.eta, second.eta, atol=1e-9)
-    np.testing.assert_allclose(np.abs(first.learned), np.abs(second.learned), atol=1e-9)
+    np.testing.assert_allclose(first.scaled.values, second.scaled.values, atol=1e-9)
 
 
 def test_predictors_have_the_prior_of_the_model_whatever_the_transport(case: Case) -> None:
@@ -177,18 +188,13 @@ def test_predictors_have_the_prior_of_the_model_whatever_the_transport(case: Cas
     target = target_of(case)
     points = np.zeros((20_000, target.dimension))
     learned = rng.standard_normal(design.coordinates.dimension)
-    points[:, : len(learned)] = learned - target.origin
+    points[:, : len(learned)] = learned
     points[:, len(learned) :] = rng.standard_normal((len(points), target.dimension - len(learned)))
     none = np.zeros((design.parts, case.predictor.cells.shape[1]))
-    nothing = replace(
-        target,
-        likelihood=Counts(none, none),
-        precision=0 * target.precision + 1e-12,
-        data_of_blocks=tuple((0 * precision + 1e-12, about) for precision, about in target.data_of_blocks),
-    )
-    point = nothing.at(points)
+    nothing = replace(at_precision(target, 1e-12), likelihood=Counts(none, none))
+    point = nothing.values(points)
     flat = point.eta.reshape(len(points), -1)
-    expected = prior_covariance(case, point.learned[0])
+    expected = prior_covariance(case, point.scaled.values[0])
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert np.abs((flat.T @ flat / len(flat) - expected) / scale).max() < 6 / np.sqrt(len(flat))
 
@@ -201,18 +207,22 @@ def test_the_density_is_that_of_the_dense_model_whatever_the_transport() -> None
     likelihood, rows = Estimates(y, 1 / v), []
     for precision in (1e-9, 3.0):
         target = Target.around(design, likelihood, y[None])
-        target = replace(target, precision=0 * target.precision + precision)
+        target = at_precision(target, precision)
         for a in rng.standard_normal((3, 3)):
-            point = np.concatenate([a - target.origin, np.zeros(12)])[None]
+            rest = target.dimension - 3
+            point = np.concatenate([a, np.zeros(rest)])[None]
             value, slope = target(point)
             hessian = np.stack(
-                [(target(point + step)[1] - target(point - step)[1])[0, 3:] / 2e-4 for step in 1e-4 * np.eye(15)[3:]]
+                [
+                    (target(point + step)[1] - target(point - step)[1])[0, 3:] / 2e-4
+                    for step in 1e-4 * np.eye(3 + rest)[3:]
+                ]
             )
             newton = np.linalg.solve(-hessian, slope[0, 3:])
             marginal = value[0] + 0.5 * slope[0, 3:] @ newton - 0.5 * np.linalg.slogdet(-hessian)[1]
-            learned = target.at(point).learned[0]
+            learned = target.values(point).scaled.values[0]
             dense = stats.multivariate_normal(cov=prior_covariance(case, learned) + np.diag(v)).logpdf(y)
-            rows.append(marginal - dense - design.coordinates.at(a[None]).log_density[0])
+            rows.append(marginal - dense - target.learned.at(a[None]).log_density[0])
     assert np.ptp(rows) < 1e-5
 
 
@@ -230,7 +240,7 @@ def test_the_density_is_that_of_the_dense_model_whatever_the_transport() -> None
 def test_coordinates_have_the_law_of_the_prior(prior: Any, shares: int) -> None:
     """Draws weighed by the density of the coordinates have the quantiles of the prior's own draws; slopes are differences."""
     coordinates = coordinates_of(prior, shares)
-    assert len(coordinates.signed) == coordinates.dimension
+    assert len(coordinates.positive) == coordinates.dimension
     rng = np.random.default_rng(6)
     a = 3 * rng.standard_t(5, (50_000, coordinates.dimension))
     scaled = coordinates.at(a)

@@ -45,6 +45,12 @@ def test_r_hat_of_groups_is_that_of_arviz(correlation: float) -> None:
     assert mixing(draws, 4).r_hat == pytest.approx(expected, abs=1e-6)
 
 
+def test_equal_draws_of_chains_that_stay_share_their_ranks() -> None:
+    draws = autoregression(0.9, 5, 40, 51).repeat(2, axis=2)
+    expected = diagnostics.mixing(draws.reshape(1, 4, -1)).r_hat
+    assert mixing(draws, 4).r_hat == pytest.approx(expected, abs=1e-6)
+
+
 def test_what_is_not_finite_or_does_not_vary_has_no_number() -> None:
     draws = autoregression(0.5, 5)
     draws[0, 3, 4] = np.inf

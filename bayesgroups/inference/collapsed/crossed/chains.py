@@ -14,12 +14,15 @@ from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.spaces import Design, Spreads
+from bayesgroups.inference.collapsed.crossed.trajectories import Run
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.report.diagnostics import Mixing
 from bayesgroups.report.posterior import CHAINS
 
-LONG_THINNING = 8
-"""Transitions of a chain for every draw that is kept, where twice as many as at first do not mix."""
+FIRST_THINNING, LONG_THINNING = 4, 8
+"""Most transitions of a chain for every draw that is kept, at first and of chains whose coordinates are fitted once more."""
+MAX_ATTEMPTS = 3
+"""Times that coordinates are fitted once more, with smaller steps, where chains diverge; once where they do not mix."""
 
 
 def gaussian(
@@ -66,22 +69,16 @@ def _by_chains(
     design: spectral_design.Design, likelihood: Likelihood, start: FloatArray, rng: np.random.Generator, draws: int
 ) -> CrossedDraws:
     """Draws of chains, which go on with more transitions for every draw that is kept until they mix."""
-    run = trajectories.run(design, likelihood, start, rng)
-    sampled, run = run.sample(draws, 1)
-    mixed = _mixing(sampled)
-    if not mixed.passed and sampled.divergences == 0:
-        more, run = run.sample(draws, 1)
-        sampled = sampled.followed_by(more)
-        mixed = _mixing(sampled)
-    if not mixed.passed or sampled.divergences:
-        run = run.again()
-        sampled, run = run.sample(draws, LONG_THINNING)
-        mixed = _mixing(sampled)
+    sampled, mixed, run = _until_mixed(trajectories.run(design, likelihood, start, rng), draws, FIRST_THINNING)
+    attempts = 0
+    while attempts < MAX_ATTEMPTS and (sampled.divergences or (not attempts and not mixed.passed)):
+        sampled, mixed, run = _until_mixed(run.again(), draws, LONG_THINNING)
+        attempts += 1
     eta, learned, overall, beta = (
         values.reshape(len(values) * values.shape[1], math.prod(values.shape[2:]))[:draws]
         for values in (in_groups(part, draws) for part in (sampled.eta, sampled.learned, sampled.overall, sampled.beta))
     )
-    spreads = np.abs(learned[:, : design.coefficient])
+    spreads = learned[:, : design.coefficient]
     follow = [learned[:, design.coefficient], np.zeros(len(learned))] if design.parts > 1 else []
     return CrossedDraws(
         eta,
@@ -96,6 +93,17 @@ def _by_chains(
     )
 
 
+def _until_mixed(run: Run, draws: int, most: int) -> tuple[trajectories.Draws, Mixing, Run]:
+    """Draws of chains that go on for as long as they did, until they mix or take ``most`` transitions for a draw."""
+    sampled, run = run.sample(draws, 1)
+    mixed, thinning = _mixing(sampled), 1
+    while not mixed.passed and not sampled.divergences and thinning < most:
+        more, run = run.longer().sample(draws, thinning)
+        sampled, thinning = sampled.followed_by(more), 2 * thinning
+        mixed = _mixing(sampled)
+    return sampled, mixed, run
+
+
 def in_groups(values: FloatArray, draws: int) -> FloatArray:
     """As many draws of each group of chains, so many in all at least, each group laid out as one chain."""
     grouped = values.reshape(CHAINS, len(values) * values.shape[1] // CHAINS, *values.shape[2:])
@@ -105,5 +113,5 @@ def in_groups(values: FloatArray, draws: int) -> FloatArray:
 def _mixing(sampled: trajectories.Draws) -> Mixing:
     """Mixing of all that is drawn."""
     chains, number = sampled.eta.shape[:2]
-    every = [sampled.eta.reshape(chains, number, -1), np.abs(sampled.learned), sampled.overall, sampled.beta]
+    every = [sampled.eta.reshape(chains, number, -1), sampled.learned, sampled.overall, sampled.beta]
     return short_chains.mixing(np.moveaxis(np.concatenate(every, axis=2), -1, 0), CHAINS)

@@ -1,7 +1,6 @@
-"""Standard deviations, shares and slopes as smooth functions of numbers on the whole line, for steps along gradients.
+"""Standard deviations as smooth functions of positive numbers, shares and slopes of numbers on the whole line.
 
-A standard deviation is the size of a number with a sign, whose density beforehand is even: what is learned depends on its square
-alone, so that nothing ends at 0 and a component that may be absent leaves no long tail.
+How positive numbers are made of any is the matter of `bayesgroups.inference.collapsed.crossed.learned_coordinates`.
 
 ==============  ========================================================================================
 ``half_normal``  tau = scale a
@@ -46,8 +45,8 @@ class Coordinates(Protocol):
         ...
 
     @property
-    def signed(self) -> tuple[bool, ...]:
-        """Of every coordinate, whether its sign says nothing."""
+    def positive(self) -> tuple[bool, ...]:
+        """Of every coordinate, whether it is a positive number; densities are then those of either sign."""
         ...
 
     def at(self, a: FloatArray) -> Scaled:
@@ -57,7 +56,7 @@ class Coordinates(Protocol):
 
 @dataclass(frozen=True)
 class StandardDeviations:
-    """Standard deviations of one prior, with a sign that says nothing."""
+    """Standard deviations of one prior."""
 
     prior: Prior
 
@@ -67,7 +66,7 @@ class StandardDeviations:
         return 0 if self.prior.family == "known" else self.prior.dimension
 
     @property
-    def signed(self) -> tuple[bool, ...]:
+    def positive(self) -> tuple[bool, ...]:
         """Of r2d2 the total alone."""
         return tuple(self.prior.family != "r2d2" or position == 0 for position in range(self.dimension))
 
@@ -100,7 +99,7 @@ class Shares:
         return self.number
 
     @property
-    def signed(self) -> tuple[bool, ...]:
+    def positive(self) -> tuple[bool, ...]:
         """None."""
         return (False,) * self.number
 
@@ -124,7 +123,7 @@ class Slopes:
         return 1
 
     @property
-    def signed(self) -> tuple[bool, ...]:
+    def positive(self) -> tuple[bool, ...]:
         """It is not."""
         return (False,)
 
@@ -145,9 +144,9 @@ class Joined:
         return sum(part.dimension for part in self.parts)
 
     @property
-    def signed(self) -> tuple[bool, ...]:
+    def positive(self) -> tuple[bool, ...]:
         """Of all of them."""
-        return tuple(each for part in self.parts for each in part.signed)
+        return tuple(each for part in self.parts for each in part.positive)
 
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""

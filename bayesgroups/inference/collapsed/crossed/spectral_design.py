@@ -1,8 +1,8 @@
-"""Crossed predictors along the directions of a spectrum: variances of directions, and blocks of effects beside them.
+"""Crossed predictors along the directions of a spectrum, with blocks of effects beside them and residual effects of subgroups.
 
-Directions are those of `bayesgroups.inference.collapsed.crossed.spectrum`, in which every variance is linear in those of the
-components. What is diagonal in no such basis has effects of its own, in blocks: covariates, ordered attributes with levels that
-stand alone, and components that are no products of factors.
+Directions are those of `bayesgroups.inference.collapsed.crossed.spectrum`, in which every variance of what subgroups share is
+linear in those of the components. What is diagonal in no such basis has effects of its own, in blocks: covariates, ordered
+attributes with levels that stand alone, and components that are no products of factors. Residual effects stay with their subgroups.
 """
 
 from __future__ import annotations
@@ -51,14 +51,16 @@ class Block(NamedTuple):
 class Design:
     """One predictor, or two of which the second follows the first.
 
-    ``kernels`` are those of the spectrum, alike for both parts; ``residual`` (part, direction) are known variances of residual
-    effects, ``level`` is that of an overall level along the first direction, 0 where levels are blocks. Learned values are
-    standard deviations of the components of each part, the coefficient by which the second follows, and shares of each part.
+    ``kernels`` are those of the spectrum, alike for both parts; ``residual_kernel`` is that of the residual effects, if their
+    standard deviation is learned, and ``residual`` (part, subgroup) are the known parts of their variances; ``level`` is the
+    variance of an overall level along the first direction, 0 where levels are blocks. Learned values are standard deviations of
+    the components of each part, the coefficient by which the second follows, and shares of each part.
     """
 
     coordinates: Joined
     spectrum: Spectrum
     kernels: tuple[Kernel, ...]
+    residual_kernel: Kernel | None
     residual: FloatArray
     level: float
     blocks: tuple[Block, ...]
@@ -87,47 +89,48 @@ class Design:
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
         spread, portion = self._kernels(learned, part, self.kernels)
-        each = np.take((spread**2 * portion) @ self.spectrum.power.T, self.spectrum.kind, axis=1)
-        each += self.residual[part]
-        return np.maximum(each, MIN_VARIANCE, out=each)
+        of_kind = np.maximum((spread**2 * portion) @ self.spectrum.power.T, MIN_VARIANCE)
+        return np.asarray(of_kind[:, self.spectrum.kind])
 
     def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `variance`."""
         by_kernel = (by_variance @ self.spectrum.member) @ self.spectrum.power
         return self._kernels_slope(learned, part, self.kernels, by_kernel)
 
-    def with_level(self, variance: FloatArray) -> FloatArray:
-        """Variances of a part with its overall level."""
-        total = variance.copy()
-        total[:, 0] += self.level
-        return total
+    def own_variance(self, learned: FloatArray, part: int) -> FloatArray:
+        """Variances of residual effects, (draw, subgroup), or (1, subgroup) where they are known."""
+        least = self.residual[part : part + 1]
+        if self.residual_kernel is None:
+            return np.maximum(least, MIN_VARIANCE)
+        spread, portion = self._kernels(learned, part, (self.residual_kernel,))
+        return np.maximum(spread**2 * portion + least, MIN_VARIANCE)
 
-    def following(self, learned: FloatArray, variances: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
-        """Slope of the second part on the first along the directions, and the variance that is its own, with its level.
+    def own_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
+        """Derivatives by the learned values, from those by `own_variance`."""
+        if self.residual_kernel is None:
+            return np.zeros_like(learned)
+        return self._kernels_slope(learned, part, (self.residual_kernel,), by_variance.sum(axis=1, keepdims=True))
 
-        The second follows the components of the first, and neither its level nor its residual effects of known variances.
+    def following(self, learned: FloatArray, constant: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Slope of the second part on the first along the directions, and what that adds to its variance along the first direction.
+
+        ``constant`` (draw, 1) is the variance of the first part along the first direction, without its level. The second follows
+        the components of the first and not its level, which matters along the first direction alone.
         """
-        follow = learned[:, self.coefficient, None]
-        followed, rest, total = self._followed(variances)
-        return follow * followed / total, self.with_level(variances[1]) + follow**2 * followed * rest / total
+        follow, total = learned[:, self.coefficient, None], constant + self.level
+        slope = np.repeat(follow, self.spectrum.directions, axis=1)
+        slope[:, :1] *= constant / total
+        return slope, follow**2 * constant * self.level / total
 
     def following_slope(
-        self, learned: FloatArray, variances: list[FloatArray], by_slope: FloatArray, by_variance: FloatArray
-    ) -> FloatArray:
-        """Derivatives by the learned values from those by `following`, but for the second part's own variance."""
-        follow = learned[:, self.coefficient, None]
-        followed, rest, total = self._followed(variances)
-        by_first = by_slope * follow * rest / total**2 + by_variance * (follow * rest / total) ** 2
-        slope = self.variance_slope(learned, 0, by_first)
-        by_follow = by_slope * followed / total + by_variance * 2 * follow * followed * rest / total
-        slope[:, self.coefficient] += by_follow.sum(axis=1)
-        return slope
-
-    def _followed(self, variances: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Variances of the first part along the directions that the second follows, those that it does not, and their sum."""
-        followed = np.maximum(variances[0] - self.residual[0], 0.0)
-        rest = self.with_level(self.residual[:1])
-        return followed, rest, np.maximum(followed + rest, MIN_VARIANCE)
+        self, learned: FloatArray, constant: FloatArray, by_slope: FloatArray, by_added: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Derivatives by the coefficient (draw,) and by ``constant``, from those by slopes and by the variance that is added."""
+        follow, total = learned[:, self.coefficient, None], constant + self.level
+        ratio = self.level / total
+        by_constant = by_slope[:, :1] * follow * ratio / total + by_added * (follow * ratio) ** 2
+        less = ratio * (by_slope[:, :1] - 2 * by_added * follow * constant)
+        return by_slope.sum(axis=1) - less.sum(axis=1), by_constant
 
     def block_variance(self, learned: FloatArray, block: Block) -> FloatArray:
         """Variances of the effects of a block, (draw, effect)."""
@@ -186,22 +189,21 @@ def design_of(
     """Design of one predictor or two, with known variances of residual effects (row,), of the rows of both in turn."""
     parts, cells = 2 if isinstance(predictor, FollowingPredictor) else 1, predictor.cells
     components, subgroups = cells.shape
-    residual = residual.reshape(parts, subgroups)
     with_share = {block.component: block.share for block in ordered.blocks}
     rest = [Kernel(component, with_share.get(component)) for component in range(components)]
+    last = rest[-1] if parts == 1 else None  # the last component of one predictor are the subgroups themselves
     following = [(Kernel(block.component, block.share, follows=True), block.root) for block in ordered.blocks]
-    alike = bool((np.ptp(residual, axis=1) == 0).all())
-    factored = spectrum(cells, [root for _, root in following]) if components and alike else None
+    factored = spectrum(cells, [root for _, root in following]) if components else None
     if factored is not None:
-        basis, diagonal = factored
-        residual = np.repeat(residual[:, :1], basis.directions, axis=1)
+        whole, diagonal = factored
         inside = [kernel for (kernel, _), each in zip(following, diagonal, strict=True) if each]
         left = [pair for pair, each in zip(following, diagonal, strict=True) if not each]
-        kernels, blocks = [*rest, *inside], []
+        every = [*rest, *inside]
+        kernels, blocks = [kernel for kernel in every if kernel != last], []
+        basis = whole.of([position for position, kernel in enumerate(every) if kernel != last])
     else:
-        kernels = rest[-1:] if parts == 1 else []  # the last of one predictor are the subgroups themselves
-        basis = unfactored(subgroups, len(kernels))
-        left = [(kernel, indicator(cells[kernel.component])) for kernel in rest if kernel not in kernels]
+        kernels, basis = [], unfactored(subgroups)
+        left = [(kernel, indicator(cells[kernel.component])) for kernel in rest if kernel != last]
         left += following
         blocks = [Block(part, np.ones((subgroups, 1)), predictor.overall_scale) for part in range(parts)]
     if predictor.covariates.shape[1]:
@@ -211,8 +213,9 @@ def design_of(
         coordinates_of(prior, len(ordered.shares)),
         basis,
         tuple(kernels),
-        residual,
-        predictor.overall_scale**2 * basis.directions if factored is not None else 0.0,
+        last,
+        residual.reshape(parts, subgroups),
+        predictor.overall_scale**2 * basis.combinations if factored is not None else 0.0,
         tuple(blocks),
         components,
         len(ordered.shares),

@@ -1,79 +1,121 @@
 """Log density of crossed effects given their data, with its gradient, in coordinates in which it is nearly a normal one.
 
-Coordinates are those of what is learned, turned and scaled; for every part the xi of its values along the directions, see
-`bayesgroups.inference.collapsed.crossed.transport`; and the effects of blocks. Along a direction the prior of two parts is
+Coordinates are those of what is learned; for every part the xi of its values along the directions and of the effects of its blocks,
+see `bayesgroups.inference.collapsed.crossed.transport`, turned; then those of the residual effects of subgroups. Along a direction
+the prior of two parts is
 
     c_1 ~ Normal(0, L_1),    c_2 = slope c_1 + x_2,    x_2 ~ Normal(0, L_2)
 
 The overall levels are added to the first direction, the constant. The second part follows the components of the first, and neither
-its level nor its residual effects, so that slope and L_2 are what they are given all that c_1 is the sum of.
+its level nor its residual effects, so that slope and L_2 are what they are given all that c_1 is the sum of. Residual effects are
+made last, around what the data of a subgroup say of its predictor less all that it shares: what is shared then has only what the
+data say of it when residual effects are integrated out, which differs much less between subgroups than rows do.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
+from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
+from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design
-from bayesgroups.inference.collapsed.crossed.transport import Transported, pulled, returned, transported
+from bayesgroups.inference.collapsed.crossed.transport import Transported, by_precision, passed_on, pulled, transported
+from bayesgroups.inference.collapsed.crossed.turns import Turn
 
 MIN_PRECISION = 1e-8
 """Smallest precision of the data of a direction, where no subgroup has rows."""
-SHRINKAGE = 0.2
-"""By which correlations of what is learned are made smaller, that are known from as many points as there are chains."""
 
 
-class Point(NamedTuple):
-    """All that is known at points: learned values (draw, column), values along directions, predictors, densities and slopes."""
+class Data(NamedTuple):
+    """Precision and observation that the data make of some values: for transport, of no consequence for the density."""
 
-    learned: FloatArray
-    variances: list[FloatArray]
-    """Of every part along its directions, (draw, direction), without the overall levels."""
+    precision: FloatArray
+    observation: FloatArray
+
+
+class Shared(NamedTuple):
+    """The same of values along the directions, where residual effects of variance l make up for a part of it.
+
+    The precision is ``precision`` / (1 + l ``bend``), with ``bend`` 0 where l is known.
+    """
+
+    precision: FloatArray
+    observation: FloatArray
+    bend: FloatArray
+
+
+class Values(NamedTuple):
+    """All that points are coordinates of."""
+
+    scaled: Scaled
+    """Learned values."""
+    constant: FloatArray
+    """Variance of the first part along the first direction, without its level, (draw, 1)."""
     made: list[Transported]
+    """Of every part, what is its own along the directions, (draw, direction)."""
     slope: FloatArray
-    """Of the second part along directions, (draw, direction), or nothing."""
+    """Of the second part on the first along the directions, (draw, direction), or nothing."""
     along: list[FloatArray]
+    """Of every part, all that it has along the directions."""
     effects: list[Transported]
     """Of every block."""
+    sums: list[FloatArray]
+    """What these add to the predictors, (draw, subgroup)."""
+    residuals: list[Transported]
+    """Residual effects of every part."""
     eta: FloatArray
     """Predictors (draw, part, subgroup)."""
-    log_density: FloatArray
-    gradient: FloatArray
+
+
+class Push(NamedTuple):
+    """Derivatives of the log likelihood by values along the directions, by predictors, and by effects of blocks."""
+
+    directions: list[FloatArray]
+    predictors: list[FloatArray]
+    effects: list[FloatArray]
 
 
 @dataclass(frozen=True)
 class Target:
     """Log density of points (draw, coordinate).
 
-    ``precision`` and ``observation`` (part, direction) are those of the transport; coordinates of what is learned are around
-    ``origin`` in units of ``root``. None of them changes the density of the values.
+    ``directions``, ``residuals`` and ``blocks`` are what the data say of the values along the directions and of the predictors
+    of every part, and of the effects of every block; ``learned`` are coordinates of what is learned; ``turns`` make the xi of
+    every part of coordinates, or there are none. None of them changes the density of the values.
     """
 
     design: Design
     likelihood: Likelihood
-    precision: FloatArray
-    observation: FloatArray
-    origin: FloatArray
-    root: FloatArray
-    data_of_blocks: tuple[tuple[FloatArray, FloatArray], ...]
-    """Precisions and observations of the effects of blocks, for their transport."""
-    turns: tuple[FloatArray, ...] = ()
-    """Of every part, the root by which its xi are made of coordinates, (direction, direction); none where they are coordinates."""
+    directions: tuple[Shared, ...]
+    residuals: tuple[Data, ...]
+    blocks: tuple[Data, ...]
+    learned: Learned
+    turns: tuple[Turn, ...] = ()
 
     @classmethod
     def around(cls, design: Design, likelihood: Likelihood, eta: FloatArray) -> Target:
         """Target whose transport takes the data for what they say at predictors (part, subgroup)."""
-        weight = likelihood.precision(eta[None])[0]
-        precision = np.stack([design.spectrum.squared(each) for each in weight]) + MIN_PRECISION
-        observation = design.spectrum.along(weight * eta) / precision
-        learned = design.coordinates.dimension
-        blocks = tuple((weight[block.part] @ block.root**2, np.zeros(block.root.shape[1])) for block in design.blocks)
-        return cls(design, likelihood, precision, observation, np.ones(learned), np.eye(learned), blocks)
+        weight = likelihood.precision(eta[None])[0] + MIN_PRECISION
+        learned = Learned.plain(design.coordinates)
+        values = learned.at(np.zeros((1, learned.dimension))).values
+        shared = [shared_precision(each, design.own_variance(values, part)) for part, each in enumerate(weight)]
+        precision = [design.spectrum.squared(each) + MIN_PRECISION for each in shared]
+        pulls = [design.spectrum.along((each * at)[None])[0] for each, at in zip(shared, eta, strict=True)]
+        blocks = [shared[block.part] @ block.root**2 + MIN_PRECISION for block in design.blocks]
+        return cls(
+            design,
+            likelihood,
+            tuple(Shared(each, pull / each, np.zeros_like(each)) for each, pull in zip(precision, pulls, strict=True)),
+            tuple(Data(*each) for each in zip(weight, eta, strict=True)),
+            tuple(Data(each, np.zeros(len(each))) for each in blocks),
+            learned,
+        )
 
     @property
     def dimension(self) -> int:
@@ -82,138 +124,161 @@ class Target:
 
     def __call__(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log densities (draw,) and gradients (draw, coordinate)."""
-        point = self.at(points)
-        return point.log_density, point.gradient
+        values = self.values(points)
+        log_density, by_eta = self.likelihood.at(values.eta)
+        log_density += values.scaled.log_density
+        for made in (*values.made, *values.effects, *values.residuals):
+            log_density += made.log_density
+        return log_density, self._gradient(values, self._own_slope(values, by_eta))
 
     def slope(self, points: FloatArray) -> FloatArray:
         """Gradients (draw, coordinate) alone."""
-        return self.at(points, dense=False).gradient
+        values = self.values(points)
+        return self._gradient(values, self._own_slope(values, self.likelihood.slope(values.eta)))
 
-    def at(self, points: FloatArray, *, dense: bool = True) -> Point:
-        """Everything at points (draw, coordinate); without densities, NaN, unless ``dense``."""
+    def push(self, values: Values) -> Push:
+        """Derivatives of the log likelihood."""
+        by_eta = self.likelihood.slope(values.eta)
+        by_shared = self._own_slope(values, by_eta).shared
+        by_effects, _ = self._block_slope(values, by_shared)
+        by_directions, _ = self._direction_slope(values, by_shared)
+        return Push(by_directions, [by_eta[:, part] for part in range(self.design.parts)], by_effects)
+
+    def values(self, points: FloatArray) -> Values:
+        """All that points (draw, coordinate) are coordinates of."""
         design = self.design
-        ends = np.cumsum([0, *self._sizes()])
-        first, *remaining = (points[:, start:end] for start, end in itertools.pairwise(ends))
-        xi = remaining[: design.parts]
+        first, *remaining = split(points, self._sizes())
+        shared, of_own = remaining[: design.parts], remaining[design.parts :]
         if self.turns:
-            xi = [each @ turn.T for each, turn in zip(xi, self.turns, strict=True)]
-        scaled = design.coordinates.at(self.origin + first @ self.root.T)
+            shared = [turn.of(each) for turn, each in zip(self.turns, shared, strict=True)]
+        pieces = [iter(split(each, self.pieces(part))) for part, each in enumerate(shared)]
+        scaled = self.learned.at(first)
         learned = scaled.values
-        variances = [design.variance(learned, part) for part in range(design.parts)]
-        made = [transported(design.with_level(variances[0]), self.precision[0], self.observation[0], xi[0])]
+        variance = design.variance(learned, 0)
+        constant = variance[:, :1].copy()
+        variance[:, :1] += design.level
+        of_own_variance = [design.own_variance(learned, part) for part in range(design.parts)]
+        precision, observation, bend = self.directions[0]
+        if bend.any():
+            precision = precision / (1 + of_own_variance[0].mean(axis=1, keepdims=True) * bend)
+        made = [transported(variance, precision, observation, next(pieces[0]))]
         along, slope = [made[0].values], np.empty((len(points), 0))
         if design.parts > 1:
-            slope, variance = design.following(learned, variances)
-            inherited = slope * along[0]
-            made.append(transported(variance, self.precision[1], self.observation[1] - inherited, xi[1]))
+            slope, added = design.following(learned, constant)
+            inherited, variance = slope * along[0], design.variance(learned, 1)
+            variance[:, :1] += design.level + added
+            precision, observation, _ = self.directions[1]
+            made.append(transported(variance, precision, observation - inherited, next(pieces[1])))
             along.append(inherited + made[1].values)
-        predictors = [design.spectrum.values(each)[:, None] for each in along]
-        eta = predictors[0] if design.parts == 1 else np.concatenate(predictors, axis=1)
-        effects = [
-            transported(design.block_variance(learned, block), *data, each)
-            for block, data, each in zip(design.blocks, self.data_of_blocks, remaining[design.parts :], strict=True)
-        ]
-        sums = [effect.values @ block.root.T for block, effect in zip(design.blocks, effects, strict=True)]
-        for block, total in zip(design.blocks, sums, strict=True):
-            eta[:, block.part] += total
+        eta = np.empty((len(points), *design.residual.shape))
+        for part, each in enumerate(along):
+            eta[:, part] = design.spectrum.values(each)
+        effects, sums = [], []
+        for block, data in zip(design.blocks, self.blocks, strict=True):
+            effects.append(transported(design.block_variance(learned, block), *data, next(pieces[block.part])))
+            sums.append(effects[-1].values @ block.root.T)
+            eta[:, block.part] += sums[-1]
             if design.handed_on(block):
-                eta[:, 1] += learned[:, design.coefficient, None] * total
-        if dense:
-            log_density, by_eta = self.likelihood.at(eta)
-            log_density += scaled.log_density + sum(each.log_density for each in (*made, *effects))
-        else:
-            log_density, by_eta = np.full(len(points), np.nan), self.likelihood.slope(eta)
-        by_learned, by_effects = np.zeros_like(learned), []
-        for block, effect, total in zip(design.blocks, effects, sums, strict=True):
-            by_sum = by_eta[:, block.part]
-            if design.handed_on(block):
-                by_sum = by_sum + learned[:, design.coefficient, None] * by_eta[:, 1]
-                by_learned[:, design.coefficient] += (by_eta[:, 1] * total).sum(axis=1)
-            by_effect = pulled(effect, by_sum @ block.root)
-            by_effects.append(by_effect.xi)
-            by_learned += design.block_slope(learned, block, by_effect.variance)
-        pull = [design.spectrum.along(by_eta[:, part]) for part in range(design.parts)]
-        by_xi, by_variance = [], []
+                eta[:, 1] += learned[:, design.coefficient, None] * sums[-1]
+        residuals = []
+        for part, (data, xi) in enumerate(zip(self.residuals, of_own, strict=True)):
+            gap = data.observation - eta[:, part]
+            residuals.append(transported(of_own_variance[part], data.precision, gap, xi))
+            eta[:, part] += residuals[part].values
+        return Values(scaled, constant, made, slope, along, effects, sums, residuals, eta)
+
+    def pieces(self, part: int) -> list[int]:
+        """Coordinates of the directions of a part and of its blocks."""
+        design = self.design
+        blocks = [block.root.shape[1] for block in design.blocks if block.part == part]
+        return [design.spectrum.directions, *blocks]
+
+    def _gradient(self, values: Values, of_own: _OwnSlope) -> FloatArray:
+        """Derivatives by coordinates."""
+        design, learned = self.design, values.scaled.values
+        by_effects, by_learned = self._block_slope(values, of_own.shared)
+        by_directions, passed = self._direction_slope(values, of_own.shared)
+        by_shared, by_variances = [], []
+        for part, (made, by_values) in enumerate(zip(values.made, by_directions, strict=True)):
+            pull = pulled(made, by_values)
+            by_shared.append([pull.xi])
+            by_variances.append(pull.variance)
+            by_learned += design.own_slope(learned, part, of_own.variance[part])
+            bend = self.directions[part].bend
+            if bend.any():
+                share = made.precision / self.directions[part].precision * bend
+                by_own = -(by_precision(made, by_values) * made.precision * share).sum(axis=1, keepdims=True)
+                by_learned += design.own_slope(learned, part, by_own)
         if design.parts > 1:
-            second = pulled(made[1], pull[1])
-            by_observation = second.observation(made[1])
-            passed = pull[1] - by_observation
-            by_learned += design.following_slope(learned, variances, along[0] * passed, second.variance)
-            by_variance.append(second.variance)
-            by_xi.append(second.xi)
-            pull[0] = pull[0] + slope * pull[1]
-            leading = pulled(made[0], pull[0] - slope * by_observation)
-        else:
-            leading = pulled(made[0], pull[0])
-        by_xi.insert(0, leading.xi)
-        by_variance.insert(0, leading.variance)
+            by_slope, by_added = values.along[0] * passed, by_variances[1][:, :1]
+            by_follow, by_constant = design.following_slope(learned, values.constant, by_slope, by_added)
+            by_learned[:, design.coefficient] += by_follow
+            by_variances[0][:, :1] += by_constant
+        for part, by_variance in enumerate(by_variances):
+            by_learned += design.variance_slope(learned, part, by_variance)
+        for block, effect, by_effect in zip(design.blocks, values.effects, by_effects, strict=True):
+            pull = pulled(effect, by_effect)
+            by_shared[block.part].append(pull.xi)
+            by_learned += design.block_slope(learned, block, pull.variance)
+        pieces = [each[0] if len(each) == 1 else np.concatenate(each, axis=1) for each in by_shared]
         if self.turns:
-            by_xi = [each @ turn for each, turn in zip(by_xi, self.turns, strict=True)]
-        for part, each in enumerate(by_variance):
-            by_learned += design.variance_slope(learned, part, each)
-        gradient = np.concatenate([scaled.pull(by_learned) @ self.root, *by_xi, *by_effects], axis=1)
-        return Point(learned, variances, made, slope, along, effects, eta, log_density, gradient)
+            pieces = [turn.of(each) for turn, each in zip(self.turns, pieces, strict=True)]
+        return np.concatenate([values.scaled.pull(by_learned), *pieces, *of_own.xi], axis=1)
 
-    def refitted(self, points: FloatArray, *, turned: bool) -> tuple[Target, FloatArray]:
-        """Target whose coordinates are fitted to points, and the same points in these.
-
-        What was observed is such that xi are 0 on average. Signs of standard deviations, which say nothing, are made alike. The
-        coordinates of xi that are ``turned`` are about independent also where the weights of subgroups differ much.
-        """
-        design, point = self.design, self.at(points)
-        weight = self.likelihood.precision(point.eta).mean(axis=0)
-        precision = np.stack([design.spectrum.squared(each) for each in weight]) + MIN_PRECISION
-        inherited = [np.zeros_like(point.along[0])]
-        if design.parts > 1:  # what the second says of the first
-            precision[0] += (point.slope**2 / (point.made[1].variance + 1 / precision[1])).mean(axis=0)
-            inherited.append(point.slope * point.along[0])
-        observation, xi = np.empty_like(precision), []
-        for part, (made, other) in enumerate(zip(point.made, inherited, strict=True)):
-            gain = made.variance * precision[part] / (1 + made.variance * precision[part])
-            observation[part] = (made.values + gain * other).mean(axis=0) / gain.mean(axis=0)
-            xi.append(returned(made.variance, precision[part], observation[part] - other, made.values))
-        learned = self.origin + points[:, : design.coordinates.dimension] @ self.root.T
-        learned = np.where(design.coordinates.signed, np.abs(learned), learned)
-        blocks, effects = [], []
-        for block, made in zip(design.blocks, point.effects, strict=True):
-            strength = weight[block.part] @ block.root**2 + MIN_PRECISION
-            gain = made.variance * strength / (1 + made.variance * strength)
-            about = made.values.mean(axis=0) / gain.mean(axis=0)
-            blocks.append((strength, about))
-            effects.append(returned(made.variance, strength, about, made.values))
-        origin, root = self.origin, self.root
-        if len(learned) > 1:
-            origin, root = learned.mean(axis=0), _root(np.cov(learned.T).reshape(2 * learned.shape[1:]))
-        turns = tuple(map(self._turn, precision, weight, point.made)) if turned and len(points) > 1 else ()
-        xi = [np.linalg.solve(turn, each.T).T for turn, each in zip(turns, xi, strict=True)] if turns else xi
-        target = replace(
-            self,
-            precision=precision,
-            observation=observation,
-            origin=origin,
-            root=root,
-            data_of_blocks=tuple(blocks),
-            turns=turns,
+    def _own_slope(self, values: Values, by_eta: FloatArray) -> _OwnSlope:
+        """Derivatives by xi and variances of residual effects, and by what is shared, for which they make up in part."""
+        pulls = [pulled(residuals, by_eta[:, part]) for part, residuals in enumerate(values.residuals)]
+        return _OwnSlope(
+            [pull.xi for pull in pulls],
+            [by_eta[:, part] - pull.observation(values.residuals[part]) for part, pull in enumerate(pulls)],
+            [pull.variance for pull in pulls],
         )
-        first = np.linalg.solve(root, (learned - origin).T).T
-        return target, np.concatenate([first, *xi, *effects], axis=1)
 
-    def _turn(self, precision: FloatArray, weight: FloatArray, made: Transported) -> FloatArray:
-        """Root of the covariance of the xi of a part, at average variances, given weights (subgroup,) of the likelihood."""
-        spread = np.sqrt((made.variance / (1 + made.variance * precision)).mean(axis=0))
-        basis = self.design.spectrum.values(np.eye(len(spread))).T
-        given = (basis.T * weight) @ basis
-        given[np.diag_indices_from(given)] += spread**-2 - np.diagonal(given)
-        factor = np.linalg.cholesky(spread[:, None] * given * spread)
-        return np.asarray(np.linalg.inv(factor).T)
+    def _block_slope(self, values: Values, by_shared: list[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
+        """Derivatives by the effects of blocks, and those by learned values through the second part, which follows them."""
+        design, by_effects = self.design, []
+        learned = values.scaled.values
+        by_learned = np.zeros_like(learned)
+        for block, total in zip(design.blocks, values.sums, strict=True):
+            by_sum = by_shared[block.part]
+            if design.handed_on(block):
+                by_sum = by_sum + learned[:, design.coefficient, None] * by_shared[1]
+                by_learned[:, design.coefficient] += (by_shared[1] * total).sum(axis=1)
+            by_effects.append(by_sum @ block.root)
+        return by_effects, by_learned
+
+    def _direction_slope(self, values: Values, by_shared: list[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
+        """Derivatives by values along the directions, and by what the second part inherits of the first, or nothing."""
+        pull = [self.design.spectrum.along(each) for each in by_shared]
+        if self.design.parts == 1:
+            return pull, values.slope
+        passed = passed_on(values.made[1], pull[1])
+        return [pull[0] + values.slope * passed, pull[1]], passed
 
     def _sizes(self) -> list[int]:
-        """Coordinates of what is learned, of every part, of every block."""
-        blocks = [block.root.shape[1] for block in self.design.blocks]
-        return [self.design.coordinates.dimension, *[self.design.spectrum.directions] * self.design.parts, *blocks]
+        """Coordinates of what is learned, of all that the subgroups of every part share, of their residual effects."""
+        parts, subgroups = self.design.residual.shape
+        return [self.learned.dimension, *(sum(self.pieces(part)) for part in range(parts)), *[subgroups] * parts]
 
 
-def _root(covariance: FloatArray) -> FloatArray:
-    """Lower Cholesky factor of a covariance of few points, its correlations a little smaller."""
-    spread = np.diag(np.diagonal(covariance))
-    return np.linalg.cholesky((1 - SHRINKAGE) * covariance + SHRINKAGE * spread + MIN_PRECISION * np.eye(len(spread)))
+class _OwnSlope(NamedTuple):
+    """Derivatives by xi of residual effects, by what is shared, and by variances, of every part."""
+
+    xi: list[FloatArray]
+    shared: list[FloatArray]
+    variance: list[FloatArray]
+
+
+def shared_precision(weight: FloatArray, residuals: FloatArray) -> FloatArray:
+    """Precisions (subgroup,) of what is shared, from those of predictors and variances of residual effects (draw, subgroup)."""
+    return np.asarray((weight / (1 + residuals * weight)).mean(axis=0))
+
+
+def split(values: FloatArray, sizes: list[int]) -> list[FloatArray]:
+    """Columns in pieces of these sizes.
+
+    >>> [each.tolist() for each in split(np.array([[1.0, 2, 3]]), [1, 2])]
+    [[[1.0]], [[2.0, 3.0]]]
+    """
+    ends = np.cumsum([0, *sizes])
+    return [values[:, start:end] for start, end in itertools.pairwise(ends)]

@@ -29,15 +29,17 @@ NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Basis of all combinations of the levels of some factors, and the eigenvalues of the covariances there.
+    """Basis of all combinations of the levels of some factors, or some directions of it, and the eigenvalues of covariances there.
 
     ``bases`` are orthogonal matrices (level, direction) of the factors, the constant first; ``rows`` (subgroup,) says where a
-    subgroup stands among the combinations. Without factors subgroups are directions themselves. Directions with the same
-    eigenvalues are of one kind: ``kind`` (direction,) and ``power`` (kind, covariance). The first direction is the constant.
+    subgroup stands among the combinations, ``columns`` (direction,) where a direction does among those of the whole basis.
+    Directions with the same eigenvalues are of one kind: ``kind`` (direction,) and ``power`` (kind, covariance). The first
+    direction is the constant.
     """
 
     bases: tuple[FloatArray, ...]
     rows: IntArray
+    columns: IntArray
     kind: IntArray
     power: FloatArray
     member: FloatArray = field(init=False)
@@ -49,36 +51,54 @@ class Spectrum:
     def __post_init__(self) -> None:
         member = np.asarray(self.kind[:, None] == np.arange(len(self.power)), dtype=np.float64)
         object.__setattr__(self, "member", member)
-        dense = _product(self.bases)[self.rows] if self.bases and self.directions <= MAX_DENSE else None
-        object.__setattr__(self, "dense", dense)
-        object.__setattr__(self, "in_turn", np.array_equal(self.rows, np.arange(self.directions)))
+        few = self.directions <= MAX_DENSE
+        object.__setattr__(self, "dense", _product(self.bases)[np.ix_(self.rows, self.columns)] if few else None)
+        object.__setattr__(self, "in_turn", np.array_equal(self.rows, np.arange(self.combinations)))
 
     @property
     def directions(self) -> int:
         """Number of directions."""
         return len(self.kind)
 
+    @property
+    def combinations(self) -> int:
+        """Number of combinations of levels."""
+        return int(np.prod([len(basis) for basis in self.bases], dtype=np.int64))
+
+    def of(self, covariances: Sequence[int]) -> Spectrum:
+        """Directions in which some of the covariances vary, and the constant."""
+        power = self.power[:, covariances]
+        varies = (power > 0).any(axis=1)
+        kept = varies[self.kind]
+        kept[0] = True
+        left, kind = np.unique(self.kind[kept], return_inverse=True)
+        return Spectrum(self.bases, self.rows, self.columns[kept], kind, power[left])
+
     def values(self, along: FloatArray) -> FloatArray:
         """Values of subgroups (draw, subgroup) from those along the directions (draw, direction)."""
         if self.dense is not None:
             return np.asarray(along @ self.dense.T)
-        turned = self._turned(along, [basis.T for basis in self.bases])
-        return turned if self.in_turn and self.bases else np.take(turned, self.rows, axis=1)
+        whole = np.zeros((len(along), self.combinations))
+        whole[:, self.columns] = along
+        turned = self._turned(whole, [basis.T for basis in self.bases])
+        return turned if self.in_turn else np.take(turned, self.rows, axis=1)
 
     def along(self, values: FloatArray) -> FloatArray:
         """The transpose of `values`: (draw, subgroup) to (draw, direction)."""
         if self.dense is not None:
             return np.asarray(values @ self.dense)
-        return self._turned(self._placed(values), self.bases)
+        return np.take(self._turned(self._placed(values), self.bases), self.columns, axis=1)
 
     def squared(self, weight: FloatArray) -> FloatArray:
         """Diagonal of the matrix of weights (subgroup,) in the basis, (direction,)."""
-        return np.asarray(self._turned(self._placed(weight[None]), [basis**2 for basis in self.bases])[0])
+        if self.dense is not None:
+            return np.asarray(weight @ self.dense**2)
+        return np.asarray(self._turned(self._placed(weight[None]), [basis**2 for basis in self.bases])[0, self.columns])
 
     def _placed(self, values: FloatArray) -> FloatArray:
         if self.in_turn:
             return values
-        placed = np.zeros((len(values), self.directions))
+        placed = np.zeros((len(values), self.combinations))
         placed[:, self.rows] = values
         return placed
 
@@ -131,12 +151,14 @@ def spectrum(cells: IntArray, kernels: Sequence[FloatArray]) -> tuple[Spectrum, 
     every = np.stack(eigenvalues, axis=1)
     _, first, kind = np.unique(every.round(9), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    return Spectrum(_few(bases), rows, np.argsort(order)[kind.ravel()], every[first[order]]), diagonal
+    kinds = np.argsort(order)[kind.ravel()]
+    return Spectrum(_few(bases), rows, np.arange(directions), kinds, every[first[order]]), diagonal
 
 
-def unfactored(number: int, components: int) -> Spectrum:
-    """Spectrum of subgroups on their own, each a direction: of one component of single subgroups, or of none."""
-    return Spectrum((), np.arange(number), np.zeros(number, dtype=np.int64), np.ones((1, components)))
+def unfactored(number: int) -> Spectrum:
+    """Spectrum without directions, of so many subgroups."""
+    none = np.empty(0, dtype=np.int64)
+    return Spectrum((), np.zeros(number, dtype=np.int64), none, none, np.empty((0, 0)))
 
 
 def _product(parts: Sequence[FloatArray]) -> FloatArray:

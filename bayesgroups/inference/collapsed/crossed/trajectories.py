@@ -7,41 +7,42 @@ mix in their length look independent one after another; their means tell, see `b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference import hamiltonian
+from bayesgroups.inference import hamiltonian, rotations
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
+from bayesgroups.inference.collapsed.crossed.fitted_target import fitted
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, Kernel
-from bayesgroups.inference.collapsed.crossed.spectral_target import Point, Target
-from bayesgroups.inference.hamiltonian import State, Tuning
+from bayesgroups.inference.collapsed.crossed.spectral_target import Target, Values
+from bayesgroups.inference.hamiltonian import State
 from bayesgroups.report.posterior import CHAINS
 
 CHAINS_OF_A_GROUP = 16
-MODE_ITERATIONS = 40
-WARM_UP = (12, 15, 20)
-"""Transitions after each of which the coordinates are fitted anew."""
-LAST_WARM_UP = 20
+MODE_ITERATIONS = 25
+WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
+"""Transitions after each of which the coordinates are fitted anew, and chains of a group that take them."""
+LAST_WARM_UP = 15
 """Transitions after these, before the first draw."""
-LENGTHS = (0.96, 3.84)
-"""Shortest and longest trajectory, in standard deviations."""
-FIRST_LENGTHS = (0.5, 1.5)
+QUARTERS = (1, 1, 3)
+"""Quarter turns of a trajectory, at random: one for what is nearly normal, three for what follows a bent valley."""
+LATER_QUARTERS = (1, 3)
+"""The same of chains that go on for they do not mix."""
+FIRST_QUARTERS = (1,)
 """The same as long as the coordinates are not yet fitted."""
+START_SPREAD = 0.6
+"""Standard deviation of the learned coordinates where groups start, about their mode."""
 FIRST_STEP = 0.3
-TARGET_ACCEPTANCE = 0.85
-MAX_TURNED, MAX_TURNED_AGAIN = 200, 600
-"""Directions up to which their xi are turned, and the same where chains did not mix without."""
+TARGET_ACCEPTANCE = 0.8
 GAIN = 2.0
 """Change of the logarithm of the step size by that of the mean acceptance, at first."""
-START_SPREAD = 1.5
-"""Standard deviations of the points where groups start, in those of the normal approximation at the mode."""
-MIN_CURVATURE = 0.25
-"""Smallest curvature of what is learned, where the density at the mode is flatter than its prior."""
-SMALLER = 0.7
+SMALLER = 0.5
 """Factor on the step size of chains that did not mix or diverged."""
-DIFFERENCE = 1e-4
+ROUNDING = 1e-12
+"""Share of the variance of a level that is left at least, where its sum over all subgroups is nothing but the level."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,9 @@ class Run:
 
     target: Target
     state: State
-    tuning: Tuning
+    step: float
     rng: np.random.Generator
+    quarters: Sequence[int] = QUARTERS
 
     def sample(self, draws: int, thin: int) -> tuple[Draws, Run]:
         """So many further draws at least, ``thin`` transitions for every one that is kept, and the run where they end."""
@@ -78,15 +80,13 @@ class Run:
         kept: list[tuple[FloatArray, ...]] = []
         for _ in range(-(-draws // (CHAINS * CHAINS_OF_A_GROUP))):
             for _ in range(thin):
-                state, acceptance = hamiltonian.step(
-                    self.target, state, self.tuning, self.rng, LENGTHS, self.target.slope
-                )
+                state, acceptance = _step(self.target, state, self.step, self.rng, self.quarters)
                 divergences += int((acceptance == 0).sum())  # energies that differ by more than 700
-            point = self.target.at(state.point)
+            point = self.target.values(state.point)
             kept.append(
                 (
                     point.eta,
-                    point.learned,
+                    point.scaled.values,
                     _overall(point, self.target.design, self.rng),
                     _beta(point, self.target.design),
                 )
@@ -94,30 +94,37 @@ class Run:
         eta, learned, overall, beta = (np.stack(part, axis=1) for part in zip(*kept, strict=True))
         return Draws(eta, learned, overall, beta, divergences), replace(self, state=state)
 
+    def longer(self) -> Run:
+        """The same chains with longer trajectories."""
+        return replace(self, quarters=LATER_QUARTERS)
+
     def again(self) -> Run:
-        """Chains whose coordinates are fitted to where they are now, with smaller steps."""
-        turned = self.target.design.spectrum.directions <= MAX_TURNED_AGAIN
-        target, points = self.target.refitted(self.state.point, turned=turned)
-        state, tuning = _warm(target, points, float(self.tuning.step[0]), LAST_WARM_UP, self.rng)
-        return replace(self, target=target, state=state, tuning=Tuning(SMALLER * tuning.step, tuning.spread))
+        """Chains whose coordinates are fitted to where they are now, with smaller steps and longer trajectories."""
+        target, points = fitted(self.target, self.state.point)
+        state, step = _warm(target, points, self.step, LAST_WARM_UP, self.rng)
+        return replace(self, target=target, state=state, step=SMALLER * step, quarters=LATER_QUARTERS)
 
 
 def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.Generator) -> Run:
     """Chains that are warm; ``eta`` (part, subgroup) are predictors to start from, such as logits of smoothed shares."""
     target = Target.around(design, likelihood, eta)
-    target, mode = _mode(target)
-    learned = design.coordinates.dimension
-    start = np.tile(mode, (CHAINS, 1))
-    start[:, :learned] = START_SPREAD * rng.standard_normal((CHAINS, learned))
-    start[:, learned:] += rng.standard_normal((CHAINS, target.dimension - learned))
-    points = np.repeat(start, CHAINS_OF_A_GROUP, axis=0)
-    start_step = FIRST_STEP
-    turned = design.spectrum.directions <= MAX_TURNED
-    for transitions in WARM_UP:
-        state, tuning = _warm(target, points, start_step, transitions, rng, FIRST_LENGTHS)
-        target, points = target.refitted(state.point, turned=turned)
-        start_step = float(tuning.step[0])
-    return Run(target, *_warm(target, points, start_step, LAST_WARM_UP, rng), rng)
+    target, nearest = _nearest(target)
+    learned = target.learned.dimension
+    start = np.tile(nearest, (CHAINS, 1))
+    start[:, :learned] += START_SPREAD * rng.standard_normal((CHAINS, learned))
+    points, step = start, FIRST_STEP
+    for transitions, number in WARM_UP:
+        points = np.repeat(points, number * CHAINS // len(points), axis=0)
+        state, step = _warm(target, points, step, transitions, rng, FIRST_QUARTERS)
+        target, points = fitted(target, state.point, turned=number == CHAINS_OF_A_GROUP)
+    return Run(target, *_warm(target, points, step, LAST_WARM_UP, rng), rng)
+
+
+def _step(
+    target: Target, state: State, step: float, rng: np.random.Generator, quarters: Sequence[int]
+) -> tuple[State, FloatArray]:
+    """One transition, learned values drifting."""
+    return rotations.step(target, target.slope, state, step, rng, quarters, target.learned.dimension)
 
 
 def _warm(
@@ -126,22 +133,19 @@ def _warm(
     step: float,
     transitions: int,
     rng: np.random.Generator,
-    lengths: tuple[float, float] = LENGTHS,
-) -> tuple[State, Tuning]:
-    """Chains after some transitions, all with one step size, which follows their mean acceptance (Robbins and Monro 1951)."""
-    spread, effects = np.ones(target.dimension), sum(block.root.shape[1] for block in target.design.blocks)
-    if effects:
-        spread[-effects:] = np.sqrt(0.9 * points[:, -effects:].var(axis=0) + 0.1)
-    state, tuning = hamiltonian.start(target, points), Tuning(np.full(len(points), step), spread)
+    quarters: Sequence[int] = QUARTERS,
+) -> tuple[State, float]:
+    """Chains after some transitions, and their step size, which follows their mean acceptance (Robbins and Monro 1951)."""
+    state = hamiltonian.start(target, points)
     for transition in range(transitions):
-        state, acceptance = hamiltonian.step(target, state, tuning, rng, lengths, target.slope)
+        state, acceptance = _step(target, state, step, rng, quarters)
         change = GAIN / np.sqrt(1 + transition) * (acceptance.mean() - TARGET_ACCEPTANCE)
-        tuning = Tuning(tuning.step * np.exp(change), tuning.spread)
-    return state, tuning
+        step = min(step * float(np.exp(change)), rotations.MAX_STEP)
+    return state, step
 
 
-def _mode(target: Target) -> tuple[Target, FloatArray]:
-    """Target whose coordinates are standardised at the mode of what is learned, and the mode (coordinate,) in them."""
+def _nearest(target: Target) -> tuple[Target, FloatArray]:
+    """Target that is fitted to the mode of all but what is learned, which stays as large as its prior; and the mode in it."""
     from scipy.optimize import minimize
 
     def descent(point: FloatArray) -> tuple[float, FloatArray]:
@@ -149,25 +153,18 @@ def _mode(target: Target) -> tuple[Target, FloatArray]:
         bounded = np.isfinite(value[0]) and np.isfinite(slope).all()
         return (-float(value[0]), -slope[0]) if bounded else (np.inf, np.zeros_like(point))
 
-    learned, point = target.design.coordinates.dimension, np.zeros(target.dimension)
+    options = {"maxiter": MODE_ITERATIONS}
     with np.errstate(all="ignore"):
-        point = minimize(descent, point, jac=True, method="L-BFGS-B", options={"maxiter": MODE_ITERATIONS}).x
-    target, points = target.refitted(point[None], turned=False)
-    point = points[0]
-    step = np.zeros((learned, target.dimension))
-    step[:, :learned] = DIFFERENCE * np.eye(learned)
-    curvature = -(target(point + step)[1] - target(point - step)[1])[:, :learned] / (2 * DIFFERENCE)
-    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
-    root = vectors / np.sqrt(np.maximum(values, MIN_CURVATURE))
-    origin = target.origin + point[:learned]
-    return replace(target, origin=origin, root=root), np.concatenate([np.zeros(learned), point[learned:]])
+        point = minimize(descent, np.zeros(target.dimension), jac=True, method="L-BFGS-B", options=options).x
+    target, points = fitted(target, point[None], turned=False)
+    return target, points[0]
 
 
-def _overall(point: Point, design: Design, rng: np.random.Generator) -> FloatArray:
+def _overall(point: Values, design: Design, rng: np.random.Generator) -> FloatArray:
     """Overall levels (draw, part): those of blocks, or drawn given the sums over all subgroups that they are a part of."""
     if not design.level:
         return np.concatenate([effect.values for effect in point.effects[: design.parts]], axis=1)
-    number, variance = design.spectrum.directions, design.level / design.spectrum.directions
+    number, variance = design.spectrum.combinations, design.level / design.spectrum.combinations
     covariance = np.zeros((len(point.eta), design.parts, design.parts))
     covariance[:, 0, 0] = point.made[0].variance[:, 0]
     if design.parts > 1:
@@ -177,12 +174,12 @@ def _overall(point: Point, design: Design, rng: np.random.Generator) -> FloatArr
     inverse = np.linalg.inv(covariance)
     sums = np.stack([each[:, 0] for each in point.along], axis=1)
     mean = np.sqrt(number) * variance * (inverse @ sums[..., None])[..., 0]
-    left = variance * np.eye(design.parts) - number * variance**2 * inverse
+    left = variance * (1 + ROUNDING) * np.eye(design.parts) - number * variance**2 * inverse
     noise = np.linalg.cholesky(left) @ rng.standard_normal((*sums.shape, 1))
     return np.asarray(mean + noise[..., 0])
 
 
-def _beta(point: Point, design: Design) -> FloatArray:
+def _beta(point: Values, design: Design) -> FloatArray:
     """Coefficients of covariates, (draw, column)."""
     levels = 0 if design.level else design.parts
     for block, effect in list(zip(design.blocks, point.effects, strict=True))[levels:]:

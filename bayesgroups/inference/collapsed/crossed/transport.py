@@ -47,14 +47,14 @@ class Pulled(NamedTuple):
 
 
 def transported(variance: FloatArray, precision: FloatArray, observation: FloatArray, xi: FloatArray) -> Transported:
-    """Values of xi (draw, direction); ``precision`` is (direction,), the variance and y may differ between draws."""
+    """Values of xi (draw, direction); ``precision`` is (direction,) or differs between draws, as variances and y may."""
     kept, weighted = variance * precision, precision * observation
     kept += 1
     np.reciprocal(kept, out=kept)
-    values = variance * kept
-    root = np.sqrt(values)
-    values *= weighted
-    values += root * xi
+    left = variance * kept
+    root = np.sqrt(left)
+    values = root * xi
+    values += left * weighted
     return Transported(values, variance, precision, root, kept, weighted)
 
 
@@ -72,6 +72,26 @@ def pulled(made: Transported, by_values: FloatArray) -> Pulled:
     by_variance -= made.precision * made.kept
     by_variance *= 0.5
     return Pulled(xi, by_variance)
+
+
+def by_precision(made: Transported, by_values: FloatArray) -> FloatArray:
+    """Derivatives by precisions w, where these differ between draws, with y as it is, as `pulled` has those by variances."""
+    observation = made.weighted / made.precision
+    left = made.variance * made.kept
+    stretch = left * (made.kept * observation - 0.5 * (made.values - left * made.weighted))
+    return np.asarray((by_values - made.values / made.variance) * stretch - 0.5 * left)
+
+
+def passed_on(made: Transported, by_values: FloatArray) -> FloatArray:
+    """Derivatives by what is added to values and taken off y, from those of a function of the sum of both.
+
+    >>> made = transported(np.array([[2.0]]), np.array([3.0]), np.array([0.5]), np.array([[0.7]]))
+    >>> by_values = np.array([[0.4]])
+    >>> float((by_values - pulled(made, by_values).observation(made) - passed_on(made, by_values)).round(12)[0, 0])
+    0.0
+    """
+    ratio = made.values / made.variance
+    return np.asarray(made.kept * (by_values - ratio) + ratio)
 
 
 def returned(variance: FloatArray, precision: FloatArray, observation: FloatArray, values: FloatArray) -> FloatArray:

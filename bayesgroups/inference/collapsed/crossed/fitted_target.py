@@ -1,0 +1,133 @@
+"""Coordinates of crossed effects fitted to points that chains have come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed.spectral_target import (
+    MIN_PRECISION,
+    Data,
+    Shared,
+    Target,
+    Values,
+    shared_precision,
+)
+from bayesgroups.inference.collapsed.crossed.transport import Transported, returned
+from bayesgroups.inference.collapsed.crossed.turns import Turn, turn
+
+MIN_LEFT = 0.3
+"""Smallest share of a precision that no residual effect makes up for, for the slope of it."""
+DIFFERENCE = 1e-4
+MAX_TURNED = 2000
+"""Coordinates of a part up to which they are turned."""
+
+
+def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[Target, FloatArray]:
+    """Target whose coordinates are fitted to points, and the same points in these.
+
+    What was observed is where the data would have values, by one step of Newton's method. Xi that are ``turned`` are about
+    independent also where the weights of subgroups differ much. To one point learned values are not fitted.
+    """
+    design, values = target.design, target.values(points)
+    push, parts = target.push(values), range(target.design.parts)
+    weight = target.likelihood.precision(values.eta).mean(axis=0) + MIN_PRECISION
+    shared = [shared_precision(weight[part], values.residuals[part].variance) for part in parts]
+    precision = [design.spectrum.squared(each) + MIN_PRECISION for each in shared]
+    if design.parts > 1:  # what the second says of the first
+        precision[0] += (values.slope**2 / (values.made[1].variance + 1 / precision[1])).mean(axis=0)
+    strength = [shared[block.part] @ block.root**2 + MIN_PRECISION for block in design.blocks]
+    directions = [
+        Shared(*_data(each, along, by), np.zeros_like(each))
+        for each, along, by in zip(precision, values.along, push.directions, strict=True)
+    ]
+    if design.residual_kernel is not None:
+        directions[0] = _bent(target, directions[0], weight[0], values.residuals[0].variance)
+    residuals = list(map(_data, weight, [values.eta[:, part] for part in parts], push.predictors))
+    blocks = list(map(_data, strength, [made.values for made in values.effects], push.effects))
+    of_parts = [
+        [
+            _xi(
+                values.made[part],
+                _precision(directions[part], values.residuals[part]),
+                directions[part],
+                values.along[part],
+            )
+        ]
+        for part in parts
+    ]
+    for block, made, data in zip(design.blocks, values.effects, blocks, strict=True):
+        of_parts[block.part].append(_xi(made, data.precision, data, made.values))
+    pieces = [np.concatenate(each, axis=1) for each in of_parts]
+    learned, first = target.learned, points[:, : target.learned.dimension]
+    turns: tuple[Turn, ...] = ()
+    if len(points) > 1:
+        learned, first = learned.fitted(first)
+    if turned and max(each.shape[1] for each in pieces) <= MAX_TURNED:
+        turns = tuple(_turn(target, part, precision[part], strength, shared[part], values) for part in parts)
+        pieces = [each.back(xi) for each, xi in zip(turns, pieces, strict=True)]
+    of_own = [
+        _xi(values.residuals[part], residuals[part].precision, residuals[part], values.eta[:, part]) for part in parts
+    ]
+    moved = Target(design, target.likelihood, tuple(directions), tuple(residuals), tuple(blocks), learned, turns)
+    points = np.concatenate([first, *pieces, *of_own], axis=1)
+    return _narrowed(moved, points) if len(points) > 1 else (moved, points)
+
+
+def _narrowed(target: Target, points: FloatArray) -> tuple[Target, FloatArray]:
+    """Target whose learned coordinates are in units of what they have of the density given all others, and the points in these."""
+    learned = target.learned.dimension
+    curvature = np.empty((len(points), learned, learned))
+    for column in range(learned):
+        step = np.zeros(points.shape[1])
+        step[column] = DIFFERENCE
+        change = target.slope(points - step)[:, :learned] - target.slope(points + step)[:, :learned]
+        curvature[:, column] = change / (2 * DIFFERENCE)
+    narrow, first = target.learned.narrowed(curvature, points[:, :learned])
+    return replace(target, learned=narrow), np.concatenate([first, points[:, learned:]], axis=1)
+
+
+def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
+    """Precision and observation of values, from these and derivatives by them, (draw, value)."""
+    return Data(precision, (total + push / precision).mean(axis=0))
+
+
+def _precision(shared: Shared, residuals: Transported) -> FloatArray:
+    """Precisions of the transport along the directions, (draw, direction) or (1, direction)."""
+    return np.asarray(shared.precision / (1 + residuals.variance.mean(axis=1, keepdims=True) * shared.bend))
+
+
+def _bent(target: Target, shared: Shared, weight: FloatArray, residuals: FloatArray) -> Shared:
+    """The same with precisions that have the slope by the variance of residual effects that they have at its mean."""
+    middle = residuals.mean()
+    steep = target.design.spectrum.squared((weight / (1 + middle * weight)) ** 2) / shared.precision
+    bend = steep / np.maximum(1 - middle * steep, MIN_LEFT)
+    return Shared(shared.precision * (1 + middle * bend), shared.observation, bend)
+
+
+def _xi(made: Transported, precision: FloatArray, data: Data | Shared, total: FloatArray) -> FloatArray:
+    """The xi of values that are a part of totals."""
+    rest = total - made.values
+    return returned(made.variance, precision, data.observation - rest, made.values)
+
+
+def _turn(
+    target: Target,
+    part: int,
+    precision: FloatArray,
+    strength: list[FloatArray],
+    shared: FloatArray,
+    values: Values,
+) -> Turn:
+    """Turn of the xi of a part by their covariance at average variances, given what the data say of what subgroups share."""
+    design = target.design
+    inside = [number for number, block in enumerate(design.blocks) if block.part == part]
+    made = [(values.made[part], precision), *((values.effects[each], strength[each]) for each in inside)]
+    spread = [np.sqrt((each.variance / (1 + each.variance * strength_of)).mean(axis=0)) for each, strength_of in made]
+    basis = design.spectrum.values(np.eye(design.spectrum.directions)).T
+    basis = np.concatenate([basis, *(design.blocks[each].root for each in inside)], axis=1) * np.concatenate(spread)
+    given = (basis.T * shared) @ basis
+    given[np.diag_indices_from(given)] = 1.0
+    return turn(given)

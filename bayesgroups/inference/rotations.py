@@ -1,0 +1,73 @@
+"""Hamiltonian Monte Carlo for densities that are nearly standard normal, evaluated for all chains at once.
+
+A standard normal density alone turns point and momentum about each other, which is done exactly; the slope that is left is a small
+push between two turns (Shahbaba, Lan, Johnson and Neal 2014, doi:10.1007/s11222-012-9373-1). Steps are then as long as what is left
+allows, however many coordinates there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.hamiltonian import LogDensity, State, choose
+
+MAX_STEPS = 24
+MAX_STEP = 0.6
+"""Longest turn of one step, beyond which the slope of a skewed density is no longer followed."""
+QUARTER = np.pi / 2
+WIDTH = 0.5
+"""Half the range of the turns about those of a trajectory: after half a turn a normal density is where it began."""
+
+
+def step(
+    log_density: LogDensity,
+    slope: Callable[[FloatArray], FloatArray],
+    state: State,
+    size: float,
+    rng: np.random.Generator,
+    quarters: Sequence[int],
+    drifting: int,
+) -> tuple[State, FloatArray]:
+    """One transition of every chain, and the probabilities of acceptance (chain,).
+
+    ``size`` is the longest turn of a step, of which 4/5 to 6/5 are taken; a trajectory is about one of ``quarters``, odd numbers
+    of quarter turns. The first ``drifting`` coordinates go straight on between two pushes: those whose density given all others
+    is much narrower than it is on its own. ``slope`` gives gradients alone, at less cost than with the density. A density that is
+    not finite is never accepted.
+    """
+    chains = len(state.value)
+    length = QUARTER * quarters[int(rng.integers(len(quarters)))] + rng.uniform(-WIDTH, WIDTH)
+    steps = int(np.clip(np.ceil(length / size), 1, MAX_STEPS))
+    turn = min(size, length / steps) * rng.uniform(0.8, 1.2, (chains, 1))
+    cos, sin, half = np.cos(turn), np.sin(turn), 0.5 * turn
+    momentum = rng.standard_normal(state.point.shape)
+    energy = state.value - 0.5 * (momentum**2).sum(axis=1)
+    point, value, gradient = state.point.copy(), state.value, state.gradient
+    scratch = np.empty_like(point)
+    straight, turning = np.s_[:, :drifting], np.s_[:, drifting:]
+    with np.errstate(all="ignore"):
+        push = gradient.copy()
+        for left in range(steps, -1, -1):
+            push[turning] += point[turning]
+            push *= half if left in (0, steps) else turn
+            momentum += push
+            if not left:
+                break
+            point[straight] += turn * momentum[straight]
+            np.multiply(point[turning], sin, out=scratch[turning])
+            point[turning] *= cos
+            point[turning] += np.multiply(momentum[turning], sin, out=push[turning])
+            momentum[turning] *= cos
+            momentum[turning] -= scratch[turning]
+            if left > 1:
+                push = slope(point)
+            else:
+                value, gradient = log_density(point)
+                push = gradient.copy()
+        change = value - 0.5 * (momentum**2).sum(axis=1) - energy
+        acceptance = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
+    moved = rng.random(chains) < acceptance
+    return choose(moved, State(point, value, gradient), state), acceptance

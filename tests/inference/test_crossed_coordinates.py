@@ -1,0 +1,109 @@
+"""Coordinates of what is learned, and turns of others: the same law, whatever they are fitted to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPrior
+from bayesgroups.inference.collapsed.crossed.learned_coordinates import MAX_NARROW, Learned
+from bayesgroups.inference.collapsed.crossed.positive_numbers import numbers, positive
+from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
+from bayesgroups.inference.collapsed.crossed.turns import turn
+
+HALVES = Prior("half_normal", (0.3, 0.4))
+PRIORS: dict[str, Prior | FollowingPrior] = {
+    "half-normal": HALVES,
+    "half-t": Prior("half_t", (0.3, 0.2)),
+    "r2d2": Prior("r2d2", (0.3, 0.2, 0.4)),
+    "following": FollowingPrior(HALVES, HALVES, 0.3, 0.3),
+}
+
+
+def test_positive_numbers_are_integrals_of_the_normal_law() -> None:
+    u = np.array([-6.0, -2, -0.3, 0, 1, 4])
+    made = positive(u)
+    expected = [integrate.quad(stats.norm.cdf, -12, each, epsabs=1e-14)[0] for each in u]
+    np.testing.assert_allclose(made.value, expected, rtol=1e-6)
+    np.testing.assert_allclose(made.slope, stats.norm.cdf(u))
+    np.testing.assert_allclose(made.log_slope, stats.norm.logcdf(u))
+    np.testing.assert_allclose(
+        made.bend, (positive(u + 1e-6).log_slope - positive(u - 1e-6).log_slope) / 2e-6, rtol=1e-6
+    )
+    value: FloatArray = np.logspace(-250, 5, 18)
+    np.testing.assert_allclose(positive(numbers(value)).value, value, rtol=1e-8)
+
+
+def test_half_normal_numbers_are_nearly_normal() -> None:
+    u = np.linspace(-5, 5, 1001)
+    made = positive(u)
+    log_density = made.log_slope - 0.5 * made.value**2
+    bend = np.gradient(np.gradient(log_density, u), u)[2:-2]
+    assert bend.min() > -1.35
+    assert bend.max() < -0.8
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_fitted_coordinates_have_the_same_values_and_the_law_of_the_prior(name: str) -> None:
+    """The density of points is that of the old points times the stretch; slopes are differences."""
+    coordinates, rng = coordinates_of(PRIORS[name], 1), np.random.default_rng(2)
+    plain = Learned.plain(coordinates)
+    points = rng.standard_normal((50, plain.dimension)) - 0.5
+    fitted, moved = plain.fitted(points)
+    np.testing.assert_allclose(fitted.at(moved).values, plain.at(points).values, rtol=1e-9)
+    assert np.abs(moved.mean(axis=0)).max() < 1e-9
+    assert np.abs(moved.std(axis=0) - 1).max() < 0.05
+    step = 1e-6 * np.eye(plain.dimension)
+    ratio = fitted.at(moved).log_density - plain.at(points).log_density
+    number = plain.dimension
+    stretch = []
+    for point, old in zip(moved[:5], points[:5], strict=True):
+        # how fast old points move with new ones, from the same values
+        values = [fitted.at((point + sign * each)[None]).values[0] for each in step for sign in (1, -1)]
+        others = [plain.at((old + sign * each)[None]).values[0] for each in step for sign in (1, -1)]
+        new, earlier = (np.diff(np.reshape(part, (number, 2, -1)), axis=1)[:, 0, :] for part in (values, others))
+        live = np.abs(earlier).max(axis=0) > 0
+        stretch.append(np.linalg.slogdet(new[:, live] @ np.linalg.pinv(earlier[:, live]))[1])
+    np.testing.assert_allclose(np.ptp(ratio[:5] - np.array(stretch)), 0, atol=1e-4)
+    columns = rng.standard_normal(fitted.at(moved[:1]).values.shape[1])
+    for each in (plain, fitted):
+        at = moved[:4]
+
+        def total(a: FloatArray, each: Learned = each) -> FloatArray:
+            scaled = each.at(a)
+            return np.asarray(scaled.log_density + scaled.values @ columns)
+
+        differences = np.stack([(total(at + e) - total(at - e)) / 2e-6 for e in step], axis=1)
+        np.testing.assert_allclose(each.at(at).pull(np.tile(columns, (4, 1))), differences, rtol=1e-4, atol=1e-5)
+
+
+def test_narrowed_coordinates_have_about_unit_curvature() -> None:
+    plain, rng = Learned.plain(coordinates_of(HALVES, 1)), np.random.default_rng(4)
+    points = rng.standard_normal((20, plain.dimension))
+    root = np.diag([0.5, 2.0, 8.0]) @ rng.standard_normal((3, 3)) / 10 + np.diag([0.3, 1.5, 4.0])
+    curvature = np.tile(root @ root.T, (20, 1, 1))
+    narrow, moved = plain.narrowed(curvature, points)
+    np.testing.assert_allclose(narrow.at(moved).values, plain.at(points).values, rtol=1e-12)
+    left = np.linalg.eigvalsh(narrow.root.T @ curvature[0] @ narrow.root)
+    values = np.linalg.eigvalsh(curvature[0])
+    expected = np.where(values < 1, values, np.maximum(values / MAX_NARROW**2, 1.0))
+    np.testing.assert_allclose(left, np.sort(expected), rtol=1e-9)
+    # Signs of curvatures do not cancel.
+    either = np.concatenate([curvature[:10], -curvature[10:]])
+    np.testing.assert_allclose(plain.narrowed(either, points)[0].root, narrow.root)
+
+
+def test_turned_coordinates_are_independent() -> None:
+    rng = np.random.default_rng(3)
+    basis = np.linalg.qr(rng.standard_normal((30, 30)))[0]
+    precision = basis @ np.diag(np.concatenate([np.full(25, 1.1), [0.02, 0.1, 0.5, 2, 5]])) @ basis.T
+    turned = turn(precision)
+    assert turned.vectors.shape == (30, 5)
+    root = turned.of(np.eye(30))
+    np.testing.assert_allclose(root, root.T, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.eigvalsh(root @ precision @ root), [1.0] * 5 + [1.1] * 25, atol=1e-9)
+    points = rng.standard_normal((4, 30))
+    np.testing.assert_allclose(turned.back(turned.of(points)), points, atol=1e-12)
