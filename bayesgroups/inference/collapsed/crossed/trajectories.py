@@ -28,7 +28,7 @@ WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
 LAST_WARM_UP, LAST_OF_FEW = 15, 60
 """Transitions after these, before the first draw; and where coordinates are few."""
 FEW = 100
-"""Coordinates that are few: tails are longer where subgroups are, what turns about a normal law comes there late, and time costs little."""
+"""Coordinates that are few: they have longer tails, where what turns about a normal law comes late, and more steps cost little."""
 QUARTERS = (1, 1, 3)
 """Quarter turns of a trajectory, at random: one for what is nearly normal, three for what follows a bent valley."""
 LATER_QUARTERS = (1, 3)
@@ -110,9 +110,9 @@ class Run:
 def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.Generator) -> Run:
     """Chains that are warm; ``eta`` (part, subgroup) are predictors to start from, such as logits of smoothed shares."""
     target = Target.around(design, likelihood, eta)
-    target, nearest = _nearest(target)
+    target, mode = _mode(target)
     learned = target.learned.dimension
-    start = np.tile(nearest, (CHAINS, 1))
+    start = np.tile(mode, (CHAINS, 1))
     start[:, :learned] += START_SPREAD * rng.standard_normal((CHAINS, learned))
     points, step = start, FIRST_STEP
     for transitions, number in WARM_UP:
@@ -148,8 +148,8 @@ def _warm(
     return state, step
 
 
-def _nearest(target: Target) -> tuple[Target, FloatArray]:
-    """Target that is fitted to the mode of all but what is learned, which stays as large as its prior; and the mode in it."""
+def _mode(target: Target) -> tuple[Target, FloatArray]:
+    """Target that is fitted to the mode of its density, or the way there, and the mode in it."""
     from scipy.optimize import minimize
 
     def descent(point: FloatArray) -> tuple[float, FloatArray]:
