@@ -19,8 +19,8 @@ from tests.benchmarks.table import Table
 pytestmark = pytest.mark.benchmark
 
 REPETITIONS = 5
-BAR = 15.0
-"""What the design asks for."""
+BARS = {"functions compiled": 18.0, "compiled functions on disk": 15.0}
+"""What the design asks for, by what the peer finds."""
 FLOOR = 8.0
 """Somewhat below the smallest ratio that was measured; beneath it we have lost something."""
 
@@ -76,7 +76,7 @@ def ratios(tmp_path_factory: pytest.TempPathFactory, table: Table) -> list[float
     what = "process start to a report of 32 subgroups"
     peers = {"functions compiled": first, "compiled functions on disk": later}
     return [
-        table.ratio(what, f"pm.sample with nutpie, az.summary; {peer}", seconds, ours, bar=BAR)
+        table.ratio(what, f"pm.sample with nutpie, az.summary; {peer}", seconds, ours, bar=BARS[peer])
         for peer, seconds in peers.items()
     ]
 

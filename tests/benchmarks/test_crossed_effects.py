@@ -1,7 +1,7 @@
 """Crossed effects of many subgroups: the exact engine beside NUTS on the same model, and its memory.
 
-Run with ``pytest -m benchmark -s``. Seconds are of the processor, over all threads, of one run; only ratios and memory are
-asserted. The bars are those of the design; what is asserted are floors below the smallest ratio measured.
+Run with ``pytest -m benchmark -s``. Seconds are of the processor, over all threads; only ratios and memory are asserted. The
+bars are those of the design; what is asserted are floors below the smallest ratio measured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.benchmark
 
 LEVELS = (6, 6, 6, 12)
 ORDER = 1
-WORST_BAR, CPU_BAR = 30.0, 10.0
+WORST_BAR, CPU_BAR = 1_000.0, 30.0
 WORST_FLOOR, CPU_FLOOR = 30.0, 8.0
 MOST_MEGABYTES = 900.0
 REPETITIONS = 5
@@ -75,29 +75,31 @@ def test_many_rates(table: Table) -> None:
     from bayesgroups.models import crossed_effects
 
     counts = tally()
-    sample(counts.isel(subgroup=slice(0, 100)), seed=1, order=ORDER)  # imports
-    start = time.process_time()
-    exact = sample(counts, seed=1, order=ORDER)
-    ours = time.process_time() - start
-    assert all(check.passed for check in exact.checks)
-    effective = min(next(check.value for check in exact.checks if check.name == "importance ESS"), 4000)
-
     model = crossed_effects.build(counts, order=ORDER)
+    sample(counts.isel(subgroup=slice(0, 100)), seed=1, order=ORDER)  # imports
     nuts.sample(model, seed=1, draws=10, tune=10, chains=1, target_accept=0.9)  # compiles
-    start = time.process_time()
-    tree = nuts.sample(model, seed=1, draws=1000, tune=1000, chains=4, target_accept=0.9)
-    theirs = time.process_time() - start
-    posterior = tree["posterior"].to_dataset()
-    worst = min(float(az.ess(posterior[name]).min()) for name in ("mu", "overall", "component_sd"))
-    ratio, cpu = (effective / ours) / (worst / theirs), theirs / ours
-    print(f"\n2,592 rates, 4 attributes: exact {ours:.1f} s, {effective:.0f} effective draws of every quantity")
-    print(f"NUTS (nutpie), {int(tree['sample_stats']['diverging'].sum())} divergences, compilation and start not counted more "
-          f"than once: {theirs:.1f} s, {worst:.0f} of the worst")  # fmt: skip
+    worst, processor = [], []
+    for seed in range(1, REPETITIONS + 1):
+        start = time.process_time()
+        exact = sample(counts, seed=seed, order=ORDER)
+        ours = time.process_time() - start
+        assert all(check.passed for check in exact.checks)
+        effective = min(next(check.value for check in exact.checks if check.name == "importance ESS"), 4000)
+        start = time.process_time()
+        tree = nuts.sample(model, seed=seed, draws=1000, tune=1000, chains=4, target_accept=0.9)
+        theirs = time.process_time() - start
+        posterior = tree["posterior"].to_dataset()
+        least = min(float(az.ess(posterior[name]).min()) for name in ("mu", "overall", "component_sd"))
+        worst.append((effective / ours) / (least / theirs))
+        processor.append(theirs / ours)
+        print(f"\n2,592 rates, 4 attributes: exact {ours:.1f} s, {effective:.0f} effective draws of every quantity")
+        print(f"NUTS (nutpie), {int(tree['sample_stats']['diverging'].sum())} divergences, compilation not counted: "
+              f"{theirs:.1f} s, {least:.0f} of the worst")  # fmt: skip
     what, peer = "2,592 rates of 4 attributes, crossed effects", "nutpie on the same PyMC model, compiled before"
-    table.add(Row(f"{what}: worst quantity per second", peer, (ratio,), "x", WORST_BAR))
-    table.add(Row(f"{what}: processor per fit", peer, (cpu,), "x", CPU_BAR))
-    assert ratio >= WORST_FLOOR
-    assert cpu >= CPU_FLOOR
+    table.add(Row(f"{what}: worst quantity per second", peer, tuple(worst), "x", WORST_BAR))
+    table.add(Row(f"{what}: processor per fit", peer, tuple(processor), "x", CPU_BAR))
+    assert min(worst) >= WORST_FLOOR
+    assert min(processor) >= CPU_FLOOR
 
 
 @pytest.mark.parametrize(("levels", "bar"), [((5, 4, 3), 0.3), ((5, 4, 3, 2), 1.0), ((10, 10, 5, 2), 3.0)])
