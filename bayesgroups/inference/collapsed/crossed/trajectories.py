@@ -25,10 +25,10 @@ CHAINS_OF_A_GROUP = 16
 MODE_ITERATIONS = 25
 WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
 """Transitions after each of which the coordinates are fitted anew, and chains of a group that take them."""
-LAST_WARM_UP, LAST_OF_FEW = 15, 60
+LAST_WARM_UP, LAST_WARM_UP_OF_SMALL = 15, 60
 """Transitions after these, before the first draw; and where coordinates are few."""
-FEW = 100
-"""Coordinates that are few: they have longer tails, where what turns about a normal law comes late, and more steps cost little."""
+SMALL_DIMENSION = 100
+"""Number of coordinates up to which all drift and warm up longer: their tails are longer, and more steps cost little."""
 QUARTERS = (1, 1, 3)
 """Quarter turns of a trajectory, at random: one for what is nearly normal, three for what follows a bent valley."""
 LATER_QUARTERS = (1, 3)
@@ -119,7 +119,7 @@ def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.
         points = np.repeat(points, number * CHAINS // len(points), axis=0)
         state, step = _warm(target, points, step, transitions, rng, FIRST_QUARTERS)
         target, points = fitted(target, state.point, turned=number == CHAINS_OF_A_GROUP)
-    last = LAST_OF_FEW if target.dimension <= FEW else LAST_WARM_UP
+    last = LAST_WARM_UP_OF_SMALL if target.dimension <= SMALL_DIMENSION else LAST_WARM_UP
     return Run(target, *_warm(target, points, step, last, rng), rng)
 
 
@@ -127,7 +127,7 @@ def _step(
     target: Target, state: State, step: float, rng: np.random.Generator, quarters: Sequence[int]
 ) -> tuple[State, FloatArray]:
     """One transition, learned values drifting, or all where coordinates are few."""
-    drifting = target.dimension if target.dimension <= FEW else target.learned.dimension
+    drifting = target.dimension if target.dimension <= SMALL_DIMENSION else target.learned.dimension
     return rotations.step(target, target.slope, state, step, rng, quarters, drifting)
 
 
