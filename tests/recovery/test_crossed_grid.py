@@ -25,19 +25,15 @@ def test_the_grid_is_whole(record: pd.DataFrame) -> None:
     assert record["shape"].tolist() == ["x".join(map(str, each.shape)) for each in settings]
 
 
-@pytest.mark.xfail(
-    reason="two tables of counts whose components differ by six times the prior's scale pass the checks of neither engine; "
-    "three have rows that all agree"
-)
+@pytest.mark.xfail(reason="three have rows that all agree, whose mean has no variance to learn from")
 def test_every_data_set_has_a_usable_answer(record: pd.DataFrame) -> None:
     assert (record["usable"] == 1).all()
 
 
 def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
-    exact = record[record["inference"] != "nuts"]
-    assert len(exact) >= 0.98 * len(record), "NUTS had to answer too often"
-    assert exact["k_hat"].max() <= K_HAT
-    assert exact["ess"].min() >= IS_ESS
+    assert not (record["inference"] == "nuts").any(), "NUTS had to answer"
+    assert record["k_hat"].max() <= K_HAT
+    assert record["ess"].min() >= IS_ESS
     # Where hardly any row is a success all values of rows agree, and their mean has no variance to learn from.
     constant = record["k_hat"].isna() & (record["inference"] == "collapsed") & (record["usable"] == 0)
     assert set(record[constant]["likelihood"]) == {"normal"}
@@ -47,11 +43,8 @@ def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
     gridded = record["k_hat"].isna() & ~constant & (record["inference"] == "collapsed")
     assert set(record[gridded]["shape"]) == {"4"}
     assert set(record[gridded]["likelihood"]) == {"binomial"}
-    # Six times the prior's scale, in counts with none and with all: neither engine passes its checks, and the report says so.
-    refused = record[(record["usable"] == 0) & ~constant]
-    assert set(refused["spread"]) == {1.5}
-    assert set(refused["likelihood"]) == {"binomial"}
-    assert len(refused) <= 2
+    # Components that differ by six times the prior's scale, in counts with none and with all, are answered too.
+    assert (record[~constant]["usable"] == 1).all()
 
 
 def test_a_line_can_be_made_again(record: pd.DataFrame) -> None:
