@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.data.arrays import FloatArray, IndexArray, IntArray
 from bayesgroups.report.diagnostics import TAIL, Mixing
+from bayesgroups.report.rank_statistics import folded_order
 
 QUANTITIES_AT_ONCE = 32
 
@@ -40,8 +41,10 @@ def _mixing(draws: FloatArray, groups: int) -> tuple[float, float, float]:
     quantities, chains, each = draws.shape
     number = chains * each
     flat = draws.reshape(quantities, -1)
-    rank, middle = _twice_ranks(flat)
-    from_middle, _ = _twice_ranks(np.abs(flat - middle))
+    order = np.argsort(flat, axis=1)  # the fastest sort, which leaves equal values in any order
+    ordered = np.take_along_axis(flat, order, axis=1)
+    middle = ordered[:, [(number - 1) // 2, number // 2]].mean(axis=1, keepdims=True)
+    rank, from_middle = _twice_ranks(order, ordered), _twice_ranks(*folded_order(order, ordered, middle))
     r_hat = max(_split_r_hat(ranks, groups) for ranks in (rank, from_middle))
     of_chains = rank.reshape(draws.shape)
     bulk = _effective(of_chains.mean(axis=2), (number**2 - 1) / 3, number)
@@ -52,15 +55,12 @@ def _mixing(draws: FloatArray, groups: int) -> tuple[float, float, float]:
     return r_hat, bulk, min(ends)
 
 
-def _twice_ranks(values: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Twice the ranks from 0 on along the last axis, those of equal values their mean, and the medians (quantity, 1)."""
-    order = np.argsort(values, axis=1)  # the fastest sort, which leaves equal values in any order
-    ordered = np.take_along_axis(values, order, axis=1)
-    number = values.shape[1]
-    middle = ordered[:, [(number - 1) // 2, number // 2]].mean(axis=1, keepdims=True)
-    twice = np.tile(2 * np.arange(number), (len(values), 1))
+def _twice_ranks(order: IndexArray, ordered: FloatArray) -> IntArray:
+    """Twice the ranks from 0 on along the last axis, those of equal values their mean, from the order of values."""
+    number = order.shape[1]
+    twice = np.tile(2 * np.arange(number), (len(order), 1))
     # Draws of chains that stay where they are: runs of equal values, few among all.
-    equal = np.zeros(values.shape, dtype=np.bool_)
+    equal = np.zeros(order.shape, dtype=np.bool_)
     np.equal(ordered[:, 1:], ordered[:, :-1], out=equal[:, :-1])
     place = np.flatnonzero(equal)
     starts = np.flatnonzero(np.diff(place, prepend=-2) > 1)
@@ -70,7 +70,7 @@ def _twice_ranks(values: FloatArray) -> tuple[IntArray, FloatArray]:
     twice.ravel()[first + within] = 2 * (first % number) + np.repeat(length - 1, length)
     ranks = np.empty_like(twice)
     np.put_along_axis(ranks, order, twice, axis=1)
-    return ranks, middle
+    return ranks
 
 
 def _split_r_hat(twice_ranks: IntArray, groups: int) -> float:
