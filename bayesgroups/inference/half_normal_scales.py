@@ -22,7 +22,7 @@ def log_scales(coordinate: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     >>> value, slope = log_scales(np.array([-7.0, 0.0, 3.0]))
     >>> value.round(4).tolist(), slope.round(4).tolist()
-    ([-27.1586, -0.3938, 1.1648], [7.1377, 0.9306, 0.2948])
+    ([-27.1585, -0.3938, 1.1648], [7.1375, 0.9306, 0.2948])
     """
     z = np.clip(coordinate, -MAX_COORDINATE, MAX_COORDINATE)
     # Each formula keeps its digits on its side of 0.

@@ -84,7 +84,7 @@ def log_likelihood(hyper: FloatArray, rows: Rows, scatter: FloatArray) -> FloatA
 def slope(hyper: FloatArray, rows: Rows, scatter: FloatArray) -> FloatArray:
     """Gradient (..., 3) of `log_likelihood`.
 
-    >>> slope(np.zeros((1, 3)), Rows(np.array([[3.0, 0.0]])), np.array([[[3.0, 0.0]]])).round(4).tolist()
+    >>> (slope(np.zeros((1, 3)), Rows(np.array([[3.0, 0.0]])), np.array([[[3.0, 0.0]]])).round(4) + 0).tolist()
     [[0.0, 0.0, -1.2645]]
     """
     half, u = _parts(hyper, scatter)
