@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg import get_lapack_funcs
 from scipy.sparse import csr_array
 
 from bayesgroups.data.arrays import FloatArray, IntArray
 
+(_inverse,) = get_lapack_funcs(("trtri",), dtype=np.float64)
 CONTRAST = np.array([-0.5, 0.5])
 """How the difference between outcomes enters the mean of each."""
 
@@ -269,7 +270,7 @@ class Law:
         precise = scale[:, :, None] * inner * scale[:, None, :]
         precise[:, np.arange(size), np.arange(size)] += 1.0
         factor = np.linalg.cholesky(precise)
-        inverse = np.stack([dtrtri(part, lower=1)[0] for part in factor])
+        inverse = np.stack([_inverse(part, lower=1)[0] for part in factor])
         half = (inverse @ (scale * along)[..., None])[..., 0]
         value = 0.5 * (half**2).sum(axis=1) - np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
         return cls(scale, (half[:, None] @ inverse)[:, 0], inverse, value)

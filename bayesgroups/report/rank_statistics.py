@@ -129,9 +129,10 @@ def _all_lags(centred: FloatArray) -> FloatArray:
     """Autocovariances (quantity, lag), averaged over chains."""
     draws = centred.shape[-1]
     length = next_fast_len(2 * draws, real=True)
-    transformed = rfft(centred, length, axis=-1)
+    transformed = np.asarray(rfft(centred, length, axis=-1), dtype=np.complex128)
     power = (transformed.real**2 + transformed.imag**2).mean(axis=-2)
-    return np.asarray(irfft(power, length, axis=-1)[..., :draws] / draws)
+    covariance: FloatArray = np.asarray(irfft(power, length, axis=-1), dtype=np.float64)
+    return np.asarray(covariance[..., :draws] / draws)
 
 
 def _time(covariance: FloatArray, between: FloatArray, draws: int) -> tuple[FloatArray, BoolArray]:

@@ -81,9 +81,8 @@ class WarpedSums:
         if piece not in self._pieces:
             self._pieces[piece] = self._piece((piece + 0.5) * self._length)
         place = 2 * (delta / self._length - piece) - 1
-        return np.asarray(
-            np.tensordot(np.cos(np.arange(NODES) * np.arccos(np.clip(place, -1, 1))), self._pieces[piece], 1)
-        )
+        polynomials = np.cos(np.arange(NODES) * np.arccos(np.clip(place, -1, 1)))
+        return np.asarray(np.tensordot(polynomials, self._pieces[piece], 1), dtype=np.float64)
 
     def _piece(self, centre: float) -> FloatArray:
         """Chebyshev coefficients (node, 4, cell) of the sums, of a piece of delta."""
@@ -97,7 +96,7 @@ class WarpedSums:
                 value[2 + i] = np.add.reduceat(weight * rise**2 + within, self._start)
         turn = chebyshev.chebvander(nodes, NODES - 1).T * (2 / NODES)
         turn[0] /= 2
-        return np.tensordot(turn, values, 1)
+        return np.asarray(np.tensordot(turn, values, 1), dtype=np.float64)
 
 
 def _few(u: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -114,4 +113,4 @@ def _few(u: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     turn = chebyshev.chebvander(nodes, NODES_OF_ROWS - 1).T * (2 / NODES_OF_ROWS)
     turn[0] /= 2
     at = (interval[:, None] + 0.5 * (nodes + 1)) * WIDTH
-    return at.ravel(), (sums @ turn).ravel()
+    return at.ravel(), np.asarray(sums @ turn, dtype=np.float64).ravel()
