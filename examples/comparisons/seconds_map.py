@@ -2,8 +2,8 @@
 
     python -m examples.comparisons.seconds_map --output docs/seconds.csv
 
-takes about a quarter of an hour on one processor. Every cell is one metric of a made-up table (three of the joint models, whose engines take
-them together), by the default settings of an estimator and by its own engine (``inference="collapsed"``).
+takes about a quarter of an hour on one processor. Every cell is one metric of a made-up table (three of the joint models, whose
+engines take them together), by the default settings of an estimator and by its own engine (``inference="collapsed"``).
 """
 
 from __future__ import annotations
