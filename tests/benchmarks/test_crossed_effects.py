@@ -1,7 +1,7 @@
 """Crossed effects of many subgroups: the exact engine beside NUTS on the same model, and its memory.
 
 Run with ``pytest -m benchmark -s``. Seconds are of the processor, over all threads; only ratios and memory are asserted. The
-bars are those of the design; what is asserted are floors below the smallest ratio measured.
+bars are those of the design; what is asserted are floors. NUTS of today's model is too good for that of the worst quantity.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.benchmark
 LEVELS = (6, 6, 6, 12)
 ORDER = 1
 WORST_BAR, CPU_BAR = 1_000.0, 30.0
-WORST_FLOOR, CPU_FLOOR = 15.0, 30.0
+WORST_FLOOR, CPU_FLOOR = 30.0, 30.0
 MOST_MEGABYTES = 900.0
 REPETITIONS = 5
 

@@ -45,12 +45,7 @@ def test_an_order_that_means_nothing_costs_two_percent_at_most(record: pd.DataFr
 
 
 def test_intervals_cover_with_an_order_as_without(record: pd.DataFrame) -> None:
-    assert record["coverage"].mean() >= 0.95
-    intervals = record["tables"] * [
-        len(study.table("none", levels, np.random.default_rng(1))[1]) for _, levels, _ in record.index
-    ]
-    error = np.sqrt(0.05 * 0.95 / intervals)
-    assert (record["coverage"] + 2 * error >= 0.95).all()
+    assert (record["coverage"] >= 0.94).all()
     assert abs(record["coverage"].mean() - record["coverage_without"].mean()) < 0.01
 
 
