@@ -2,7 +2,7 @@
 
     python -m tests.recovery.studies.ordered_gain --output tests/recovery/records/ordered_gain.csv
 
-takes about twenty minutes of one core. A table has three groups by two by 3, 5 or 10 ordered levels, of 10 to 80 rows. Logits of
+takes about twelve minutes of one core. A table has three groups by two by 3, 5 or 10 ordered levels, of 10 to 80 rows. Logits of
 an error are a centre, exchangeable effects of the other attributes and of single subgroups, and along the levels a ``trend``, a
 random ``walk``, effects without an order (``none``), or a ``bend``, whose middle level differs. Each is fitted without an order,
 with it, and with the levels in a random order.
@@ -30,7 +30,7 @@ from examples.records import as_csv, write
 POPULATIONS = ("trend", "walk", "bend", "none")
 LEVELS = (3, 5, 10)
 ORDERS = ("true", "random")
-TABLES = 12
+TABLES = 24
 SEED = 20_261_125
 SPREAD = 0.6
 """Standard deviation of the effects of the ordered attribute, in logits."""
