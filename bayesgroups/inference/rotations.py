@@ -42,31 +42,28 @@ def step(
     length = QUARTER * quarters[int(rng.integers(len(quarters)))] + rng.uniform(-WIDTH, WIDTH)
     steps = int(np.clip(np.ceil(length / size), 1, MAX_STEPS))
     turn = min(size, length / steps) * rng.uniform(0.8, 1.2, (chains, 1))
-    cos, sin, half = np.cos(turn), np.sin(turn), 0.5 * turn
+    parts = (np.s_[:, :drifting], 0.0, 1.0, turn), (np.s_[:, drifting:], 1.0, np.cos(turn), np.sin(turn))
     momentum = rng.standard_normal(state.point.shape)
     energy = state.value - 0.5 * (momentum**2).sum(axis=1)
-    point, value, gradient = state.point.copy(), state.value, state.gradient
-    scratch = np.empty_like(point)
-    straight, turning = np.s_[:, :drifting], np.s_[:, drifting:]
+    last, point, half = state.point, np.empty_like(state.point), 0.5 * turn
     with np.errstate(all="ignore"):
-        push = gradient.copy()
-        for left in range(steps, -1, -1):
-            push[turning] += point[turning]
-            push *= half if left in (0, steps) else turn
-            momentum += push
-            if not left:
-                break
-            point[straight] += turn * momentum[straight]
-            np.multiply(point[turning], sin, out=scratch[turning])
-            point[turning] *= cos
-            point[turning] += np.multiply(momentum[turning], sin, out=push[turning])
-            momentum[turning] *= cos
-            momentum[turning] -= scratch[turning]
-            if left > 1:
-                push = slope(point)
-            else:
-                value, gradient = log_density(point)
-                push = gradient.copy()
+        for columns, normal, cos, sin in parts:
+            at = last[columns]
+            momentum[columns] += half * (state.gradient[columns] + normal * at)
+            point[columns] = cos * at + sin * momentum[columns]
+        for _ in range(steps - 1):
+            # Two turns, one on and one back, differ by the push between them: no momentum is needed.
+            following = slope(point)
+            for columns, normal, cos, sin in parts:
+                ahead = following[columns]
+                ahead *= turn * sin
+                ahead += (2 * cos + normal * turn * sin) * point[columns]
+                ahead -= last[columns]
+            last, point = point, following
+        value, gradient = log_density(point)
+        for columns, normal, cos, sin in parts:
+            at = point[columns]
+            momentum[columns] = (cos * at - last[columns]) / sin + half * (gradient[columns] + normal * at)
         change = value - 0.5 * (momentum**2).sum(axis=1) - energy
         acceptance = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
     moved = rng.random(chains) < acceptance

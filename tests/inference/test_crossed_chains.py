@@ -11,7 +11,8 @@ import pytest
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed.crossed import chains as by_chains
-from bayesgroups.inference.collapsed.crossed import engine, sites, trajectories
+from bayesgroups.inference.collapsed.crossed import engine, sites, spectral_design, trajectories
+from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -206,6 +207,19 @@ def test_skewness_is_that_of_a_dense_grid() -> None:
     third, second = (density @ (grid - middle) ** power for power in (3, 2))
     assert sites.skewness(k, n, y, v, moments) == pytest.approx(abs(third / second**1.5), rel=1e-3)
     assert sites.skewness(k, 0 * n, y, v, moments) == 0.0
+
+
+@pytest.mark.parametrize(("rows", "single"), [(1e3, True), (1e14, False)])
+def test_gradients_lead_in_single_precision_where_it_does(rows: float, single: bool) -> None:
+    """A logit in single precision has an error of many standard deviations where very many rows say what it is."""
+    n = np.full(5, rows)
+    predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)
+    design = spectral_design.design_of(predictor, Prior("half_t", (0.2,)), np.zeros(5))
+    share = np.linspace(0.1, 0.5, 5)
+    run = trajectories.run(
+        design, Counts((share * n)[None], n[None]), np.log(share / (1 - share))[None], np.random.default_rng(1)
+    )
+    assert (run.slope != run.target.slope) == single
 
 
 def test_chains_that_do_not_mix_go_on_and_then_fail(monkeypatch: pytest.MonkeyPatch) -> None:

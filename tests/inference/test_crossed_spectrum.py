@@ -14,12 +14,14 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import fitted_target
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts, Estimates
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, design_of
 from bayesgroups.inference.collapsed.crossed.spectral_target import Data, Target
 from bayesgroups.inference.collapsed.crossed.spectrum import Spectrum, spectrum
+from bayesgroups.inference.single_precision import in_single
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlock, OrderedBlocks, walk_root
 
 GRID = np.array([*itertools.product(range(4), range(3))]).T
@@ -171,6 +173,15 @@ def test_gradients_are_differences(case: Case) -> None:
         differences = np.stack([(target(points + e)[0] - target(points - e)[0]) / 2e-6 for e in step], axis=1)
         np.testing.assert_allclose(gradient, differences, atol=1e-5, rtol=1e-5)
         target, points = fitted_target.fitted(target, points)
+
+
+def test_gradients_in_single_precision_are_those_in_double(case: Case) -> None:
+    target = target_of(case)
+    points = np.random.default_rng(2).standard_normal((5, target.dimension))
+    single = in_single(target, but=Learned).slope(in_single(points))
+    double = target.slope(points)
+    np.testing.assert_allclose(single, double, rtol=1e-3, atol=2e-4)
+    assert (single != double).any()
 
 
 def test_fitted_coordinates_have_the_same_predictors(case: Case) -> None:

@@ -16,11 +16,11 @@ Density = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 def run(
-    density: Density, points: FloatArray, transitions: int, size: float = 0.5, drifting: int = 0
+    density: Density, points: FloatArray, transitions: int, size: float = 0.5, drifting: int = 0, decimals: int = 15
 ) -> tuple[FloatArray, FloatArray]:
     rng, state, found, accepted = np.random.default_rng(1), start(density, points), [], []
     for _ in range(transitions):
-        state, acceptance = step(density, lambda x: density(x)[1], state, size, rng, (1, 3), drifting)
+        state, acceptance = step(density, lambda x: density(x)[1].round(decimals), state, size, rng, (1, 3), drifting)
         found.append(state.point)
         accepted.append(acceptance)
     return np.array(found), np.array(accepted)
@@ -44,6 +44,38 @@ def test_a_normal_law_that_is_none_of_the_kind(drifting: int) -> None:
     assert np.abs(found.std(axis=(0, 1)) / spread - 1).max() < 0.03
 
 
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_a_trajectory_is_made_of_pushes_turns_and_drifts(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Point and momentum of single steps, the latter as it is in the energies that are compared."""
+    precision = np.array([2.0, 0.7, 1.3])
+    monkeypatch.setattr("bayesgroups.inference.rotations.choose", lambda _, proposed, state: proposed)
+    monkeypatch.setattr("bayesgroups.inference.rotations.WIDTH", 0.0)
+
+    def density(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return -0.5 * (precision * x**2).sum(axis=1), -precision * x
+
+    first = start(density, np.array([[0.5, -1.0, 2.0]]))
+    state, acceptance = step(
+        density, lambda x: density(x)[1], first, np.pi / 2 / steps, np.random.default_rng(3), (1,), 1
+    )
+    rng = np.random.default_rng(3)
+    rng.integers(1), rng.uniform()
+    turn = np.pi / 2 / steps * rng.uniform(0.8, 1.2)
+    x, p = first.point[0].copy(), rng.standard_normal((1, 3))[0]
+    energy = 0.5 * (precision * x**2).sum() + 0.5 * p @ p
+    extra = np.array([0.0, 1.0, 1.0])
+    for _ in range(steps):
+        p = p + turn / 2 * (extra - precision) * x
+        x, p = (
+            np.where(extra, np.cos(turn) * x + np.sin(turn) * p, x + turn * p),
+            np.where(extra, np.cos(turn) * p - np.sin(turn) * x, p),
+        )
+        p = p + turn / 2 * (extra - precision) * x
+    np.testing.assert_allclose(state.point[0], x, atol=1e-12)
+    left = energy - 0.5 * (precision * x**2).sum() - 0.5 * p @ p
+    np.testing.assert_allclose(acceptance, min(1.0, np.exp(left)), atol=1e-12)
+
+
 def test_odd_quarter_turns_leave_little_of_a_normal_point() -> None:
     """After half a turn it is opposite and after a whole one where it was: squares, which tails are made of, would stay."""
     found, _ = run(lambda x: (-0.5 * (x**2).sum(axis=1), -x), np.zeros((64, 50)), 400)
@@ -51,14 +83,14 @@ def test_odd_quarter_turns_leave_little_of_a_normal_point() -> None:
         assert abs((values[1:] * values[:-1]).mean() / (values**2).mean()) < 0.3
 
 
-@pytest.mark.parametrize("drifting", [0, 1])
-def test_a_skewed_law(drifting: int) -> None:
-    """The logarithm of a gamma variable."""
+@pytest.mark.parametrize(("drifting", "decimals"), [(0, 15), (1, 15), (0, 1), (1, 1)])
+def test_a_skewed_law(drifting: int, decimals: int) -> None:
+    """The logarithm of a gamma variable; also where gradients between the two ends are rounded to tenths."""
 
     def density(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         return (2 * x - np.exp(x)).sum(axis=1), 2 - np.exp(x)
 
-    found, _ = run(density, np.zeros((16, 1)), 3000, drifting=drifting)
+    found, _ = run(density, np.zeros((16, 1)), 3000, drifting=drifting, decimals=decimals)
     assert stats.kstest(np.exp(found[::6, :, 0].ravel()), stats.gamma(2).cdf).pvalue > 1e-3
 
 

@@ -20,7 +20,7 @@ from bayesgroups.inference.collapsed.crossed.turns import Turn, turn
 
 MIN_LEFT = 0.3
 """Smallest share of a precision that no residual effect makes up for, for the slope of it."""
-DIFFERENCE = 1e-4
+DIFFERENCE = 1e-5
 MAX_TURNED = 2000
 """Coordinates of a part up to which they are turned."""
 
@@ -79,12 +79,12 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
 def _narrowed(target: Target, points: FloatArray) -> tuple[Target, FloatArray]:
     """Target whose learned coordinates are in units of what they have of the density given all others, and the points in these."""
     learned = target.learned.dimension
+    slope = target.slope(points)[:, :learned]
     curvature = np.empty((len(points), learned, learned))
     for column in range(learned):
         step = np.zeros(points.shape[1])
         step[column] = DIFFERENCE
-        change = target.slope(points - step)[:, :learned] - target.slope(points + step)[:, :learned]
-        curvature[:, column] = change / (2 * DIFFERENCE)
+        curvature[:, column] = (slope - target.slope(points + step)[:, :learned]) / DIFFERENCE
     narrow, first = target.learned.narrowed(curvature, points[:, :learned])
     return replace(target, learned=narrow), np.concatenate([first, points[:, learned:]], axis=1)
 

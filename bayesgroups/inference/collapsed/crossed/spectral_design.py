@@ -20,7 +20,7 @@ from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, co
 from bayesgroups.inference.collapsed.crossed.spectrum import Spectrum, spectrum, unfactored
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 
-MIN_VARIANCE = 1e-200
+MIN_VARIANCE = 1e-30
 """Smallest variance along a direction, where every component is nothing."""
 
 
@@ -88,9 +88,8 @@ class Design:
 
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
-        spread, portion = self._kernels(learned, part, self.kernels)
-        of_kind = np.maximum((spread**2 * portion) @ self.spectrum.power.T, MIN_VARIANCE)
-        return np.asarray(of_kind[:, self.spectrum.kind])
+        of_kind = self._kernels(learned, part, self.kernels) @ self.spectrum.power.T
+        return np.asarray(np.maximum(of_kind, MIN_VARIANCE, out=of_kind)[:, self.spectrum.kind])
 
     def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `variance`."""
@@ -98,12 +97,13 @@ class Design:
         return self._kernels_slope(learned, part, self.kernels, by_kernel)
 
     def own_variance(self, learned: FloatArray, part: int) -> FloatArray:
-        """Variances of residual effects, (draw, subgroup), or (1, subgroup) where they are known."""
+        """Variances of residual effects, (draw, subgroup): one row where known, one column where all are alike."""
         least = self.residual[part : part + 1]
+        if (least == least[:, :1]).all():
+            least = least[:, :1]
         if self.residual_kernel is None:
             return np.maximum(least, MIN_VARIANCE)
-        spread, portion = self._kernels(learned, part, (self.residual_kernel,))
-        return np.maximum(spread**2 * portion + least, MIN_VARIANCE)
+        return np.maximum(self._kernels(learned, part, (self.residual_kernel,)) + least, MIN_VARIANCE)
 
     def own_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `own_variance`."""
@@ -135,10 +135,9 @@ class Design:
     def block_variance(self, learned: FloatArray, block: Block) -> FloatArray:
         """Variances of the effects of a block, (draw, effect)."""
         if not isinstance(block.loading, Kernel):
-            each = np.full(len(learned), block.loading**2)
+            each = np.full(len(learned), block.loading**2, learned.dtype)
         else:
-            spread, portion = self._kernels(learned, block.part, (block.loading,))
-            each = np.maximum((spread**2 * portion)[:, 0], MIN_VARIANCE)
+            each = np.maximum(self._kernels(learned, block.part, (block.loading,))[:, 0], MIN_VARIANCE)
         return np.repeat(each[:, None], block.root.shape[1], axis=1)
 
     def block_slope(self, learned: FloatArray, block: Block, by_variance: FloatArray) -> FloatArray:
@@ -151,32 +150,35 @@ class Design:
         """True if the second part follows the effects of a block."""
         return self.parts > 1 and block.part == 0 and isinstance(block.loading, Kernel)
 
-    def _kernels(self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...]) -> tuple[FloatArray, FloatArray]:
-        """Standard deviations of the components of kernels, and the parts of their variances that these have."""
-        start, shares = part * self.components, self.shares_of(part).start
-        portion = np.ones((len(learned), len(kernels)))
+    def _kernels(self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...]) -> FloatArray:
+        """Variances of kernels, (draw, kernel)."""
+        start = part * self.components
+        variance = learned[:, [start + kernel.component for kernel in kernels]] ** 2
         for column, kernel in enumerate(kernels if self.shares else ()):
             if kernel.share is not None:
-                share = learned[:, shares + kernel.share]
-                portion[:, column] = share if kernel.follows else 1 - share
-        return learned[:, [start + kernel.component for kernel in kernels]], portion
+                share = learned[:, self.shares_of(part).start + kernel.share]
+                variance[:, column] *= share if kernel.follows else 1 - share
+        return variance
 
     def _kernels_slope(
         self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...], by_kernel: FloatArray
     ) -> FloatArray:
         """Derivatives by the learned values, from those by the variances of kernels, (draw, kernel)."""
         slope = np.zeros_like(learned)
-        spread, portion = self._kernels(learned, part, kernels)
-        start, shares = part * self.components, self.shares_of(part).start
-        by_spread = 2 * spread * portion * by_kernel
+        start = part * self.components
         if not self.shares:  # every component is one kernel
-            slope[:, [start + kernel.component for kernel in kernels]] = by_spread
+            columns = [start + kernel.component for kernel in kernels]
+            slope[:, columns] = 2 * learned[:, columns] * by_kernel
             return slope
-        by_own = spread**2 * by_kernel
-        for column, kernel in enumerate(kernels):
-            slope[:, start + kernel.component] += by_spread[:, column]
+        shares = self.shares_of(part).start
+        for kernel, by_variance in zip(kernels, by_kernel.T, strict=True):
+            spread = learned[:, start + kernel.component]
+            by_spread = 2 * spread * by_variance
             if kernel.share is not None:
-                slope[:, shares + kernel.share] += by_own[:, column] * (1 if kernel.follows else -1)
+                share = learned[:, shares + kernel.share]
+                by_spread *= share if kernel.follows else 1 - share
+                slope[:, shares + kernel.share] += spread**2 * by_variance * (1 if kernel.follows else -1)
+            slope[:, start + kernel.component] += by_spread
         return slope
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -120,7 +121,7 @@ class Target:
     @property
     def dimension(self) -> int:
         """Number of coordinates."""
-        return sum(self._sizes())
+        return sum(self._sizes)
 
     def __call__(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log densities (draw,) and gradients (draw, coordinate)."""
@@ -147,12 +148,13 @@ class Target:
     def values(self, points: FloatArray) -> Values:
         """All that points (draw, coordinate) are coordinates of."""
         design = self.design
-        first, *remaining = split(points, self._sizes())
+        first, *remaining = split(points, self._sizes)
         shared, of_own = remaining[: design.parts], remaining[design.parts :]
         if self.turns:
             shared = [turn.of(each) for turn, each in zip(self.turns, shared, strict=True)]
         pieces = [iter(split(each, self.pieces(part))) for part, each in enumerate(shared)]
         scaled = self.learned.at(first)
+        scaled = scaled._replace(values=scaled.values.astype(points.dtype, copy=False))
         learned = scaled.values
         variance = design.variance(learned, 0)
         constant = variance[:, :1].copy()
@@ -170,7 +172,7 @@ class Target:
             precision, observation, _ = self.directions[1]
             made.append(transported(variance, precision, observation - inherited, next(pieces[1])))
             along.append(inherited + made[1].values)
-        eta = np.empty((len(points), *design.residual.shape))
+        eta = np.empty((len(points), *design.residual.shape), points.dtype)
         for part, each in enumerate(along):
             eta[:, part] = design.spectrum.values(each)
         effects, sums = [], []
@@ -255,6 +257,7 @@ class Target:
         passed = passed_on(values.made[1], pull[1])
         return [pull[0] + values.slope * passed, pull[1]], passed
 
+    @cached_property
     def _sizes(self) -> list[int]:
         """Coordinates of what is learned, of all that the subgroups of every part share, of their residual effects."""
         parts, subgroups = self.design.residual.shape

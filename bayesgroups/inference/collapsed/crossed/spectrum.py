@@ -78,7 +78,7 @@ class Spectrum:
         """Values of subgroups (draw, subgroup) from those along the directions (draw, direction)."""
         if self.dense is not None:
             return np.asarray(along @ self.dense.T)
-        whole = np.zeros((len(along), self.combinations))
+        whole = np.zeros((len(along), self.combinations), along.dtype)
         whole[:, self.columns] = along
         turned = self._turned(whole, [basis.T for basis in self.bases])
         return turned if self.in_turn else np.take(turned, self.rows, axis=1)
@@ -98,7 +98,7 @@ class Spectrum:
     def _placed(self, values: FloatArray) -> FloatArray:
         if self.in_turn:
             return values
-        placed = np.zeros((len(values), self.combinations))
+        placed = np.zeros((len(values), self.combinations), values.dtype)
         placed[:, self.rows] = values
         return placed
 

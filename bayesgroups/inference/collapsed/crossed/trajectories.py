@@ -7,7 +7,7 @@ mix in their length look independent one after another; their means tell, see `b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,11 +16,15 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import hamiltonian, rotations
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.fitted_target import fitted
+from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, Kernel
 from bayesgroups.inference.collapsed.crossed.spectral_target import Target, Values
 from bayesgroups.inference.hamiltonian import State
+from bayesgroups.inference.single_precision import in_single
 from bayesgroups.report.posterior import CHAINS
 
+Slope = Callable[[FloatArray], FloatArray]
+"""From points (chain, coordinate) to gradients of the same shape."""
 CHAINS_OF_A_GROUP = 16
 MODE_ITERATIONS = 25
 WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
@@ -43,6 +47,8 @@ GAIN = 2.0
 """Change of the logarithm of the step size by that of the mean acceptance, at first."""
 SMALLER = 0.5
 """Factor on the step size of chains that did not mix or diverged."""
+MAX_ERROR = 1e-2
+"""Largest error of gradients in single precision, of coordinates in standard deviations, with which they lead trajectories."""
 ROUNDING = 1e-12
 """Share of the variance of a level that is left at least, where its sum over all subgroups is nothing but the level."""
 
@@ -72,6 +78,7 @@ class Run:
 
     target: Target
     state: State
+    slope: Slope
     step: float
     rng: np.random.Generator
     quarters: Sequence[int] = QUARTERS
@@ -82,7 +89,7 @@ class Run:
         kept: list[tuple[FloatArray, ...]] = []
         for _ in range(-(-draws // (CHAINS * CHAINS_OF_A_GROUP))):
             for _ in range(thin):
-                state, acceptance = _step(self.target, state, self.step, self.rng, self.quarters)
+                state, acceptance = _step(self.target, self.slope, state, self.step, self.rng, self.quarters)
                 divergences += int((acceptance == 0).sum())  # energies that differ by more than 700
             point = self.target.values(state.point)
             kept.append(
@@ -103,8 +110,8 @@ class Run:
     def again(self) -> Run:
         """Chains whose coordinates are fitted to where they are now, with smaller steps and longer trajectories."""
         target, points = fitted(self.target, self.state.point)
-        state, step = _warm(target, points, self.step, LAST_WARM_UP, self.rng)
-        return replace(self, target=target, state=state, step=SMALLER * step, quarters=LATER_QUARTERS)
+        state, slope, step = _warm(target, points, self.step, LAST_WARM_UP, self.rng)
+        return replace(self, target=target, state=state, slope=slope, step=SMALLER * step, quarters=LATER_QUARTERS)
 
 
 def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.Generator) -> Run:
@@ -117,18 +124,18 @@ def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.
     points, step = start, FIRST_STEP
     for transitions, number in WARM_UP:
         points = np.repeat(points, number * CHAINS // len(points), axis=0)
-        state, step = _warm(target, points, step, transitions, rng, FIRST_QUARTERS)
+        state, _, step = _warm(target, points, step, transitions, rng, FIRST_QUARTERS)
         target, points = fitted(target, state.point, turned=number == CHAINS_OF_A_GROUP)
     last = LAST_WARM_UP_OF_SMALL if target.dimension <= SMALL_DIMENSION else LAST_WARM_UP
     return Run(target, *_warm(target, points, step, last, rng), rng)
 
 
 def _step(
-    target: Target, state: State, step: float, rng: np.random.Generator, quarters: Sequence[int]
+    target: Target, slope: Slope, state: State, step: float, rng: np.random.Generator, quarters: Sequence[int]
 ) -> tuple[State, FloatArray]:
     """One transition, learned values drifting, or all where coordinates are few."""
     drifting = target.dimension if target.dimension <= SMALL_DIMENSION else target.learned.dimension
-    return rotations.step(target, target.slope, state, step, rng, quarters, drifting)
+    return rotations.step(target, slope, state, step, rng, quarters, drifting)
 
 
 def _warm(
@@ -138,14 +145,30 @@ def _warm(
     transitions: int,
     rng: np.random.Generator,
     quarters: Sequence[int] = QUARTERS,
-) -> tuple[State, float]:
-    """Chains after some transitions, and their step size, which follows their mean acceptance (Robbins and Monro 1951)."""
+) -> tuple[State, Slope, float]:
+    """Chains after some transitions, gradients that lead them, and their step size, which follows their mean acceptance.
+
+    Robbins and Monro (1951), doi:10.1214/aoms/1177729586.
+    """
     state = hamiltonian.start(target, points)
+    slope = _leading(target, state)
     for transition in range(transitions):
-        state, acceptance = _step(target, state, step, rng, quarters)
+        state, acceptance = _step(target, slope, state, step, rng, quarters)
         change = GAIN / np.sqrt(1 + transition) * (acceptance.mean() - TARGET_ACCEPTANCE)
         step = min(step * float(np.exp(change)), rotations.MAX_STEP)
-    return state, step
+    return state, slope, step
+
+
+def _leading(target: Target, state: State) -> Slope:
+    """Gradients in single precision, or in double precision where the state shows that single does not do."""
+    single = in_single(target, but=Learned)
+
+    def slope(points: FloatArray) -> FloatArray:
+        return single.slope(in_single(points))
+
+    with np.errstate(all="ignore"):
+        error = np.abs(slope(state.point) - state.gradient).max()
+    return slope if error < MAX_ERROR else target.slope
 
 
 def _mode(target: Target) -> tuple[Target, FloatArray]:
