@@ -20,8 +20,8 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
 from bayesgroups.frequentist.crossed.precision import invert_lower, noise
 
-CHUNK = 250_000
-"""Numbers that the matrices of a chunk of points may hold."""
+CHUNK, MIN_POINTS = 250_000, 8
+"""Numbers that the matrices of a chunk of points may hold, and points of a chunk of large ones, read once for all."""
 CORNER = 1e200
 """The number c: any that leaves the matrix positive definite."""
 
@@ -61,7 +61,7 @@ class Restricted:
     def _factors(self, variances: FloatArray) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
         """Chunks of points: their variances, the factors of I + R K R, and the whitened columns 1 and z, (point, 2, group)."""
         groups = len(self.u)
-        for some in np.array_split(variances, max(1, len(variances) * groups**2 // CHUNK)):
+        for some in np.array_split(variances, -(-len(variances) // max(MIN_POINTS, CHUNK // groups**2))):
             bordered = np.column_stack([some, np.ones(len(some))]) @ self._parts
             factor = np.linalg.cholesky(bordered.reshape(-1, groups + 2, groups + 2))
             yield some, factor[:, :groups, :groups], factor[:, groups:, :groups]

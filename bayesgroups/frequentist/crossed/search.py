@@ -13,8 +13,10 @@ Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 
 MAX_VARIANCE = 1e8
 """Upper bound on a variance, in units of the search."""
-ROUGH = {"maxiter": 60, "ftol": 1e-5, "gtol": 1e-4}
-FINE = {"maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
+REMEMBERED = 40
+"""Steps that a descent remembers: more than there are variances, or it takes many times as many in long valleys."""
+ROUGH = {"maxcor": REMEMBERED, "maxiter": 60, "ftol": 1e-5, "gtol": 1e-4}
+FINE = {"maxcor": REMEMBERED, "maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
 """Stopping rules of a descent from each start, and of the last one from the best end."""
 
 

@@ -72,16 +72,19 @@ def risk(
     """
     if isinstance(agreement, EffectSpace):
         return agreement.risk(z, u, variances, centre=centre)
+    from scipy.linalg.blas import dsyrk
+
     w = weigh(u, combine(variances, agreement) + between)
     v = noise(u)
     if not isinstance(between, float):
         return _correlated_risk(z - centre, u, agreement, w, np.diag(v) + between)
     q = w @ (z - centre)
-    spread = (w * v) @ w
     back = w @ (v * q)
+    half = dsyrk(1.0, (w * np.sqrt(v)).T, trans=1).T  # the lower triangle of W V W, over zeros
+    np.fill_diagonal(half, np.diagonal(half) / 2)
     empty = np.count_nonzero(u == 0)
     value = len(u) + (v * q) @ q - 2 * (v @ np.diagonal(w) + empty)
-    return float(value), 2 * against(spread - np.outer(back, q), agreement)
+    return float(value), 2 * against(2 * half - np.outer(back, q), agreement)
 
 
 def _correlated_risk(
