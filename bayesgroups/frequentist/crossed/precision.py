@@ -30,13 +30,14 @@ def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
 
 def _invert(matrix: FloatArray) -> FloatArray:
     """Inverse of a positive definite matrix from its Cholesky factor, at two fifths of the cost of any; symmetric."""
-    from scipy.linalg.lapack import dpotrf, dpotri
+    from scipy.linalg import get_lapack_funcs
 
-    factor, failed = dpotrf(matrix.T, lower=1, clean=1)
+    potrf, potri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
+    factor, failed = potrf(matrix.T, lower=1, clean=1)
     if failed:  # errors that correlations tie together, to rounding
         inverse = np.linalg.inv(matrix)
         return np.asarray((inverse + inverse.T) / 2)
-    lower = dpotri(factor, lower=1, overwrite_c=1)[0]
+    lower = potri(factor, lower=1, overwrite_c=1)[0]
     return np.asarray(lower + np.tril(lower, -1).T)
 
 
@@ -46,9 +47,10 @@ def invert_lower(factor: FloatArray) -> FloatArray:
     >>> invert_lower(np.array([[[2.0, 0.0], [1.0, 4.0]]])).tolist()
     [[[0.5, 0.0], [-0.125, 0.25]]]
     """
-    from scipy.linalg.lapack import dtrtri
+    from scipy.linalg import get_lapack_funcs
 
-    return np.stack([dtrtri(each.T)[0].T for each in factor])
+    (trtri,) = get_lapack_funcs(("trtri",), dtype=np.float64)
+    return np.stack([trtri(each.T)[0].T for each in factor])
 
 
 def noise(u: FloatArray) -> FloatArray:
