@@ -10,7 +10,7 @@ import pytest
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, mixture, multi_task
 from bayesgroups.frequentist.crossed.families import family
-from bayesgroups.frequentist.crossed.precision import combine, weigh
+from bayesgroups.frequentist.crossed.precision import combine, invert_lower, weigh
 from bayesgroups.frequentist.crossed.restricted import CHUNK, Restricted
 from bayesgroups.frequentist.crossed.stacked import stack
 from bayesgroups.frequentist.intervals import morris
@@ -35,6 +35,17 @@ def test_weights_invert_the_covariance_of_what_has_data() -> None:
     expected[np.ix_(used, used)] = np.linalg.inv(covariance[np.ix_(used, used)] + np.diag(1 / u[used]))
     np.testing.assert_allclose(weigh(u, covariance), expected, rtol=1e-9, atol=1e-10)
     np.testing.assert_array_equal(weigh(np.stack([u, u]), covariance)[1], weigh(u, covariance))
+
+
+def test_weights_of_errors_that_no_law_has_are_inverses_too() -> None:
+    """Correlations that rounding or a user has made larger than 1, which leave no Cholesky factor."""
+    across = np.array([[0.0, 1.2], [1.2, 0.0]])
+    np.testing.assert_allclose(weigh(np.ones(2), across), np.linalg.inv(np.eye(2) + across), rtol=1e-12)
+
+
+def test_inverses_of_triangles() -> None:
+    factors = np.tril(np.random.default_rng(1).standard_normal((3, 40, 40))) + 8 * np.eye(40)
+    np.testing.assert_allclose(invert_lower(factors) @ factors, np.broadcast_to(np.eye(40), factors.shape), atol=1e-12)
 
 
 def test_slope() -> None:
