@@ -51,13 +51,14 @@ def step(
             at = last[columns]
             momentum[columns] += half * (state.gradient[columns] + normal * at)
             point[columns] = cos * at + sin * momentum[columns]
+        # Two turns, one on and one back, differ by the push between them: no momentum is needed.
+        factors = [(columns, turn * sin, 2 * cos + normal * turn * sin) for columns, normal, cos, sin in parts]
         for _ in range(steps - 1):
-            # Two turns, one on and one back, differ by the push between them: no momentum is needed.
             following = slope(point)
-            for columns, normal, cos, sin in parts:
+            for columns, push, twice in factors:
                 ahead = following[columns]
-                ahead *= turn * sin
-                ahead += (2 * cos + normal * turn * sin) * point[columns]
+                ahead *= push
+                ahead += twice * point[columns]
                 ahead -= last[columns]
             last, point = point, following
         value, gradient = log_density(point)

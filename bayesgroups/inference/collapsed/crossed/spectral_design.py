@@ -89,7 +89,7 @@ class Design:
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
         of_kind = self._kernels(learned, part, self.kernels) @ self.spectrum.power.T
-        return np.asarray(np.maximum(of_kind, MIN_VARIANCE, out=of_kind)[:, self.spectrum.kind])
+        return np.take(np.maximum(of_kind, MIN_VARIANCE, out=of_kind), self.spectrum.kind, axis=1)  # in the order of points
 
     def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `variance`."""
