@@ -2,9 +2,11 @@
 
     python -m tests.benchmarks.checkouts BEFORE AFTER
     python -m tests.benchmarks.checkouts BEFORE AFTER --exact --repetitions 1
+    python -m tests.benchmarks.checkouts BEFORE AFTER --reference --repetitions 1
 
 Both run with this interpreter and its libraries, each task in a fresh process that warms up once; the table has medians and, in
-brackets, the smallest and the largest of the repetitions. With ``--exact`` the tasks are cells of the map of seconds.
+brackets, the smallest and the largest of the repetitions. With ``--exact`` the tasks are cells of the map of seconds, with
+``--reference`` frequentist fits of such tables.
 """
 
 from __future__ import annotations
@@ -48,21 +50,34 @@ TASKS = {
     ),
 }  # fmt: skip
 """Preparation and work by name; what is prepared is not timed."""
-SHAPES = {120: (5, 4, 3, 2), 900: (10, 9, 5, 2)}
+SHAPES = {120: (5, 4, 3, 2), 384: (8, 6, 4, 2), 900: (10, 9, 5, 2)}
 """Levels of the attributes by number of subgroups."""
 WORDS = ("crossed_effects", "confusion", "structured_regression", "model_based_metrics")
+PREPARED = """
+from examples.comparisons.seconds_map import ESTIMATORS, measured, table, tally_of
+measured({word!r}, (3, 2), 20, 0.3)
+estimator = ESTIMATORS[{word!r}]
+estimator.reference(tally_of({word!r}, table((3, 2), 20, 0.3)), seed=1)
+tally = tally_of({word!r}, table({shape}, {rows}, {spread}))
+"""
 EXACT = {
     f"{word}, {subgroups} subgroups, {rows} rows, spread {spread}": (
-        f"from examples.comparisons.seconds_map import ESTIMATORS, measured, table, tally_of\n"
-        f"measured({word!r}, (3, 2), 20, 0.3)\n"
-        f"tally = tally_of({word!r}, table({shape}, {rows}, {spread}))",
-        f"ESTIMATORS[{word!r}].collapsed(tally, seed=1)",
+        PREPARED.format(word=word, shape=SHAPES[subgroups], rows=rows, spread=spread),
+        "estimator.collapsed(tally, seed=1)",
+    )
+    for word in WORDS
+    for subgroups in (120, 900)
+    for rows, spread in ((100, 0.3), (1000, 3.0))
+}
+REFERENCE = {
+    f"{word}, {subgroups} subgroups, frequentist": (
+        PREPARED.format(word=word, shape=shape, rows=100, spread=0.3),
+        "estimator.reference(tally, seed=1)",
     )
     for word in WORDS
     for subgroups, shape in SHAPES.items()
-    for rows, spread in ((100, 0.3), (1000, 3.0))
 }
-"""Exact fits, which are warm after a small one."""
+"""Exact and frequentist fits, which are warm after small ones."""
 TIMED = """
 import os, tempfile, time, warnings
 os.chdir(tempfile.mkdtemp())
@@ -78,7 +93,7 @@ print(time.process_time() - start)
 
 def seconds(checkout: Path, task: str) -> float:
     """Seconds of processor of one task in a fresh process."""
-    before, work = (TASKS | EXACT)[task]
+    before, work = (TASKS | EXACT | REFERENCE)[task]
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     code = TIMED.format(before=before, work=work, warm=task in TASKS and task != "import")
     run = subprocess.run(
@@ -94,9 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("after", type=Path)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     parser.add_argument("--exact", action="store_true", help="time exact fits of the map of seconds")
+    parser.add_argument("--reference", action="store_true", help="time frequentist fits of such tables")
     given = parser.parse_args(arguments)
     lines = []
-    for task in EXACT if given.exact else TASKS:
+    for task in EXACT if given.exact else REFERENCE if given.reference else TASKS:
         times: dict[Path, list[float]] = {given.before.resolve(): [], given.after.resolve(): []}
         for _ in range(given.repetitions):
             for checkout, taken in times.items():
