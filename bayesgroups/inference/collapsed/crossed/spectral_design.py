@@ -89,7 +89,8 @@ class Design:
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
         of_kind = self._kernels(learned, part, self.kernels) @ self.spectrum.power.T
-        return np.take(np.maximum(of_kind, MIN_VARIANCE, out=of_kind), self.spectrum.kind, axis=1)  # in the order of points
+        np.maximum(of_kind, MIN_VARIANCE, out=of_kind)
+        return np.take(of_kind, self.spectrum.kind, axis=1)  # draw by draw in memory, as indices would not have it
 
     def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `variance`."""
