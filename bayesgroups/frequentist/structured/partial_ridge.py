@@ -7,7 +7,7 @@ penalise the selected columns and shrinks the others a little, so that small coe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -104,7 +104,8 @@ def _basis(x: FloatArray) -> _Basis:
     """Basis of columns, from a pivoted QR decomposition, at a third of the cost of singular values."""
     from scipy.linalg import qr
 
-    q, triangle, order = qr(x, mode="economic", pivoting=True, check_finite=False)
+    decomposed: Any = qr(x, mode="economic", pivoting=True, check_finite=False)  # how many arrays depends on its settings
+    q, triangle, order = decomposed
     size = np.abs(np.diagonal(triangle))
     rank = int((size > RANK * size.max(initial=0.0)).sum())
     return _Basis(q[:, :rank], triangle[:rank], order)
