@@ -104,7 +104,9 @@ def _basis(x: FloatArray) -> _Basis:
     """Basis of columns, from a pivoted QR decomposition, at a third of the cost of singular values."""
     from scipy.linalg import qr
 
-    decomposed: Any = qr(x, mode="economic", pivoting=True, check_finite=False)  # how many arrays depends on its settings
+    decomposed: Any = qr(
+        x, mode="economic", pivoting=True, check_finite=False
+    )  # how many arrays depends on its settings
     q, triangle, order = decomposed
     size = np.abs(np.diagonal(triangle))
     rank = int((size > RANK * size.max(initial=0.0)).sum())
