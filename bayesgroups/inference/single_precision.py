@@ -2,7 +2,7 @@
 
 Whatever function of the point pushes the momentum, a trajectory keeps volume and can be run back. Which are accepted the energies
 of their ends decide, in double precision, so that the law of the draws is exact. Gradients that are a millionth off cost no
-acceptance, and about half the time.
+acceptance, and two thirds of the time where coordinates are many.
 """
 
 from __future__ import annotations

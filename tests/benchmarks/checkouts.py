@@ -108,8 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
-    parser.add_argument("--exact", action="store_true", help="time exact fits of the map of seconds")
-    parser.add_argument("--reference", action="store_true", help="time frequentist fits of such tables")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--exact", action="store_true", help="time exact fits of the map of seconds")
+    instead.add_argument("--reference", action="store_true", help="time frequentist fits of such tables")
     given = parser.parse_args(arguments)
     lines = []
     for task in EXACT if given.exact else REFERENCE if given.reference else TASKS:

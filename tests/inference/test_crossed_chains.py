@@ -222,6 +222,22 @@ def test_gradients_lead_in_single_precision_where_it_does(rows: float, single: b
     assert (run.slope != run.target.slope) == single
 
 
+@pytest.mark.parametrize("unit", [1e-20, 1e3])
+def test_units_of_estimates_do_not_matter(unit: float) -> None:
+    """Squares of the small ones are no numbers in single precision, which then does not lead."""
+    y, v, means = np.array([0.3, -0.5, 1.2, 0.1, 0.9]), np.full(5, 0.2), []
+    for size in (1.0, unit):
+        predictor, prior = (
+            Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5 * size, 1.0),
+            Prior("half_t", (0.6 * size,)),
+        )
+        drawn = by_chains.gaussian(predictor, size * y, size**2 * v, prior, np.random.default_rng(1), draws=2000)
+        assert all(check.passed for check in drawn.checks("loss"))
+        means.append((drawn.eta.mean(axis=0) / size, drawn.eta.std(axis=0) / size, np.median(drawn.tau) / size))
+    for first, second in zip(*means, strict=True):
+        np.testing.assert_allclose(first, second, atol=0.06)
+
+
 def test_chains_that_do_not_mix_go_on_and_then_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains that stay where they are have no R-hat: all that can be tried is, and the gate does not pass."""
     tried: list[int] = []

@@ -14,7 +14,8 @@ Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 MAX_VARIANCE = 1e8
 """Upper bound on a variance, in units of the search."""
 REMEMBERED = 40
-"""Steps that a descent remembers: more than there are variances, or it takes many times as many in long valleys."""
+"""Steps that a descent remembers: more than five crossed attributes have variances. With the usual ten, long valleys take it
+several times as many."""
 ROUGH = {"maxcor": REMEMBERED, "maxiter": 60, "ftol": 1e-5, "gtol": 1e-4}
 FINE = {"maxcor": REMEMBERED, "maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
 """Stopping rules of a descent from each start, and of the last one from the best end."""

@@ -74,13 +74,13 @@ def risk(
         return agreement.risk(z, u, variances, centre=centre)
     from scipy.linalg import get_blas_funcs
 
-    (syrk,) = get_blas_funcs(("syrk",), dtype=np.float64)
     w = weigh(u, combine(variances, agreement) + between)
     v = noise(u)
     if not isinstance(between, float):
         return _correlated_risk(z - centre, u, agreement, w, np.diag(v) + between)
     q = w @ (z - centre)
     back = w @ (v * q)
+    (syrk,) = get_blas_funcs(("syrk",), dtype=np.float64)
     half = syrk(1.0, (w * np.sqrt(v)).T, trans=1).T  # the lower triangle of W V W, over zeros
     np.fill_diagonal(half, np.diagonal(half) / 2)
     empty = np.count_nonzero(u == 0)

@@ -104,10 +104,8 @@ def _basis(x: FloatArray) -> _Basis:
     """Basis of columns, from a pivoted QR decomposition, at a third of the cost of singular values."""
     from scipy.linalg import qr
 
-    decomposed: Any = qr(
-        x, mode="economic", pivoting=True, check_finite=False
-    )  # how many arrays depends on its settings
-    q, triangle, order = decomposed
+    decompose: Any = qr  # how many arrays it returns depends on its settings
+    q, triangle, order = decompose(x, mode="economic", pivoting=True, check_finite=False)
     size = np.abs(np.diagonal(triangle))
     rank = int((size > RANK * size.max(initial=0.0)).sum())
     return _Basis(q[:, :rank], triangle[:rank], order)

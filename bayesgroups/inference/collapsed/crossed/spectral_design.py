@@ -20,7 +20,7 @@ from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, co
 from bayesgroups.inference.collapsed.crossed.spectrum import Spectrum, spectrum, unfactored
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 
-MIN_VARIANCE = 1e-30
+MIN_VARIANCE = 1e-200
 """Smallest variance along a direction, where every component is nothing."""
 
 

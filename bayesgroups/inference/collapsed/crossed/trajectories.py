@@ -161,12 +161,12 @@ def _warm(
 
 def _leading(target: Target, state: State) -> Slope:
     """Gradients in single precision, or in double precision where the state shows that single does not do."""
-    single = in_single(target, but=Learned)
 
     def slope(points: FloatArray) -> FloatArray:
         return single.slope(in_single(points))
 
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # numbers that are too large for single precision are none in it
+        single = in_single(target, but=Learned)
         error = np.abs(slope(state.point) - state.gradient).max()
     return slope if error < MAX_ERROR else target.slope
 
