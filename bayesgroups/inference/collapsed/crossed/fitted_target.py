@@ -8,11 +8,11 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.spectral_target import (
-    MIN_PRECISION,
     Data,
     Shared,
     Target,
     Values,
+    floored,
     shared_precision,
 )
 from bayesgroups.inference.collapsed.crossed.transport import Transported, returned
@@ -33,12 +33,12 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
     """
     design, values = target.design, target.values(points)
     push, parts = target.push(values), range(target.design.parts)
-    weight = target.likelihood.precision(values.eta).mean(axis=0) + MIN_PRECISION
+    weight = floored(target.likelihood.precision(values.eta).mean(axis=0))
     shared = [shared_precision(weight[part], values.residuals[part].variance) for part in parts]
-    precision = [design.spectrum.squared(each) + MIN_PRECISION for each in shared]
+    precision = [floored(design.spectrum.squared(each)) for each in shared]
     if design.parts > 1:  # what the second says of the first
         precision[0] += (values.slope**2 / (values.made[1].variance + 1 / precision[1])).mean(axis=0)
-    strength = [shared[block.part] @ block.root**2 + MIN_PRECISION for block in design.blocks]
+    strength = [floored(shared[block.part] @ block.root**2) for block in design.blocks]
     directions = [
         Shared(*_data(each, along, by), np.zeros_like(each))
         for each, along, by in zip(precision, values.along, push.directions, strict=True)

@@ -30,7 +30,7 @@ from bayesgroups.inference.collapsed.crossed.transport import Transported, by_pr
 from bayesgroups.inference.collapsed.crossed.turns import Turn
 
 MIN_PRECISION = 1e-8
-"""Smallest precision of the data of a direction, where no subgroup has rows."""
+"""Smallest precision of the data of a direction, where no subgroup has rows, as a share of the largest if that is below 1."""
 
 
 class Data(NamedTuple):
@@ -102,13 +102,13 @@ class Target:
     @classmethod
     def around(cls, design: Design, likelihood: Likelihood, eta: FloatArray) -> Target:
         """Target whose transport takes the data for what they say at predictors (part, subgroup)."""
-        weight = likelihood.precision(eta[None])[0] + MIN_PRECISION
+        weight = floored(likelihood.precision(eta[None])[0])
         learned = Learned.plain(design.coordinates)
         values = learned.at(np.zeros((1, learned.dimension))).values
         shared = [shared_precision(each, design.own_variance(values, part)) for part, each in enumerate(weight)]
-        precision = [design.spectrum.squared(each) + MIN_PRECISION for each in shared]
+        precision = [floored(design.spectrum.squared(each)) for each in shared]
         pulls = [design.spectrum.along((each * at)[None])[0] for each, at in zip(shared, eta, strict=True)]
-        blocks = [shared[block.part] @ block.root**2 + MIN_PRECISION for block in design.blocks]
+        blocks = [floored(shared[block.part] @ block.root**2) for block in design.blocks]
         return cls(
             design,
             likelihood,
@@ -275,6 +275,16 @@ class _OwnSlope(NamedTuple):
 def shared_precision(weight: FloatArray, residuals: FloatArray) -> FloatArray:
     """Precisions (subgroup,) of what is shared, from those of predictors and variances of residual effects (draw, subgroup)."""
     return np.asarray((weight / (1 + residuals * weight)).mean(axis=0))
+
+
+def floored(precision: FloatArray) -> FloatArray:
+    """Precisions with a little added, so that none is nothing, in whatever unit they are.
+
+    >>> floored(np.array([0.0, 50.0])).tolist(), floored(np.array([0.0, 2e-12])).tolist()
+    ([1e-08, 50.00000001], [2e-20, 2.00000002e-12])
+    """
+    largest = float(precision.max(initial=0.0))
+    return np.asarray(precision + MIN_PRECISION * (min(largest, 1.0) or 1.0))
 
 
 def split(values: FloatArray, sizes: list[int]) -> list[FloatArray]:
